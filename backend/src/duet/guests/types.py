@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one guest interface: a machine that boots one arm and streams its agent's bytes.
+
+Three kinds stand behind it: `qemu` (sealed initramfs), `vng` (virtme-ng) and `replay`
+(a bundle). A guest moves bytes; what they mean is the business of wire, decode and session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+CTL_STREAM = -1
+"""Stream number of the control port; per-CPU trace ports are numbered 0, 1, ..."""
+
+
+class Clock(StrEnum):
+    """Which clock a guest runs on; `count` means QEMU -icount with one vCPU."""
+
+    WALL = "wall"
+    COUNT = "count"
+
+
+class Accel(StrEnum):
+    """What executes the guest; `NONE` is a replay."""
+
+    KVM = "kvm"
+    TCG = "tcg"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class GuestSpec:
+    """All that is needed to boot one guest.
+
+    Args:
+        arm: name of the arm, for messages and file names.
+        bzimage: kernel image; unused by replay.
+        initrd: sealed root; unused by vng and replay.
+        vcpus: 1-4; the count clock forces 1.
+        memory_mib: guest memory in MiB.
+        cmdline: extra kernel parameters, e.g. ("srcutree.exp_holdoff=0",).
+        clock: wall or count.
+        icount_shift: 2^shift ns per instruction on the count clock.
+        boot_plan: plan text given to the agent at boot (fw_cfg); must autostart on the count clock.
+    """
+
+    arm: str
+    bzimage: Path
+    initrd: Path | None
+    vcpus: int = 2
+    memory_mib: int = 512
+    cmdline: tuple[str, ...] = ()
+    clock: Clock = Clock.WALL
+    icount_shift: int = 0
+    boot_plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes as they came from one port of one guest.
+
+    Args:
+        stream: CTL_STREAM or a CPU number.
+        payload: any split of the byte stream; never empty.
+        host_ns: host monotonic time of arrival (a replay gives recorded time plus its own start).
+    """
+
+    stream: int
+    payload: bytes
+    host_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class GuestFacts:
+    """What is known of a running guest, for manifests and the page."""
+
+    kind: str
+    accel: Accel
+    pid: int | None
+    qemu_version: str
+    boot_s: float
+    qmp_socket: Path | None = None
+    extra: dict[str, str] = field(default_factory=dict)
+
+
+class Guest(Protocol):
+    """A booted guest. Use as `async with`; leaving ends the process, whatever happened."""
+
+    facts: GuestFacts
+
+    async def __aenter__(self) -> Guest:
+        """Boot until the agent's port opens.
+
+        Raises:
+            KernelError: the guest did not come up by its deadline (console tail in detail).
+            InfraError: QEMU is missing, could not start, or died.
+        """
+        ...
+
+    async def __aexit__(self, *exc: object) -> None: ...
+
+    def chunks(self) -> AsyncIterator[Chunk]:
+        """Bytes from all ports until the guest ends or is closed.
+
+        Raises:
+            InfraError: the QEMU process died unasked (signal or exit code in the sentence).
+            KernelError: the guest kernel panicked.
+        """
+        ...
+
+    async def send(self, frame: bytes) -> None:
+        """Write one whole frame to the control port (named timeout inside)."""
+        ...
+
+    def console_tail(self) -> str:
+        """The last 8 KiB of the serial console."""
+        ...

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lesson's probes and workload become the plan text that the agent carries out.
+
+The agent knows no lesson: everything is substituted here. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from duet.errors import InputError, KernelError
+from duet.lessons.manifest import Lesson, Probe, Workload
+
+SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
+DEADLINE_SLACK_S = 120
+"""The agent ends a workload this long after its own time; emulated guests are slow."""
+
+
+def probes_of(lesson: Lesson, arm: str) -> tuple[Probe, ...]:
+    """The probes that apply to an arm."""
+    return tuple(p for p in lesson.probes if not p.arms or arm in p.arms)
+
+
+def workload_of(lesson: Lesson, name: str) -> Workload:
+    """The workload of that name.
+
+    Raises:
+        InputError: there is none; the sentence lists those there are.
+    """
+    if name not in lesson.workloads:
+        raise InputError(
+            f"there is no workload '{name:.60}'.",
+            remedy=f"Choose from: {', '.join(lesson.workloads)}.",
+        )
+    return lesson.workloads[name]
+
+
+def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
+    """Replace {sym:NAME} by its address and {comm} by the workload's glob.
+
+    Raises:
+        KernelError: the kernel has no such symbol.
+    """
+
+    def address(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in symbols:
+            raise KernelError(
+                f"the kernel has no symbol '{name}', which a probe of the lesson needs.",
+                remedy="Restrict the probe to the arms that have it, with `arms:`.",
+            )
+        return f"0x{symbols[name]:x}"
+
+    return SYMBOL.sub(address, text).replace("{comm}", comm)
+
+
+def command(workload: Workload, params: Mapping[str, int]) -> str:
+    """The workload's argv as one line."""
+    words = [workload.run.format(**params)]
+    words += [
+        more.format(**params) for name, more in workload.optional.items() if params.get(name)
+    ]
+    return " ".join(words)
+
+
+def boot_cmdline(lesson: Lesson, params: Mapping[str, int]) -> tuple[str, ...]:
+    """Kernel parameters that knobs ask for."""
+    return tuple(
+        p.cmdline.format(value=params[name]) for name, p in lesson.params.items() if p.cmdline
+    )
+
+
+def plan_text(
+    lesson: Lesson,
+    arm: str,
+    workload_name: str,
+    params: Mapping[str, int],
+    symbols: Mapping[str, int],
+    *,
+    traced: bool = True,
+    at_boot: bool = False,
+    buffer_kb: int = 8192,
+) -> str:
+    """The whole plan for one run on one arm.
+
+    Args:
+        params: checked values (LessonFolder.check_params).
+        symbols: name -> address of this arm's kernel.
+        traced: False for measure runs.
+        at_boot: the plan goes by fw_cfg, starts by itself, keeps events until the end
+            (the count clock, where no host input may follow).
+        buffer_kb: ring buffer per CPU in KiB.
+    """
+    workload = workload_of(lesson, workload_name)
+    lines = ["plan 1", f"deadline_ms {(params.get('seconds', 60) + DEADLINE_SLACK_S) * 1000}"]
+    if traced:
+        lines += [f"buffer_kb {buffer_kb}", f"drain {'end' if at_boot else 'live'}"]
+        chosen = probes_of(lesson, arm)
+        lines += [f"probe {substitute(p.define, symbols)}" for p in chosen if p.define]
+        for probe in chosen:
+            chooser = substitute(probe.filter or "", symbols, comm=workload.comm)
+            lines.append(f"event {probe.event} {chooser}".rstrip())
+    else:
+        lines.append("trace off")
+    if at_boot:
+        lines.append("autostart")
+    lines.append(f"run {command(workload, params)}")
+    return "\n".join(lines) + "\n"
