@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Kernel Duet. `make run` shows it, `make test` proves it.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+LESSON ?=
+VENV := .venv/bin
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export DUET_ROOT := $(CURDIR)
+PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:cacheprovider
+
+.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench clean
+
+help: ## this list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+run: ## set up what is missing, serve the page, build kernels in the background
+	@./duet serve
+
+test: ## all tests: unit, page, real guests, browser (builds the kernels it boots)
+	@./setup.sh all
+	@./duet build
+	@$(MAKE) --no-print-directory test-unit test-page test-guest test-e2e
+
+test-unit: ## Python and C tests that boot nothing
+	$(PYTEST) tests -m "not guest"
+
+test-page: ## vitest
+	cd frontend && npm test --silent
+
+test-guest: ## tests that boot real kernels
+	$(PYTEST) tests -m guest
+
+test-e2e: ## Playwright in Chromium, on recordings and on live guests
+	cd frontend && npx --no-install playwright test -c ../tests/e2e/playwright.config.ts
+
+dev: ## the server with reload and Vite's dev server
+	@./setup.sh all
+	@trap 'kill 0' EXIT; $(VENV)/python -m duet serve & cd frontend && npm run dev
+
+check: ## lint, format, types, layers, drift, shell
+	@./setup.sh dev
+	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests
+	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests
+	cd backend && ../$(VENV)/mypy
+	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
+	cd frontend && npm run --silent check
+	shellcheck setup.sh duet .ci/run
+	./duet lint
+
+kernel: ## build the kernels of LESSON (default: all)
+	@./duet build $(LESSON)
+
+record: ## record LESSON's runs into lessons/LESSON/recorded
+	@./duet record $(LESSON)
+
+lesson: ## start a new lesson: make lesson LESSON=06-my-question
+	@[[ "$(LESSON)" =~ ^[0-9]{2}-[a-z0-9-]+$$ ]] || { echo "error: LESSON must look like 06-my-question, but '$(LESSON)' came." >&2; exit 2; }
+	@[ ! -e lessons/$(LESSON) ] || { echo "error: lessons/$(LESSON) exists already." >&2; exit 2; }
+	@cp -r lessons/_template lessons/$(LESSON)
+	@mkdir -p kernel-patches/$(LESSON)
+	@echo "lessons/$(LESSON) is there: edit lesson.yaml, then ./duet lint $(LESSON)"
+
+bench: ## figures: decode, reduce, latency
+	@for b in tests/bench/*.py; do $(VENV)/python $$b; done
+
+pins: ## compile the hash-pinned requirements anew
+	@cd backend && for f in requirements-uv requirements requirements-dev; do \
+		../$(VENV)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
+		--python-version 3.11 --custom-compile-command 'make pins' $$f.in -o $$f.txt; done
+
+clean: ## remove what set-up made in the checkout (not the kernel cache)
+	rm -rf .venv .setup-stamps frontend/node_modules frontend/dist

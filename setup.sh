@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sets up Kernel Duet on Debian 12. `make run`, `./duet`, the Dockerfile and CI all use this script.
+#
+#   ./setup.sh page      what the page and recorded runs need (seconds when nothing is to do)
+#   ./setup.sh kernels   what building and booting kernels needs
+#   ./setup.sh dev       what the checks and the browser tests need
+#   ./setup.sh all       everything
+#
+# Every step is skipped when its inputs have not changed. Packages are installed when the script runs as
+# root; a plain user is told which are missing.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")"
+
+PAGE_PACKAGES="python3 python3-venv ca-certificates gcc libc6-dev pkg-config libtraceevent-dev"
+KERNEL_PACKAGES="linux-source-6.1 make patch flex bison bc libelf-dev libssl-dev xz-utils lz4 cpio kmod rsync
+	perl util-linux qemu-system-x86 busybox-static stress-ng"
+DEV_PACKAGES="chromium shellcheck docker-compose git"
+
+STAMPS=.setup-stamps
+PYTHON=.venv/bin/python
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() { printf 'error: %s\nremedy: %s\n' "$1" "$2" >&2; exit 3; }
+
+# once NAME FILE... -- COMMAND...: run COMMAND unless it has succeeded for these very files
+once() {
+	local name=$1 sum; shift
+	local files=()
+	while [ "$1" != -- ]; do files+=("$1"); shift; done
+	shift
+	sum=$(cat "${files[@]}" | sha256sum)
+	if [ "$(cat "$STAMPS/$name" 2>/dev/null)" = "$sum" ]; then return; fi
+	mkdir -p "$STAMPS"
+	"$@"
+	printf '%s\n' "$sum" >"$STAMPS/$name"
+}
+
+packages() {
+	local missing=() p
+	for p in "$@"; do
+		[ "$(dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+	done
+	[ ${#missing[@]} -eq 0 ] && return
+	[ "$(id -u)" = 0 ] || fail "these Debian packages are needed and missing: ${missing[*]}." \
+		"Run: sudo apt-get install --no-install-recommends ${missing[*]}"
+	say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+	export DEBIAN_FRONTEND=noninteractive
+	local install=(apt-get install -y -qq --no-install-recommends "${missing[@]}")
+	{ apt-get update -qq && "${install[@]}"; } >.setup-apt.log 2>&1 ||
+		{ tail -n 5 .setup-apt.log >&2; fail "apt-get could not install ${missing[*]}." "Read .setup-apt.log, mend apt, and start again."; }
+	rm -f .setup-apt.log
+}
+
+venv() {
+	say "making the Python environment"
+	rm -rf .venv
+	python3 -m venv .venv || fail "python3 -m venv failed." "Install python3-venv, 3.11 or newer, and start again."
+	.venv/bin/pip install -q --disable-pip-version-check --require-hashes -r backend/requirements-uv.txt
+	# The package is used from the checkout, so an edit needs no reinstall.
+	local site
+	site=$($PYTHON -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	echo "$PWD/backend/src" >"$site/duet.pth"
+}
+
+python_runtime() {
+	say "installing Python packages (hash-pinned)"
+	.venv/bin/uv pip install -q --python $PYTHON --require-hashes -r backend/requirements.txt
+}
+
+python_dev() {
+	say "installing Python check and test packages (hash-pinned)"
+	.venv/bin/uv pip install -q --python $PYTHON --require-hashes -r backend/requirements-dev.txt
+}
+
+binding() {
+	say "building the decoder binding"
+	$PYTHON -m duet.decode.build
+}
+
+node_packages() {
+	say "installing npm packages"
+	(cd frontend && PATH="$PWD/../.venv/bin:$PATH" npm ci --no-audit --no-fund --loglevel=error)
+}
+
+page_build() {
+	say "building the page"
+	(cd frontend && PATH="$PWD/../.venv/bin:$PATH" npm run --silent build >/dev/null)
+}
+
+page_sources() { find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune -o -type f -print | LC_ALL=C sort; }
+
+setup_page() {
+	# shellcheck disable=SC2086
+	packages $PAGE_PACKAGES
+	once venv backend/requirements-uv.txt <(echo "$PWD") -- venv
+	once python backend/requirements.txt "$STAMPS/venv" -- python_runtime
+	once binding backend/src/duet/decode/*.c backend/src/duet/decode/build.py "$STAMPS/venv" -- binding
+	once node frontend/package-lock.json "$STAMPS/venv" -- node_packages
+	local sources
+	mapfile -t sources < <(page_sources)
+	once page "${sources[@]}" "$STAMPS/node" -- page_build
+}
+
+setup_kernels() {
+	# shellcheck disable=SC2086
+	packages $KERNEL_PACKAGES
+}
+
+setup_dev() {
+	# shellcheck disable=SC2086
+	packages $DEV_PACKAGES
+	once python-dev backend/requirements-dev.txt "$STAMPS/python" -- python_dev
+}
+
+case "${1:-all}" in
+page) setup_page ;;
+kernels) setup_page; setup_kernels ;;
+dev) setup_page; setup_dev ;;
+all) setup_page; setup_kernels; setup_dev ;;
+*) printf 'error: setup.sh wanted page, kernels, dev or all, but "%s" came.\nremedy: Run ./setup.sh all.\n' "$1" >&2; exit 2 ;;
+esac
