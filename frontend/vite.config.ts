@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Build and test set-up of the page. `npm run dev` expects a server on DUET_PORT (default 8765). */
+
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+const port = process.env['DUET_PORT'] ?? '8765';
+
+export default defineConfig({
+  base: './',
+  plugins: [react()],
+  worker: { format: 'es' },
+  build: {
+    outDir: 'dist',
+    target: 'es2023',
+    sourcemap: false,
+    chunkSizeWarningLimit: 900,
+  },
+  server: {
+    strictPort: false,
+    proxy: {
+      '/api': `http://127.0.0.1:${port}`,
+      '/ws': { target: `ws://127.0.0.1:${port}`, ws: true },
+    },
+  },
+  test: {
+    include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
+    environment: 'node',
+    setupFiles: ['test/setup.ts'],
+    restoreMocks: true,
+  },
+});
