@@ -239,9 +239,7 @@ class Lesson(Strict):
         used += [("arm", a, arms) for s in self.scenes for a in s.arms]
         used += [("param", n, set(self.params)) for s in self.scenes for n in s.params]
         used += [("kind", n, kinds) for s in self.scenes for n in s.focus]
-        used += [
-            ("prediction", s.predict, set(self.predictions)) for s in self.scenes if s.predict
-        ]
+        used += [("prediction", s.predict, set(self.predictions)) for s in self.scenes if s.predict]
         used += [("arm", a, arms) for p in self.predictions.values() for a in p.arms]
         used += [("arm", q.arm, arms) for q in self.questions]
         used += [("kind", q.kind, kinds) for q in self.questions]

@@ -58,9 +58,7 @@ def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
 def command(workload: Workload, params: Mapping[str, int]) -> str:
     """The workload's argv as one line."""
     words = [workload.run.format(**params)]
-    words += [
-        more.format(**params) for name, more in workload.optional.items() if params.get(name)
-    ]
+    words += [more.format(**params) for name, more in workload.optional.items() if params.get(name)]
     return " ".join(words)
 
 

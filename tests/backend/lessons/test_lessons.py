@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lessons are data, checked strictly; bad ones get one clear sentence."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from duet.errors import InputError, KernelError
+from duet.lessons.load import LessonFolder, load, slugs
+from duet.lessons.plan import boot_cmdline, command, plan_text, substitute
+
+SYMBOLS = {
+    "shrinker_srcu": 0xFFFFFFFF82000000,
+    "shrinker_rwsem": 0xFFFFFFFF82000100,
+    "namespace_sem": 0xFFFFFFFF82000200,
+}
+
+
+def copy_of(root: Path, tmp_path: Path) -> Path:
+    shutil.copytree(root / "lessons/02-grace-periods", tmp_path / "lessons/02-grace-periods")
+    return tmp_path / "lessons/02-grace-periods/lesson.yaml"
+
+
+def test_lessons_are_found_by_looking(root: Path, tmp_path: Path) -> None:
+    path = copy_of(root, tmp_path)
+    shutil.copytree(path.parent, tmp_path / "lessons/06-new-question")
+    shutil.copytree(path.parent, tmp_path / "lessons/_template")
+    assert slugs(tmp_path) == ["02-grace-periods", "06-new-question"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"hogs": 0}, "parameter 'hogs' must be from 1 to 9, but 0 came."),
+        ({"hogs": 10**6}, "parameter 'hogs' must be from 1 to 9, but 1000000 came."),
+        ({"hogs": "nine"}, "parameter 'hogs' must be a whole number, but 'nine' came."),
+        ({"hogs": True}, "parameter 'hogs' must be a whole number, but True came."),
+        ({"exp_holdoff": 7}, "parameter 'exp_holdoff' must be one of 25000, 0, but 7 came."),
+        ({"hog": 3}, "lesson 02-grace-periods has no parameter 'hog' (did you mean 'hogs'?)."),
+    ],
+)
+def test_bad_parameters_are_named(
+    lesson02: LessonFolder, given: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        lesson02.check_params(given)
+    assert caught.value.sentence == sentence
+    assert caught.value.remedy
+
+
+def test_unknown_lesson_names_the_nearest() -> None:
+    with pytest.raises(InputError) as caught:
+        load("02-grace-period")
+    assert "did you mean '02-grace-periods'?" in caught.value.sentence
+
+
+def test_unknown_arm_lists_the_arms(lesson02: LessonFolder) -> None:
+    with pytest.raises(InputError) as caught:
+        lesson02.arm("srcu-expedite")
+    assert "did you mean 'srcu-expedited'?" in caught.value.sentence
+    assert "rwsem, srcu, srcu-expedited" in caught.value.remedy
+
+
+def test_unknown_key_says_what_was_meant(root: Path, tmp_path: Path) -> None:
+    path = copy_of(root, tmp_path)
+    tree = yaml.safe_load(path.read_text())
+    tree["arms"][0]["patchs"] = []
+    path.write_text(yaml.safe_dump(tree))
+    with pytest.raises(InputError) as caught:
+        load("02-grace-periods", tmp_path)
+    assert "unknown key 'arms.0.patchs' (did you mean 'patches'?)" in caught.value.sentence
+
+
+def test_a_name_that_is_not_declared_is_refused(root: Path, tmp_path: Path) -> None:
+    path = copy_of(root, tmp_path)
+    path.write_text(path.read_text().replace("open: lock, close: lock_ret", "open: lok, close: x"))
+    with pytest.raises(InputError) as caught:
+        load("02-grace-periods", tmp_path)
+    assert "probe 'lok' is used but not declared" in caught.value.sentence
+
+
+def test_broken_yaml_names_the_line(root: Path, tmp_path: Path) -> None:
+    path = copy_of(root, tmp_path)
+    path.write_text("title: x\n  bad: [\n")
+    with pytest.raises(InputError, match="not YAML at line"):
+        load("02-grace-periods", tmp_path)
+
+
+def test_arms_differ_in_the_plan_only_by_the_probes_they_can_have(lesson02: LessonFolder) -> None:
+    params = lesson02.check_params({})
+    plans = {
+        arm: set(plan_text(lesson02.lesson, arm, "storm", params, SYMBOLS).splitlines())
+        for arm in ("rwsem", "srcu", "srcu-expedited")
+    }
+    assert plans["srcu"] == plans["srcu-expedited"]
+    assert not plans["rwsem"] - plans["srcu"]
+    assert all("srcu" in line for line in plans["srcu"] - plans["rwsem"])
+
+
+def test_plan_of_a_measure_run_is_untraced(lesson02: LessonFolder) -> None:
+    plan = plan_text(lesson02.lesson, "srcu", "storm", lesson02.check_params({}), {}, traced=False)
+    assert "trace off" in plan
+    assert "probe" not in plan
+    assert "event" not in plan
+
+
+def test_plan_on_the_count_clock_needs_no_host(lesson02: LessonFolder) -> None:
+    params = lesson02.check_params({})
+    plan = plan_text(lesson02.lesson, "srcu", "storm", params, SYMBOLS, at_boot=True)
+    assert "drain end\n" in plan
+    assert "autostart\n" in plan
+
+
+def test_optional_words_come_only_with_their_knob(lesson02: LessonFolder) -> None:
+    storm = lesson02.lesson.workloads["storm"]
+    assert command(storm, lesson02.check_params({})) == "storm --hogs 3 --seconds 3"
+    with_reader = command(storm, lesson02.check_params({"reclaim_ms": 20}))
+    assert with_reader == "storm --hogs 3 --seconds 3 --reclaim-ms 20"
+
+
+def test_boot_knobs_become_kernel_parameters(lesson02: LessonFolder) -> None:
+    params = lesson02.check_params({"exp_holdoff": 0})
+    assert boot_cmdline(lesson02.lesson, params) == ("srcutree.exp_holdoff=0",)
+
+
+def test_missing_symbol_is_the_kernels_trouble_and_named() -> None:
+    with pytest.raises(KernelError, match="no symbol 'gone'"):
+        substitute("ssp == {sym:gone}", SYMBOLS)
+
+
+def test_the_template_is_a_valid_lesson(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root / "lessons/_template", tmp_path / "lessons/06-new-question")
+    folder = load("06-new-question", tmp_path)
+    assert folder.check_params({}) == {"hogs": 1, "seconds": 2}
+    assert all(f"## {scene.id}\n" in folder.content() for scene in folder.lesson.scenes)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fixtures shared by all Python tests. Guest tests take `kernel_images`; nothing here is a fake."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duet.lessons.load import LessonFolder, load
+from duet.settings import repo_root
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return repo_root()
+
+
+@pytest.fixture(scope="session")
+def lesson02() -> LessonFolder:
+    """Lesson 02 as it stands in the checkout."""
+    return load("02-grace-periods")
+
+
+@pytest.fixture
+def run_async() -> Callable[[Coroutine[Any, Any, Any]], Any]:
+    """Run one coroutine to its end with a deadline, so that no test hangs."""
+
+    def run(coroutine: Coroutine[Any, Any, Any], deadline_s: float = 240) -> Any:
+        async def bounded() -> Any:
+            return await asyncio.wait_for(coroutine, deadline_s)
+
+        return asyncio.run(bounded())
+
+    return run
