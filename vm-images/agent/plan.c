@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * plan.c - plan text to struct plan. Pure: no I/O, no allocation.
+ */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REMEDY_PLAN "Correct this line of the plan; the directives stand in ARCHITECTURE.md."
+
+/* The line that is parsed, for messages. */
+struct cursor {
+	struct plan *plan;
+	struct report *report;
+	int line;
+	bool versioned;
+};
+
+static int refuse(struct cursor *at, const char *why, const char *what)
+{
+	return report_set(at->report, -EINVAL, REMEDY_PLAN, "Plan line %d: %s `%s`.", at->line, why,
+			  what);
+}
+
+/* Cut the first word off *rest; blanks around it are dropped. */
+static char *cut_word(char **rest)
+{
+	char *word = *rest + strspn(*rest, " \t");
+	char *end = word + strcspn(word, " \t");
+
+	*rest = end + strspn(end, " \t");
+	*end = '\0';
+	return word;
+}
+
+static int parse_number(struct cursor *at, const char *word, unsigned int least, unsigned int most,
+			unsigned int *out)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(word, &end, 10);
+	if (errno || *word < '0' || *word > '9' || *end || value < least || value > most)
+		return report_set(at->report, -EINVAL, REMEDY_PLAN,
+				  "Plan line %d: a number from %u to %u was wanted, not `%s`.",
+				  at->line, least, most, word);
+	*out = value;
+	return 0;
+}
+
+static int parse_choice(struct cursor *at, const char *word, const char *no, const char *yes,
+			bool *out)
+{
+	if (strcmp(word, no) && strcmp(word, yes))
+		return report_set(at->report, -EINVAL, REMEDY_PLAN,
+				  "Plan line %d: `%s` or `%s` was wanted, not `%s`.", at->line, no,
+				  yes, word);
+	*out = !strcmp(word, yes);
+	return 0;
+}
+
+static int parse_probe(struct cursor *at, char *rest)
+{
+	struct plan *plan = at->plan;
+
+	if (!strchr(rest, ':') || !strchr(rest, ' '))
+		return refuse(at, "a probe needs TYPE:GROUP/NAME and a place, not", rest);
+	if (plan->nprobes == PLAN_MAX_PROBES)
+		return refuse(at, "there are too many probes, from", rest);
+	plan->probes[plan->nprobes++] = rest;
+	return 0;
+}
+
+static int parse_pair(struct cursor *at, char *rest, struct plan_pair *list, int *n, int max)
+{
+	char *name = cut_word(&rest);
+
+	if (!strchr(name, '/') || strstr(name, ".."))
+		return refuse(at, "a name with `/` and no `..` was wanted, not", name);
+	if (*n == max)
+		return refuse(at, "there are too many such lines, from", name);
+	list[*n].name = name;
+	list[*n].rest = rest;
+	(*n)++;
+	return 0;
+}
+
+static int parse_run(struct cursor *at, char *rest)
+{
+	struct plan *plan = at->plan;
+
+	if (plan->argc)
+		return refuse(at, "there is a second workload,", rest);
+	while (*rest) {
+		if (plan->argc == PLAN_MAX_WORDS)
+			return refuse(at, "the workload has too many words, from", rest);
+		plan->argv[plan->argc++] = cut_word(&rest);
+	}
+	plan->argv[plan->argc] = NULL;
+	if (!plan->argc)
+		return refuse(at, "no program follows", "run");
+	return 0;
+}
+
+static int parse_line(struct cursor *at, char *line)
+{
+	struct plan *plan = at->plan;
+	char *rest = line;
+	char *word = cut_word(&rest);
+
+	if (!at->versioned) {
+		if (strcmp(word, "plan") || strcmp(rest, "1"))
+			return refuse(at, "a plan starts with `plan 1`, not with", word);
+		at->versioned = true;
+		return 0;
+	}
+	if (!strcmp(word, "buffer_kb"))
+		return parse_number(at, rest, 4, 1u << 20, &plan->buffer_kb);
+	if (!strcmp(word, "deadline_ms"))
+		return parse_number(at, rest, 1, 3600000, &plan->deadline_ms);
+	if (!strcmp(word, "drain"))
+		return parse_choice(at, rest, "live", "end", &plan->drain_end);
+	if (!strcmp(word, "trace"))
+		return parse_choice(at, rest, "off", "on", &plan->trace);
+	if (!strcmp(word, "autostart")) {
+		plan->autostart = true;
+		return *rest ? refuse(at, "nothing may follow autostart, but there is", rest) : 0;
+	}
+	if (!strcmp(word, "probe"))
+		return parse_probe(at, rest);
+	if (!strcmp(word, "event"))
+		return parse_pair(at, rest, plan->events, &plan->nevents, PLAN_MAX_EVENTS);
+	if (!strcmp(word, "write"))
+		return parse_pair(at, rest, plan->writes, &plan->nwrites, PLAN_MAX_WRITES);
+	if (!strcmp(word, "run"))
+		return parse_run(at, rest);
+	return refuse(at, "unknown directive", word);
+}
+
+/* Cut comment and blanks; a `#` counts only at the start, since filters may hold one. */
+static char *trim(char *line)
+{
+	size_t len;
+
+	line += strspn(line, " \t");
+	len = strlen(line);
+	while (len && strchr(" \t\r", line[len - 1]))
+		line[--len] = '\0';
+	return *line == '#' ? line + len : line;
+}
+
+/**
+ * plan_parse() - read a plan
+ * @plan: out; on failure its content is undefined
+ * @text: the plan, need not end with NUL
+ * @len: its bytes, at most PLAN_MAX_TEXT
+ * @report: out: the sentence for the host, on failure
+ *
+ * Return: 0, or -EINVAL with @report filled.
+ */
+int plan_parse(struct plan *plan, const char *text, size_t len, struct report *report)
+{
+	struct cursor at = {.plan = plan, .report = report};
+	char *next = plan->text;
+	int err;
+
+	memset(plan, 0, offsetof(struct plan, text));
+	plan->buffer_kb = 8192;
+	plan->deadline_ms = 60000;
+	plan->trace = true;
+	if (len > PLAN_MAX_TEXT)
+		return report_set(report, -EINVAL, "Use fewer probes or shorter filters.",
+				  "The plan has %zu bytes, the limit is %d.", len, PLAN_MAX_TEXT);
+	if (memchr(text, '\0', len))
+		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan holds a NUL byte.");
+	memcpy(plan->text, text, len);
+	plan->text[len] = '\0';
+
+	while (next) {
+		char *line = strsep(&next, "\n");
+
+		at.line++;
+		line = trim(line);
+		err = *line ? parse_line(&at, line) : 0;
+		if (err)
+			return err;
+	}
+	if (!at.versioned)
+		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan is empty.");
+	if (!plan->argc)
+		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan has no `run` line.");
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan.h - what the host wants of one run, as text: one directive a line.
+ */
+#ifndef DUET_PLAN_H
+#define DUET_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report.h"
+
+#define PLAN_MAX_TEXT	65536
+#define PLAN_MAX_PROBES 64
+#define PLAN_MAX_EVENTS 64
+#define PLAN_MAX_WRITES 16
+#define PLAN_MAX_WORDS	64
+
+/* Two words of a line: what, and the rest of the line ("" if there is none). */
+struct plan_pair {
+	const char *name;
+	const char *rest;
+};
+
+struct plan {
+	unsigned int buffer_kb;	  /* ring buffer per CPU */
+	unsigned int deadline_ms; /* after which the agent ends the workload */
+	bool drain_end;		  /* keep events in guest memory until the workload is over */
+	bool autostart;
+	bool trace;
+	int nprobes;
+	int nevents;
+	int nwrites;
+	int argc;
+	const char *probes[PLAN_MAX_PROBES];	  /* lines for kprobe_events */
+	struct plan_pair events[PLAN_MAX_EVENTS]; /* group/event, filter */
+	struct plan_pair writes[PLAN_MAX_WRITES]; /* path, value */
+	char *argv[PLAN_MAX_WORDS + 1];
+	char text[PLAN_MAX_TEXT + 1]; /* all strings above lie in here */
+};
+
+int plan_parse(struct plan *plan, const char *text, size_t len, struct report *report);
+
+#endif
