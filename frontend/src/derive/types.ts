@@ -1,89 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The view contract. A view is a pure function of (index, frame, size): live is only the case where the moment is now. */
 
-/** Nanoseconds since this lane's workload start. Exact up to 104 days. */
-export type Nanos = number & { readonly __brand: 'ns' };
+import type { Nanos } from '../base/units.ts';
+import type { Loss, Row } from '../store/lane.ts';
+import type { LinkTable, OpTable, SpanTable } from '../store/tables.ts';
 
-export interface Row {
-  readonly row: number;
-  readonly tid: number;
-  readonly name: string;
-  readonly role: 'hog' | 'reader' | 'track' | 'other';
-}
+export type { Nanos } from '../base/units.ts';
+export type { Loss, Row } from '../store/lane.ts';
+export type { LinkTable, OpTable, SpanTable } from '../store/tables.ts';
 
-/** Structure of arrays; `length` valid entries; capacity may be larger. Per table sorted by t0 within a row. */
-export interface SpanTable {
-  readonly length: number;
-  readonly t0: Float64Array;
-  readonly t1: Float64Array;
-  readonly row: Int32Array;
-  readonly kind: Uint8Array;
-  readonly cpu: Int16Array;
-  readonly arg: Float64Array;
-  readonly id: Uint32Array;
-}
-
-export interface OpTable {
-  readonly length: number;
-  readonly t0: Float64Array;
-  readonly t1: Float64Array;
-  readonly row: Int32Array;
-  readonly ok: Uint8Array;
-  readonly id: Uint32Array;
-}
-
-export interface LinkTable {
-  readonly length: number;
-  readonly t: Float64Array;
-  readonly from: Int32Array;
-  readonly to: Int32Array;
-  readonly kind: Uint8Array;
-  readonly id: Uint32Array;
-}
-
-export interface Loss {
-  readonly t0: Nanos;
-  readonly t1: Nanos;
-  readonly events: number;
-  readonly where: string;
-}
+export type Layer = 'state' | 'function' | 'track';
 
 /** Spans of one (row, layer), sorted by t0, with a level-of-detail pyramid for far zooms. */
 export interface Strand {
   readonly row: number;
-  readonly layer: 'state' | 'function' | 'track';
-  /** Indices into the lane's SpanTable, sorted by t0. */
+  readonly layer: Layer;
+  /** Indices into the lane's SpanTable, sorted by t0; `length` valid entries. */
   readonly order: Uint32Array;
-  /** Time in state per bucket: levels[k].bucketNs doubles by 8 with k; dominant kind and occupied share per bucket. */
+  readonly length: number;
+  /** The longest span: how far before a moment a span that covers it may begin. */
+  readonly longest: number;
+  /** Time in state per bucket; bucketNs grows by 8 with the level. */
   readonly levels: readonly LodLevel[];
 }
 
 export interface LodLevel {
   readonly bucketNs: number;
-  /** per bucket, per kind: nanoseconds in that kind (row-major: bucket * kinds + kind). */
+  /** Nanoseconds per bucket and local kind: ns[bucket * kinds + local]. */
   readonly ns: Float32Array;
   readonly kinds: number;
   readonly buckets: number;
+  /** Local kind -> kind of the lesson. */
+  readonly kindOf: Uint8Array;
+}
+
+/** Indices of a table in an order other than arrival. */
+export interface Order {
+  readonly order: Uint32Array;
+  readonly length: number;
 }
 
 export interface LaneIndex {
   readonly arm: string;
   readonly rows: readonly Row[];
   readonly spans: SpanTable;
+  /** Spans still open at the watermark. Their t1 is the watermark, not an end. */
+  readonly open: SpanTable;
   readonly ops: OpTable;
   readonly links: LinkTable;
   readonly strands: readonly Strand[];
+  /** Operations in order of their end. */
+  readonly opsByEnd: Order;
+  readonly linksByTime: Order;
+  /** Operations that ended before the oldest one kept. */
+  readonly opsEvicted: number;
+  /** The longest wait of the lesson so far, ns. */
+  readonly longestWait: number;
   /** Data of this lane are complete up to here. Later is unknown, not idle. */
   readonly watermark: Nanos;
+  /** Earlier than this is history that was evicted. */
+  readonly historyFrom: Nanos;
   readonly losses: readonly Loss[];
   readonly ended: boolean;
+  readonly failed: boolean;
+  strand(row: number, layer: Layer): Strand | null;
+}
+
+/** What a derivation must know of a kind. */
+export interface KindFacts {
+  readonly name: string;
+  readonly title: string;
+  readonly colour:
+    | 'work'
+    | 'wait'
+    | 'mechanism'
+    | 'gain'
+    | 'vain'
+    | 'hazard'
+    | 'idle'
+    | 'other';
+  readonly layer: Layer;
+  readonly evidence: 'measured' | 'counted' | 'modelled';
+  /** false: drawn, named and dismissed. */
+  readonly lesson: boolean;
 }
 
 export interface RunIndex {
   readonly runId: string;
   readonly source: 'live' | 'recorded';
   readonly clock: 'wall' | 'count';
+  readonly live: boolean;
   readonly lanes: readonly LaneIndex[];
+  readonly kinds: readonly KindFacts[];
+  /** Length of a tick, ns (HZ of the base config). */
+  readonly tickNs: number;
+  /** Rises with every change of any lane. */
+  readonly version: number;
 }
 
 /** A mark that was pointed at: enough to find its raw records again. */
@@ -95,6 +107,8 @@ export interface Mark {
   readonly kind: number;
   readonly t0: Nanos;
   readonly t1: Nanos;
+  /** Still open at the watermark. */
+  readonly open?: boolean;
 }
 
 export interface Frame {
@@ -111,6 +125,12 @@ export interface Frame {
   readonly focus: ReadonlySet<string>;
   /** Reveal: only what happened up to the moment is drawn (oscilloscope sweep) or the whole window. */
   readonly reveal: 'moment' | 'window';
+}
+
+/** Where a canvas gets its frame from, and when to draw again. */
+export interface FrameSource {
+  readonly get: () => Frame;
+  readonly subscribe: (listener: () => void) => () => void;
 }
 
 export interface Size {

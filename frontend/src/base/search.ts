@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Binary search in columns, plain or through an order. */
+
+/** First i in [0, n) with at(i) >= value; n if none. `at` rises. */
+export function firstAtLeast(n: number, at: (i: number) => number, value: number): number {
+  let low = 0;
+  let high = n;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (at(middle) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** First i in [0, n) with at(i) > value; n if none. */
+export function firstAbove(n: number, at: (i: number) => number, value: number): number {
+  let low = 0;
+  let high = n;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (at(middle) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The q-quantile of numbers in any order (nearest rank); NaN of none. */
+export function quantile(values: readonly number[] | Float64Array, q: number): number {
+  if (values.length === 0) return Number.NaN;
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(q * sorted.length) - 1))]!;
+}
+
+/** A number in [0, 1) that depends on `id` alone: the same jitter in every drawing. */
+export function hashUnit(id: number): number {
+  let x = (id + 0x9e3779b9) | 0;
+  x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
+  x = Math.imul(x ^ (x >>> 15), 0x735a2d97);
+  return ((x ^ (x >>> 15)) >>> 0) / 4294967296;
+}

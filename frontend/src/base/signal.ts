@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A thing that changes and tells who listens. Fits useSyncExternalStore. */
+
+export class Signal {
+  #listeners = new Set<() => void>();
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  emit(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+/** A value with a signal; readers see the same object until it is set. */
+export class Cell<T> extends Signal {
+  #value: T;
+
+  constructor(value: T) {
+    super();
+    this.#value = value;
+  }
+
+  readonly get = (): T => this.#value;
+
+  set(value: T): void {
+    if (Object.is(value, this.#value)) return;
+    this.#value = value;
+    this.emit();
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Questions to a lane's index, by binary search. Times are the lane's own. */
+
+import { firstAbove, firstAtLeast } from '../base/search.ts';
+import { type Nanos, ns } from '../base/units.ts';
+import type { KindFacts, LaneIndex, Layer, Mark, RunIndex, SpanTable, Strand } from './types.ts';
+
+/** One span out of the columns, for text and for pointing; never for drawing. */
+export interface SpanRecord {
+  readonly t0: Nanos;
+  readonly t1: Nanos;
+  readonly row: number;
+  readonly kind: number;
+  readonly cpu: number;
+  readonly arg: number;
+  readonly id: number;
+  readonly open: boolean;
+}
+
+export function spanRecord(spans: SpanTable, i: number, open: boolean): SpanRecord {
+  return {
+    t0: ns(spans.t0[i]!),
+    t1: ns(spans.t1[i]!),
+    row: spans.row[i]!,
+    kind: spans.kind[i]!,
+    cpu: spans.cpu[i]!,
+    arg: spans.arg[i]!,
+    id: spans.id[i]!,
+    open,
+  };
+}
+
+/** Positions [from, to) in the strand's order of the spans that may touch [a, b). */
+export function touching(
+  spans: SpanTable,
+  strand: Strand,
+  a: number,
+  b: number,
+): { readonly from: number; readonly to: number } {
+  const at = (i: number) => spans.t0[strand.order[i]!]!;
+  return {
+    from: firstAtLeast(strand.length, at, a - strand.longest),
+    to: firstAtLeast(strand.length, at, b),
+  };
+}
+
+/** Is this open span already told as closed? Then it is stale until the next `open` table comes. */
+export function isStale(lane: LaneIndex, layer: Layer, i: number): boolean {
+  const strand = lane.strand(lane.open.row[i]!, layer);
+  if (strand === null || strand.length === 0) return false;
+  const last = strand.order[strand.length - 1]!;
+  return lane.spans.t0[last]! >= lane.open.t0[i]!;
+}
+
+/** Every span of a layer that touches [a, b), row by row in order of t0, the open ones last. */
+export function* spansIn(
+  lane: LaneIndex,
+  layer: Layer,
+  kinds: readonly KindFacts[],
+  a: number,
+  b: number,
+): Generator<SpanRecord> {
+  const { spans, open } = lane;
+  for (const strand of lane.strands) {
+    if (strand.layer !== layer) continue;
+    const { from, to } = touching(spans, strand, a, b);
+    for (let p = from; p < to; p++) {
+      const i = strand.order[p]!;
+      if (spans.t1[i]! > a || spans.t0[i]! >= a) yield spanRecord(spans, i, false);
+    }
+  }
+  for (let i = 0; i < open.length; i++) {
+    if (kinds[open.kind[i]!]?.layer !== layer || isStale(lane, layer, i)) continue;
+    if (open.t0[i]! < b && open.t1[i]! > a) yield spanRecord(open, i, true);
+  }
+}
+
+/** The span of this row and layer that covers t (the newest begun), or null: idle, or not known. */
+export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): SpanRecord | null {
+  const strand = lane.strand(row, layer);
+  const { spans, open } = lane;
+  if (strand !== null) {
+    let p = firstAbove(strand.length, (i) => spans.t0[strand.order[i]!]!, t) - 1;
+    for (; p >= 0; p--) {
+      const i = strand.order[p]!;
+      if (spans.t1[i]! > t) return spanRecord(spans, i, false);
+      if (spans.t0[i]! < t - strand.longest) break;
+    }
+  }
+  for (let i = 0; i < open.length; i++) {
+    if (open.row[i] !== row || open.t0[i]! > t || open.t1[i]! <= t) continue;
+    if (isStale(lane, layer, i)) continue;
+    // An open span carries no layer; states are the ones that a thread is always in.
+    return spanRecord(open, i, true);
+  }
+  return null;
+}
+
+/** The state of every hog at t, in order of rows; null where it is idle or unknown. */
+export function statesAt(
+  lane: LaneIndex,
+  kinds: readonly KindFacts[],
+  t: number,
+): (SpanRecord | null)[] {
+  return hogs(lane).map((row) => {
+    const found = spanAt(lane, row.row, 'state', t);
+    return found !== null && kinds[found.kind]?.layer === 'state' ? found : null;
+  });
+}
+
+export function hogs(lane: LaneIndex) {
+  return lane.rows.filter((row) => row.role === 'hog');
+}
+
+/** Operations that ended at or before t since the start. */
+export function opsUpTo(lane: LaneIndex, t: number): number {
+  const { order, length } = lane.opsByEnd;
+  return lane.opsEvicted + firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
+}
+
+/** Waits of the lesson: state spans coloured `wait`. */
+export function isWait(kind: KindFacts | undefined): boolean {
+  return kind?.layer === 'state' && kind.colour === 'wait' && kind.lesson;
+}
+
+export function markOf(arm: string, span: SpanRecord): Mark {
+  const { id, row, kind, t0, t1, open } = span;
+  return { arm, table: 'spans', id, row, kind, t0, t1, ...(open ? { open } : {}) };
+}
+
+export function laneOf(index: RunIndex, arm: string): LaneIndex | null {
+  return index.lanes.find((lane) => lane.arm === arm) ?? null;
+}
+
+/** The newest time up to which every lane that still runs is complete; ended lanes hold nobody back. */
+export function commonWatermark(index: RunIndex): Nanos {
+  let lowest = Number.POSITIVE_INFINITY;
+  let highest = 0;
+  for (const lane of index.lanes) {
+    if (lane.failed && lane.spans.length === 0) continue;
+    highest = Math.max(highest, lane.watermark);
+    if (!lane.ended) lowest = Math.min(lowest, lane.watermark);
+  }
+  return ns(Number.isFinite(lowest) ? lowest : highest);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Store -> index. One indexer per lane for as long as the run is kept. */
+
+import { second } from '../base/units.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import type { LaneStore } from '../store/lane.ts';
+import type { RunStore } from '../store/store.ts';
+import { LaneIndexer } from './lane-index.ts';
+import type { KindFacts, RunIndex } from './types.ts';
+
+interface Kept {
+  readonly kinds: readonly KindFacts[];
+  readonly indexer: LaneIndexer;
+}
+
+const indexers = new WeakMap<LaneStore, Kept>();
+const indexes = new WeakMap<RunStore, RunIndex>();
+
+function indexLane(lane: LaneStore, kinds: readonly KindFacts[]): LaneIndexer {
+  let kept = indexers.get(lane);
+  if (kept === undefined || kept.kinds !== kinds) {
+    kept = { kinds, indexer: new LaneIndexer(lane, kinds) };
+    indexers.set(lane, kept);
+  }
+  kept.indexer.update();
+  return kept.indexer;
+}
+
+/** The index of a run as of now; the same object while nothing changed. */
+export function indexRun(run: RunStore, lesson: Pick<Lesson, 'kinds' | 'hz'>): RunIndex {
+  const old = indexes.get(run);
+  if (old !== undefined && old.version === run.version && old.kinds === lesson.kinds) return old;
+  const phase = run.message?.phase;
+  const source = run.message?.source ?? 'recorded';
+  const index: RunIndex = {
+    runId: run.id,
+    source,
+    clock: run.message?.clock ?? 'wall',
+    live: source === 'live' && (phase === 'running' || phase === 'draining'),
+    lanes: run.ordered().map((lane) => indexLane(lane, lesson.kinds)),
+    kinds: lesson.kinds,
+    tickNs: second / lesson.hz,
+    version: run.version,
+  };
+  indexes.set(run, index);
+  return index;
+}
+
+/** Only these arms, in this order. Memoised, so that a view sees the same object. */
+const picked = new WeakMap<RunIndex, Map<string, RunIndex>>();
+
+export function pickLanes(index: RunIndex, arms: readonly string[]): RunIndex {
+  const key = arms.join('\n');
+  let known = picked.get(index);
+  if (known === undefined) {
+    known = new Map();
+    picked.set(index, known);
+  }
+  let result = known.get(key);
+  if (result === undefined) {
+    const lanes = arms.flatMap((arm) => index.lanes.filter((lane) => lane.arm === arm));
+    result = lanes.length === index.lanes.length && lanes.every((l, i) => l === index.lanes[i]) ? index : { ...index, lanes };
+    known.set(key, result);
+  }
+  return result;
+}

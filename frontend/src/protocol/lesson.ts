@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A lesson as the server sends it: lesson.yaml as a tree, with patch texts and prose. Unknown keys are kept out. */
+
+import { z } from 'zod';
+
+/** A list that the server may leave out or send as null. */
+function many<T extends z.ZodType>(item: T) {
+  return z
+    .array(item)
+    .nullish()
+    .transform((list) => list ?? []);
+}
+
+const patch = z
+  .union([
+    z.string(),
+    z.looseObject({ name: z.string().optional(), file: z.string().optional(), text: z.string() }),
+  ])
+  .transform((value) =>
+    typeof value === 'string'
+      ? { name: value, text: '' }
+      : { name: value.name ?? value.file ?? 'patch', text: value.text },
+  );
+
+const arm = z.object({
+  name: z.string(),
+  title: z.string(),
+  role: z.enum(['before', 'after', 'alternative', 'mainline']),
+  summary: z.string(),
+  patches: many(patch),
+  available: z.boolean().optional(),
+});
+
+const param = z.object({
+  title: z.string(),
+  help: z.string(),
+  type: z.enum(['int', 'bool', 'choice']).default('int'),
+  default: z.number(),
+  min: z.number().nullish(),
+  max: z.number().nullish(),
+  choices: many(z.number()),
+  labels: many(z.string()),
+  unit: z.string().default(''),
+  applies: z.enum(['boot', 'run']).default('run'),
+});
+
+const workload = z.object({
+  title: z.string(),
+  summary: z.string(),
+  run: z.string().default(''),
+});
+
+const kind = z.object({
+  name: z.string(),
+  title: z.string(),
+  colour: z.enum(['work', 'wait', 'mechanism', 'gain', 'vain', 'hazard', 'idle', 'other']),
+  layer: z.enum(['state', 'function', 'track']),
+  evidence: z.enum(['measured', 'counted', 'modelled']).default('counted'),
+  lesson: z.boolean().default(true),
+});
+
+const track = z.object({
+  name: z.string(),
+  title: z.string(),
+  arms: many(z.string()),
+  lesson: z.boolean().default(true),
+});
+
+const scene = z.object({
+  id: z.string(),
+  title: z.string(),
+  arms: z.array(z.string()),
+  params: z.record(z.string(), z.number()).default({}),
+  window_ms: z.number().positive(),
+  seconds: z.number().positive().default(5),
+  moment: z.enum(['first_op', 'start', 'longest_wait', 'reader', 'newest']).default('newest'),
+  focus: many(z.string()),
+  show: many(z.enum(['knobs', 'patch', 'latency', 'measured', 'tracks', 'links'])),
+  sentence: z
+    .enum(['one_op', 'waits', 'wakes', 'rates', 'expedited', 'reader', 'none'])
+    .default('none'),
+  predict: z.string().nullish(),
+});
+
+const prediction = z.object({
+  question: z.string(),
+  choices: z.array(z.string()),
+  metric: z.enum(['ops_ratio']),
+  arms: z.tuple([z.string(), z.string()]),
+  bounds: z.array(z.number()),
+  params: z.record(z.string(), z.number()).default({}),
+});
+
+const question = z.object({
+  ask: z.string(),
+  kind: z.string(),
+  arm: z.string(),
+  why: z.string(),
+});
+
+const lit = z.object({ match: z.string(), kind: z.string(), arms: many(z.string()) });
+
+export const lesson = z.object({
+  slug: z.string(),
+  title: z.string(),
+  question: z.string(),
+  summary: z.string().default(''),
+  clock: z.enum(['wall', 'count']),
+  clocks: z.array(z.enum(['wall', 'count'])),
+  view: z.string(),
+  operation: z.object({ name: z.string(), plural: z.string() }),
+  arms: z.array(arm).min(1),
+  params: z.record(z.string(), param),
+  workloads: z.record(z.string(), workload),
+  kinds: z.array(kind),
+  tracks: many(track),
+  lit: many(lit),
+  scenes: z.array(scene),
+  predictions: z.record(z.string(), prediction).default({}),
+  questions: many(question),
+  claims: many(z.looseObject({})),
+  caveats: many(z.string()),
+  content: z.string().default(''),
+  /** Facts of the base kernel that a picture needs; HZ of the base config. */
+  hz: z.number().positive().default(250),
+  base: z.string().default(''),
+});
+
+export type Lesson = z.infer<typeof lesson>;
+export type Arm = Lesson['arms'][number];
+export type Param = Lesson['params'][string];
+export type Kind = Lesson['kinds'][number];
+export type Scene = Lesson['scenes'][number];
+export type Prediction = Lesson['predictions'][string];
+export type Question = Lesson['questions'][number];
+export type Lit = Lesson['lit'][number];
+export type SentenceKind = Scene['sentence'];
+
+/** The number of a kind on the wire; -1 if the lesson has no such kind. */
+export function kindNumber(of: Pick<Lesson, 'kinds'>, name: string): number {
+  return of.kinds.findIndex((k) => k.name === name);
+}

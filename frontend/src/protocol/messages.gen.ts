@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Generated from messages.schema.json by `npm run gen`. Do not edit. */
+
+export const schemaProtocol = 1;
+
+export type ServerWire =
+  | Batch
+  | Build
+  | Control
+  | ErrorMessage
+  | Gap
+  | Hello
+  | Lane
+  | LessonMessage
+  | Line
+  | Loss
+  | Measured
+  | Metrics
+  | Rows
+  | Run;
+/**
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "JsonValue".
+ */
+export type JsonValue = unknown;
+export type ClientWire = Ack | Again | TakeControl | Measure | Open | Start | Stop;
+
+export interface Messages {
+  server: ServerWire;
+  client: ClientWire;
+}
+/**
+ * New rows of one table as columns: raw little-endian bytes, `n` values each.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Batch".
+ */
+export interface Batch {
+  type?: 'batch';
+  run_id: string;
+  arm: string;
+  /**
+   * spans, ops, links; open replaces its former self
+   */
+  table: string;
+  /**
+   * running number of this table of this lane, from 0
+   */
+  seq: number;
+  n: number;
+  /**
+   * the lane's data are complete up to here
+   */
+  watermark_ns: number;
+  columns: {
+    [k: string]: Uint8Array;
+  };
+  dtypes: {
+    [k: string]: 'f8' | 'i4' | 'u1' | 'u4' | 'i2';
+  };
+  /**
+   * Unix time in ns when the server encoded it
+   */
+  sent_ns: number;
+  /**
+   * Unix time in ms when the newest event in it happened (estimate)
+   */
+  newest_event_host_ms?: number | null;
+}
+/**
+ * Progress of the kernel builds; latest wins per arm.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Build".
+ */
+export interface Build {
+  type?: 'build';
+  lesson: string;
+  /**
+   * all arms that are being built or wait for it
+   */
+  arms: string[];
+  arm: string;
+  phase:
+    | 'queued'
+    | 'unpack'
+    | 'patch'
+    | 'config'
+    | 'compile'
+    | 'store'
+    | 'done'
+    | 'failed'
+    | 'cancelled';
+  done: number;
+  total: number;
+  elapsed_s: number;
+  message?: string;
+  error?: ErrorMessage | null;
+}
+/**
+ * One failure as a person should read it.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "ErrorMessage".
+ */
+export interface ErrorMessage {
+  type?: 'error';
+  code: string;
+  sentence: string;
+  remedy: string;
+  detail?: string;
+}
+/**
+ * Who controls the live run.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Control".
+ */
+export interface Control {
+  type?: 'control';
+  controller: string | null;
+  you: boolean;
+}
+/**
+ * Batches that this browser was not sent, because it or the replay buffer was full.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Gap".
+ */
+export interface Gap {
+  type?: 'gap';
+  run_id: string;
+  arm: string;
+  table: string;
+  from_seq: number;
+  /**
+   * inclusive
+   */
+  to_seq: number;
+  rows: number;
+}
+/**
+ * First message to every viewer.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Hello".
+ */
+export interface Hello {
+  type?: 'hello';
+  protocol?: number;
+  version: string;
+  /**
+   * this viewer's name, as in `controller`
+   */
+  viewer: string;
+  lessons: LessonCard[];
+}
+/**
+ * A lesson in the list of a greeting.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "LessonCard".
+ */
+export interface LessonCard {
+  slug: string;
+  title: string;
+  question: string;
+  /**
+   * every kernel of the lesson is built
+   */
+  available: boolean;
+}
+/**
+ * State of one lane; latest wins.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Lane".
+ */
+export interface Lane {
+  type?: 'lane';
+  run_id: string;
+  arm: string;
+  phase:
+    | 'waiting'
+    | 'building'
+    | 'booting'
+    | 'ready'
+    | 'running'
+    | 'draining'
+    | 'done'
+    | 'stopped'
+    | 'failed';
+  message?: string;
+  remedy?: string;
+  /**
+   * console tail or log tail; shown on demand
+   */
+  detail?: string;
+  accel?: string | null;
+  /**
+   * process of the guest, while it lives
+   */
+  pid?: number | null;
+  /**
+   * uname -r of the guest
+   */
+  kernel?: string | null;
+  boot_s?: number | null;
+}
+/**
+ * Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view).
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "LessonMessage".
+ */
+export interface LessonMessage {
+  type?: 'lesson';
+  lesson: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * One line of the workload, verbatim.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Line".
+ */
+export interface Line {
+  type?: 'line';
+  run_id: string;
+  arm: string;
+  stream: 'out' | 'err';
+  text: string;
+  t_ns: number;
+}
+/**
+ * Events lost before the stream.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Loss".
+ */
+export interface Loss {
+  type?: 'loss';
+  run_id: string;
+  arm: string;
+  t0_ns: number;
+  t1_ns: number;
+  events: number;
+  where: 'ring buffer' | 'kprobe' | 'host';
+}
+/**
+ * The measured table: lanes one after another, untraced. Also its progress while it runs.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Measured".
+ */
+export interface Measured {
+  type?: 'measured';
+  lesson: string;
+  run_id?: string | null;
+  source: 'live' | 'recorded';
+  clock: 'wall' | 'count';
+  params: {
+    [k: string]: number;
+  };
+  workload: string;
+  rows: MeasuredRow[];
+  /**
+   * ISO 8601 UTC
+   */
+  at: string;
+  verdict: string;
+  host?: string;
+  /**
+   * what reproduces it
+   */
+  command?: string;
+  /**
+   * runs finished
+   */
+  done?: number;
+  /**
+   * runs wanted; done < total: still measuring
+   */
+  total?: number;
+}
+/**
+ * One arm of a measured table.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "MeasuredRow".
+ */
+export interface MeasuredRow {
+  arm: string;
+  n: number;
+  ops_per_s_median: number | null;
+  ops_per_s_mean?: number | null;
+  /**
+   * lower end of the 95 % interval
+   */
+  ops_per_s_low?: number | null;
+  ops_per_s_high?: number | null;
+  ops_per_s: number[];
+  unit?: string;
+  /**
+   * the arm that it is compared with
+   */
+  to?: string | null;
+  change_percent?: number | null;
+  verdict?: string;
+}
+/**
+ * Counts so far of one lane; latest wins.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Metrics".
+ */
+export interface Metrics {
+  type?: 'metrics';
+  run_id: string;
+  arm: string;
+  watermark_ns: number;
+  ops: number;
+  spans: {
+    [k: string]: number;
+  };
+  events_read: number;
+  events_lost: number;
+  grace_periods: number;
+  wait_ns: Waits;
+}
+/**
+ * Quantiles of the waits of the lesson; null where nothing waited.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Waits".
+ */
+export interface Waits {
+  p50: number | null;
+  p95: number | null;
+  max: number | null;
+  n: number;
+}
+/**
+ * All rows of a lane known so far; replaces the former list.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Rows".
+ */
+export interface Rows {
+  type?: 'rows';
+  run_id: string;
+  arm: string;
+  rows: Row[];
+}
+/**
+ * A row of a lane: a hog, the reader or a track.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Row".
+ */
+export interface Row {
+  row: number;
+  tid: number;
+  name: string;
+  role: 'hog' | 'reader' | 'track' | 'other';
+}
+/**
+ * State of a run; latest wins.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Run".
+ */
+export interface Run {
+  type?: 'run';
+  run_id: string;
+  lesson: string;
+  source: 'live' | 'recorded';
+  purpose?: 'explain' | 'measure';
+  clock: 'wall' | 'count';
+  params: {
+    [k: string]: number;
+  };
+  workload: string;
+  arms: string[];
+  phase: 'preparing' | 'booting' | 'ready' | 'running' | 'draining' | 'done' | 'stopped' | 'failed';
+  /**
+   * ISO 8601 UTC; null before the start
+   */
+  started_at?: string | null;
+  /**
+   * ISO 8601 UTC of a recording
+   */
+  recorded_at?: string | null;
+  controller?: string | null;
+  message?: string;
+}
+/**
+ * So many messages have been handled. A page that acks is never sent far ahead.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Ack".
+ */
+export interface Ack {
+  type: 'ack';
+  n: number;
+}
+/**
+ * Start the last run once more.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Again".
+ */
+export interface Again {
+  type: 'again';
+}
+/**
+ * Take or give back control.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "TakeControl".
+ */
+export interface TakeControl {
+  type: 'control';
+  take: boolean;
+}
+/**
+ * Fill the measured table: one guest at a time, untraced, A B B A.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Measure".
+ */
+export interface Measure {
+  type: 'measure';
+  lesson: string;
+  /**
+   * @minItems 1
+   * @maxItems 5
+   */
+  arms:
+    | [string]
+    | [string, string]
+    | [string, string, string]
+    | [string, string, string, string]
+    | [string, string, string, string, string];
+  workload?: string | null;
+  params?: {
+    [k: string]: number;
+  };
+  clock?: ('wall' | 'count') | null;
+  repeats?: number;
+}
+/**
+ * Show me a lesson: its newest live run, the run of that id, or the recording.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Open".
+ */
+export interface Open {
+  type: 'open';
+  lesson: string;
+  run?: string | null;
+}
+/**
+ * Boot what is missing and run live; a running run is stopped first.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Start".
+ */
+export interface Start {
+  type: 'start';
+  lesson: string;
+  /**
+   * @minItems 1
+   * @maxItems 5
+   */
+  arms:
+    | [string]
+    | [string, string]
+    | [string, string, string]
+    | [string, string, string, string]
+    | [string, string, string, string, string];
+  workload?: string | null;
+  params?: {
+    [k: string]: number;
+  };
+  clock?: ('wall' | 'count') | null;
+}
+/**
+ * End the live run or the measuring.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Stop".
+ */
+export interface Stop {
+  type: 'stop';
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the socket may carry, checked where it comes in. messages.gen.ts is the server's own list; a test compares. */
+
+import { z } from 'zod';
+
+export const protocolVersion = 1;
+
+const clock = z.enum(['wall', 'count']);
+const source = z.enum(['live', 'recorded']);
+const params = z.record(z.string(), z.number());
+
+export const hello = z.object({
+  type: z.literal('hello'),
+  protocol: z.number(),
+  version: z.string(),
+  viewer: z.string(),
+  lessons: z.array(
+    z.object({ slug: z.string(), title: z.string(), question: z.string(), available: z.boolean() }),
+  ),
+});
+
+export const lessonMessage = z.object({
+  type: z.literal('lesson'),
+  lesson: z.record(z.string(), z.unknown()),
+});
+
+export const run = z.object({
+  type: z.literal('run'),
+  run_id: z.string(),
+  lesson: z.string(),
+  source,
+  purpose: z.enum(['explain', 'measure']).default('explain'),
+  clock,
+  params,
+  workload: z.string(),
+  arms: z.array(z.string()),
+  phase: z.enum(['preparing', 'booting', 'ready', 'running', 'draining', 'done', 'stopped', 'failed']),
+  started_at: z.string().nullable().default(null),
+  recorded_at: z.string().nullable().default(null),
+  controller: z.string().nullable().default(null),
+  message: z.string().default(''),
+});
+
+export const lane = z.object({
+  type: z.literal('lane'),
+  run_id: z.string(),
+  arm: z.string(),
+  phase: z.enum([
+    'waiting',
+    'building',
+    'booting',
+    'ready',
+    'running',
+    'draining',
+    'done',
+    'stopped',
+    'failed',
+  ]),
+  message: z.string().default(''),
+  remedy: z.string().default(''),
+  detail: z.string().default(''),
+  accel: z.string().nullable().default(null),
+  pid: z.number().nullable().default(null),
+  kernel: z.string().nullable().default(null),
+  boot_s: z.number().nullable().default(null),
+});
+
+export const rows = z.object({
+  type: z.literal('rows'),
+  run_id: z.string(),
+  arm: z.string(),
+  rows: z.array(
+    z.object({
+      row: z.number().int().nonnegative(),
+      tid: z.number().int(),
+      name: z.string(),
+      role: z.enum(['hog', 'reader', 'track', 'other']),
+    }),
+  ),
+});
+
+export const dtype = z.enum(['f8', 'i4', 'u1', 'u4', 'i2']);
+export type Dtype = z.infer<typeof dtype>;
+
+export const batch = z.object({
+  type: z.literal('batch'),
+  run_id: z.string(),
+  arm: z.string(),
+  table: z.string(),
+  seq: z.number().int(),
+  n: z.number().int().nonnegative(),
+  watermark_ns: z.number(),
+  columns: z.record(z.string(), z.instanceof(Uint8Array)),
+  dtypes: z.record(z.string(), dtype),
+  sent_ns: z.number(),
+  newest_event_host_ms: z.number().nullable().default(null),
+});
+
+const waits = z.object({
+  p50: z.number().nullable(),
+  p95: z.number().nullable(),
+  max: z.number().nullable(),
+  n: z.number(),
+});
+
+export const metrics = z.object({
+  type: z.literal('metrics'),
+  run_id: z.string(),
+  arm: z.string(),
+  watermark_ns: z.number(),
+  ops: z.number(),
+  spans: z.record(z.string(), z.number()),
+  events_read: z.number(),
+  events_lost: z.number(),
+  grace_periods: z.number(),
+  wait_ns: waits,
+});
+
+export const gap = z.object({
+  type: z.literal('gap'),
+  run_id: z.string(),
+  arm: z.string(),
+  table: z.string(),
+  from_seq: z.number(),
+  to_seq: z.number(),
+  rows: z.number(),
+});
+
+export const loss = z.object({
+  type: z.literal('loss'),
+  run_id: z.string(),
+  arm: z.string(),
+  t0_ns: z.number(),
+  t1_ns: z.number(),
+  events: z.number(),
+  where: z.enum(['ring buffer', 'kprobe', 'host']),
+});
+
+export const line = z.object({
+  type: z.literal('line'),
+  run_id: z.string(),
+  arm: z.string(),
+  stream: z.enum(['out', 'err']),
+  text: z.string(),
+  t_ns: z.number(),
+});
+
+export const errorMessage = z.object({
+  type: z.literal('error'),
+  code: z.string(),
+  sentence: z.string(),
+  remedy: z.string(),
+  detail: z.string().default(''),
+});
+
+export const build = z.object({
+  type: z.literal('build'),
+  lesson: z.string(),
+  arms: z.array(z.string()),
+  arm: z.string(),
+  phase: z.enum([
+    'queued',
+    'unpack',
+    'patch',
+    'config',
+    'compile',
+    'store',
+    'done',
+    'failed',
+    'cancelled',
+  ]),
+  done: z.number(),
+  total: z.number(),
+  elapsed_s: z.number(),
+  message: z.string().default(''),
+  error: errorMessage.nullable().default(null),
+});
+
+export const measured = z.object({
+  type: z.literal('measured'),
+  lesson: z.string(),
+  run_id: z.string().nullable().default(null),
+  source,
+  clock,
+  params,
+  workload: z.string(),
+  rows: z.array(
+    z.object({
+      arm: z.string(),
+      n: z.number(),
+      ops_per_s_median: z.number().nullable(),
+      ops_per_s_mean: z.number().nullable().default(null),
+      ops_per_s_low: z.number().nullable().default(null),
+      ops_per_s_high: z.number().nullable().default(null),
+      ops_per_s: z.array(z.number()),
+      unit: z.string().default('ops/s'),
+      to: z.string().nullable().default(null),
+      change_percent: z.number().nullable().default(null),
+      verdict: z.string().default(''),
+    }),
+  ),
+  at: z.string(),
+  verdict: z.string(),
+  host: z.string().default(''),
+  command: z.string().default(''),
+  done: z.number().default(0),
+  total: z.number().default(0),
+});
+
+export const control = z.object({
+  type: z.literal('control'),
+  controller: z.string().nullable(),
+  you: z.boolean(),
+});
+
+export const serverMessage = z.discriminatedUnion('type', [
+  hello,
+  lessonMessage,
+  run,
+  lane,
+  rows,
+  batch,
+  metrics,
+  gap,
+  loss,
+  line,
+  build,
+  measured,
+  control,
+  errorMessage,
+]);
+
+export type HelloMessage = z.infer<typeof hello>;
+export type LessonMessage = z.infer<typeof lessonMessage>;
+export type RunMessage = z.infer<typeof run>;
+export type LaneMessage = z.infer<typeof lane>;
+export type RowsMessage = z.infer<typeof rows>;
+export type MetricsMessage = z.infer<typeof metrics>;
+export type GapMessage = z.infer<typeof gap>;
+export type LossMessage = z.infer<typeof loss>;
+export type LineMessage = z.infer<typeof line>;
+export type BuildMessage = z.infer<typeof build>;
+export type MeasuredMessage = z.infer<typeof measured>;
+export type MeasuredRow = MeasuredMessage['rows'][number];
+export type ControlMessage = z.infer<typeof control>;
+export type ErrorMessage = z.infer<typeof errorMessage>;
+export type ClockName = z.infer<typeof clock>;
+
+export type TypedColumn = Float64Array | Int32Array | Uint8Array | Uint32Array | Int16Array;
+
+/** A batch as the page keeps it: typed columns that own their memory. */
+export interface BatchMessage extends Omit<z.infer<typeof batch>, 'columns' | 'dtypes'> {
+  readonly columns: Readonly<Record<string, TypedColumn>>;
+}
+
+export type ServerMessage =
+  | Exclude<z.infer<typeof serverMessage>, { type: 'batch' }>
+  | BatchMessage;
+
+export interface RunChoice {
+  readonly lesson: string;
+  readonly arms: readonly string[];
+  readonly workload?: string;
+  readonly params?: Readonly<Record<string, number>>;
+  readonly clock?: ClockName;
+}
+
+export type ClientMessage =
+  | { readonly type: 'open'; readonly lesson: string; readonly run?: string }
+  | ({ readonly type: 'start' } & RunChoice)
+  | ({ readonly type: 'measure'; readonly repeats?: number } & RunChoice)
+  | { readonly type: 'stop' }
+  | { readonly type: 'again' }
+  | { readonly type: 'control'; readonly take: boolean }
+  | { readonly type: 'ack'; readonly n: number };

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The socket: connects, asks again after a break, and says in words why it is closed. */
+
+import { encode } from '@msgpack/msgpack';
+import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
+import type { ClientMessage, ServerMessage } from './messages.ts';
+
+export interface Connection {
+  readonly state: 'connecting' | 'open' | 'retry' | 'closed';
+  /** Why there is no connection, as a sentence; empty while there is one. */
+  readonly reason: string;
+  readonly retryInMs: number | null;
+}
+
+/** Is it of use to try again? 1002, 1003, 1008 and 4xxx say no (RFC 6455, section 7.4). */
+export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
+  if (code === 1008) {
+    return { retry: false, reason: text || 'The server refused this page after too many bad messages.' };
+  }
+  if (code === 1002 || code === 1003 || code >= 4000) {
+    return { retry: false, reason: text || 'This page and the server speak different protocols. Reload the page.' };
+  }
+  if (code === 1001 || code === 1012) return { retry: true, reason: text || 'The server is going away.' };
+  if (code === 1013) return { retry: true, reason: text || 'The server has no room for another viewer now.' };
+  return { retry: true, reason: text || 'The connection to the server broke.' };
+}
+
+/** 0.25 s, doubled each time, at most 8 s; the caller adds the dice. */
+export function backoffMs(attempt: number, dice: number): number {
+  return Math.min(8000, 250 * 2 ** Math.min(attempt, 10)) * (0.75 + dice / 2);
+}
+
+export interface SocketOptions {
+  readonly url: string;
+  readonly onMessage: (message: ServerMessage, tookMs: number) => void;
+  readonly onConnection: (connection: Connection) => void;
+  readonly onComplaint: (sentence: string) => void;
+  readonly makeSocket?: (url: string) => WebSocket;
+  readonly makeDecoder?: (receive: (decoded: Decoded) => void) => Decoder;
+  readonly random?: () => number;
+}
+
+export interface Socket {
+  send(message: ClientMessage): void;
+  close(): void;
+}
+
+/** Every message that was handled is acked in groups, so that a slow page is never sent far ahead. */
+const ackEvery = 16;
+
+export function openSocket(options: SocketOptions): Socket {
+  const make = options.makeSocket ?? ((url: string) => new WebSocket(url));
+  const random = options.random ?? Math.random;
+  let socket: WebSocket | null = null;
+  let attempt = 0;
+  let handled = 0;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let closed = false;
+  let opened: ClientMessage | null = null;
+  /** Said while there was no connection; bounded, since only commands of a person come here. */
+  let waiting: ClientMessage[] = [];
+
+  const decoder = (options.makeDecoder ?? createDecoder)((decoded) => {
+    if (decoded.message === undefined) {
+      options.onComplaint(`A message from the server could not be read: ${decoded.complaint}`);
+      return;
+    }
+    options.onMessage(decoded.message, decoded.tookMs);
+    handled += 1;
+    if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
+  });
+
+  function transmit(message: ClientMessage): boolean {
+    if (socket?.readyState !== 1) return false;
+    socket.send(encode(message) as Uint8Array<ArrayBuffer>);
+    return true;
+  }
+
+  function connect(): void {
+    options.onConnection({ state: 'connecting', reason: '', retryInMs: null });
+    const mine = make(options.url);
+    mine.binaryType = 'arraybuffer';
+    socket = mine;
+    mine.onopen = () => {
+      attempt = 0;
+      handled = 0;
+      options.onConnection({ state: 'open', reason: '', retryInMs: null });
+      if (opened !== null) transmit(opened);
+      const said = waiting;
+      waiting = [];
+      for (const message of said) transmit(message);
+    };
+    mine.onmessage = (event: MessageEvent<unknown>) => {
+      if (event.data instanceof ArrayBuffer) decoder.decode(event.data);
+      else options.onComplaint('The server sent text where bytes were wanted.');
+    };
+    mine.onclose = (event) => {
+      if (socket !== mine || closed) return;
+      const { retry, reason } = closeReason(event.code, event.reason);
+      if (!retry) {
+        options.onConnection({ state: 'closed', reason, retryInMs: null });
+        return;
+      }
+      const wait = backoffMs(attempt, random());
+      attempt += 1;
+      options.onConnection({ state: 'retry', reason, retryInMs: wait });
+      timer = setTimeout(connect, wait);
+    };
+  }
+
+  connect();
+  return {
+    send(message) {
+      if (message.type === 'open') {
+        opened = message;
+        transmit(message);
+      } else if (!transmit(message) && waiting.length < 8) waiting.push(message);
+    },
+    close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      socket?.close(1000);
+      decoder.close();
+      options.onConnection({ state: 'closed', reason: '', retryInMs: null });
+    },
+  };
+}

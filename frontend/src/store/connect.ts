@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Store and socket put together. */
+
+import { openSocket, type Socket } from '../protocol/socket.ts';
+import type { Store } from './store.ts';
+
+/** The socket of the server that the page came from. */
+export function socketUrl(place: Pick<Location, 'protocol' | 'host' | 'pathname'>): string {
+  const scheme = place.protocol === 'https:' ? 'wss:' : 'ws:';
+  return `${scheme}//${place.host}/ws`;
+}
+
+/** Connects the store; what comes back closes the connection. */
+export function connect(store: Store, url: string = socketUrl(location)): Socket {
+  const socket = openSocket({
+    url,
+    onMessage: (message, tookMs) => store.dispatch(message, tookMs),
+    onConnection: (connection) => store.connection.set(connection),
+    onComplaint: (sentence) =>
+      store.complain({
+        type: 'error',
+        code: 'protocol',
+        sentence,
+        remedy: 'Reload the page; if it stays, page and server are of different versions.',
+        detail: '',
+      }),
+  });
+  store.attach((message) => socket.send(message));
+  return socket;
+}

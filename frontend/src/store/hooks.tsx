@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** How React reads the store: one hook per part, no event data in React's state. */
+
+import { createContext, type ReactNode, useContext, useMemo, useRef, useSyncExternalStore } from 'react';
+import { must } from '../base/assert.ts';
+import type { Cell, Signal } from '../base/signal.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import type {
+  BuildMessage,
+  ControlMessage,
+  ErrorMessage,
+  GapMessage,
+  HelloMessage,
+  LaneMessage,
+  LineMessage,
+  MeasuredMessage,
+  MetricsMessage,
+  RunChoice,
+  RunMessage,
+} from '../protocol/messages.ts';
+import type { Connection } from '../protocol/socket.ts';
+import type { LaneStore, Loss } from './lane.ts';
+import type { Store } from './store.ts';
+
+const Context = createContext<Store | null>(null);
+
+export function StoreProvider({ store, children }: { store: Store; children: ReactNode }) {
+  return <Context value={store}>{children}</Context>;
+}
+
+export function useStore(): Store {
+  return must(useContext(Context), 'StoreProvider');
+}
+
+function useCell<T>(cell: Cell<T>): T {
+  return useSyncExternalStore(cell.subscribe, cell.get);
+}
+
+export function useConnection(): Connection {
+  return useCell(useStore().connection);
+}
+
+export function useHello(): HelloMessage | null {
+  return useCell(useStore().hello);
+}
+
+export function useLesson(): Lesson | null {
+  return useCell(useStore().lesson);
+}
+
+/** The run whose events are shown. */
+export function useRun(): RunMessage | null {
+  return useCell(useStore().run);
+}
+
+/** A run that was announced and has no events yet: kernels build, guests boot. */
+export function usePendingRun(): RunMessage | null {
+  return useCell(useStore().pending);
+}
+
+export function useLanes(): readonly LaneMessage[] {
+  return useCell(useStore().lanes);
+}
+
+export function useLane(arm: string): LaneMessage | null {
+  return useLanes().find((lane) => lane.arm === arm) ?? null;
+}
+
+export function useBuild(): readonly BuildMessage[] {
+  return useCell(useStore().builds);
+}
+
+export function useMeasured(): MeasuredMessage | null {
+  return useCell(useStore().measured);
+}
+
+export function useControl(): ControlMessage | null {
+  return useCell(useStore().control);
+}
+
+export function useErrors(): {
+  readonly list: readonly ErrorMessage[];
+  readonly dismiss: (error: ErrorMessage) => void;
+} {
+  const store = useStore();
+  const list = useCell(store.errors);
+  return useMemo(() => ({ list, dismiss: (error) => store.dismiss(error) }), [store, list]);
+}
+
+const tellEveryMs = 100;
+
+/** Subscribes to a signal, but hears at most ten times a second: for text that a person reads. */
+export function calmly(signal: Signal): (listener: () => void) => () => void {
+  return (listener) => {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const off = signal.subscribe(() => {
+      timer ??= setTimeout(() => {
+        timer = null;
+        listener();
+      }, tellEveryMs);
+    });
+    return () => {
+      off();
+      if (timer !== null) clearTimeout(timer);
+    };
+  };
+}
+
+function useOfLane<T>(signal: Signal, arm: string, read: (lane: LaneStore) => T, none: T): T {
+  const store = useStore();
+  const subscribe = useMemo(() => calmly(signal), [signal]);
+  return useSyncExternalStore(subscribe, () => {
+    const lane = store.shown()?.lanes.get(arm);
+    return lane === undefined ? none : read(lane);
+  });
+}
+
+export function useMetrics(arm: string): MetricsMessage | null {
+  return useOfLane(useStore().figures, arm, (lane) => lane.metrics, null);
+}
+
+const noLines: readonly LineMessage[] = [];
+
+export function useLines(arm: string): readonly LineMessage[] {
+  return useOfLane(useStore().figures, arm, (lane) => lane.lines, noLines);
+}
+
+const noLosses: readonly Loss[] = [];
+const noGaps: readonly GapMessage[] = [];
+
+/** What the picture of a lane lacks: events lost in the guest, and batches this browser was not sent. */
+export function useLoss(arm: string): {
+  readonly losses: readonly Loss[];
+  readonly gaps: readonly GapMessage[];
+} {
+  const { events } = useStore();
+  const losses = useOfLane(events, arm, (lane) => lane.losses, noLosses);
+  const gaps = useOfLane(events, arm, (lane) => lane.gaps, noGaps);
+  return useMemo(() => ({ losses, gaps }), [losses, gaps]);
+}
+
+/** Rises when columns of the shown run changed; at most ten times a second. */
+export function useEventsVersion(): number {
+  const store = useStore();
+  const subscribe = useMemo(() => calmly(store.events), [store]);
+  const last = useRef<{ id: string | null; version: number; n: number }>({ id: null, version: -1, n: 0 });
+  return useSyncExternalStore(subscribe, () => {
+    const run = store.shown();
+    const id = run?.id ?? null;
+    const version = run?.version ?? 0;
+    if (last.current.id !== id || last.current.version !== version) {
+      last.current = { id, version, n: last.current.n + 1 };
+    }
+    return last.current.n;
+  });
+}
+
+export interface Commands {
+  readonly open: (lesson: string, run?: string) => void;
+  readonly start: (choice: RunChoice) => void;
+  readonly stop: () => void;
+  readonly again: () => void;
+  readonly measure: (choice: RunChoice, repeats?: number) => void;
+  readonly control: (take: boolean) => void;
+}
+
+export function useCommands(): Commands {
+  const store = useStore();
+  return useMemo(
+    () => ({
+      open: (lesson, run) =>
+        store.command(run === undefined ? { type: 'open', lesson } : { type: 'open', lesson, run }),
+      start: (choice) => store.command({ type: 'start', ...choice }),
+      stop: () => store.command({ type: 'stop' }),
+      again: () => store.command({ type: 'again' }),
+      measure: (choice, repeats) =>
+        store.command({ type: 'measure', ...choice, ...(repeats === undefined ? {} : { repeats }) }),
+      control: (take) => store.command({ type: 'control', take }),
+    }),
+    [store],
+  );
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** One lane as it came: columns, rows, watermark, what was lost on the way. */
+
+import { type Nanos, ns } from '../base/units.ts';
+import type {
+  BatchMessage,
+  GapMessage,
+  LaneMessage,
+  LineMessage,
+  LossMessage,
+  MetricsMessage,
+  RowsMessage,
+} from '../protocol/messages.ts';
+import { LinkColumns, OpColumns, SpanColumns } from './tables.ts';
+
+export interface Row {
+  readonly row: number;
+  readonly tid: number;
+  readonly name: string;
+  readonly role: 'hog' | 'reader' | 'track' | 'other';
+}
+
+export interface Loss {
+  readonly t0: Nanos;
+  readonly t1: Nanos;
+  readonly events: number;
+  readonly where: string;
+}
+
+/** How much of a lane is kept; beyond it the oldest goes, a quarter at a time. */
+export interface Limits {
+  readonly spans: number;
+  readonly lines: number;
+}
+
+export const defaultLimits: Limits = { spans: 1_500_000, lines: 200 };
+
+type TableName = 'spans' | 'ops' | 'links' | 'open';
+
+function isTable(name: string): name is TableName {
+  return name === 'spans' || name === 'ops' || name === 'links' || name === 'open';
+}
+
+export class LaneStore {
+  readonly arm: string;
+  readonly spans = new SpanColumns();
+  readonly ops = new OpColumns();
+  readonly links = new LinkColumns();
+  /** Spans still open at the watermark; replaced as a whole. */
+  readonly open = new SpanColumns();
+  rows: readonly Row[] = [];
+  watermark: Nanos = ns(0);
+  /** Entries before this were evicted; earlier times are history that is gone, not idle. */
+  historyFrom: Nanos = ns(0);
+  losses: readonly Loss[] = [];
+  gaps: readonly GapMessage[] = [];
+  lines: readonly LineMessage[] = [];
+  state: LaneMessage | null = null;
+  metrics: MetricsMessage | null = null;
+  /** Rises with every change of rows or columns. */
+  version = 0;
+  #limits: Limits;
+  #lastSeq = new Map<string, number>();
+
+  constructor(arm: string, limits: Limits) {
+    this.arm = arm;
+    this.#limits = limits;
+  }
+
+  /** All that this lane will ever hold has come. */
+  get ended(): boolean {
+    const phase = this.state?.phase;
+    return phase === 'done' || phase === 'stopped' || phase === 'failed';
+  }
+
+  takeRows(message: RowsMessage): void {
+    this.rows = [...message.rows].sort((a, b) => a.row - b.row);
+    this.version += 1;
+  }
+
+  takeBatch(batch: BatchMessage): void {
+    if (!isTable(batch.table)) return;
+    if (!this.#inOrder(batch.table, batch.seq, batch)) return;
+    if (batch.table === 'open') {
+      this.open.clear();
+      this.open.append(batch.columns, batch.n);
+    } else if (batch.n > 0) {
+      this[batch.table].append(batch.columns, batch.n);
+      if (batch.table === 'spans' && this.spans.length > this.#limits.spans) this.#evict();
+    }
+    if (batch.watermark_ns > this.watermark) this.watermark = ns(batch.watermark_ns);
+    this.version += 1;
+  }
+
+  /** Batches of a table count up. A return to 0 is the whole table sent again after a reconnect. */
+  #inOrder(table: TableName, seq: number, batch: BatchMessage): boolean {
+    const last = this.#lastSeq.get(table) ?? -1;
+    if (table === 'open') {
+      this.#lastSeq.set(table, seq);
+      return true;
+    }
+    if (seq <= last) {
+      if (seq !== 0) return false;
+      this.#restart(table);
+    } else if (seq > last + 1) {
+      this.#addGap({
+        type: 'gap',
+        run_id: batch.run_id,
+        arm: batch.arm,
+        table,
+        from_seq: last + 1,
+        to_seq: seq - 1,
+        rows: 0,
+      });
+    }
+    this.#lastSeq.set(table, seq);
+    return true;
+  }
+
+  #restart(table: 'spans' | 'ops' | 'links'): void {
+    this[table].clear();
+    this.gaps = this.gaps.filter((g) => g.table !== table);
+    if (table === 'spans') {
+      this.losses = [];
+      this.lines = [];
+      this.historyFrom = ns(0);
+    }
+  }
+
+  takeGap(gap: GapMessage): void {
+    if (isTable(gap.table) && gap.table !== 'open') {
+      if (gap.from_seq <= (this.#lastSeq.get(gap.table) ?? -1)) this.#restart(gap.table);
+      this.#lastSeq.set(gap.table, gap.to_seq);
+    }
+    this.#addGap(gap);
+  }
+
+  #addGap(gap: GapMessage): void {
+    this.gaps = [...this.gaps.slice(-99), gap];
+    this.version += 1;
+  }
+
+  takeLoss(loss: LossMessage): void {
+    const { t0_ns, t1_ns, events, where } = loss;
+    this.losses = [...this.losses.slice(-999), { t0: ns(t0_ns), t1: ns(t1_ns), events, where }];
+    this.version += 1;
+  }
+
+  takeLine(line: LineMessage): void {
+    this.lines = [...this.lines.slice(1 - this.#limits.lines), line];
+  }
+
+  takeMetrics(metrics: MetricsMessage): void {
+    this.metrics = metrics;
+    if (metrics.watermark_ns > this.watermark) {
+      this.watermark = ns(metrics.watermark_ns);
+      this.version += 1;
+    }
+  }
+
+  #evict(): void {
+    this.spans.evict(Math.floor(this.#limits.spans * 0.75));
+    this.ops.evict(this.#limits.spans);
+    this.links.evict(this.#limits.spans);
+    this.historyFrom = ns(this.spans.t1[0] ?? 0);
+  }
+}

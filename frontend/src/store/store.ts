@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Everything the page knows from the server. Messages go in; readers subscribe to the part they show. */
+
+import { assertNever } from '../base/assert.ts';
+import { Cell, Signal } from '../base/signal.ts';
+import { type Lesson, lesson as lessonSchema } from '../protocol/lesson.ts';
+import type {
+  BuildMessage,
+  ClientMessage,
+  ControlMessage,
+  ErrorMessage,
+  HelloMessage,
+  LaneMessage,
+  MeasuredMessage,
+  RunMessage,
+  ServerMessage,
+} from '../protocol/messages.ts';
+import type { Connection } from '../protocol/socket.ts';
+import { defaultLimits, LaneStore, type Limits } from './lane.ts';
+
+/** A run and its lanes. Lanes are made at their first message and stay in the order of the run's arms. */
+export class RunStore {
+  readonly id: string;
+  readonly lanes = new Map<string, LaneStore>();
+  message: RunMessage | null = null;
+  /** Rises with every change of any lane's rows or columns. */
+  version = 0;
+  readonly #limits: Limits;
+
+  constructor(id: string, limits: Limits) {
+    this.id = id;
+    this.#limits = limits;
+  }
+
+  lane(arm: string): LaneStore {
+    let lane = this.lanes.get(arm);
+    if (lane === undefined) {
+      lane = new LaneStore(arm, this.#limits);
+      this.lanes.set(arm, lane);
+      this.version += 1;
+    }
+    return lane;
+  }
+
+  /** Lanes in the order of the arms, then any that the run did not announce. */
+  ordered(): LaneStore[] {
+    const arms = this.message?.arms ?? [];
+    const place = (lane: LaneStore) => {
+      const at = arms.indexOf(lane.arm);
+      return at < 0 ? arms.length : at;
+    };
+    return [...this.lanes.values()].sort((a, b) => place(a) - place(b));
+  }
+
+  get hasEvents(): boolean {
+    for (const lane of this.lanes.values()) if (lane.spans.length + lane.ops.length > 0) return true;
+    return false;
+  }
+}
+
+/** What the page reports of itself, for the latency bench. */
+export interface Timing {
+  readonly decodeMs: number;
+  readonly messages: number;
+  /** Newest event to arrival here, ms, of the last batches; empty for a recording. */
+  readonly eventToBrowserMs: readonly number[];
+}
+
+const runsKept = 3;
+
+export class Store {
+  readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
+  readonly hello = new Cell<HelloMessage | null>(null);
+  readonly lesson = new Cell<Lesson | null>(null);
+  /** The run whose events are shown; a new one takes over with its first events. */
+  readonly run = new Cell<RunMessage | null>(null);
+  /** A run that was announced and has no events yet. */
+  readonly pending = new Cell<RunMessage | null>(null);
+  /** Lanes of the pending run if there is one, else of the shown one: who boots, runs or failed. */
+  readonly lanes = new Cell<readonly LaneMessage[]>([]);
+  readonly builds = new Cell<readonly BuildMessage[]>([]);
+  readonly measured = new Cell<MeasuredMessage | null>(null);
+  readonly control = new Cell<ControlMessage | null>(null);
+  readonly errors = new Cell<readonly ErrorMessage[]>([]);
+  /** Rows, columns, losses of the shown run changed. */
+  readonly events = new Signal();
+  /** Metrics or lines changed. */
+  readonly figures = new Signal();
+  timing: Timing = { decodeMs: 0, messages: 0, eventToBrowserMs: [] };
+
+  readonly #runs = new Map<string, RunStore>();
+  readonly #limits: Limits;
+  #send: (message: ClientMessage) => void = () => {};
+
+  constructor(limits: Limits = defaultLimits) {
+    this.#limits = limits;
+  }
+
+  /** Where commands go; set by connect(). */
+  attach(send: (message: ClientMessage) => void): void {
+    this.#send = send;
+  }
+
+  readonly command = (message: ClientMessage): void => this.#send(message);
+
+  /** Columns of the shown run. */
+  shown(): RunStore | null {
+    const message = this.run.get();
+    return message === null ? null : (this.#runs.get(message.run_id) ?? null);
+  }
+
+  dispatch(message: ServerMessage, tookMs = 0): void {
+    const { messages, decodeMs } = this.timing;
+    this.timing = { ...this.timing, messages: messages + 1, decodeMs: decodeMs + tookMs };
+    switch (message.type) {
+      case 'hello':
+        return this.hello.set(message);
+      case 'lesson':
+        return this.#takeLesson(message.lesson);
+      case 'run':
+        return this.#takeRun(message);
+      case 'lane':
+        this.#of(message.run_id).lane(message.arm).state = message;
+        this.#of(message.run_id).version += 1;
+        this.#lanesChanged();
+        return this.events.emit();
+      case 'rows':
+        return this.#change(message.run_id, message.arm, (lane) => lane.takeRows(message));
+      case 'batch':
+        this.#clockBatch(message.newest_event_host_ms);
+        this.#change(message.run_id, message.arm, (lane) => lane.takeBatch(message));
+        return this.#promote(message.run_id);
+      case 'gap':
+        return this.#change(message.run_id, message.arm, (lane) => lane.takeGap(message));
+      case 'loss':
+        return this.#change(message.run_id, message.arm, (lane) => lane.takeLoss(message));
+      case 'metrics':
+        this.#change(message.run_id, message.arm, (lane) => lane.takeMetrics(message));
+        return this.figures.emit();
+      case 'line':
+        this.#of(message.run_id).lane(message.arm).takeLine(message);
+        return this.figures.emit();
+      case 'build':
+        return this.builds.set([
+          ...this.builds.get().filter((b) => b.arm !== message.arm),
+          message,
+        ]);
+      case 'measured':
+        return this.measured.set(message);
+      case 'control':
+        return this.control.set(message);
+      case 'error':
+        return this.complain(message);
+      default:
+        assertNever(message);
+    }
+  }
+
+  complain(error: ErrorMessage): void {
+    this.errors.set([...this.errors.get().slice(-9), error]);
+  }
+
+  dismiss(error: ErrorMessage): void {
+    this.errors.set(this.errors.get().filter((e) => e !== error));
+  }
+
+  #takeLesson(tree: Record<string, unknown>): void {
+    const checked = lessonSchema.safeParse(tree);
+    if (checked.success) return this.lesson.set(checked.data);
+    const issue = checked.error.issues[0];
+    this.complain({
+      type: 'error',
+      code: 'lesson',
+      sentence: `The lesson came in a shape this page does not know: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`,
+      remedy: 'Reload the page; if it stays, page and server are of different versions.',
+      detail: '',
+    });
+  }
+
+  #takeRun(message: RunMessage): void {
+    if (message.purpose === 'measure') return;
+    const run = this.#of(message.run_id);
+    run.message = message;
+    run.version += 1;
+    const shown = this.run.get();
+    if (shown === null || shown.run_id === message.run_id || run.hasEvents) {
+      this.run.set(message);
+      if (this.pending.get()?.run_id === message.run_id) this.pending.set(null);
+    } else this.pending.set(message.phase === 'failed' ? null : message);
+    this.#forget();
+    this.#lanesChanged();
+    this.events.emit();
+  }
+
+  /** The pending run has its first events: now it is the one to look at. */
+  #promote(runId: string): void {
+    const pending = this.pending.get();
+    if (pending?.run_id !== runId || !this.#of(runId).hasEvents) return;
+    this.pending.set(null);
+    this.run.set(pending);
+    this.#lanesChanged();
+  }
+
+  #change(runId: string, arm: string, act: (lane: LaneStore) => void): void {
+    const run = this.#of(runId);
+    const lane = run.lane(arm);
+    const before = lane.version;
+    try {
+      act(lane);
+    } catch (cause) {
+      this.complain({
+        type: 'error',
+        code: 'columns',
+        sentence: `Events of ${arm} could not be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+        remedy: 'Reload the page; if it stays, page and server are of different versions.',
+        detail: '',
+      });
+    }
+    if (lane.version === before) return;
+    run.version += 1;
+    if (this.run.get()?.run_id === runId) this.events.emit();
+  }
+
+  #of(runId: string): RunStore {
+    let run = this.#runs.get(runId);
+    if (run === undefined) {
+      run = new RunStore(runId, this.#limits);
+      this.#runs.set(runId, run);
+    }
+    return run;
+  }
+
+  /** Columns are large: only the shown run, the pending one and the newest others stay. */
+  #forget(): void {
+    const keep = new Set([this.run.get()?.run_id, this.pending.get()?.run_id]);
+    for (const id of this.#runs.keys()) {
+      if (this.#runs.size <= runsKept) return;
+      if (!keep.has(id)) this.#runs.delete(id);
+    }
+  }
+
+  #lanesChanged(): void {
+    const id = this.pending.get()?.run_id ?? this.run.get()?.run_id;
+    if (id === undefined) return;
+    const states = this.#of(id)
+      .ordered()
+      .map((lane) => lane.state)
+      .filter((state) => state !== null);
+    const old = this.lanes.get();
+    if (states.length === old.length && states.every((s, i) => s === old[i])) return;
+    this.lanes.set(states);
+  }
+
+  #clockBatch(newestMs: number | null): void {
+    if (newestMs === null) return;
+    const late = Date.now() - newestMs;
+    const { eventToBrowserMs } = this.timing;
+    this.timing = { ...this.timing, eventToBrowserMs: [...eventToBrowserMs.slice(-999), late] };
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Tables as structures of arrays. Appending is cheap; entries are never moved except when the oldest are evicted. */
+
+import { type Column, grown } from '../base/growable.ts';
+import type { TypedColumn } from '../protocol/messages.ts';
+
+/** Structure of arrays; `length` valid entries; capacity may be larger. In order of arrival. */
+export interface SpanTable {
+  readonly length: number;
+  readonly t0: Float64Array;
+  readonly t1: Float64Array;
+  readonly row: Int32Array;
+  readonly kind: Uint8Array;
+  readonly cpu: Int16Array;
+  readonly arg: Float64Array;
+  readonly id: Uint32Array;
+}
+
+export interface OpTable {
+  readonly length: number;
+  readonly t0: Float64Array;
+  readonly t1: Float64Array;
+  readonly row: Int32Array;
+  readonly ok: Uint8Array;
+  readonly id: Uint32Array;
+}
+
+export interface LinkTable {
+  readonly length: number;
+  readonly t: Float64Array;
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  readonly kind: Uint8Array;
+  readonly id: Uint32Array;
+}
+
+/** A batch lacks a column that its table needs. */
+export class ColumnMissing extends Error {
+  override readonly name = 'ColumnMissing';
+}
+
+type Columns = Readonly<Record<string, TypedColumn>>;
+
+/** A growing table. `wire` maps each column to its name in a batch. */
+abstract class Growing {
+  length = 0;
+  /** Oldest entries dropped since the start, so that memory stays bounded. */
+  evicted = 0;
+  /** Changes when entries moved: readers must read everything again. */
+  epoch = 0;
+  protected abstract readonly wire: Readonly<Record<string, string>>;
+
+  #column(name: string): Column {
+    return (this as unknown as Record<string, Column>)[name]!;
+  }
+
+  append(columns: Columns, n: number): void {
+    const names = Object.entries(this.wire);
+    for (const [, wire] of names) {
+      if (columns[wire] === undefined) throw new ColumnMissing(`a batch lacks the column ${wire}`);
+    }
+    for (const [name, wire] of names) {
+      const target = grown(this.#column(name), this.length, this.length + n);
+      target.set(columns[wire]!.subarray(0, n) as never, this.length);
+      (this as unknown as Record<string, Column>)[name] = target;
+    }
+    this.length += n;
+  }
+
+  clear(): void {
+    this.length = 0;
+    this.evicted = 0;
+    this.epoch += 1;
+  }
+
+  /** Drops the oldest so that at most `keep` remain. */
+  evict(keep: number): void {
+    const drop = this.length - keep;
+    if (drop <= 0) return;
+    for (const name of Object.keys(this.wire)) this.#column(name).copyWithin(0, drop, this.length);
+    this.length = keep;
+    this.evicted += drop;
+    this.epoch += 1;
+  }
+}
+
+export class SpanColumns extends Growing implements SpanTable {
+  protected readonly wire = {
+    t0: 't0_ns',
+    t1: 't1_ns',
+    row: 'row',
+    kind: 'kind',
+    cpu: 'cpu',
+    arg: 'arg',
+    id: 'id',
+  };
+  t0 = new Float64Array(0);
+  t1 = new Float64Array(0);
+  row = new Int32Array(0);
+  kind = new Uint8Array(0);
+  cpu = new Int16Array(0);
+  arg = new Float64Array(0);
+  id = new Uint32Array(0);
+}
+
+export class OpColumns extends Growing implements OpTable {
+  protected readonly wire = { t0: 't0_ns', t1: 't1_ns', row: 'row', ok: 'ok', id: 'id' };
+  t0 = new Float64Array(0);
+  t1 = new Float64Array(0);
+  row = new Int32Array(0);
+  ok = new Uint8Array(0);
+  id = new Uint32Array(0);
+}
+
+export class LinkColumns extends Growing implements LinkTable {
+  protected readonly wire = { t: 't_ns', from: 'from_row', to: 'to_row', kind: 'kind', id: 'id' };
+  t = new Float64Array(0);
+  from = new Int32Array(0);
+  to = new Int32Array(0);
+  kind = new Uint8Array(0);
+  id = new Uint32Array(0);
+}
