@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""create_app(): the wiring of hub, director, socket, routes and page. Nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI, WebSocket
+
+from duet import __version__
+from duet.api.director import Director
+from duet.api.guard import Guard, answered_names, is_loopback
+from duet.api.page import add_page
+from duet.api.routes import add_routes
+from duet.stream.endpoint import SEND_STALL_S, Endpoint
+from duet.stream.hub import Hub
+
+MakeDirector = Callable[[Hub], Director]
+
+
+def create_app(
+    make_director: MakeDirector,
+    *,
+    page: Path,
+    host: str = "127.0.0.1",
+    names: tuple[str, ...] = (),
+    stall_s: float = SEND_STALL_S,
+    hub: Hub | None = None,
+) -> FastAPI:
+    """The whole application.
+
+    Args:
+        make_director: called with the hub; real_director() in real.py for real guests.
+        page: folder of the built page (frontend/dist); may be absent.
+        host: the address that will be bound; decides which Host headers are answered.
+        names: more host names to answer to.
+    """
+    hub = hub or Hub()
+    director = make_director(hub)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with director:
+            yield
+
+    app = FastAPI(
+        title="Kernel Duet",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+    )
+    app.add_middleware(Guard, names=answered_names(host, names), any_address=not is_loopback(host))
+    endpoint = Endpoint(hub, director, stall_s)
+
+    @app.websocket("/ws")
+    async def ws(socket: WebSocket) -> None:
+        await endpoint.serve(socket)
+
+    add_routes(app, director)
+    add_page(app, page)
+    return app

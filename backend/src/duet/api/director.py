@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The server's one owner of live things: what runs, who asked for it, what was run before.
+
+Commands of viewers only set a wish; one task, the conductor, carries wishes out one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections import OrderedDict
+from types import TracebackType
+
+from pydantic import JsonValue
+
+from duet import __version__
+from duet.api.checks import check_start
+from duet.api.lesson_view import lesson_tree
+from duet.api.parts import Kernels, MeasureWish, Performance, Recordings, Stage, Wish
+from duet.errors import DuetError, InputError
+from duet.lessons import load as lessons
+from duet.stream import messages as m
+from duet.stream.codec import failure, pack
+from duet.stream.hub import Hub, Viewer
+
+IDLE_LANES_S = 300.0
+"""Lanes that nobody has used for so long are closed; a later run boots them again."""
+KEPT_RUNS = 3
+"""Live runs kept for download, raw events and late joiners."""
+
+log = logging.getLogger("duet.api")
+
+
+class Director:
+    """Carries out commands (see stream.endpoint.Commands). Use as `async with`.
+
+    Args:
+        stage: where live runs happen; entered and left with the director.
+        builds: False for a server that never builds kernels.
+    """
+
+    def __init__(
+        self, hub: Hub, stage: Stage, recordings: Recordings, kernels: Kernels, builds: bool = True
+    ) -> None:
+        self.hub = hub
+        self.kernels = kernels
+        self.recordings = recordings
+        self._stage = stage
+        self._builds = builds
+        self._runs: OrderedDict[str, Performance] = OrderedDict()
+        self._recorded: OrderedDict[str, Performance] = OrderedDict()
+        self._newest: dict[str, str] = {}
+        self._measured: dict[str, m.Measured] = {}
+        self._wish: Wish | MeasureWish | None = None
+        self._former: Wish | None = None
+        self._asked = asyncio.Event()
+        self._halt = asyncio.Event()
+        self._numbers = itertools.count(1)
+        self._tasks: list[asyncio.Task[None]] = []
+        self.playing: str | None = None
+
+    async def __aenter__(self) -> Director:
+        await self._stage.__aenter__()
+        self._tasks = [asyncio.create_task(self._conduct(), name="conductor")]
+        if self._builds:
+            self._tasks.append(asyncio.create_task(self._build(), name="kernel builds"))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._stage.__aexit__(kind, error, trace)
+
+    # What viewers see and ask
+
+    def greet(self, viewer: Viewer) -> None:
+        """First messages of a new viewer."""
+        cards = [self._card(slug) for slug in lessons.slugs()]
+        viewer.put(pack(m.Hello(version=__version__, viewer=viewer.ident, lessons=cards)))
+        self.hub.tell_control(viewer)
+        for message in self.kernels.latest():
+            viewer.put(pack(message))
+
+    async def command(self, viewer: Viewer, command: m.Command) -> None:
+        """Carry out or queue one command.
+
+        Raises:
+            DuetError: why not.
+        """
+        match command:
+            case m.Open():
+                await self._open(viewer, command)
+            case m.TakeControl(take=True):
+                self.hub.take(viewer)
+            case m.TakeControl():
+                self.hub.release(viewer)
+            case m.Start():
+                self._want(viewer, check_start(command, self.kernels))
+            case m.Measure():
+                wish = check_start(command, self.kernels, all_ready=True)
+                self._want(viewer, MeasureWish(wish, command.repeats))
+            case m.Again():
+                if self._former is None:
+                    raise InputError(
+                        "Nothing has run yet, so there is nothing to run again.",
+                        remedy="Press run first.",
+                    )
+                self._want(viewer, self._former)
+            case m.Stop():
+                self.hub.take(viewer)
+                self._wish = None
+                self._halt.set()
+
+    def lesson(self, slug: str) -> dict[str, JsonValue]:
+        """A lesson for the page or over HTTP.
+
+        Raises:
+            InputError: no such lesson.
+        """
+        folder = lessons.load(slug)
+        return lesson_tree(folder, self.recordings.listing(slug), self.kernels.ready(slug))
+
+    async def find_run(self, run_id: str) -> Performance:
+        """A run that was shown: live or recorded.
+
+        Raises:
+            InputError: unknown or forgotten.
+        """
+        found = self._runs.get(run_id) or self._recorded.get(run_id)
+        if found is None:
+            raise InputError(
+                f"there is no run '{run_id:.60}' here (the last {KEPT_RUNS} live runs are kept).",
+                remedy="Open the lesson again to see which runs there are.",
+            )
+        return found
+
+    def _card(self, slug: str) -> m.LessonCard:
+        lesson = lessons.load(slug).lesson
+        ready = self.kernels.ready(slug)
+        return m.LessonCard(
+            slug=slug, title=lesson.title, question=lesson.question, available=all(ready.values())
+        )
+
+    async def _open(self, viewer: Viewer, command: m.Open) -> None:
+        slug = command.lesson
+        viewer.lesson = slug if slug in lessons.slugs() else None
+        viewer.put(pack(m.LessonMessage(lesson=self.lesson(slug))))
+        measured = self._measured.get(slug) or self.recordings.measured(slug)
+        if measured is not None:
+            viewer.put(pack(measured))
+        chosen = await self._chosen_run(slug, command.run)
+        if chosen is not None:
+            viewer.watch(chosen.log)
+
+    async def _chosen_run(self, slug: str, run: str | None) -> Performance | None:
+        """The run to show: named, else the newest live one, else the recording."""
+        if run is None and slug in self._newest:
+            return self._runs.get(self._newest[slug])
+        if run is not None and not run.startswith("recorded"):
+            return await self.find_run(run)
+        _, _, name = (run or "recorded").partition(":")
+        found = await self.recordings.load(slug, name or None)
+        if found is not None:
+            self._recorded[found.log.run_id] = found
+        return found
+
+    def _want(self, viewer: Viewer, wish: Wish | MeasureWish) -> None:
+        self.hub.take(viewer)
+        self._wish = wish
+        self._halt.set()
+        self._asked.set()
+
+    # What happens
+
+    async def _conduct(self) -> None:
+        while True:
+            if self._wish is None:
+                self._asked.clear()
+                try:
+                    async with asyncio.timeout(IDLE_LANES_S):
+                        await self._asked.wait()
+                except TimeoutError:
+                    await self._stage.rest()
+                continue
+            wish, self._wish = self._wish, None
+            self._halt.clear()
+            try:
+                if isinstance(wish, MeasureWish):
+                    await self._measure(wish)
+                else:
+                    await self._perform(wish)
+            except DuetError as error:
+                self.hub.everyone(failure(error))
+            except Exception as error:
+                log.exception("a run failed unexpectedly")
+                self.hub.everyone(failure(error))
+            finally:
+                self.playing = None
+
+    async def _perform(self, wish: Wish) -> None:
+        self._former = wish
+        run_id = f"live-{next(self._numbers)}"
+        performance = self._stage.prepare(wish, run_id, self.hub)
+        self.playing = run_id
+        self._runs[run_id] = performance
+        self._newest[wish.folder.slug] = run_id
+        while len(self._runs) > KEPT_RUNS:
+            self._runs.popitem(last=False)
+        self.hub.switch(performance.log)
+        run = asyncio.create_task(performance.perform(), name=run_id)
+        halt = asyncio.create_task(self._halt.wait(), name=f"halt {run_id}")
+        try:
+            await asyncio.wait({run, halt}, return_when=asyncio.FIRST_COMPLETED)
+            if not run.done():
+                await performance.stop()
+            await run
+        finally:
+            halt.cancel()
+            run.cancel()
+            await asyncio.gather(run, halt, return_exceptions=True)
+
+    async def _measure(self, wish: MeasureWish) -> None:
+        slug = wish.wish.folder.slug
+        run_id = f"measure-{next(self._numbers)}"
+        self.playing = run_id
+
+        def publish(message: m.Message) -> None:
+            if isinstance(message, m.Measured) and message.done == message.total:
+                self._measured[slug] = message
+            self.hub.to_lesson(slug, message)
+
+        measuring = asyncio.create_task(self._stage.measure(wish, run_id, publish), name=run_id)
+        halt = asyncio.create_task(self._halt.wait(), name=f"halt {run_id}")
+        try:
+            await asyncio.wait({measuring, halt}, return_when=asyncio.FIRST_COMPLETED)
+            if measuring.done():
+                await measuring
+        finally:
+            measuring.cancel()
+            halt.cancel()
+            await asyncio.gather(measuring, halt, return_exceptions=True)
+
+    async def _build(self) -> None:
+        try:
+            await self.kernels.work(self.hub.everyone)
+        except DuetError as error:
+            log.error("%s %s", error.sentence, error.remedy)
+            self.hub.everyone(failure(error))

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who may talk to the server: a guard against DNS rebinding and foreign pages.
+
+The server acts on the machine of whoever runs it, and any page in their browser can reach a
+loopback port. So the Host header must be a name we answer to, and a socket must come from a
+page of this very server. There is no CORS.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+PAGE_HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+        b"worker-src 'self' blob:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+def answered_names(bound_to: str, more: tuple[str, ...] = ()) -> frozenset[str]:
+    """Names the server answers to when it listens on `bound_to`."""
+    names = set(LOOPBACK_NAMES) | {name.lower() for name in more}
+    if not is_loopback(bound_to):
+        names |= {bound_to.lower(), socket.gethostname().lower()}
+    return frozenset(names)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def host_name(netloc: str) -> str:
+    """The host of `host[:port]`, without brackets, lower case; empty if it is none."""
+    try:
+        return (urlsplit(f"//{netloc}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+class Guard:
+    """ASGI middleware; see the module.
+
+    Args:
+        names: from answered_names.
+        any_address: also answer to literal addresses (a rebound name is never literal); for a
+            server that is open to the network on purpose.
+    """
+
+    def __init__(self, app: ASGIApp, names: frozenset[str], any_address: bool = False) -> None:
+        self._app = app
+        self._names = names
+        self._any_address = any_address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        wrong = self._why_not(scope["type"], headers)
+        if wrong is None:
+            await self._app(scope, receive, _with_headers(send))
+        elif scope["type"] == "http":
+            answer = JSONResponse(
+                {"error": {"code": "host", "sentence": wrong, "remedy": REMEDY, "detail": ""}}, 403
+            )
+            await answer(scope, receive, send)
+        else:
+            await WebSocket(scope, receive, send).close(1008, "foreign host or origin")
+
+    def _why_not(self, kind: str, headers: Headers) -> str | None:
+        host = headers.get("host", "")
+        name = host_name(host)
+        if not (name in self._names or (self._any_address and _is_address(name))):
+            return f"this server does not answer to the name '{name:.80}'."
+        origin = headers.get("origin")
+        if kind == "websocket" and origin is not None and urlsplit(origin).netloc != host:
+            return f"a page from '{origin:.80}' may not open this server's socket."
+        return None
+
+
+REMEDY = "Open the address that ./duet serve printed, or add the name with --allow-host."
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_headers(send: Send) -> Send:
+    async def wrapped(message: dict[str, object]) -> None:
+        if message["type"] == "http.response.start":
+            headers = message.get("headers")
+            message["headers"] = [*(headers if isinstance(headers, list) else []), *PAGE_HEADERS]
+        await send(message)
+
+    return wrapped  # type: ignore[return-value]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lesson as the page gets it: lesson.yaml as a tree, with patch texts, prose and recordings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email.parser import HeaderParser
+from email.policy import default as mail_policy
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from duet.errors import InputError
+from duet.lessons.load import LessonFolder
+
+HEADING = re.compile(r"^##\s+([a-z0-9][a-z0-9_-]*)\s*$", re.MULTILINE)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+PREFIX = re.compile(r"^\s*(\[[^\]]*\]\s*)+")
+MAX_PATCH_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One patch in the form of git format-patch."""
+
+    file: str
+    subject: str
+    body: str
+    text: str
+
+
+def read_patch(path: Path) -> Patch:
+    """Read a patch file.
+
+    Raises:
+        InputError: absent, too large, or not as git format-patch writes it.
+    """
+    remedy = "Make it anew with: git format-patch -1 --zero-commit --no-signature."
+    if not path.is_file():
+        raise InputError(f"the patch {path.name} does not exist.", remedy=remedy)
+    if path.stat().st_size > MAX_PATCH_BYTES:
+        raise InputError(f"the patch {path.name} is larger than 1 MiB.", remedy=remedy)
+    raw = path.read_text(encoding="utf-8", errors="replace")
+    head, mark, diff = raw.partition("\ndiff --git ")
+    if not raw.startswith("From ") or not mark:
+        raise InputError(
+            f"the patch {path.name} is not in the form of git format-patch.", remedy=remedy
+        )
+    mail = HeaderParser(policy=mail_policy).parsestr(head.partition("\n")[2])
+    subject = PREFIX.sub("", str(mail["subject"] or "").replace("\n", ""))
+    if not subject:
+        raise InputError(f"the patch {path.name} has no subject.", remedy=remedy)
+    message = re.split(r"^---\s*$", str(mail.get_payload()), maxsplit=1, flags=re.MULTILINE)[0]
+    return Patch(path.name, subject, message.strip(), "diff --git " + diff)
+
+
+def sections(content: str) -> dict[str, str]:
+    """The Markdown under each `## id`; comments are taken out."""
+    parts = HEADING.split(COMMENT.sub("", content))
+    return {ident: text.strip() for ident, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def lesson_tree(
+    folder: LessonFolder, recordings: list[dict[str, JsonValue]], ready: dict[str, bool]
+) -> dict[str, JsonValue]:
+    """Everything about a lesson, for the page.
+
+    Args:
+        recordings: what RecordedRuns.listing says.
+        ready: arm -> its kernel is built.
+    """
+    tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
+    tree["slug"] = folder.slug
+    tree["content"] = dict(sections(folder.content()))
+    tree["recordings"] = list(recordings)
+    tree["ready"] = dict(ready)
+    arms = tree["arms"]
+    assert isinstance(arms, list)
+    for arm, model in zip(arms, folder.lesson.arms, strict=True):
+        assert isinstance(arm, dict)
+        arm["patch_texts"] = [_patch_tree(path) for path in folder.patch_files(model.name)]
+    return tree
+
+
+def _patch_tree(path: Path) -> JsonValue:
+    """A patch, or what is wrong with it; the lesson can still be shown without."""
+    try:
+        patch = read_patch(path)
+    except InputError as error:
+        return {"file": path.name, "subject": error.sentence, "body": "", "text": ""}
+    return {
+        "file": patch.file,
+        "subject": patch.subject,
+        "body": patch.body,
+        "text": patch.text,
+    }

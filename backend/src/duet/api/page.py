@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The built page as static files, or a plain page that says how to build it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Receive, Scope, Send
+
+NOT_BUILT = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Kernel Duet</title>
+<body style="font: 18px/1.5 system-ui, sans-serif; max-width: 40em; margin: 4em auto">
+<h1>Kernel Duet</h1>
+<p>The server runs, but the page is not built yet.</p>
+<p>Run <code>./setup.sh page</code> in the checkout, then reload this page.</p>
+"""
+
+
+class Page(StaticFiles):
+    """Static files; hashed assets may be kept for ever, the entry never."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """One file, with its caching rule."""
+        response = await super().get_response(path, scope)
+        kept = path.startswith("assets/")
+        response.headers["cache-control"] = (
+            "public, max-age=31536000, immutable" if kept else "no-cache"
+        )
+        return response
+
+
+def add_page(app: FastAPI, folder: Path) -> None:
+    """Serve `folder` at /; looked at anew on each request, so a later build is found."""
+    files: list[Page] = []
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if (folder / "index.html").is_file():
+            if not files:
+                files.append(Page(directory=folder, html=True))
+            await files[0](scope, receive, send)
+        else:
+            await HTMLResponse(NOT_BUILT, 503)(scope, receive, send)
+
+    app.mount("/", serve, name="page")

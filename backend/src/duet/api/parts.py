@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The seams of the api layer: what a director needs of a stage, of recordings and of kernels.
+
+Real ones are in stage.py, recordings.py and kernel_builds.py; tests put synthetic ones behind
+the same seams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from duet.lessons.load import LessonFolder
+from duet.stream.hub import Hub
+from duet.stream.messages import ClockName, Message
+from duet.stream.runlog import RunLog
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A checked `start`: what is to run.
+
+    Args:
+        params: every knob, defaults filled in.
+        missing: arms that were asked for but whose kernel is not built yet.
+    """
+
+    folder: LessonFolder
+    arms: tuple[str, ...]
+    workload: str
+    params: dict[str, int]
+    clock: ClockName
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWish:
+    """A checked `measure`."""
+
+    wish: Wish
+    repeats: int
+
+
+class Performance(Protocol):
+    """One run, live or recorded, and what can be asked of it later."""
+
+    log: RunLog
+
+    async def perform(self) -> None:
+        """Run until all lanes have ended; failures of lanes go into the log, not up."""
+        ...
+
+    async def stop(self) -> None:
+        """End the workload; perform() then returns by itself."""
+        ...
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int
+    ) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment."""
+        ...
+
+    def bundle(self) -> Path | bytes | None:
+        """The run as a .duet file; None while it is not over. Blocking."""
+        ...
+
+
+class Stage(Protocol):
+    """Where live runs happen. Owns all guests."""
+
+    async def __aenter__(self) -> Stage: ...
+
+    async def __aexit__(self, *exc: object) -> None: ...
+
+    def prepare(self, wish: Wish, run_id: str, hub: Hub) -> Performance:
+        """A run that publishes into the hub once performed."""
+        ...
+
+    async def measure(
+        self, wish: MeasureWish, run_id: str, publish: Callable[[Message], None]
+    ) -> None:
+        """Measure lanes one after another; publishes `measured` messages, the last one complete.
+
+        Raises:
+            DuetError: no table can be made.
+        """
+        ...
+
+    async def rest(self) -> None:
+        """Close all lanes; the next run boots them again."""
+        ...
+
+
+class Recordings(Protocol):
+    """Recorded runs of lessons."""
+
+    def listing(self, slug: str) -> list[dict[str, JsonValue]]:
+        """What is recorded: name, params, arms, clock, seconds, bytes, recorded_at."""
+        ...
+
+    async def load(self, slug: str, name: str | None = None) -> Performance | None:
+        """The recording of that name, or the lesson's first; None when there is none.
+
+        Raises:
+            InputError: no recording of that name, or an unusable one.
+        """
+        ...
+
+    def measured(self, slug: str) -> Message | None:
+        """The recorded measured table, labelled as recorded."""
+        ...
+
+
+class Kernels(Protocol):
+    """Which kernels are there."""
+
+    def ready(self, slug: str) -> dict[str, bool]:
+        """arm -> its kernel is built."""
+        ...
+
+    def latest(self) -> list[Message]:
+        """The newest `build` message of each arm, for a viewer who joins."""
+        ...
+
+    async def work(self, tell: Callable[[Message], None]) -> None:
+        """Build what is missing, telling progress; returns when nothing is left to do."""
+        ...

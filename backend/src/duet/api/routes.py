@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""HTTP beside the socket: health, lessons, raw events behind a mark, bundle download."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import JsonValue
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from duet import __version__
+from duet.api.director import Director
+from duet.errors import DuetError, InfraError, InputError
+from duet.lessons import load as lessons
+from duet.stream.codec import failure
+from duet.stream.messages import PROTOCOL
+
+MAX_RAW_EVENTS = 500
+
+
+def add_routes(app: FastAPI, director: Director) -> None:
+    """All routes below /api."""
+
+    @app.get("/api/health")
+    def health() -> dict[str, JsonValue]:
+        ready: dict[str, JsonValue] = {
+            slug: dict(director.kernels.ready(slug)) for slug in lessons.slugs()
+        }
+        return {
+            "status": "ok",
+            "version": __version__,
+            "protocol": PROTOCOL,
+            "viewers": len(director.hub.viewers),
+            "controller": director.hub.controller,
+            "playing": director.playing,
+            "kernels": ready,
+        }
+
+    @app.get("/api/lessons")
+    def all_lessons() -> list[dict[str, JsonValue]]:
+        cards: list[dict[str, JsonValue]] = []
+        for slug in lessons.slugs():
+            lesson = lessons.load(slug).lesson
+            cards.append({"slug": slug, "title": lesson.title, "question": lesson.question})
+        return cards
+
+    @app.get("/api/lessons/{slug}")
+    def one_lesson(slug: str) -> dict[str, JsonValue]:
+        return director.lesson(slug)
+
+    @app.get("/api/runs/{run_id}/lanes/{arm}/events")
+    async def events(
+        run_id: str,
+        arm: str,
+        around_ns: float,
+        row: int | None = None,
+        n: Annotated[int, Query(ge=1, le=MAX_RAW_EVENTS)] = 50,
+    ) -> list[dict[str, JsonValue]]:
+        run = await director.find_run(run_id)
+        return run.raw_events(arm, around_ns, row, n)
+
+    @app.get("/api/runs/{run_id}/bundle")
+    async def bundle(run_id: str) -> Response:
+        run = await director.find_run(run_id)
+        found = await asyncio.to_thread(run.bundle)
+        if found is None:
+            raise InfraError(
+                f"run {run_id} cannot be downloaded yet.", remedy="Wait until it is over."
+            )
+        name = f"{run.log.lesson}-{run_id}.duet".replace(":", "-")
+        if isinstance(found, Path):
+            return FileResponse(found, media_type="application/zip", filename=name)
+        disposition = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(found, media_type="application/zip", headers=disposition)
+
+    @app.exception_handler(DuetError)
+    async def told(_: Request, error: DuetError) -> JSONResponse:
+        body = failure(error).model_dump(exclude={"type"})
+        return JSONResponse({"error": body}, 404 if isinstance(error, InputError) else 503)
+
+    @app.exception_handler(RequestValidationError)
+    async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][1:])
+        body = {
+            "code": "input",
+            "sentence": f"{place} is not usable: {first['msg']}.",
+            "remedy": "See ARCHITECTURE.md for the routes and their parameters.",
+            "detail": "",
+        }
+        return JSONResponse({"error": body}, 422)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Messages to bytes and back. Pure: no sockets.
+
+A server message is encoded once, whoever is watching; the packet carries what the outbox must
+know of it. A client message is untrusted: size, depth and shape are checked here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+from pydantic import TypeAdapter, ValidationError
+
+from duet.errors import DuetError, InputError
+from duet.stream import messages as m
+
+MAX_CLIENT_BYTES = 64 * 1024
+"""Largest message a browser may send; a `start` is under 1 KiB."""
+MAX_CLIENT_ITEMS = 256
+"""Largest map or list in a client message."""
+
+Key = tuple[str, ...]
+_CLIENT: TypeAdapter[m.ClientMessage] = TypeAdapter(m.ClientMessage)
+_DTYPES: dict[str, m.Dtype] = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which part of a numbered table a packet carries; what a gap must name if it is dropped."""
+
+    run_id: str
+    arm: str
+    table: str
+    seq: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packet:
+    """An encoded message.
+
+    Args:
+        key: packets of one key replace each other in an outbox (latest wins); None: each counts.
+        span: set for what may be dropped when a viewer is slow; the drop is then told as a gap.
+    """
+
+    body: bytes
+    type: str
+    key: Key | None = None
+    span: Span | None = None
+
+
+def pack(message: m.Message) -> Packet:
+    """Encode one server message."""
+    body = msgpack.packb(message.model_dump(mode="python"), use_bin_type=True)
+    key: Key | None = None
+    span: Span | None = None
+    match message:
+        case m.Run() | m.Lane() | m.Rows() | m.Metrics():
+            key = (message.type, message.run_id, getattr(message, "arm", ""))
+        case m.Batch(table="open"):
+            key = ("open", message.run_id, message.arm)
+        case m.Batch():
+            span = Span(message.run_id, message.arm, message.table, message.seq, message.n)
+        case m.Build():
+            key = ("build", message.lesson, message.arm)
+        case m.Measured():
+            key = ("measured", message.lesson)
+        case m.Control() | m.LessonMessage():
+            key = (message.type,)
+    return Packet(body, str(getattr(message, "type", "")), key, span)
+
+
+def pack_line(message: m.Line, seq: int) -> Packet:
+    """Encode a workload line, number `seq` of its lane. Lines may be dropped like rows."""
+    span = Span(message.run_id, message.arm, "lines", seq, 1)
+    return Packet(pack(message).body, message.type, None, span)
+
+
+def batch(
+    run_id: str,
+    arm: str,
+    table: str,
+    seq: int,
+    watermark_ns: float,
+    columns: Mapping[str, npt.NDArray[np.generic]],
+    newest_event_host_ms: float | None = None,
+) -> m.Batch:
+    """Columns as a message.
+
+    Raises:
+        ValueError: columns of unequal length, or a dtype that the contract does not have.
+    """
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1:
+        raise ValueError(f"columns of {table} differ in length: {sorted(lengths)}")
+    dtypes: dict[str, m.Dtype] = {}
+    for name, column in columns.items():
+        if column.dtype.str not in _DTYPES:
+            raise ValueError(f"{table}.{name} has dtype {column.dtype.str}, not in the contract")
+        dtypes[name] = _DTYPES[column.dtype.str]
+    return m.Batch(
+        run_id=run_id,
+        arm=arm,
+        table=table,
+        seq=seq,
+        n=lengths.pop(),
+        watermark_ns=watermark_ns,
+        columns={name: column.tobytes() for name, column in columns.items()},
+        dtypes=dtypes,
+        sent_ns=float(time.time_ns()),
+        newest_event_host_ms=newest_event_host_ms,
+    )
+
+
+def unpack_client(body: bytes) -> m.ClientMessage:
+    """Decode and check one message of a browser.
+
+    Raises:
+        InputError: too large, not msgpack, or not a message of the contract.
+    """
+    if len(body) > MAX_CLIENT_BYTES:
+        raise _malformed(f"a message of {len(body)} bytes came, the limit is {MAX_CLIENT_BYTES}")
+    try:
+        tree = msgpack.unpackb(
+            body,
+            raw=False,
+            strict_map_key=True,
+            max_map_len=MAX_CLIENT_ITEMS,
+            max_array_len=MAX_CLIENT_ITEMS,
+            max_ext_len=0,
+        )
+    except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
+        raise _malformed(f"a message that is not msgpack came ({type(error).__name__})") from error
+    try:
+        return _CLIENT.validate_python(tree)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the message"
+        raise _malformed(
+            f"a message that the contract does not have came: {place:.80}: {first['msg']:.200}"
+        ) from error
+
+
+def _malformed(what: str) -> InputError:
+    error = InputError(
+        f"The page and the server do not understand each other: {what}.", remedy="Reload the page."
+    )
+    error.code = "malformed"
+    return error
+
+
+def failure(error: Exception) -> m.ErrorMessage:
+    """Any exception as a message; an unexpected one shows its type, never a traceback."""
+    if isinstance(error, DuetError):
+        return m.ErrorMessage(
+            code=error.code, sentence=error.sentence, remedy=error.remedy, detail=error.detail
+        )
+    what = f"{type(error).__name__}: {error}"
+    return m.ErrorMessage(
+        code="unexpected",
+        sentence=f"Something unexpected happened in the server ({what:.300}).",
+        remedy="Look at the server's terminal, and start it again if this comes back.",
+    )

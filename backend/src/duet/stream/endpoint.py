@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The socket of one browser: a reader that checks, a sender that never waits for long.
+
+A browser that stops reading fills first its own outbox (drops are told as gaps) and is cut off
+with close code CLOSE_SLOW after SEND_STALL_S. Nobody else notices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import Protocol
+
+from fastapi import WebSocket, WebSocketDisconnect
+
+from duet.errors import DuetError
+from duet.stream import messages as m
+from duet.stream.codec import failure, pack, unpack_client
+from duet.stream.hub import Hub, Viewer
+
+SEND_STALL_S = 10.0
+"""A browser that takes nothing for so long is cut off."""
+ACK_WINDOW = 1024
+"""Messages a page that acknowledges may be behind before sending pauses (and drops begin)."""
+MAX_STRIKES = 20
+"""Malformed messages until the connection is closed."""
+CLOSE_POLICY = 1008
+CLOSE_SLOW = 4408
+CLOSE_GOING = 1001
+
+log = logging.getLogger("duet.stream")
+
+
+class Commands(Protocol):
+    """Who carries out what a browser asks."""
+
+    def greet(self, viewer: Viewer) -> None:
+        """Queue what a new viewer sees first."""
+        ...
+
+    async def command(self, viewer: Viewer, command: m.Command) -> None:
+        """Carry out a command; long work goes on elsewhere.
+
+        Raises:
+            DuetError: why not; it is sent to this viewer.
+        """
+        ...
+
+
+class Slow(Exception):
+    """The browser takes nothing."""
+
+
+class Endpoint:
+    """Serves sockets.
+
+    Args:
+        stall_s: see SEND_STALL_S; tests shorten it.
+    """
+
+    def __init__(self, hub: Hub, commands: Commands, stall_s: float = SEND_STALL_S) -> None:
+        self._hub = hub
+        self._commands = commands
+        self._stall_s = stall_s
+
+    async def serve(self, socket: WebSocket) -> None:
+        """One browser, from accept to close."""
+        await socket.accept()
+        viewer = self._hub.join()
+        acks = Acks()
+        tasks: set[asyncio.Task[None]] = set()
+        try:
+            self._commands.greet(viewer)
+            tasks = {
+                asyncio.create_task(self._read(socket, viewer, acks), name=f"read {viewer.ident}"),
+                asyncio.create_task(self._send(socket, viewer, acks), name=f"send {viewer.ident}"),
+            }
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._hub.leave(viewer)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in done:
+            await self._part(socket, viewer, task.exception())
+
+    async def _part(self, socket: WebSocket, viewer: Viewer, error: BaseException | None) -> None:
+        """Close as the reason wants it; the peer may be gone already."""
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
+            if isinstance(error, Slow):
+                log.info(
+                    "viewer %s took nothing for %.0f s and is cut off", viewer.ident, self._stall_s
+                )
+                await cut(socket, CLOSE_SLOW, "this page stopped reading; reload it")
+            elif isinstance(error, Strikes):
+                await socket.close(CLOSE_POLICY, f"{MAX_STRIKES} malformed messages")
+            elif error is not None and not isinstance(error, WebSocketDisconnect):
+                log.error("socket of viewer %s failed", viewer.ident, exc_info=error)
+                await socket.close(1011, "the server failed")
+
+    async def _read(self, socket: WebSocket, viewer: Viewer, acks: Acks) -> None:
+        strikes = 0
+        while True:
+            event = await socket.receive()
+            if event["type"] == "websocket.disconnect":
+                return
+            body = event.get("bytes")
+            try:
+                message = unpack_client(
+                    (event.get("text") or "").encode() if body is None else body
+                )
+            except DuetError as error:
+                viewer.put(pack(failure(error)))
+                strikes += 1
+                if strikes >= MAX_STRIKES:
+                    raise Strikes from error
+                continue
+            if isinstance(message, m.Ack):
+                acks.heard(message.n)
+                continue
+            try:
+                await self._commands.command(viewer, message)
+            except DuetError as error:
+                viewer.put(pack(failure(error)))
+            except Exception as error:
+                log.exception("command %s failed", message.type)
+                viewer.put(pack(failure(error)))
+
+    async def _send(self, socket: WebSocket, viewer: Viewer, acks: Acks) -> None:
+        while True:
+            if viewer.overrun:
+                raise Slow
+            packet = viewer.outbox.pop()
+            if packet is None:
+                viewer.ready.clear()
+                await viewer.ready.wait()
+                continue
+            try:
+                async with asyncio.timeout(self._stall_s):
+                    await acks.room()
+                    await socket.send_bytes(packet.body)
+            except TimeoutError as error:
+                raise Slow from error
+            acks.sent += 1
+
+
+class Strikes(Exception):
+    """Too many malformed messages."""
+
+
+class Acks:
+    """How far the page is behind; a page that never acknowledges is not waited for."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self._acked: int | None = None
+        self._changed = asyncio.Event()
+
+    def heard(self, n: int) -> None:
+        """The page has handled `n` messages; going back is ignored, and so is the future."""
+        self._acked = min(self.sent, max(n, self._acked or 0))
+        self._changed.set()
+
+    async def room(self) -> None:
+        """Wait until the page is less than a window behind."""
+        while self._acked is not None and self.sent - self._acked >= ACK_WINDOW:
+            self._changed.clear()
+            await self._changed.wait()
+
+
+async def cut(socket: WebSocket, code: int, reason: str) -> None:
+    """Close without waiting for a full send buffer (see SocketProtocol in stream/protocol.py)."""
+    cutter = socket.scope.get("extensions", {}).get("duet.cut")
+    if cutter is not None:
+        cutter["now"](code, reason)
+    else:
+        await socket.close(code, reason)

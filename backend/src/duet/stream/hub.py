@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who watches what, and who controls. One event loop, no locks, nothing here waits.
+
+Each message is encoded once and put into the outbox of every viewer of its run. One viewer
+controls the live run, the others watch; a controller that vanishes frees it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import NewType
+
+from duet.errors import InputError
+from duet.stream import messages as m
+from duet.stream.codec import Packet, pack
+from duet.stream.outbox import Outbox, OutboxFull
+from duet.stream.runlog import RunLog
+
+ViewerId = NewType("ViewerId", str)
+
+
+class Viewer:
+    """One browser: its outbox and what it watches."""
+
+    def __init__(self, ident: ViewerId, outbox: Outbox) -> None:
+        self.ident = ident
+        self.outbox = outbox
+        self.lesson: str | None = None
+        self.run_id: str | None = None
+        self.overrun = False
+        self.ready = asyncio.Event()
+
+    def put(self, packet: Packet) -> None:
+        """Queue a packet and wake the sender; a box that cannot drop gets its viewer cut off."""
+        try:
+            self.outbox.put(packet)
+        except OutboxFull:
+            self.overrun = True
+        self.ready.set()
+
+    def watch(self, log: RunLog) -> None:
+        """Switch to a run: all of it so far first, then what comes."""
+        self.run_id = log.run_id
+        self.lesson = log.lesson
+        self.outbox.restart(log.backlog())
+        self.ready.set()
+
+
+class Hub:
+    """All viewers."""
+
+    def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
+        self._make_outbox = make_outbox
+        self._viewers: dict[ViewerId, Viewer] = {}
+        self._count = 0
+        self.controller: ViewerId | None = None
+        self.on_control: Callable[[], None] = lambda: None
+
+    @property
+    def viewers(self) -> tuple[Viewer, ...]:
+        """Those connected now."""
+        return tuple(self._viewers.values())
+
+    def join(self) -> Viewer:
+        """A new viewer with a name of its own."""
+        self._count += 1
+        viewer = Viewer(ViewerId(f"v{self._count}"), self._make_outbox())
+        self._viewers[viewer.ident] = viewer
+        return viewer
+
+    def leave(self, viewer: Viewer) -> None:
+        """A viewer has gone; control is free if it held it."""
+        self._viewers.pop(viewer.ident, None)
+        if self.controller == viewer.ident:
+            self._give(None)
+
+    def viewer(self, ident: ViewerId) -> Viewer | None:
+        """The viewer of that name, if it is still there."""
+        return self._viewers.get(ident)
+
+    def everyone(self, message: m.Message) -> None:
+        """Send to all."""
+        self._send(pack(message), self._viewers.values())
+
+    def to_lesson(self, lesson: str, message: m.Message) -> None:
+        """Send to those that have a lesson open."""
+        self._send(pack(message), [v for v in self._viewers.values() if v.lesson == lesson])
+
+    def publish(self, log: RunLog, packet: Packet) -> None:
+        """Send to those that watch a run, and remember it for those who come late."""
+        log.add(packet)
+        self._send(packet, [v for v in self._viewers.values() if v.run_id == log.run_id])
+
+    def switch(self, log: RunLog) -> None:
+        """A run begins: all that have its lesson open watch it from now on."""
+        for viewer in self._viewers.values():
+            if viewer.lesson == log.lesson:
+                viewer.watch(log)
+
+    def take(self, viewer: Viewer) -> None:
+        """Give control to a viewer.
+
+        Raises:
+            InputError: another viewer has it.
+        """
+        if self.controller not in (None, viewer.ident):
+            error = InputError(
+                f"Viewer {self.controller} controls this run; this page only watches.",
+                remedy="Ask them to release it, or wait until their page is closed.",
+            )
+            error.code = "not-controller"
+            raise error
+        if self.controller is None:
+            self._give(viewer.ident)
+
+    def release(self, viewer: Viewer) -> None:
+        """Take control back from a viewer; nothing happens if it had none."""
+        if self.controller == viewer.ident:
+            self._give(None)
+
+    def tell_control(self, viewer: Viewer) -> None:
+        """Tell one viewer who controls."""
+        you = self.controller == viewer.ident
+        viewer.put(pack(m.Control(controller=self.controller, you=you)))
+
+    def _give(self, ident: ViewerId | None) -> None:
+        self.controller = ident
+        for viewer in self._viewers.values():
+            self.tell_control(viewer)
+        self.on_control()
+
+    @staticmethod
+    def _send(packet: Packet, viewers: Iterable[Viewer]) -> None:
+        for viewer in viewers:
+            viewer.put(packet)

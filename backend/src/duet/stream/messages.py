@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The browser contract: every message of the socket, both directions, as one tagged union each.
+
+On the wire each is a msgpack map whose `type` tells which. `python -m duet.stream.schema` writes
+the JSON schema that the page is checked against. Times are nanoseconds since the lane's workload
+start unless the name says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
+
+PROTOCOL = 1
+"""Raised when an old page could misread a new server."""
+
+Source = Literal["live", "recorded"]
+ClockName = Literal["wall", "count"]
+Dtype = Literal["f8", "i4", "u1", "u4", "i2"]
+RunPhase = Literal[
+    "preparing", "booting", "ready", "running", "draining", "done", "stopped", "failed"
+]
+LanePhase = Literal[
+    "waiting", "building", "booting", "ready", "running", "draining", "done", "stopped", "failed"
+]
+BuildPhase = Literal[
+    "queued", "unpack", "patch", "config", "compile", "store", "done", "failed", "cancelled"
+]
+
+
+class Message(BaseModel):
+    """Frozen, and no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LessonCard(Message):
+    """A lesson in the list of a greeting."""
+
+    slug: str
+    title: str
+    question: str
+    available: bool = Field(description="every kernel of the lesson is built")
+
+
+class Hello(Message):
+    """First message to every viewer."""
+
+    type: Literal["hello"] = "hello"
+    protocol: int = PROTOCOL
+    version: str
+    viewer: str = Field(description="this viewer's name, as in `controller`")
+    lessons: list[LessonCard]
+
+
+class LessonMessage(Message):
+    """Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view)."""
+
+    type: Literal["lesson"] = "lesson"
+    lesson: dict[str, JsonValue]
+
+
+class Run(Message):
+    """State of a run; latest wins."""
+
+    type: Literal["run"] = "run"
+    run_id: str
+    lesson: str
+    source: Source
+    purpose: Literal["explain", "measure"] = "explain"
+    clock: ClockName
+    params: dict[str, int]
+    workload: str
+    arms: list[str]
+    phase: RunPhase
+    started_at: str | None = Field(default=None, description="ISO 8601 UTC; null before the start")
+    recorded_at: str | None = Field(default=None, description="ISO 8601 UTC of a recording")
+    controller: str | None = None
+    message: str = ""
+
+
+class Lane(Message):
+    """State of one lane; latest wins."""
+
+    type: Literal["lane"] = "lane"
+    run_id: str
+    arm: str
+    phase: LanePhase
+    message: str = ""
+    remedy: str = ""
+    detail: str = Field(default="", description="console tail or log tail; shown on demand")
+    accel: str | None = None
+    pid: int | None = Field(default=None, description="process of the guest, while it lives")
+    kernel: str | None = Field(default=None, description="uname -r of the guest")
+    boot_s: float | None = None
+
+
+class Row(Message):
+    """A row of a lane: a hog, the reader or a track."""
+
+    row: int
+    tid: int
+    name: str
+    role: Literal["hog", "reader", "track", "other"]
+
+
+class Rows(Message):
+    """All rows of a lane known so far; replaces the former list."""
+
+    type: Literal["rows"] = "rows"
+    run_id: str
+    arm: str
+    rows: list[Row]
+
+
+class Batch(Message):
+    """New rows of one table as columns: raw little-endian bytes, `n` values each."""
+
+    type: Literal["batch"] = "batch"
+    run_id: str
+    arm: str
+    table: str = Field(description="spans, ops, links; open replaces its former self")
+    seq: int = Field(description="running number of this table of this lane, from 0")
+    n: int
+    watermark_ns: float = Field(description="the lane's data are complete up to here")
+    columns: dict[str, bytes]
+    dtypes: dict[str, Dtype]
+    sent_ns: float = Field(description="Unix time in ns when the server encoded it")
+    newest_event_host_ms: float | None = Field(
+        default=None, description="Unix time in ms when the newest event in it happened (estimate)"
+    )
+
+
+class Waits(Message):
+    """Quantiles of the waits of the lesson; null where nothing waited."""
+
+    p50: float | None
+    p95: float | None
+    max: float | None
+    n: int
+
+
+class Metrics(Message):
+    """Counts so far of one lane; latest wins."""
+
+    type: Literal["metrics"] = "metrics"
+    run_id: str
+    arm: str
+    watermark_ns: float
+    ops: int
+    spans: dict[str, int]
+    events_read: int
+    events_lost: int
+    grace_periods: int
+    wait_ns: Waits
+
+
+class Gap(Message):
+    """Batches that this browser was not sent, because it or the replay buffer was full."""
+
+    type: Literal["gap"] = "gap"
+    run_id: str
+    arm: str
+    table: str
+    from_seq: int
+    to_seq: int = Field(description="inclusive")
+    rows: int
+
+
+class Loss(Message):
+    """Events lost before the stream."""
+
+    type: Literal["loss"] = "loss"
+    run_id: str
+    arm: str
+    t0_ns: float
+    t1_ns: float
+    events: int
+    where: Literal["ring buffer", "kprobe", "host"]
+
+
+class Line(Message):
+    """One line of the workload, verbatim."""
+
+    type: Literal["line"] = "line"
+    run_id: str
+    arm: str
+    stream: Literal["out", "err"]
+    text: str
+    t_ns: float
+
+
+class Build(Message):
+    """Progress of the kernel builds; latest wins per arm."""
+
+    type: Literal["build"] = "build"
+    lesson: str
+    arms: list[str] = Field(description="all arms that are being built or wait for it")
+    arm: str
+    phase: BuildPhase
+    done: int
+    total: int
+    elapsed_s: float
+    message: str = ""
+    error: ErrorMessage | None = None
+
+
+class MeasuredRow(Message):
+    """One arm of a measured table."""
+
+    arm: str
+    n: int
+    ops_per_s_median: float | None
+    ops_per_s_mean: float | None = None
+    ops_per_s_low: float | None = Field(default=None, description="lower end of the 95 % interval")
+    ops_per_s_high: float | None = None
+    ops_per_s: list[float]
+    unit: str = "ops/s"
+    to: str | None = Field(default=None, description="the arm that it is compared with")
+    change_percent: float | None = None
+    verdict: str = ""
+
+
+class Measured(Message):
+    """The measured table: lanes one after another, untraced. Also its progress while it runs."""
+
+    type: Literal["measured"] = "measured"
+    lesson: str
+    run_id: str | None = None
+    source: Source
+    clock: ClockName
+    params: dict[str, int]
+    workload: str
+    rows: list[MeasuredRow]
+    at: str = Field(description="ISO 8601 UTC")
+    verdict: str
+    host: str = ""
+    command: str = Field(default="", description="what reproduces it")
+    done: int = Field(default=0, description="runs finished")
+    total: int = Field(default=0, description="runs wanted; done < total: still measuring")
+
+
+class Control(Message):
+    """Who controls the live run."""
+
+    type: Literal["control"] = "control"
+    controller: str | None
+    you: bool
+
+
+class ErrorMessage(Message):
+    """One failure as a person should read it."""
+
+    type: Literal["error"] = "error"
+    code: str
+    sentence: str
+    remedy: str
+    detail: str = ""
+
+
+class Open(Message):
+    """Show me a lesson: its newest live run, the run of that id, or the recording."""
+
+    type: Literal["open"]
+    lesson: Annotated[str, Field(max_length=64)]
+    run: Annotated[str, Field(max_length=128)] | None = None
+
+
+Params = Annotated[dict[Annotated[str, Field(max_length=64)], StrictInt], Field(max_length=32)]
+Arms = Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1, max_length=5)]
+
+
+class Start(Message):
+    """Boot what is missing and run live; a running run is stopped first."""
+
+    type: Literal["start"]
+    lesson: Annotated[str, Field(max_length=64)]
+    arms: Arms
+    workload: Annotated[str, Field(max_length=64)] | None = None
+    params: Params = Field(default_factory=dict)
+    clock: ClockName | None = None
+
+
+class Stop(Message):
+    """End the live run or the measuring."""
+
+    type: Literal["stop"]
+
+
+class Again(Message):
+    """Start the last run once more."""
+
+    type: Literal["again"]
+
+
+class Measure(Message):
+    """Fill the measured table: one guest at a time, untraced, A B B A."""
+
+    type: Literal["measure"]
+    lesson: Annotated[str, Field(max_length=64)]
+    arms: Arms
+    workload: Annotated[str, Field(max_length=64)] | None = None
+    params: Params = Field(default_factory=dict)
+    clock: ClockName | None = None
+    repeats: Annotated[StrictInt, Field(ge=1, le=20)] = 3
+
+
+class TakeControl(Message):
+    """Take or give back control."""
+
+    type: Literal["control"]
+    take: StrictBool
+
+
+class Ack(Message):
+    """So many messages have been handled. A page that acks is never sent far ahead."""
+
+    type: Literal["ack"]
+    n: Annotated[StrictInt, Field(ge=0)]
+
+
+ServerMessage = Annotated[
+    Hello
+    | LessonMessage
+    | Run
+    | Lane
+    | Rows
+    | Batch
+    | Metrics
+    | Gap
+    | Loss
+    | Line
+    | Build
+    | Measured
+    | Control
+    | ErrorMessage,
+    Field(discriminator="type"),
+]
+ClientMessage = Annotated[
+    Open | Start | Stop | Again | Measure | TakeControl | Ack, Field(discriminator="type")
+]
+Command = Open | Start | Stop | Again | Measure | TakeControl

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a viewer who comes late must be sent of a run: the whole of it, up to a limit. Pure.
+
+Numbered packets (batches, lines) are kept in order and evicted oldest first; the evicted ranges
+are told as gaps. Of state only the latest is kept.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+
+from duet.stream.codec import Key, Packet, pack
+from duet.stream.messages import Gap
+from duet.stream.outbox import TableKey, extend_gaps
+
+REPLAY_BYTES = 64 * 1024 * 1024
+"""Batches kept per run for late joiners; about a minute of three busy lanes."""
+
+FIRST = ("run", "lane", "rows")
+
+
+class RunLog:
+    """The packets of one run."""
+
+    def __init__(self, run_id: str, lesson: str, max_bytes: int = REPLAY_BYTES) -> None:
+        self.run_id = run_id
+        self.lesson = lesson
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._numbered: deque[Packet] = deque()
+        self._kept: list[Packet] = []
+        self._state: dict[Key, Packet] = {}
+        self._evicted: OrderedDict[TableKey, Gap] = OrderedDict()
+
+    def add(self, packet: Packet) -> None:
+        """Remember a packet that is being sent to the viewers."""
+        if packet.key is not None:
+            self._state[packet.key] = packet
+        elif packet.span is not None:
+            self._numbered.append(packet)
+            self._bytes += len(packet.body)
+            while self._bytes > self._max_bytes and len(self._numbered) > 1:
+                self._evict()
+        else:
+            self._kept.append(packet)
+
+    def backlog(self) -> Iterator[Packet]:
+        """All of it in an order that a page can take: state, gaps, batches, metrics, losses."""
+        state = list(self._state.values())
+        for kind in FIRST:
+            yield from (p for p in state if p.type == kind)
+        yield from (pack(gap) for gap in self._evicted.values())
+        yield from self._numbered
+        yield from (p for p in state if p.type not in FIRST)
+        yield from self._kept
+
+    def _evict(self) -> None:
+        packet = self._numbered.popleft()
+        self._bytes -= len(packet.body)
+        assert packet.span is not None
+        extend_gaps(self._evicted, packet.span)

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A synthetic stage, recordings and kernels behind the seams of duet.api.parts.
+
+`python tests/backend/stream/toy_stage.py [PORT]` serves them, for work on the page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from duet.api.app import create_app
+from duet.api.director import Director
+from duet.api.parts import MeasureWish, Wish
+from duet.errors import InputError
+from duet.lessons import load as lessons
+from duet.stream import messages as m
+from duet.stream.codec import pack, pack_line
+from duet.stream.hub import Hub
+from duet.stream.runlog import RunLog
+from synthetic import LABEL, lane_messages
+
+NOW = "2026-01-01T00:00:00Z"
+
+
+class ToyRun:
+    """A run that replays synthetic messages in the guest's own time, `speed` times as fast."""
+
+    def __init__(self, wish: Wish, run_id: str, hub: Hub | None, speed: float) -> None:
+        self.log = RunLog(run_id, wish.folder.slug)
+        self.wish = wish
+        self.hub = hub
+        self.speed = speed
+        self.stopped = False
+        self.lines = 0
+
+    def publish(self, message: m.Message) -> None:
+        packet = pack_line(message, self.lines) if isinstance(message, m.Line) else pack(message)
+        self.lines += isinstance(message, m.Line)
+        if self.hub is None:
+            self.log.add(packet)
+        else:
+            self.hub.publish(self.log, packet)
+
+    def state(self, phase: m.RunPhase) -> None:
+        live = self.hub is not None
+        self.publish(
+            m.Run(
+                run_id=self.log.run_id,
+                lesson=self.log.lesson,
+                clock=self.wish.clock,
+                source="live" if live else "recorded",
+                params=self.wish.params,
+                phase=phase,
+                workload=self.wish.workload,
+                arms=list(self.wish.arms),
+                started_at=NOW,
+                recorded_at=None if live else NOW,
+                message=LABEL,
+                controller=self.hub.controller if self.hub else None,
+            )
+        )
+
+    def lane(self, arm: str, phase: m.LanePhase) -> None:
+        self.publish(
+            m.Lane(
+                run_id=self.log.run_id,
+                arm=arm,
+                phase=phase,
+                message=LABEL,
+                accel="none",
+                kernel="6.1.0-synthetic",
+                boot_s=0.5,
+            )
+        )
+
+    def messages(self) -> list[tuple[float, m.Message]]:
+        hogs, seconds = self.wish.params["hogs"], float(self.wish.params["seconds"])
+        lanes = [
+            lane_messages(self.wish.folder, self.log.run_id, arm, hogs, seconds)
+            for arm in self.wish.arms
+        ]
+        return sorted((pair for lane in lanes for pair in lane), key=lambda pair: pair[0])
+
+    async def perform(self) -> None:
+        self.state("booting")
+        for arm in self.wish.arms:
+            self.lane(arm, "booting")
+        timed = await asyncio.to_thread(self.messages)
+        self.state("running")
+        for arm in self.wish.arms:
+            self.lane(arm, "running")
+        began = time.monotonic()
+        for when, message in timed:
+            delay = began + when / 1e9 / self.speed - time.monotonic()
+            if self.hub is not None and delay > 0:
+                await asyncio.sleep(delay)
+            if self.stopped:
+                break
+            if isinstance(message, m.Batch):
+                message = message.model_copy(update={"sent_ns": float(time.time_ns())})
+            self.publish(message)
+        end: m.LanePhase = "stopped" if self.stopped else "done"
+        for arm in self.wish.arms:
+            self.publish(
+                m.Line(
+                    run_id=self.log.run_id,
+                    arm=arm,
+                    stream="out",
+                    text=f"storm: umounts=0 per_s=0 ({LABEL})",
+                    t_ns=0.0,
+                )
+            )
+            self.lane(arm, end)
+        self.state("stopped" if self.stopped else "done")
+
+    async def stop(self) -> None:
+        self.stopped = True
+
+    def raw_events(self, arm: str, around_ns: float, row: int | None, n: int) -> list[dict]:
+        task = f"storm-{row or 0}"
+        return [
+            {
+                "t_ns": around_ns + 1e4 * i,
+                "cpu": i % 2,
+                "tid": 100 + (row or 0),
+                "task": task,
+                "event": "sched_switch",
+                "fields": {"next_comm": LABEL},
+            }
+            for i in range(min(n, 5))
+        ]
+
+    def bundle(self) -> Path | bytes | None:
+        return None
+
+
+class ToyStage:
+    """Runs that no guest makes."""
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self.speed = speed
+        self.rests = 0
+
+    async def __aenter__(self) -> ToyStage:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        return None
+
+    def prepare(self, wish: Wish, run_id: str, hub: Hub) -> ToyRun:
+        return ToyRun(wish, run_id, hub, self.speed)
+
+    async def measure(
+        self, wish: MeasureWish, run_id: str, publish: Callable[[m.Message], None]
+    ) -> None:
+        arms = wish.wish.arms
+        total = len(arms) * wish.repeats
+        for done in range(total + 1):
+            rates = {arm: [2000.0 - 700 * i] * (done // len(arms)) for i, arm in enumerate(arms)}
+            rows = [
+                m.MeasuredRow(
+                    arm=arm,
+                    n=len(r),
+                    ops_per_s=r,
+                    ops_per_s_median=r[0] if r else None,
+                    ops_per_s_mean=r[0] if r else None,
+                    verdict=LABEL,
+                )
+                for arm, r in rates.items()
+            ]
+            publish(
+                m.Measured(
+                    lesson=wish.wish.folder.slug,
+                    run_id=run_id,
+                    source="live",
+                    rows=rows,
+                    at=NOW,
+                    clock=wish.wish.clock,
+                    params=wish.wish.params,
+                    workload=wish.wish.workload,
+                    verdict=LABEL,
+                    done=done,
+                    total=total,
+                )
+            )
+            await asyncio.sleep(0.2 / self.speed)
+
+    async def rest(self) -> None:
+        self.rests += 1
+
+
+class ToyRecordings:
+    """One synthetic `recording` of each lesson."""
+
+    def __init__(self, hogs: int = 3, seconds: int = 1) -> None:
+        self.knobs = {"hogs": hogs, "seconds": seconds}
+        self.cache: dict[str, ToyRun] = {}
+
+    def listing(self, slug: str) -> list[dict]:
+        return [
+            {
+                "name": "synthetic",
+                "params": self.knobs,
+                "recorded_at": NOW,
+                "clock": "wall",
+                "arms": [a.name for a in lessons.load(slug).lesson.arms],
+                "bytes": 0,
+                "seconds": self.knobs["seconds"],
+            }
+        ]
+
+    async def load(self, slug: str, name: str | None = None) -> ToyRun | None:
+        if name not in (None, "synthetic"):
+            raise InputError(f"there is no recording '{name}'.", remedy="Choose: synthetic.")
+        if slug not in self.cache:
+            folder = lessons.load(slug)
+            params = folder.check_params(self.knobs)
+            arms = tuple(arm.name for arm in folder.lesson.arms)
+            wish = Wish(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
+            run = ToyRun(wish, "recorded:synthetic", None, 1.0)
+            await run.perform()
+            self.cache[slug] = run
+        return self.cache[slug]
+
+    def measured(self, slug: str) -> None:
+        return None
+
+
+class ToyKernels:
+    """Kernels that are there, or are `built` in a few steps."""
+
+    def __init__(self, missing: tuple[str, ...] = (), step_s: float = 0.5) -> None:
+        self.missing = set(missing)
+        self.step_s = step_s
+        self.newest: dict[str, m.Build] = {}
+
+    def ready(self, slug: str) -> dict[str, bool]:
+        return {a.name: a.name not in self.missing for a in lessons.load(slug).lesson.arms}
+
+    def latest(self) -> list[m.Message]:
+        return list(self.newest.values())
+
+    async def work(self, tell: Callable[[m.Message], None]) -> None:
+        slug = lessons.slugs()[0]
+        for arm in sorted(self.missing):
+            for done in range(11):
+                self.newest[arm] = m.Build(
+                    lesson=slug,
+                    arms=sorted(self.missing),
+                    arm=arm,
+                    done=done,
+                    total=10,
+                    phase="done" if done == 10 else "compile",
+                    elapsed_s=done * self.step_s,
+                    message=LABEL,
+                )
+                if done == 10:
+                    self.missing.discard(arm)
+                tell(self.newest[arm])
+                await asyncio.sleep(self.step_s)
+
+
+def toy_app(
+    page: Path, *, speed: float = 1.0, missing: tuple[str, ...] = (), **options: object
+) -> object:
+    """The real application on synthetic parts."""
+
+    def director(hub: Hub) -> Director:
+        return Director(hub, ToyStage(speed), ToyRecordings(), ToyKernels(missing))
+
+    return create_app(director, page=page, **options)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    import uvicorn
+    from duet.settings import repo_root
+    from duet.stream.protocol import SocketProtocol
+
+    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8642
+    missing = tuple(sys.argv[2].split(",")) if len(sys.argv) > 2 else ()
+    uvicorn.run(
+        toy_app(repo_root() / "frontend/dist", missing=missing),
+        host="127.0.0.1",
+        port=port,
+        ws=SocketProtocol,
+        ws_max_size=1 << 20,
+        ws_per_message_deflate=False,
+        log_level="warning",
+    )
