@@ -35,7 +35,7 @@ test-e2e: ## Playwright in Chromium, on recordings and on live guests
 
 dev: ## the server with reload and Vite's dev server
 	@./setup.sh all
-	@trap 'kill 0' EXIT; $(VENV)/python -m duet serve & cd frontend && npm run dev
+	@trap 'kill 0' EXIT; $(VENV)/python -m duet serve & cd frontend && DUET_PORT=8642 npm run dev
 
 check: ## lint, format, types, layers, drift, shell
 	@./setup.sh dev
