@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""plan, lookup, build: from arms to stored kernels, one after another in one tree.
+
+build() blocks; a server calls it in a thread that lives until it returns (make ends with the
+thread that started it) and stops it through `stop`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from threading import Event
+
+from duet import settings as house
+from duet.kernels.compiler import (
+    BZIMAGE,
+    Make,
+    check_tools,
+    configure,
+    sweep_half_written,
+    tool_version,
+)
+from duet.kernels.image import KernelImage, Manifest, PatchRecord, Store
+from duet.kernels.lock import build_lock
+from duet.kernels.progress import BuildProgress, MakeCounter, Phase, ProgressSink
+from duet.kernels.recipe import (
+    ArmSpec,
+    Base,
+    BuildInputs,
+    KernelKey,
+    arm_patches,
+    build_inputs,
+    patched_files,
+    read_base,
+)
+from duet.kernels.source import (
+    IMAGE_BYTES,
+    TREE_BYTES,
+    check_series,
+    check_space,
+    find_tarball,
+    kernel_version,
+    unpack,
+)
+from duet.kernels.tree import WorkTree
+
+# Objects of a cold build before this machine has made one; later its own count is used.
+OBJECTS_GUESS = 1365
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSettings:
+    """Where kernels come from and go to. `source` overrides BASE's tarball (--source)."""
+
+    cache: Path
+    patches: Path
+    source: Path | None = None
+    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    lock_wait_s: float = 3600.0
+
+    @classmethod
+    def default(cls, source: Path | None = None) -> KernelSettings:
+        """The house's own cache and kernel-patches/."""
+        return cls(house.cache_dir(), house.repo_root() / "kernel-patches", source)
+
+    @property
+    def store(self) -> Store:
+        """<cache>/kernels."""
+        return Store(self.cache / "kernels")
+
+    @property
+    def base(self) -> Base:
+        """kernel-patches/BASE."""
+        return read_base(self.patches / "BASE")
+
+
+def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
+    """All that decides what the compiler makes of an arm; this is what a fair pair shares.
+
+    Raises:
+        NoSource, InputError, ToolMissing: see their classes.
+    """
+    tarball = find_tarball(settings.base, settings.source, settings.cache / "tarballs.json")
+    return build_inputs(
+        arm_patches(arm, settings.patches),
+        patches_dir=settings.patches,
+        tarball_sha256=tarball.sha256,
+        compiler=_tool_version("gcc"),
+        linker=_tool_version("ld"),
+    )
+
+
+def plan(arm: ArmSpec, settings: KernelSettings) -> KernelKey:
+    """The key under which the arm's kernel is, or will be, stored."""
+    return inputs(arm, settings).key()
+
+
+def lookup(key: KernelKey, settings: KernelSettings) -> KernelImage | None:
+    """The stored kernel, or None. Reads one small file."""
+    return settings.store.lookup(key)
+
+
+def build(
+    arms: Sequence[ArmSpec],
+    settings: KernelSettings,
+    *,
+    on_progress: ProgressSink = lambda progress: None,
+    stop: Event | None = None,
+) -> tuple[KernelImage, ...]:
+    """Make what is not stored yet; returns one image per arm, in the order given.
+
+    Arms with equal inputs share one image. With nothing to do no lock is taken and no source
+    is needed. Safe to kill at any moment: a later call goes on from there.
+
+    Raises:
+        DuetError: its subclasses here name what was wanted, what came and what to do.
+    """
+    found: dict[KernelKey, KernelImage] = {}
+    wanted: dict[KernelKey, ArmSpec] = {}
+    keys = [plan(arm, settings) for arm in arms]
+    for key, arm in zip(keys, arms, strict=True):
+        if image := lookup(key, settings):
+            found[key] = image
+        else:
+            wanted.setdefault(key, arm)
+    if wanted:
+        run = _Run(settings, _outwards(wanted, settings), on_progress, stop or Event())
+        found |= run.all()
+    return tuple(found[key] for key in keys)
+
+
+def _outwards(wanted: dict[KernelKey, ArmSpec], settings: KernelSettings) -> list[ArmSpec]:
+    """Stock first, arms that touch headers last: each step then rebuilds the least."""
+
+    def reach(arm: ArmSpec) -> tuple[int, int]:
+        files = {
+            name
+            for path in arm_patches(arm, settings.patches)
+            for name in patched_files(path.read_text(encoding="utf-8"))
+        }
+        return sum(name.endswith(".h") for name in files), len(files)
+
+    return sorted(wanted.values(), key=reach)
+
+
+@cache
+def _tool_version(tool: str) -> str:
+    return tool_version(tool)
+
+
+class _Run:
+    """One call of build() with something to do."""
+
+    def __init__(
+        self,
+        settings: KernelSettings,
+        arms: list[ArmSpec],
+        on_progress: ProgressSink,
+        stop: Event,
+    ) -> None:
+        self._settings = settings
+        self._arms = arms
+        self._on_progress = on_progress
+        self._stop = stop
+        self._started = time.monotonic()
+        self._index = 0
+        self._expected = 0
+        base = settings.base
+        self._tarball = find_tarball(base, settings.source, settings.cache / "tarballs.json")
+        folder = settings.cache / "tree" / f"{base.package}-{self._tarball.sha256[:12]}"
+        self._tree = WorkTree(folder)
+        self._marker = folder / "building"
+
+    def all(self) -> dict[KernelKey, KernelImage]:
+        """Build each arm under the lock; what another process has built meanwhile is taken."""
+        check_tools()
+        made: dict[KernelKey, KernelImage] = {}
+        with build_lock(
+            self._settings.cache / "build.lock",
+            wait_s=self._settings.lock_wait_s,
+            on_wait=lambda note: self._tell(Phase.WAIT, note=note),
+        ) as lock_fd:
+            for index, arm in enumerate(self._arms):
+                self._index = index
+                need = inputs(arm, self._settings)
+                image = lookup(need.key(), self._settings)
+                made[need.key()] = image or self._one(arm, need, lock_fd)
+        self._tell(Phase.DONE)
+        return made
+
+    def _one(self, arm: ArmSpec, need: BuildInputs, lock_fd: int) -> KernelImage:
+        started = time.monotonic()
+        cold = self._prepare(lock_fd)
+        self._tell(Phase.PATCH)
+        changed = self._tree.switch(arm_patches(arm, self._settings.patches))
+        log = self._settings.cache / "logs" / f"build-{need.key()}.log"
+        make = Make(self._tree.src, log, jobs=self._settings.jobs, lock_fd=lock_fd)
+        self._tell(Phase.CONFIG)
+        configure(make, self._tree.src, self._settings.patches / "base.config")
+        before = self._tree.objects()
+        guess = self._settings.cache / "objects"
+        self._expected = max(_read_count(guess) - before, self._tree.reach(changed), 1)
+        objects = self._compile(make)
+        if cold and before == 0:
+            guess.write_text(f"{objects}\n")
+        self._tell(Phase.STORE, objects)
+        manifest = self._manifest(need, time.monotonic() - started, objects, cold)
+        return self._publish(manifest)
+
+    def _prepare(self, lock_fd: int) -> bool:
+        """Have the tree unpacked and whole; True when it was unpacked just now."""
+        tree, cache = self._tree, self._settings.cache
+        if not tree.src.is_dir():
+            check_space(cache, TREE_BYTES, "to unpack and compile a kernel")
+            self._tell(Phase.EXTRACT)
+            unpack(self._tarball, self._settings.base, tree.src, lock_fd=lock_fd)
+            return True
+        check_space(cache, IMAGE_BYTES, "to link and store a kernel")
+        check_series(tree.src, self._settings.base, self._tarball.path)
+        if self._marker.exists():
+            self._tell(Phase.PATCH, note="The last build was cut off; going on from there.")
+            sweep_half_written(tree.src)
+            self._marker.unlink()
+        return False
+
+    def _compile(self, make: Make) -> int:
+        """Run make; returns how many objects it made."""
+        counter = MakeCounter()
+
+        def on_line(line: str) -> None:
+            if counter.feed(line):
+                phase = Phase.LINK if counter.linking else Phase.COMPILE
+                self._tell(phase, counter.objects)
+
+        self._marker.touch()
+        self._tell(Phase.COMPILE)
+        make.run("bzImage", on_line=on_line, stop=self._stop)
+        self._marker.unlink()
+        return counter.objects
+
+    def _publish(self, manifest: Manifest) -> KernelImage:
+        src = self._tree.src
+        files = {
+            "bzImage": src / BZIMAGE,
+            "vmlinux": src / "vmlinux",
+            "System.map": src / "System.map",
+            "config": src / ".config",
+        }
+        check_space(self._settings.cache, IMAGE_BYTES, "to store a kernel")
+        return self._settings.store.publish(files, manifest)
+
+    def _manifest(self, need: BuildInputs, seconds: float, objects: int, cold: bool) -> Manifest:
+        return Manifest(
+            key=need.key(),
+            kernel_version=kernel_version(self._tree.src),
+            package=self._settings.base.package,
+            tarball_sha256=need.tarball_sha256,
+            config_sha256=need.config_sha256,
+            patches=tuple(
+                PatchRecord(path=patch.path, subject=patch.subject, sha256=patch.sha256)
+                for patch in need.patches
+            ),
+            compiler=need.compiler,
+            linker=need.linker,
+            built_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=round(seconds, 1),
+            objects=objects,
+            cold=cold,
+        )
+
+    def _tell(self, phase: Phase, objects: int = 0, note: str = "") -> None:
+        arm = self._arms[self._index]
+        self._on_progress(
+            BuildProgress(
+                phase=phase,
+                lesson=arm.lesson,
+                arm=arm.name,
+                arm_index=self._index,
+                arms_total=len(self._arms),
+                objects_done=objects,
+                objects_expected=max(self._expected, objects),
+                elapsed_s=time.monotonic() - self._started,
+                note=note,
+            )
+        )
+
+
+def _read_count(path: Path) -> int:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return OBJECTS_GUESS

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running make in the work tree: tools, configuration, compiling, and what its failures mean."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from duet.errors import DuetError, InfraError, InputError
+from duet.kernels.recipe import BUILD_ENV, read_options, unmet_options
+from duet.kernels.source import TREE_BYTES, disk_full
+
+# Program -> Debian package. libelf is a header: objtool is compiled with it.
+TOOLS = {
+    "gcc": "gcc",
+    "ld": "binutils",
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "perl": "perl",
+    "lz4": "lz4",
+    "patch": "patch",
+    "tar": "tar",
+    "xz": "xz-utils",
+    "setpriv": "util-linux",
+}
+LIBELF_HEADERS = ("/usr/include/libelf.h", "/usr/include/gelf.h")
+BZIMAGE = "arch/x86/boot/bzImage"
+TAIL_LINES = 40
+STOP_GRACE_S = 10.0
+
+
+class ToolMissing(InfraError):
+    """A program that the kernel's build needs is not installed."""
+
+    code = "tool-missing"
+
+
+class CompileFails(InputError):
+    """make failed for a reason in the source or a patch."""
+
+    code = "compile-fails"
+
+
+class OptionLost(InputError):
+    """base.config asks for something the kernel does not give."""
+
+    code = "option-lost"
+
+
+class BuildStopped(DuetError):
+    """The caller asked the build to stop."""
+
+    code = "build-stopped"
+
+
+def check_tools() -> None:
+    """Raise ToolMissing, naming every absent program and the package that has it."""
+    absent = {tool: package for tool, package in TOOLS.items() if shutil.which(tool) is None}
+    if not any(Path(header).is_file() for header in LIBELF_HEADERS):
+        absent["libelf.h"] = "libelf-dev"
+    if absent:
+        raise ToolMissing(
+            f"Wanted to build a kernel, but this machine has no {', '.join(absent)}.",
+            remedy=f"Install: apt-get install {' '.join(sorted(set(absent.values())))}",
+        )
+
+
+def tool_version(tool: str) -> str:
+    """First line of `tool --version`, for the key; raises ToolMissing."""
+    try:
+        done = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise ToolMissing(
+            f"Wanted the version of {tool}, but it does not run.",
+            remedy=f"Install: apt-get install {TOOLS[tool]}",
+        ) from None
+    return done.stdout.splitlines()[0]
+
+
+class Make:
+    """make in one tree: niced, killed when its owner dies, its output kept in `log`."""
+
+    def __init__(self, src: Path, log: Path, *, jobs: int, lock_fd: int) -> None:
+        self._src = src
+        self.log = log
+        self._jobs = jobs
+        self._lock_fd = lock_fd
+        self._tail: list[str] = []
+
+    def run(
+        self,
+        *targets: str,
+        on_line: Callable[[str], None] = lambda line: None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        """Run make and feed its lines to `on_line`.
+
+        Raises:
+            DiskFull, CompileFails: see their classes.
+            BuildStopped: `stop` was set; make has ended.
+        """
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self._tail.clear()
+        prefix = f"-fdebug-prefix-map={self._src}=."  # images do not depend on the cache's place
+        # TERM, not KILL: make then ends its compilers and removes half-written files.
+        command = ["nice", "-n", "10", "setpriv", "--pdeathsig", "TERM", "make"]
+        command += [f"-j{self._jobs}", f"KCFLAGS={prefix}", f"KAFLAGS={prefix}", *targets]
+        with (
+            self.log.open("a", encoding="utf-8") as log,
+            subprocess.Popen(
+                command,
+                cwd=self._src,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(self._lock_fd,),
+                start_new_session=True,
+            ) as process,
+        ):
+            try:
+                self._follow(process, log.write, on_line, stop)
+            finally:
+                _end(process)
+        if process.returncode != 0:
+            raise self._failure(targets)
+
+    def _follow(
+        self,
+        process: subprocess.Popen[bytes],
+        keep: Callable[[str], object],
+        on_line: Callable[[str], None],
+        stop: threading.Event | None,
+    ) -> None:
+        assert process.stdout is not None
+        pending = b""
+        while True:
+            if stop is not None and stop.is_set():
+                raise BuildStopped(
+                    "The kernel build was stopped.", remedy="Call again: it goes on from here."
+                )
+            if not select.select([process.stdout], [], [], 0.25)[0]:
+                continue
+            chunk = os.read(process.stdout.fileno(), 65536)
+            *lines, pending = (pending + chunk).split(b"\n")
+            for raw in lines:
+                line = raw.decode(errors="replace")
+                keep(line + "\n")
+                self._tail = [*self._tail[-TAIL_LINES:], line]
+                on_line(line)
+            if not chunk:
+                process.wait()
+                return
+
+    def _failure(self, targets: tuple[str, ...]) -> DuetError:
+        tail = "\n".join(self._tail)
+        if "No space left on device" in tail:
+            return disk_full("to compile the kernel", TREE_BYTES, self._src)
+        match = re.search(r"^(\S+?:\d+:\d+: (?:fatal )?error: .*)$", tail, re.MULTILINE)
+        what = match[1] if match else (self._tail[-1] if self._tail else "make said nothing")
+        return CompileFails(
+            f"Wanted to make {' '.join(targets)}, but make failed: {what}",
+            remedy=f"Read the log {self.log}; correct the patch it points at and call again.",
+            detail=tail,
+        )
+
+
+def configure(make: Make, src: Path, fragment: Path) -> None:
+    """Give the tree the fragment over allnoconfig; leaves an equal .config untouched.
+
+    Raises:
+        OptionLost: an option of the fragment did not stick, with wanted and got value.
+    """
+    stamp = src / ".config.duet"
+    asked = _config_stamp(src, fragment)
+    config = src / ".config"
+    if config.exists() and stamp.exists() and stamp.read_text() == asked + _sha256(config):
+        return
+    make.run(f"KCONFIG_ALLCONFIG={fragment}", "KCONFIG_CONFIG=.config.new", "allnoconfig")
+    fresh = src / ".config.new"
+    lost = unmet_options(read_options(fragment.read_text()), read_options(fresh.read_text()))
+    if lost:
+        name, want, got = lost[0]
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        raise OptionLost(
+            f"base.config wants {name}={want}, but the kernel's configuration gave {got}{more}.",
+            remedy="Add the option it depends on to base.config, or drop the line.",
+            detail="\n".join(f"{name}: wanted {want}, got {got}" for name, want, got in lost),
+        )
+    if config.exists() and config.read_bytes() == fresh.read_bytes():
+        fresh.unlink()
+    else:
+        fresh.rename(config)
+    stamp.write_text(asked + _sha256(config))
+
+
+def sweep_half_written(src: Path) -> None:
+    """Remove what a killed make may have left half-written, so that it is made again.
+
+    An object is whole when its .cmd file is younger: kbuild writes that last. The products of
+    the final link have no such witness and go whenever a build was cut off.
+    """
+    for folder, _, names in os.walk(src):
+        present = set(names)
+        for name in names:
+            record = f".{name}.cmd"
+            if not name.endswith((".o", ".a")) or record not in present:
+                continue
+            path = Path(folder, name)
+            if path.stat().st_mtime_ns > Path(folder, record).stat().st_mtime_ns:
+                path.unlink()
+    for name in ("vmlinux", "vmlinux.o", "System.map", BZIMAGE, "arch/x86/boot/vmlinux.bin"):
+        (src / name).unlink(missing_ok=True)
+    for left in (src / "arch/x86/boot/compressed").glob("vmlinux*"):
+        if left.suffix not in (".lds", ".S"):
+            left.unlink()
+
+
+def _environment() -> dict[str, str]:
+    # A stray make variable of the caller must not leak into the kernel.
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
+    return {**kept, **BUILD_ENV}
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End make and whatever it started; its group is its own, so nobody else is hit."""
+    if process.poll() is not None:
+        return
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(STOP_GRACE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _config_stamp(src: Path, fragment: Path) -> str:
+    """What the configuration follows from: the fragment and the (patched) Kconfig files."""
+    digest = hashlib.sha256(fragment.read_bytes())
+    pristine = src.parent / "pristine"
+    for kept in sorted(pristine.rglob("Kconfig*")):
+        name = kept.relative_to(pristine).as_posix().removesuffix(".absent")
+        path = src / name
+        digest.update(name.encode() + (path.read_bytes() if path.exists() else b""))
+    return digest.hexdigest() + " "
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel source: which tarball, its identity, and unpacking it into the work tree."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.errors import InfraError, InputError
+from duet.kernels.recipe import Base
+
+# An unpacked 6.1 takes 1.4 GB and its objects 1.1 GB; one stored kernel 0.2 GB.
+TREE_BYTES = 3_000_000_000
+IMAGE_BYTES = 400_000_000
+
+
+class NoSource(InfraError):
+    """The tarball is not there."""
+
+    code = "no-kernel-source"
+
+
+class BadTarball(InputError):
+    """The tarball is not a kernel of the series the patches are for."""
+
+    code = "bad-tarball"
+
+
+class DiskFull(InfraError):
+    """Not enough room, seen before the build or in its middle."""
+
+    code = "disk-full"
+
+
+@dataclass(frozen=True, slots=True)
+class Tarball:
+    """A kernel source archive and the digest of its bytes."""
+
+    path: Path
+    sha256: str
+
+
+def find_tarball(base: Base, source: Path | None, memory: Path) -> Tarball:
+    """The tarball to build from, hashed once: 130 MB are read again only when it changed.
+
+    Args:
+        base: kernel-patches/BASE.
+        source: what the caller gave with --source, else None for the distribution's package.
+        memory: JSON file that remembers digests by path, size and mtime.
+
+    Raises:
+        NoSource: it is not there (and was never seen; stored kernels need no source).
+    """
+    path = (source or base.tarball).expanduser().absolute()
+    seen = _read_memory(memory)
+    try:
+        status = path.stat()
+        if not path.is_file():
+            raise FileNotFoundError
+    except OSError:
+        if source is None and str(path) in seen:
+            return Tarball(path, str(seen[str(path)]["sha256"]))
+        raise no_source(base, path, given=source is not None) from None
+    stamp = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    known = seen.get(str(path))
+    if known is not None and {key: known.get(key) for key in stamp} == stamp:
+        return Tarball(path, str(known["sha256"]))
+    with path.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    seen[str(path)] = {**stamp, "sha256": sha256}
+    memory.parent.mkdir(parents=True, exist_ok=True)
+    draft = memory.with_suffix(f".{os.getpid()}")
+    draft.write_text(json.dumps(seen, indent=1))
+    draft.rename(memory)
+    return Tarball(path, sha256)
+
+
+def no_source(base: Base, path: Path, *, given: bool) -> NoSource:
+    """The error for a tarball that is not there."""
+    remedy = f"Install it with `apt-get install {base.package}`, or name one with --source TARBALL."
+    if given:
+        remedy = "Name an existing linux-*.tar.xz with --source."
+    return NoSource(f"Wanted the kernel source {path}, but there is no such file.", remedy=remedy)
+
+
+def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
+    """Unpack into `target`, which appears complete or not at all.
+
+    Raises:
+        NoSource, BadTarball, DiskFull: see their classes.
+    """
+    if not tarball.path.is_file():
+        raise no_source(base, tarball.path, given=tarball.path != base.tarball)
+    draft = target.with_name(target.name + ".unpacking")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    command = ["nice", "-n", "10", "setpriv", "--pdeathsig", "KILL", "tar", "--extract"]
+    command += ["--file", str(tarball.path), "--directory", str(draft), "--strip-components=1"]
+    done = subprocess.run(
+        command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, pass_fds=(lock_fd,), check=False
+    )
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        shutil.rmtree(draft, ignore_errors=True)
+        if "No space left" in said:
+            raise disk_full("to unpack the kernel source", TREE_BYTES, target.parent)
+        raise BadTarball(
+            f"Wanted to unpack {tarball.path}, but tar could not read it.",
+            remedy="Give a complete linux-*.tar.xz (or .gz) with --source.",
+            detail=said[-2000:],
+        )
+    try:
+        check_series(draft, base, tarball.path)
+    except BadTarball:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    draft.rename(target)
+
+
+def kernel_version(tree: Path) -> str:
+    """'6.1.192' from the tree's Makefile; empty when that is no kernel Makefile."""
+    try:
+        head = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")[:400]
+    except OSError:
+        return ""
+    fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", head, re.MULTILINE))
+    if not {"VERSION", "PATCHLEVEL"} <= fields.keys():
+        return ""
+    return f"{fields['VERSION']}.{fields['PATCHLEVEL']}.{fields.get('SUBLEVEL', '0')}"
+
+
+def check_series(tree: Path, base: Base, tarball: Path) -> None:
+    """Raise BadTarball unless `tree` is a kernel of the base's series."""
+    version = kernel_version(tree)
+    if not version:
+        raise BadTarball(
+            f"Wanted a Linux kernel source in {tarball}, but it has no kernel Makefile.",
+            remedy=f"Give a linux-{base.series}.*.tar.xz with --source.",
+        )
+    if not version.startswith(base.series + "."):
+        raise BadTarball(
+            f"Wanted Linux {base.series}, for which the patches are written, but {tarball} is"
+            f" {version}.",
+            remedy=f"Give a linux-{base.series}.*.tar.xz with --source.",
+        )
+
+
+def check_space(folder: Path, needed_bytes: int, purpose: str) -> None:
+    """Raise DiskFull when `folder`'s file system has less than `needed_bytes` free."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(folder).free < needed_bytes:
+        raise disk_full(purpose, needed_bytes, folder)
+
+
+def disk_full(purpose: str, needed_bytes: int, folder: Path) -> DiskFull:
+    """The error that says needed against free."""
+    free = shutil.disk_usage(folder).free
+    return DiskFull(
+        f"Wanted {needed_bytes / 1e9:.1f} GB {purpose}, but {folder} has {free / 1e9:.1f} GB free.",
+        remedy="Free some space, or set DUET_CACHE to a folder on a larger disk; then call again.",
+    )
+
+
+def _read_memory(memory: Path) -> dict[str, dict[str, str | int]]:
+    try:
+        found = json.loads(memory.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

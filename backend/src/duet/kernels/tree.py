@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one work tree that all arms are built in, and switching it from one arm to the next.
+
+make rebuilds what is newer than its object, so a switch writes only files whose content
+differs and leaves every other mtime alone. The untouched original of each patched file is
+kept aside *before* the file is first written; a killed switch therefore needs no log: what
+the tree should be follows from the originals and the patches alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from duet.errors import InputError
+from duet.kernels.recipe import patched_files
+
+_HUNK_FAILED = re.compile(r"^Hunk #(\d+) FAILED at (\d+)", re.MULTILINE)
+_PATCHING = re.compile(r"^(?:checking|patching) file '?([^'\n]+?)'?$", re.MULTILINE)
+
+
+class PatchFails(InputError):
+    """A patch does not fit the source."""
+
+    code = "patch-fails"
+
+
+class WorkTree:
+    """An unpacked kernel at `folder`/src with originals of patched files in `folder`/pristine.
+
+    A file that a patch creates has an original that says so: '<name>.absent'.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.src = folder / "src"
+        self._pristine = folder / "pristine"
+
+    def switch(self, patches: Sequence[Path]) -> list[str]:
+        """Make the tree equal to the originals plus `patches`; returns the files written.
+
+        Raises:
+            PatchFails: naming patch, file and hunk; the tree is then unchanged.
+        """
+        wanted = self._patched(patches)
+        for name in self._seen() - wanted.keys():
+            wanted[name] = self._original(name)
+        written = []
+        for name, content in sorted(wanted.items()):
+            if _content(self.src / name) == content:
+                continue
+            self._keep_original(name)
+            _write(self.src / name, content)
+            written.append(name)
+        return written
+
+    def objects(self) -> int:
+        """How many objects are compiled already: kbuild keeps one .cmd file for each."""
+        return sum(name.endswith(".o.cmd") for _, _, names in os.walk(self.src) for name in names)
+
+    def reach(self, changed: Sequence[str]) -> int:
+        """About how many objects a change of these files makes stale, from kbuild's records."""
+        headers = [name.encode() for name in changed if name.endswith(".h")]
+        units = sum(name.endswith((".c", ".S")) for name in changed)
+        if not headers:
+            return units
+        records = (
+            Path(folder, name).read_bytes()
+            for folder, _, names in os.walk(self.src)
+            for name in names
+            if name.endswith(".o.cmd")
+        )
+        return units + sum(any(header in record for header in headers) for record in records)
+
+    def _patched(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
+        """Files that the patches touch, with the content they should have (None: no file)."""
+        texts = [path.read_text(encoding="utf-8") for path in patches]
+        names = {name for text in texts for name in patched_files(text)}
+        with tempfile.TemporaryDirectory(prefix="duet-patch-") as folder:
+            scratch = Path(folder)
+            for name in names:
+                if (original := self._original(name)) is not None:
+                    (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+                    (scratch / name).write_bytes(original)
+            for path in patches:
+                apply_patch(path, scratch)
+            return {name: _content(scratch / name) for name in names}
+
+    def _seen(self) -> set[str]:
+        """Every file that some arm has patched in this tree so far."""
+        if not self._pristine.is_dir():
+            return set()
+        kept = (path for path in self._pristine.rglob("*") if path.is_file())
+        names = (path.relative_to(self._pristine).as_posix() for path in kept)
+        return {name.removesuffix(".absent") for name in names if not name.endswith(".part")}
+
+    def _original(self, name: str) -> bytes | None:
+        if (self._pristine / f"{name}.absent").exists():
+            return None
+        kept = _content(self._pristine / name)
+        return kept if kept is not None else _content(self.src / name)
+
+    def _keep_original(self, name: str) -> None:
+        """Put the original aside, complete or not at all."""
+        kept = self._pristine / name
+        absent = self._pristine / f"{name}.absent"
+        if kept.exists() or absent.exists():
+            return
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        source = self.src / name
+        if not source.exists():
+            absent.touch()
+            return
+        part = kept.with_name(kept.name + ".part")
+        shutil.copyfile(source, part)
+        part.rename(kept)
+
+
+def apply_patch(path: Path, folder: Path) -> None:
+    """Apply one patch in `folder`, without fuzz.
+
+    Raises:
+        PatchFails: naming the file and hunk that did not fit.
+    """
+    command = ["patch", "--strip=1", "--fuzz=0", "--force", "--no-backup-if-mismatch"]
+    command += ["--reject-file=-", "--directory", str(folder), "--input", str(path.absolute())]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+    )
+    if done.returncode == 0:
+        return
+    said = done.stdout + done.stderr
+    raise PatchFails(
+        f"Wanted to apply {path.name}, but {_failure(said)}.",
+        remedy="Rebase the patch on this kernel (kernel-patches/README.md says how).",
+        detail=said[-4000:],
+    )
+
+
+def _failure(said: str) -> str:
+    """'hunk 2 (line 764) does not fit mm/vmscan.c' from what patch(1) printed."""
+    failed = _HUNK_FAILED.search(said)
+    files = _PATCHING.findall(said[: failed.start()] if failed else said)
+    name = files[-1] if files else "its file"
+    if failed is None:
+        return f"{name} cannot be patched: {said.strip().splitlines()[-1] if said else 'no reason'}"
+    return f"hunk {failed[1]} (line {failed[2]}) does not fit {name}"
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _write(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    part = path.with_name(f".{path.name}.duet")
+    part.write_bytes(content)
+    part.chmod(mode)
+    part.rename(path)
