@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Stage 2. Ring-buffer pages become columns, through libtraceevent.
+ *
+ * Formats are parsed by tep_parse_event() and pages are walked by kbuffer_*;
+ * this file only checks bounds first (the library trusts its input, a recording
+ * from elsewhere is not to be trusted) and copies fields into columns. It is
+ * called through ctypes, so the interpreter lock is free while it works.
+ *
+ * One struct duet belongs to one thread at a time.
+ */
+#include <event-parse.h>
+#include <kbuffer.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_HEADER 16
+#define MISSED_EVENTS (1ULL << 31)
+#define MISSED_STORED (1ULL << 30)
+#define MAX_IDS 65536
+#define MAX_TABLES 256
+#define MAX_FIELDS 48
+#define MAX_CPUS 64
+#define TEXT_WIDTH 256
+
+enum kind { KIND_INT = 0, KIND_CHARS = 1, KIND_STRING = 2, KIND_TEXT = 3, KIND_LOC = 4 };
+
+struct field {
+	char name[64];
+	int kind;
+	int offset;
+	int size;	/* in the record */
+	int is_signed;
+	int width;	/* in the column */
+	char *cells;
+};
+
+struct table {
+	int id;
+	int pid_offset;
+	int need;	/* bytes that a record must have */
+	long rows;
+	long room;
+	uint64_t *ts;
+	int64_t *seq;
+	int32_t *pid;
+	int nfields;
+	struct field fields[MAX_FIELDS];
+};
+
+struct loss {
+	uint64_t t0;
+	uint64_t t1;
+	int64_t count;	/* -1: the kernel did not say */
+};
+
+struct duet {
+	int page_bytes;
+	struct tep_handle *tep;
+	struct kbuffer *kbuf;
+	unsigned char *scratch;
+	int ntables;
+	struct table *tables[MAX_TABLES];
+	short by_id[MAX_IDS];
+	uint64_t unknown[MAX_IDS];
+	int64_t seq[MAX_CPUS];
+	uint64_t last_ts[MAX_CPUS];
+	long nlosses;
+	long losses_room;
+	struct loss *losses;
+	char error[512];
+};
+
+static int fail(struct duet *d, const char *form, ...)
+{
+	va_list args;
+
+	va_start(args, form);
+	vsnprintf(d->error, sizeof(d->error), form, args);
+	va_end(args);
+	return -1;
+}
+
+static uint32_t u32(const unsigned char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t u64(const unsigned char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+void duet_free(struct duet *d);
+
+struct duet *duet_new(int page_bytes)
+{
+	struct duet *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->page_bytes = page_bytes;
+	d->tep = tep_alloc();
+	d->kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
+	d->scratch = malloc(page_bytes);
+	if (!d->tep || !d->kbuf || !d->scratch) {
+		duet_free(d);
+		return NULL;
+	}
+	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_long_size(d->tep, 8);
+	tep_set_page_size(d->tep, page_bytes);
+	tep_set_file_bigendian(d->tep, TEP_LITTLE_ENDIAN);
+	memset(d->by_id, 0xff, sizeof(d->by_id));
+	return d;
+}
+
+void duet_free(struct duet *d)
+{
+	int t, f;
+
+	if (!d)
+		return;
+	for (t = 0; t < d->ntables; t++) {
+		for (f = 0; f < d->tables[t]->nfields; f++)
+			free(d->tables[t]->fields[f].cells);
+		free(d->tables[t]->ts);
+		free(d->tables[t]->seq);
+		free(d->tables[t]->pid);
+		free(d->tables[t]);
+	}
+	if (d->kbuf)
+		kbuffer_free(d->kbuf);
+	if (d->tep)
+		tep_free(d->tep);
+	free(d->losses);
+	free(d->scratch);
+	free(d);
+}
+
+const char *duet_error(const struct duet *d)
+{
+	return d->error;
+}
+
+/*
+ * header_page says where the length and the data of a page lie. Only the layout
+ * that kbuffer was told of is accepted: 64-bit commit, data at 16.
+ */
+int duet_header_page(struct duet *d, char *text, long bytes)
+{
+	int begin;
+
+	if (tep_parse_header_page(d->tep, text, bytes, 8))
+		return fail(d, "header_page could not be parsed");
+	begin = tep_get_header_page_size(d->tep);
+	if (begin != 8)
+		return fail(d, "the length of a page should have 8 bytes, but has %d", begin);
+	return 0;
+}
+
+static int add_field(struct duet *d, struct table *table, struct tep_format_field *from)
+{
+	struct field *field;
+	int is_pointer = from->flags & TEP_FIELD_IS_POINTER;
+	int is_array = from->flags & TEP_FIELD_IS_ARRAY;
+	int is_string = from->flags & TEP_FIELD_IS_STRING;
+	int is_dynamic = from->flags & TEP_FIELD_IS_DYNAMIC;
+	int is_relative = from->flags & TEP_FIELD_IS_RELATIVE;
+
+	if (!strncmp(from->name, "__probe_", 8))
+		return 0;
+	if (table->nfields == MAX_FIELDS)
+		return fail(d, "an event has more than %d fields", MAX_FIELDS);
+	field = &table->fields[table->nfields];
+	snprintf(field->name, sizeof(field->name), "%s", from->name);
+	field->offset = from->offset;
+	field->size = from->size;
+	field->is_signed = !!(from->flags & TEP_FIELD_IS_SIGNED);
+	if (is_dynamic && is_string && !is_relative && from->size == 4) {
+		field->kind = KIND_LOC;
+		field->width = TEXT_WIDTH;
+	} else if (is_array && is_string && !is_dynamic && !from->size) {
+		field->kind = KIND_TEXT;
+		field->width = TEXT_WIDTH;
+	} else if (is_array && is_string && !is_dynamic) {
+		field->kind = KIND_CHARS;
+		field->width = from->size < TEXT_WIDTH ? from->size : TEXT_WIDTH;
+	} else if (is_array || is_dynamic) {
+		return 0;	/* arrays of numbers: no lesson draws them */
+	} else if (is_pointer && strstr(from->type, "char") && from->size == 8) {
+		field->kind = KIND_STRING;
+		field->width = 8;
+	} else if (from->size == 1 || from->size == 2 || from->size == 4 || from->size == 8) {
+		field->kind = KIND_INT;
+		field->width = 8;
+	} else {
+		return 0;
+	}
+	if (field->offset < 0 || field->offset > d->page_bytes || field->size < 0 ||
+	    field->size > d->page_bytes)
+		return fail(d, "field %s lies outside of a page", field->name);
+	if (field->offset + field->size > table->need)
+		table->need = field->offset + field->size;
+	table->nfields++;
+	return 0;
+}
+
+/* Returns the number of the new table, or -1. */
+int duet_add_event(struct duet *d, const char *group, const char *name, const char *text, long bytes)
+{
+	struct tep_event *event;
+	struct tep_format_field *from;
+	struct table *table;
+
+	if (d->ntables == MAX_TABLES)
+		return fail(d, "there are more than %d events", MAX_TABLES);
+	/* an error may concern the print format alone, which is not needed here */
+	tep_parse_event(d->tep, text, bytes, group);
+	event = tep_find_event_by_name(d->tep, group, name);
+	if (!event)
+		return fail(d, "the format of %s/%s could not be parsed", group, name);
+	if (event->id < 0 || event->id >= MAX_IDS || d->by_id[event->id] >= 0)
+		return fail(d, "event %s/%s has the bad or double id %d", group, name, event->id);
+	table = calloc(1, sizeof(*table));
+	if (!table)
+		return fail(d, "out of memory");
+	d->tables[d->ntables] = table;	/* owned by d from here on */
+	table->id = event->id;
+	table->pid_offset = -1;
+	for (from = event->format.common_fields; from; from = from->next) {
+		if (!strcmp(from->name, "common_pid") && from->size == 4)
+			table->pid_offset = from->offset;
+		if (!strcmp(from->name, "common_type") && (from->offset || from->size != 2)) {
+			free(table);
+			return fail(d, "common_type of %s/%s is not at 0", group, name);
+		}
+	}
+	if (table->pid_offset < 0 || table->pid_offset > d->page_bytes) {
+		free(table);
+		return fail(d, "event %s/%s has no common_pid", group, name);
+	}
+	table->need = table->pid_offset + 4;
+	for (from = event->format.fields; from; from = from->next) {
+		if (add_field(d, table, from)) {
+			free(table);
+			return -1;
+		}
+	}
+	d->by_id[event->id] = d->ntables;
+	return d->ntables++;
+}
+
+int duet_event_id(const struct duet *d, int t)
+{
+	return d->tables[t]->id;
+}
+
+int duet_nfields(const struct duet *d, int t)
+{
+	return d->tables[t]->nfields;
+}
+
+const char *duet_field(const struct duet *d, int t, int f, int *kind, int *width, int *is_signed,
+		       int *size)
+{
+	const struct field *field = &d->tables[t]->fields[f];
+
+	*kind = field->kind;
+	*width = field->width;
+	*is_signed = field->is_signed;
+	*size = field->size;
+	return field->name;
+}
+
+static int grow(struct duet *d, struct table *table)
+{
+	long room = table->room ? table->room * 2 : 512;
+	void *more;
+	int f;
+
+	more = realloc(table->ts, room * sizeof(*table->ts));
+	if (!more)
+		return fail(d, "out of memory");
+	table->ts = more;
+	more = realloc(table->seq, room * sizeof(*table->seq));
+	if (!more)
+		return fail(d, "out of memory");
+	table->seq = more;
+	more = realloc(table->pid, room * sizeof(*table->pid));
+	if (!more)
+		return fail(d, "out of memory");
+	table->pid = more;
+	for (f = 0; f < table->nfields; f++) {
+		more = realloc(table->fields[f].cells, room * table->fields[f].width);
+		if (!more)
+			return fail(d, "out of memory");
+		table->fields[f].cells = more;
+	}
+	table->room = room;
+	return 0;
+}
+
+static void copy_text(char *cell, const unsigned char *from, int bytes, int width)
+{
+	int length = strnlen((const char *)from, bytes < width ? bytes : width);
+
+	memcpy(cell, from, length);
+	memset(cell + length, 0, width - length);
+}
+
+static void copy_int(const struct field *field, const unsigned char *from, int64_t *cell)
+{
+	int16_t s16;
+	uint16_t u16;
+	int32_t s32;
+
+	switch (field->size) {
+	case 8:
+		memcpy(cell, from, 8);
+		break;
+	case 4:
+		memcpy(&s32, from, 4);
+		*cell = field->is_signed ? s32 : (int64_t)(uint32_t)s32;
+		break;
+	case 2:
+		memcpy(&u16, from, 2);
+		memcpy(&s16, from, 2);
+		*cell = field->is_signed ? s16 : u16;
+		break;
+	default:
+		*cell = field->is_signed ? (int8_t)*from : *from;
+	}
+}
+
+static int copy_record(struct duet *d, struct table *table, const unsigned char *record, int bytes)
+{
+	long row = table->rows;
+	uint32_t loc;
+	int f;
+
+	for (f = 0; f < table->nfields; f++) {
+		struct field *field = &table->fields[f];
+		const unsigned char *from = record + field->offset;
+		char *cell = field->cells + row * field->width;
+
+		switch (field->kind) {
+		case KIND_CHARS:
+			copy_text(cell, from, field->size, field->width);
+			break;
+		case KIND_TEXT:
+			copy_text(cell, from, bytes - field->offset, field->width);
+			break;
+		case KIND_LOC:
+			loc = u32(from);
+			if ((int)((loc & 0xffff) + (loc >> 16)) > bytes)
+				return fail(d, "text %s runs past its event", field->name);
+			copy_text(cell, record + (loc & 0xffff), loc >> 16, field->width);
+			break;
+		default:
+			copy_int(field, from, (int64_t *)cell);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Check that every record of a page ends within it, since kbuffer does not.
+ * *size becomes the number of bytes that hold records: a padding without length
+ * ends the page early.
+ */
+static int check_page(struct duet *d, const unsigned char *page, int cpu, long number, long *size)
+{
+	uint64_t commit = u64(page + 8);
+	uint64_t used = commit & ~(MISSED_EVENTS | MISSED_STORED);
+	long most = d->page_bytes - PAGE_HEADER;
+	const unsigned char *first = page + PAGE_HEADER;
+	long at = 0, need;
+
+	if (used > (uint64_t)most)
+		return fail(d, "page %ld of CPU %d says %llu bytes, but a page holds %ld", number, cpu,
+			    (unsigned long long)used, most);
+	if ((commit & MISSED_STORED) && used + 8 > (uint64_t)most)
+		return fail(d, "page %ld of CPU %d has no room for its count of lost events",
+			    number, cpu);
+	while (at < (long)used) {
+		uint32_t head;
+		int type;
+
+		need = 4;
+		if (at + 4 <= (long)used) {
+			head = u32(first + at);
+			type = head & 31;
+			if (type == KBUFFER_TYPE_PADDING && !(head >> 5))
+				break;
+			if (type == 0 || type >= KBUFFER_TYPE_PADDING)
+				need = 8;
+			else
+				need = 4 + 4 * type;
+			if ((type == 0 || type == KBUFFER_TYPE_PADDING) && at + 8 <= (long)used) {
+				need = ((long)u32(first + at + 4) + 3) / 4 * 4;
+				if (need < 4)
+					return fail(d, "page %ld of CPU %d: an event at byte %ld has length 0",
+						    number, cpu, at + PAGE_HEADER);
+				need += 4;
+			}
+		}
+		if (at + need > (long)used)
+			return fail(d, "page %ld of CPU %d: the event at byte %ld lacks %ld of %ld bytes",
+				    number, cpu, at + PAGE_HEADER, at + need - (long)used, need);
+		at += need;
+	}
+	*size = at;
+	return 0;
+}
+
+static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count)
+{
+	if (d->nlosses == d->losses_room) {
+		long room = d->losses_room ? d->losses_room * 2 : 16;
+		void *more = realloc(d->losses, room * sizeof(*d->losses));
+
+		if (!more)
+			return fail(d, "out of memory");
+		d->losses = more;
+		d->losses_room = room;
+	}
+	d->losses[d->nlosses++] = (struct loss){ t0 ? t0 : t1, t1, count };
+	return 0;
+}
+
+static int decode_page(struct duet *d, int cpu, unsigned char *page, long number)
+{
+	unsigned long long ts;
+	unsigned char *record;
+	int missed;
+	long size = 0;
+
+	if (check_page(d, page, cpu, number, &size))
+		return -1;
+	if ((u64(page + 8) & ~(MISSED_EVENTS | MISSED_STORED)) != (uint64_t)size) {
+		uint64_t commit = size;	/* the count of lost events would lie elsewhere: told as unknown */
+
+		if (u64(page + 8) & MISSED_EVENTS)
+			commit |= MISSED_EVENTS;
+		memcpy(d->scratch, page, d->page_bytes);
+		memcpy(d->scratch + 8, &commit, sizeof(commit));
+		page = d->scratch;
+	}
+	if (kbuffer_load_subbuffer(d->kbuf, page))
+		return fail(d, "page %ld of CPU %d could not be loaded", number, cpu);
+	missed = kbuffer_missed_events(d->kbuf);
+	record = kbuffer_read_event(d->kbuf, &ts);
+	if (missed && note_loss(d, d->last_ts[cpu], record ? ts : u64(page), missed > 0 ? missed : -1))
+		return -1;
+	for (; record; record = kbuffer_next_event(d->kbuf, &ts)) {
+		int bytes = page + PAGE_HEADER + size - record;
+		struct table *table;
+		uint16_t id;
+		int own = kbuffer_event_size(d->kbuf);
+
+		if (own < bytes)
+			bytes = own;
+		if (bytes < 2)
+			return fail(d, "page %ld of CPU %d: an event of %d bytes has no type", number, cpu, bytes);
+		memcpy(&id, record, sizeof(id));
+		d->last_ts[cpu] = ts;
+		if (d->by_id[id] < 0) {
+			d->unknown[id]++;
+			d->seq[cpu]++;
+			continue;
+		}
+		table = d->tables[d->by_id[id]];
+		if (bytes < table->need)
+			return fail(d, "page %ld of CPU %d: event %d has %d bytes, but its format wants %d",
+				    number, cpu, id, bytes, table->need);
+		if (table->rows == table->room && grow(d, table))
+			return -1;
+		if (copy_record(d, table, record, bytes))
+			return -1;
+		table->ts[table->rows] = ts;
+		table->seq[table->rows] = d->seq[cpu]++;
+		memcpy(&table->pid[table->rows], record + table->pid_offset, 4);
+		table->rows++;
+	}
+	return 0;
+}
+
+/* Decode whole pages of one CPU; rows are appended to the tables. 0 or -1. */
+int duet_decode(struct duet *d, int cpu, unsigned char *pages, long count)
+{
+	long p;
+
+	if (cpu < 0 || cpu >= MAX_CPUS)
+		return fail(d, "CPU %d is not from 0 to %d", cpu, MAX_CPUS - 1);
+	for (p = 0; p < count; p++) {
+		if (decode_page(d, cpu, pages + p * d->page_bytes, p))
+			return -1;
+	}
+	return 0;
+}
+
+long duet_rows(const struct duet *d, int t)
+{
+	return d->tables[t]->rows;
+}
+
+/* column: -3 ts, -2 seq, -1 pid, else a field */
+const void *duet_column(const struct duet *d, int t, int column)
+{
+	const struct table *table = d->tables[t];
+
+	switch (column) {
+	case -3:
+		return table->ts;
+	case -2:
+		return table->seq;
+	case -1:
+		return table->pid;
+	default:
+		return table->fields[column].cells;
+	}
+}
+
+long duet_losses(const struct duet *d, const struct loss **losses)
+{
+	*losses = d->losses;
+	return d->nlosses;
+}
+
+/* Number of events of an id that has no format, since the beginning. */
+const uint64_t *duet_unknown(const struct duet *d)
+{
+	return d->unknown;
+}
+
+/* Forget rows and losses that were handed over; time and order go on. */
+void duet_clear(struct duet *d)
+{
+	int t;
+
+	for (t = 0; t < d->ntables; t++)
+		d->tables[t]->rows = 0;
+	d->nlosses = 0;
+}

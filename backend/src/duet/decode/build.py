@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compile the C binding: `python -m duet.decode.build`. Called by the set-up, and on first use.
+
+The library lies in the cache under a hash of its source, so a changed source is a new library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from duet.errors import InfraError
+from duet.settings import cache_dir
+
+SOURCE = Path(__file__).with_name("_pages.c")
+FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
+COMPILE_TIMEOUT_S = 120
+REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."
+
+
+def library_path() -> Path:
+    """Where the library of this very source lies or will lie."""
+    what = SOURCE.read_bytes() + " ".join((*FLAGS, platform.machine())).encode()
+    return cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / "pages.so"
+
+
+def ensure() -> Path:
+    """The library, compiled if need be. Safe when several processes do it at once.
+
+    Raises:
+        InfraError: compiler or library is missing, or the compiler refuses.
+    """
+    target = library_path()
+    if target.exists():
+        return target
+    for tool in ("cc", "pkg-config"):
+        if shutil.which(tool) is None:
+            raise InfraError(f"the event decoder needs '{tool}', which is missing.", remedy=REMEDY)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    cflags, libs = _pkg_config("--cflags"), _pkg_config("--libs")
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+        made = Path(scratch) / target.name
+        _call(["cc", *FLAGS, *cflags, "-o", str(made), str(SOURCE), *libs])
+        made.replace(target)
+    return target
+
+
+def _pkg_config(what: str) -> list[str]:
+    return shlex.split(_call(["pkg-config", what, "libtraceevent"]))
+
+
+def _call(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=COMPILE_TIMEOUT_S,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InfraError(f"'{command[0]}' did not run: {error}.", remedy=REMEDY) from error
+    if done.returncode:
+        raise InfraError(
+            f"the event decoder could not be built: '{command[0]}' ended with {done.returncode}.",
+            remedy=REMEDY,
+            detail=done.stderr[-8192:],
+        )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    try:
+        print(ensure())
+    except InfraError as failure:
+        print(f"error: {failure.sentence}\nremedy: {failure.remedy}", file=sys.stderr)
+        print(failure.detail, file=sys.stderr)
+        raise SystemExit(failure.exit_code) from None

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stage 2. Pages of one CPU become columns. Pure: bytes in, columns out."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duet.decode.binding import Loss, library
+from duet.decode.columns import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
+from duet.errors import InputError
+
+FORMAT_FILE = re.compile(r"^events/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/format$")
+PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]+) : "(.*)"$', re.MULTILINE)
+DATA_FIELD = re.compile(rb"char data;\s*offset:(\d+);\s*size:(\d+);")
+
+
+class DecodeError(InputError):
+    """Pages or format files are not what the kernel writes."""
+
+    code = "decode"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the trace cannot be decoded: {what}.",
+            remedy="Record it again; if this comes back, guest and decoder disagree on a format.",
+        )
+
+
+class Decoder:
+    """Decodes the pages of one run on one guest.
+
+    One thread at a time may use it; the interpreter lock is free while C works.
+
+    Args:
+        files: what the agent sent, by name: header_page, printk_formats, events/G/N/format.
+        page_bytes: of one ring-buffer page, header included.
+
+    Raises:
+        DecodeError: a format file cannot be parsed, or header_page tells of another layout.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], page_bytes: int = 4096) -> None:
+        self._lib = library()
+        self.page_bytes = page_bytes
+        self._handle = ctypes.c_void_p(self._lib.duet_new(page_bytes))
+        if not self._handle:
+            raise MemoryError("duet_new")
+        self._header_page(files.get("header_page"))
+        self._by_address = {
+            int(address, 16): text.decode(errors="replace")
+            for address, text in PRINTK_LINE.findall(files.get("printk_formats", b""))
+        }
+        self._ids: dict[str, int] = {}
+        self._address_ids: dict[int, int] = {}
+        self.strings: list[str] = []
+        """Texts behind FieldKind.STRING columns, by index."""
+        self.events: tuple[EventType, ...] = tuple(self._add_events(files))
+        self.by_name: dict[str, EventType] = {e.name: e for e in self.events}
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self._lib.duet_free(self._handle)
+            self._handle = ctypes.c_void_p()
+
+    @property
+    def unknown(self) -> dict[int, int]:
+        """Records whose id has no format file: id -> how many so far."""
+        counts = np.ctypeslib.as_array(self._lib.duet_unknown(self._handle), (65536,))
+        return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
+
+    def decode(self, cpu: int, pages: bytes) -> CpuColumns:
+        """Decode whole pages of one CPU, oldest first.
+
+        Raises:
+            DecodeError: not whole pages, or a record runs past its page; names page and bytes.
+        """
+        count, rest = divmod(len(pages), self.page_bytes)
+        if rest:
+            raise DecodeError(
+                f"the last page of CPU {cpu} lacks {self.page_bytes - rest} "
+                f"of {self.page_bytes} bytes"
+            )
+        if self._lib.duet_decode(self._handle, cpu, pages, count):
+            self._lib.duet_clear(self._handle)
+            raise DecodeError(self._error())
+        try:
+            return self._take(cpu)
+        finally:
+            self._lib.duet_clear(self._handle)
+
+    def string_id(self, text: str) -> int:
+        """The index of a text in `strings`, added if new."""
+        if text not in self._ids:
+            self._ids[text] = len(self.strings)
+            self.strings.append(text)
+        return self._ids[text]
+
+    def _error(self) -> str:
+        text: bytes = self._lib.duet_error(self._handle)
+        return text.decode(errors="replace")
+
+    def _header_page(self, text: bytes | None) -> None:
+        if text is None:
+            raise DecodeError("the guest sent no header_page")
+        place = DATA_FIELD.search(text)
+        wanted = (16, self.page_bytes - 16)
+        if not place or (int(place[1]), int(place[2])) != wanted:
+            came = f"{int(place[1])} and {int(place[2])}" if place else "nothing of that"
+            raise DecodeError(
+                f"header_page should say that {wanted[1]} bytes begin at {wanted[0]}, "
+                f"but says {came}"
+            )
+        if self._lib.duet_header_page(self._handle, text, len(text)):
+            raise DecodeError(self._error())
+
+    def _add_events(self, files: Mapping[str, bytes]) -> list[EventType]:
+        found: list[EventType] = []
+        for name, text in files.items():
+            match = FORMAT_FILE.match(name)
+            if not match:
+                continue
+            group, event = match.groups()
+            table = self._lib.duet_add_event(
+                self._handle, group.encode(), event.encode(), text, len(text)
+            )
+            if table < 0:
+                raise DecodeError(self._error())
+            assert table == len(found)
+            number = int(self._lib.duet_event_id(self._handle, table))
+            found.append(EventType(f"{group}/{event}", number, self._fields(table)))
+        return found
+
+    def _fields(self, table: int) -> tuple[Field, ...]:
+        fields = []
+        for index in range(self._lib.duet_nfields(self._handle, table)):
+            kind, width, signed, size = (ctypes.c_int() for _ in range(4))
+            name: bytes = self._lib.duet_field(
+                self._handle,
+                table,
+                index,
+                ctypes.byref(kind),
+                ctypes.byref(width),
+                ctypes.byref(signed),
+                ctypes.byref(size),
+            )
+            fields.append(
+                Field(
+                    name.decode(),
+                    FieldKind(kind.value),
+                    size.value,
+                    bool(signed.value),
+                    width.value,
+                )
+            )
+        return tuple(fields)
+
+    def _take(self, cpu: int) -> CpuColumns:
+        tables: dict[str, Table] = {}
+        events = 0
+        for index, event in enumerate(self.events):
+            rows = int(self._lib.duet_rows(self._handle, index))
+            if not rows:
+                continue
+            events += rows
+            tables[event.name] = Table(
+                ts_ns=np.frombuffer(self._bytes(index, -3, rows * 8), np.int64),
+                seq=np.frombuffer(self._bytes(index, -2, rows * 8), np.int64),
+                pid=np.frombuffer(self._bytes(index, -1, rows * 4), np.int32),
+                columns={
+                    field.name: self._field_column(index, place, rows, field)
+                    for place, field in enumerate(event.fields)
+                },
+            )
+        return CpuColumns(cpu, tables, self._losses(cpu), events)
+
+    def _field_column(self, table: int, place: int, rows: int, field: Field) -> NDArray[np.generic]:
+        cells = self._bytes(table, place, rows * field.width)
+        if field.kind is FieldKind.INT:
+            return np.frombuffer(cells, np.int64)
+        if field.kind is FieldKind.STRING:
+            return self._interned(np.frombuffer(cells, np.int64))
+        return np.frombuffer(cells, f"S{field.width}")
+
+    def _bytes(self, table: int, column: int, size: int) -> bytes:
+        return ctypes.string_at(self._lib.duet_column(self._handle, table, column), size)
+
+    def _interned(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
+        values, places = np.unique(addresses, return_inverse=True)
+        ids = np.empty(len(values), np.int64)
+        for index, value in enumerate(values.tolist()):
+            if value not in self._address_ids:
+                address = value & 0xFFFF_FFFF_FFFF_FFFF
+                text = self._by_address.get(address, f"{address:#x}")
+                self._address_ids[value] = self.string_id(text)
+            ids[index] = self._address_ids[value]
+        return ids[places]
+
+    def _losses(self, cpu: int) -> tuple[LostEvents, ...]:
+        first = ctypes.POINTER(Loss)()
+        count = self._lib.duet_losses(self._handle, ctypes.byref(first))
+        return tuple(
+            LostEvents(cpu, item.t0, item.t1, item.count if item.count >= 0 else None)
+            for item in first[:count]
+        )
