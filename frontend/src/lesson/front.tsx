@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The front page: the lessons there are, each with its question and the state of its kernels. */
+
+import { useEffect, useState } from 'react';
+import { useConnection, useHello } from '../store/hooks.tsx';
+import { Mark } from '../ui/icons.tsx';
+import { day } from '../ui/words.ts';
+import { frontPage, writePlace } from './place.ts';
+import { ThemeButton } from './tools.tsx';
+
+/** What the list says beyond the greeting; asked once per lesson. */
+interface More {
+  readonly summary?: string;
+  readonly arms?: readonly { readonly name: string; readonly title: string }[];
+  readonly ready?: Readonly<Record<string, boolean>>;
+  readonly recordings?: readonly { readonly recorded_at?: string }[];
+}
+
+export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
+  const hello = useHello();
+  const connection = useConnection();
+  return (
+    <main className="front" data-testid="front">
+      <header>
+        <span className="brand">
+          <Mark /> Kernel Duet
+        </span>
+        <ThemeButton />
+      </header>
+      <p className="lead">
+        Real Linux kernels that differ by one patch run the same work, side by side. Watch why one
+        of them is faster.
+      </p>
+      {!hello && (
+        <p className="quiet" role="status">
+          {connection.state === 'retry' || connection.state === 'closed'
+            ? 'The server does not answer. Start it with “make run”; this page will find it.'
+            : 'Looking for the lessons…'}
+        </p>
+      )}
+      <ul>
+        {hello?.lessons.map((lesson) => (
+          <Card key={lesson.slug} {...lesson} onOpen={onOpen} />
+        ))}
+      </ul>
+    </main>
+  );
+}
+
+interface CardProps {
+  readonly slug: string;
+  readonly title: string;
+  readonly question: string;
+  readonly available: boolean;
+  readonly onOpen: (slug: string) => void;
+}
+
+function Card({ slug, title, question, available, onOpen }: CardProps) {
+  const more = useMore(slug);
+  const ready = more?.arms?.filter((a) => more.ready?.[a.name]).length ?? 0;
+  const all = more?.arms?.length ?? 0;
+  const recorded = more?.recordings?.[0]?.recorded_at;
+  return (
+    <li className="lesson-card" data-testid={`lesson-${slug}`}>
+      <span className="ordinal number">{/^\d+/.exec(slug)?.[0]}</span>
+      <div>
+        <h2>
+          <a
+            href={writePlace({ ...frontPage, lesson: slug }, location.search) || '?'}
+            onClick={(event) => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              onOpen(slug);
+            }}
+          >
+            {question}
+          </a>
+        </h2>
+        <p>
+          <b>{title}.</b> {more?.summary}
+        </p>
+        <p className="states">
+          {(more?.recordings?.length ?? 0) > 0 && (
+            <span className="badge" data-tone="recorded">
+              recording{recorded ? ` of ${day(recorded)}` : ''} plays at once
+            </span>
+          )}
+          <span className="badge">
+            {all > 0
+              ? ready === all
+                ? `${all} kernels built`
+                : `${ready} of ${all} kernels built`
+              : available
+                ? 'kernels built'
+                : 'kernels not built yet'}
+          </span>
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function useMore(slug: string): More | null {
+  const [more, setMore] = useState<More | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    fetch(`api/lessons/${encodeURIComponent(slug)}`, { signal: stop.signal })
+      .then((answer) => (answer.ok ? (answer.json() as Promise<More>) : null))
+      .then((tree) => setMore(tree), () => {});
+    return () => stop.abort();
+  }, [slug]);
+  return more;
+}

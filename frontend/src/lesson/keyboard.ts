@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The keys of the lesson page: one list for the listener and for the help sheet. */
+
+import { useEffect, useRef } from 'react';
+
+export type Act =
+  | 'toggle'
+  | 'beat-back'
+  | 'beat-on'
+  | 'event-back'
+  | 'event-on'
+  | 'step-back'
+  | 'step-on'
+  | 'slower'
+  | 'faster'
+  | 'long-wait'
+  | 'divergence'
+  | 'align-time'
+  | 'align-operation'
+  | 'align-marker'
+  | 'scope'
+  | 'words'
+  | 'questions'
+  | 'caveats'
+  | 'knobs'
+  | 'present'
+  | 'theme'
+  | 'deselect'
+  | 'help';
+
+export interface Key {
+  readonly act: Act;
+  readonly keys: readonly string[];
+  readonly shown: string;
+  readonly what: string;
+}
+
+export function keyList(operation: string): readonly Key[] {
+  return [
+    { act: 'toggle', keys: [' '], shown: 'Space', what: 'play or pause' },
+    { act: 'beat-back', keys: ['ArrowLeft'], shown: '←', what: `one ${operation} back` },
+    { act: 'beat-on', keys: ['ArrowRight'], shown: '→', what: `one ${operation} on` },
+    { act: 'event-back', keys: ['Shift+ArrowLeft'], shown: 'Shift ←', what: 'one event back' },
+    { act: 'event-on', keys: ['Shift+ArrowRight'], shown: 'Shift →', what: 'one event on' },
+    { act: 'step-back', keys: ['PageUp'], shown: 'Page Up', what: 'the step before' },
+    { act: 'step-on', keys: ['PageDown'], shown: 'Page Down', what: 'the next step' },
+    { act: 'slower', keys: ['-'], shown: '−', what: 'slower' },
+    { act: 'faster', keys: ['+', '='], shown: '+', what: 'faster' },
+    { act: 'long-wait', keys: ['n'], shown: 'n', what: 'next long wait' },
+    { act: 'divergence', keys: ['d'], shown: 'd', what: 'first divergence of the lanes' },
+    { act: 'align-time', keys: ['t'], shown: 't', what: 'align by time' },
+    { act: 'align-operation', keys: ['o'], shown: 'o', what: `align by ${operation}` },
+    { act: 'align-marker', keys: ['m'], shown: 'm', what: 'align by marker' },
+    { act: 'scope', keys: ['r'], shown: 'r', what: 're-arm: the newest episode, again and again' },
+    { act: 'words', keys: ['w'], shown: 'w', what: 'the picture in words' },
+    { act: 'questions', keys: ['q'], shown: 'q', what: 'the questions' },
+    { act: 'caveats', keys: ['c'], shown: 'c', what: 'what you should not conclude' },
+    { act: 'knobs', keys: ['k'], shown: 'k', what: 'show or hide the knobs' },
+    { act: 'present', keys: ['p'], shown: 'p', what: 'present mode' },
+    { act: 'theme', keys: ['l'], shown: 'l', what: 'light or dark' },
+    { act: 'deselect', keys: ['Escape'], shown: 'Esc', what: 'let go of what is selected' },
+    { act: 'help', keys: ['?'], shown: '?', what: 'this sheet' },
+  ];
+}
+
+/** What a key press means here, or null: keys of fields and of widgets that use them stay theirs. */
+export function actOf(event: KeyboardEvent, keys: readonly Key[]): Act | null {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
+  const target = event.target instanceof Element ? event.target : null;
+  if (target?.closest('input, select, textarea, [role="dialog"], [contenteditable]')) return null;
+  const arrow = event.key.startsWith('Arrow');
+  if (arrow && target?.closest('[role="tablist"], nav.steps')) return null;
+  if (event.key === ' ' && target?.closest('button, a, summary')) return null;
+  const name = event.shiftKey && arrow ? `Shift+${event.key}` : event.key;
+  return keys.find((key) => key.keys.includes(name))?.act ?? null;
+}
+
+/** Listens on the whole page while mounted. */
+export function useKeys(keys: readonly Key[], run: (act: Act) => void): void {
+  const latest = useRef({ keys, run });
+  latest.current = { keys, run };
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const act = actOf(event, latest.current.keys);
+      if (act === null) return;
+      event.preventDefault();
+      latest.current.run(act);
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the knobs may say, and what a change of them costs. Pure. */
+
+import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
+import type { ClockName } from '../protocol/messages.ts';
+
+export interface Knobs {
+  readonly arms: readonly string[];
+  readonly params: Readonly<Record<string, number>>;
+  readonly clock: ClockName;
+  readonly workload: string;
+}
+
+/** The count clock runs one instruction after another: one CPU, whatever the knob says. */
+export const cpuParam = 'vcpus';
+
+export function firstKnobs(lesson: Lesson): Knobs {
+  return {
+    arms: lesson.arms.map((a) => a.name),
+    params: Object.fromEntries(Object.entries(lesson.params).map(([k, p]) => [k, p.default])),
+    clock: lesson.clock,
+    workload: Object.keys(lesson.workloads)[0] ?? '',
+  };
+}
+
+/** A scene sets its arms and its params; every other knob stays where the viewer left it. */
+export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
+  return settled(lesson, {
+    ...now,
+    arms: scene.arms,
+    params: { ...firstKnobs(lesson).params, ...keepBoot(lesson, now), ...scene.params },
+  });
+}
+
+function keepBoot(lesson: Lesson, now: Knobs): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(now.params).filter(([k]) => k === 'seconds' || lesson.params[k]?.applies === 'boot'),
+  );
+}
+
+/** The nearest value the knob can have. */
+export function clamp(param: Param, value: number): number {
+  if (param.choices && param.choices.length > 0)
+    return param.choices.includes(value) ? value : param.default;
+  if (!Number.isFinite(value)) return param.default;
+  const low = param.min ?? Number.MIN_SAFE_INTEGER;
+  const high = param.max ?? Number.MAX_SAFE_INTEGER;
+  return Math.min(high, Math.max(low, Math.round(value)));
+}
+
+export function withParam(lesson: Lesson, now: Knobs, name: string, value: number): Knobs {
+  const param = lesson.params[name];
+  if (!param) return now;
+  return settled(lesson, { ...now, params: { ...now.params, [name]: clamp(param, value) } });
+}
+
+export function withClock(lesson: Lesson, now: Knobs, clock: ClockName): Knobs {
+  if (!lesson.clocks.includes(clock)) return now;
+  const back = lesson.params[cpuParam]?.default;
+  const params =
+    now.clock === 'count' && clock !== 'count' && back !== undefined
+      ? { ...now.params, [cpuParam]: back }
+      : now.params;
+  return settled(lesson, { ...now, clock, params });
+}
+
+/** Arms in the order of the lesson; the last one cannot be taken away. */
+export function withArm(lesson: Lesson, now: Knobs, arm: string, on: boolean): Knobs {
+  const wanted = new Set(now.arms);
+  if (on) wanted.add(arm);
+  else wanted.delete(arm);
+  if (wanted.size === 0) return now;
+  return { ...now, arms: lesson.arms.map((a) => a.name).filter((a) => wanted.has(a)) };
+}
+
+function settled(lesson: Lesson, knobs: Knobs): Knobs {
+  if (knobs.clock !== 'count' || !(cpuParam in lesson.params)) return knobs;
+  return { ...knobs, params: { ...knobs.params, [cpuParam]: 1 } };
+}
+
+/** Why a knob cannot be turned now, or null. */
+export function fixedBecause(knobs: Knobs, name: string): string | null {
+  if (name === cpuParam && knobs.clock === 'count')
+    return 'The count clock has one CPU: its time is the number of instructions, one after another.';
+  return null;
+}
+
+/** The knobs that differ from the run on the stage and need new guests, by title. */
+export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly string[] {
+  const names = Object.entries(lesson.params)
+    .filter(([k, p]) => p.applies === 'boot' && (run.params[k] ?? p.default) !== wanted.params[k])
+    .map(([, p]) => p.title);
+  if (run.clock !== wanted.clock) names.push('clock');
+  return names;
+}
+
+/** Whether pressing run would show anything else than the run on the stage. */
+export function sameRun(run: Knobs, wanted: Knobs): boolean {
+  return (
+    run.clock === wanted.clock &&
+    run.workload === wanted.workload &&
+    wanted.arms.every((a) => run.arms.includes(a)) &&
+    Object.entries(wanted.params).every(([k, v]) => (run.params[k] ?? v) === v)
+  );
+}
+
+/** A value as the knob shows it, with its unit. */
+export function valueWords(param: Param, value: number): string {
+  const at = param.choices?.indexOf(value) ?? -1;
+  const label = at >= 0 ? param.labels?.[at] : undefined;
+  if (label) return label;
+  if (value === 0 && param.min === 0) return 'never';
+  return param.unit ? `${value} ${param.unit}` : String(value);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Over each lane: which kernel this is, in which state, and how many operations at the moment. */
+
+import { useState } from 'react';
+import { formatCount, plural } from '../base/units.ts';
+import type { Arm } from '../protocol/lesson.ts';
+import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
+import { CrossIcon } from '../ui/icons.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { lanePhase } from './phase.ts';
+
+interface Props {
+  readonly arm: Arm;
+  readonly lane: LaneMessage | null;
+  readonly build: BuildMessage | null;
+  readonly recorded: boolean;
+  /** A live run is on its way while the recording is shown. */
+  readonly pending: boolean;
+  readonly ops: number | null;
+  readonly operation: { readonly name: string; readonly plural: string };
+  readonly lost: number;
+  readonly lines: readonly string[];
+  readonly onLoss: () => void;
+}
+
+export function LaneHeader(props: Props) {
+  const { arm, lane, build, recorded, ops, operation, lost, lines } = props;
+  const [details, setDetails] = useState(false);
+  const phase = lanePhase(lane, build, recorded, props.pending);
+  const tail = [build?.error?.detail, lane?.detail, lines.join('\n')].filter(Boolean).join('\n\n');
+  return (
+    <div className="lane-header" data-testid={`lane-${arm.name}`} data-phase={phase.name}>
+      <h3>{arm.title}</h3>
+      <span className="role">{arm.role}</span>
+      <span className="lane-summary">{arm.summary}</span>
+      <span className="lane-state">
+        {phase.bad && <CrossIcon />}
+        <span data-volatile data-bad={phase.bad ? '' : undefined} data-testid={`phase-${arm.name}`}>
+          {phase.words}
+        </span>
+        {phase.progress !== null && (
+          <span className="meter lane-meter">
+            <span style={{ width: `${Math.round(phase.progress * 100)}%` }} />
+          </span>
+        )}
+        {(phase.bad || tail !== '') && (
+          <button
+            type="button"
+            className="link small"
+            onClick={() => setDetails(true)}
+            data-testid={`details-${arm.name}`}
+          >
+            details
+          </button>
+        )}
+      </span>
+      {lost > 0 && (
+        <button
+          type="button"
+          className="badge"
+          data-tone="hazard"
+          onClick={props.onLoss}
+          data-testid={`lost-${arm.name}`}
+        >
+          <CrossIcon /> {plural(lost, 'event')} lost
+        </button>
+      )}
+      <span className="lane-count number" data-volatile>
+        <b data-testid={`ops-${arm.name}`}>{ops === null ? '–' : formatCount(ops)}</b>{' '}
+        {ops === 1 ? operation.name : operation.plural} so far
+      </span>
+      {phase.sentence && (
+        <p className="lane-error" role="alert" data-testid={`error-${arm.name}`}>
+          {phase.sentence} {phase.remedy && <span className="quiet">{phase.remedy}</span>}
+        </p>
+      )}
+      <Dialog
+        title={`${arm.title}: what the guest said`}
+        open={details}
+        onClose={() => setDetails(false)}
+        testId="details"
+      >
+        {phase.sentence && <p>{phase.sentence}</p>}
+        {phase.remedy && <p className="quiet">{phase.remedy}</p>}
+        <p className="small quiet">
+          {[
+            lane?.kernel && `Linux ${lane.kernel}`,
+            lane?.accel && `accelerator ${lane.accel}`,
+            lane?.boot_s != null && `booted in ${lane.boot_s.toFixed(1)} s`,
+          ]
+            .filter(Boolean)
+            .join(', ')}
+        </p>
+        <pre className="console">{tail || 'Nothing was said.'}</pre>
+      </Dialog>
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The measured table as a maintainer pastes it into a mail: plain ASCII, 75 columns. Pure. */
+
+import type { Lesson } from '../protocol/lesson.ts';
+import type { MeasuredMessage } from '../protocol/messages.ts';
+
+const width = 75;
+
+function number(x: number | null | undefined): string {
+  if (x === null || x === undefined) return '-';
+  return x >= 100 ? String(Math.round(x)) : x.toPrecision(3);
+}
+
+/** The command that makes the same table. */
+export function command(measured: MeasuredMessage, lesson: Lesson): string {
+  if (measured.command) return measured.command;
+  const params = Object.entries(measured.params)
+    .filter(([k, v]) => lesson.params[k]?.default !== v)
+    .map(([k, v]) => `--${k.replaceAll('_', '-')} ${v}`);
+  const arms = measured.rows.map((r) => r.arm).join(',');
+  return ['./duet run', lesson.slug, '--arms', arms, ...params, '--clock', measured.clock].join(' ');
+}
+
+function wrap(text: string, indent = ''): string[] {
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    if (line.trim() !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = indent;
+    }
+    line += (line.trim() === '' ? '' : ' ') + word;
+  }
+  if (line.trim() !== '') lines.push(line);
+  return lines;
+}
+
+function ascii(text: string): string {
+  return text
+    .replaceAll(/[\u2018\u2019]/g, "'")
+    .replaceAll(/[\u201c\u201d]/g, '"')
+    .replaceAll(/[\u2013\u2014]/g, '-')
+    .replaceAll('\u00b5', 'u')
+    .replaceAll('\u00d7', 'x')
+    .replaceAll(/[^\x20-\x7e\n]/g, '?');
+}
+
+/** The command in lines that a shell joins again. */
+function shellLines(text: string): string[] {
+  const lines: string[] = [];
+  let line = ' ';
+  for (const word of text.split(' ')) {
+    if (line.length + word.length + 3 > width) {
+      lines.push(`${line} \\`);
+      line = '   ';
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
+}
+
+export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
+  const unit = measured.rows[0]?.unit ?? 'ops/s';
+  const params = Object.entries(measured.params).map(([k, v]) => `${k}=${v}`);
+  const out: string[] = [
+    ...wrap(`${lesson.operation.name}, ${unit}, higher is better`),
+    ...wrap(
+      `workload ${measured.workload}, ${params.join(' ')}, clock ${measured.clock}, untraced, one kernel after the other, ${measured.at}${measured.source === 'recorded' ? ', recorded' : ''}`,
+    ),
+    ...(measured.host ? wrap(`host: ${measured.host}`) : []),
+    '',
+    `${'arm'.padEnd(16)}${'n'.padStart(3)}${'median'.padStart(10)}${'mean'.padStart(10)}${'95 % CI'.padStart(20)}${'change'.padStart(10)}`,
+  ];
+  for (const row of measured.rows) {
+    const interval =
+      row.ops_per_s_low == null || row.ops_per_s_high == null
+        ? '-'
+        : `${number(row.ops_per_s_low)} .. ${number(row.ops_per_s_high)}`;
+    const change =
+      row.change_percent == null
+        ? '-'
+        : `${row.change_percent > 0 ? '+' : ''}${row.change_percent.toFixed(1)} %`;
+    out.push(
+      `${row.arm.slice(0, 15).padEnd(16)}${String(row.n).padStart(3)}${number(row.ops_per_s_median).padStart(10)}${number(row.ops_per_s_mean).padStart(10)}${interval.padStart(20)}${change.padStart(10)}`,
+    );
+  }
+  out.push('');
+  for (const row of measured.rows)
+    if (row.verdict) out.push(...wrap(`${row.arm}: ${row.verdict}`));
+  if (measured.verdict) out.push(...wrap(measured.verdict));
+  out.push('', 'samples:');
+  for (const row of measured.rows)
+    out.push(...wrap(`${row.arm}: ${row.ops_per_s.map((x) => number(x)).join(' ')}`, '  '));
+  out.push('', 'to reproduce:', ...shellLines(command(measured, lesson)));
+  return ascii(`${out.join('\n')}\n`);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What a lane is doing, in a word or a sentence. Pure. */
+
+import { assertNever } from '../base/assert.ts';
+import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
+
+export interface PhaseWords {
+  readonly name: string;
+  readonly words: string;
+  /** 0 to 1 while something with a known end goes on. */
+  readonly progress: number | null;
+  readonly bad: boolean;
+  readonly sentence: string;
+  readonly remedy: string;
+}
+
+function plain(name: string, words: string, progress: number | null = null): PhaseWords {
+  return { name, words, progress, bad: false, sentence: '', remedy: '' };
+}
+
+const buildWords: Record<BuildMessage['phase'], string> = {
+  queued: 'waits for its build',
+  unpack: 'unpacking the source',
+  patch: 'patching',
+  config: 'configuring',
+  compile: 'building',
+  store: 'storing the kernel',
+  done: 'built',
+  failed: 'build failed',
+  cancelled: 'build cancelled',
+};
+
+/** A build that goes on, or ended badly. */
+export function buildPhase(build: BuildMessage | null): PhaseWords | null {
+  if (!build || build.phase === 'done') return null;
+  if (build.phase === 'failed')
+    return {
+      name: 'failed',
+      words: buildWords.failed,
+      progress: null,
+      bad: true,
+      sentence: build.error?.sentence ?? build.message,
+      remedy: build.error?.remedy ?? '',
+    };
+  const share = build.total > 0 ? build.done / build.total : null;
+  const percent = build.phase === 'compile' && share !== null ? ` ${Math.floor(share * 100)} %` : '';
+  return plain('building', buildWords[build.phase] + percent, build.phase === 'compile' ? share : null);
+}
+
+/**
+ * Latest word of a lane. A recording says so, always, also while live guests are on their way;
+ * a build speaks only while no guest does.
+ */
+export function lanePhase(
+  lane: LaneMessage | null,
+  build: BuildMessage | null,
+  recorded: boolean,
+  pending = false,
+): PhaseWords {
+  if (!recorded) return livePhase(lane, build);
+  if (!pending) {
+    const building = buildPhase(build);
+    const words = building ? `recorded; live: ${building.words}` : 'recorded';
+    return building ? { ...building, name: 'recorded', words } : plain('recorded', 'recorded');
+  }
+  const live = livePhase(lane, build);
+  return { ...live, words: `recorded; live: ${live.words}` };
+}
+
+function livePhase(lane: LaneMessage | null, build: BuildMessage | null): PhaseWords {
+  if (lane?.phase === 'failed')
+    return {
+      name: 'failed',
+      words: 'failed',
+      progress: null,
+      bad: true,
+      sentence: lane.message,
+      remedy: lane.remedy,
+    };
+  if (!lane || lane.phase === 'waiting' || lane.phase === 'building')
+    return buildPhase(build) ?? plain(lane?.phase ?? 'waiting', lane?.message || 'not started');
+  switch (lane.phase) {
+    case 'booting':
+      return plain('booting', lane.message || 'booting');
+    case 'ready':
+      return plain('ready', 'booted, waits for the others');
+    case 'running':
+      return plain('running', 'live');
+    case 'draining':
+      return plain('draining', 'live, last events are coming in');
+    case 'done':
+      return plain('done', 'live run, over');
+    case 'stopped':
+      return plain('stopped', 'live run, stopped');
+    default:
+      return assertNever(lane.phase);
+  }
+}

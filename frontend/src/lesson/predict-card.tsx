@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A question before the run; afterwards what was expected beside what the events say. */
+
+import type { Prediction } from '../protocol/lesson.ts';
+import { forTen, truthIndex } from './predict.ts';
+
+interface Props {
+  readonly prediction: Prediction;
+  /** The viewer's choice, or null. */
+  readonly guess: number | null;
+  /** Operations of the first arm for one of the second, once enough are counted. */
+  readonly ratio: number | null;
+  readonly armTitle: (arm: string) => string;
+  readonly plural: string;
+  readonly onGuess: (choice: number) => void;
+  readonly onForget: () => void;
+}
+
+export function PredictCard(props: Props) {
+  const { prediction, guess, ratio, armTitle, plural } = props;
+  const truth = guess === null || ratio === null ? null : truthIndex(prediction, ratio);
+  return (
+    <section className="card predict" aria-label="Prediction" data-testid="predict">
+      <p className="eyebrow">
+        {guess === null
+          ? 'Before you go on: what do you expect?'
+          : truth === null
+            ? 'You expect'
+            : truth === guess
+              ? 'You expected this, and so it is'
+              : 'You expected otherwise'}
+      </p>
+      <p className="predict-question">{prediction.question}</p>
+      <ul>
+        {prediction.choices.map((choice, i) => (
+          <li key={choice}>
+            <button
+              type="button"
+              className="button choice"
+              aria-pressed={guess === i}
+              disabled={guess !== null}
+              data-truth={truth === i ? '' : undefined}
+              onClick={() => props.onGuess(i)}
+            >
+              <span>{choice}</span>
+              <span className="choice-note">
+                {[guess === i ? 'you' : '', truth === i ? 'the events' : '']
+                  .filter(Boolean)
+                  .join(', ')}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {guess !== null && (
+        <p className="small quiet" data-testid="predict-truth" data-volatile>
+          {ratio === null
+            ? `Now let it run. The answer comes from the ${plural} that are counted.`
+            : `So far ${forTen(ratio)} ${plural} on ${armTitle(prediction.arms[0])} for ten on ${armTitle(prediction.arms[1])}, counted at this moment. `}
+          {ratio !== null && (
+            <button type="button" className="link" onClick={props.onForget}>
+              ask me again
+            </button>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What lies one click away: the keys, the caveats, the questions, a mark's raw records. */
+
+import { useEffect, useState } from 'react';
+import { formatNs } from '../base/units.ts';
+import type { Mark } from '../derive/types.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import { CrossIcon } from '../ui/icons.tsx';
+import { momentMs } from '../ui/words.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import type { Key } from './keyboard.ts';
+
+interface SheetProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+export function HelpSheet({ keys, open, onClose }: SheetProps & { readonly keys: readonly Key[] }) {
+  return (
+    <Dialog title="Keys" open={open} onClose={onClose} testId="help">
+      <dl className="keys">
+        {keys.map((key) => (
+          <div key={key.act}>
+            <dt>
+              <kbd>{key.shown}</kbd>
+            </dt>
+            <dd>{key.what}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="small quiet">
+        A click on a mark shows its raw records. A click on the overview moves the window.
+      </p>
+    </Dialog>
+  );
+}
+
+export function CaveatSheet({ lesson, open, onClose }: SheetProps & { readonly lesson: Lesson }) {
+  return (
+    <Dialog
+      title="What you should not conclude"
+      open={open}
+      onClose={onClose}
+      testId="caveats-sheet"
+    >
+      <ul className="caveats">
+        {lesson.caveats.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+export type Answer = 'open' | 'right' | 'wrong';
+
+interface QuestionProps {
+  readonly lesson: Lesson;
+  readonly answered: readonly number[];
+  /** The question that waits for a mark. */
+  readonly asking: number | null;
+  /** What the last pointing said of the question that is asked. */
+  readonly said: string;
+  readonly recorded: boolean;
+  readonly onAsk: (index: number | null) => void;
+  readonly onForget: () => void;
+}
+
+/** Lies in the story column, so that the stage stays free to be pointed at. */
+export function Questions(props: QuestionProps) {
+  const { lesson, answered, asking, said } = props;
+  return (
+    <section className="card questions" aria-label="Questions" data-testid="questions">
+      <header>
+        <h3>Answer by pointing</h3>
+        <button type="button" className="link" onClick={() => props.onAsk(null)}>
+          close
+        </button>
+      </header>
+      <ol>
+        {lesson.questions.map((q, i) => {
+          const done = answered.includes(i);
+          return (
+            <li key={q.ask} data-asking={asking === i ? '' : undefined}>
+              <button
+                type="button"
+                className="question"
+                aria-pressed={asking === i}
+                onClick={() => props.onAsk(i)}
+                data-testid={`question-${i}`}
+              >
+                <span aria-hidden="true">{done ? '✓' : i + 1}</span>
+                {q.ask}
+              </button>
+              {done && <p className="small quiet why">{q.why}</p>}
+              {asking === i && !done && (
+                <p className="small" role="status" data-testid="answer">
+                  {said || 'Click on a mark in the picture.'}
+                </p>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+      {answered.length > 0 && (
+        <button type="button" className="link small" onClick={props.onForget}>
+          start again
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** One raw record as the server sends it; every field may be missing in an older server. */
+interface RawEvent {
+  readonly t_ns?: number;
+  readonly cpu?: number;
+  readonly tid?: number;
+  readonly task?: string;
+  readonly event?: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+type Records =
+  | { readonly state: 'asking' }
+  | { readonly state: 'here'; readonly events: readonly RawEvent[] }
+  | { readonly state: 'failed'; readonly sentence: string };
+
+interface RecordsProps {
+  readonly lesson: Lesson;
+  readonly runId: string;
+  readonly mark: Mark | null;
+  readonly rowName: string;
+  readonly recorded: boolean;
+  readonly onClose: () => void;
+}
+
+/** The raw records around a mark, asked from the server when it is opened. */
+export function RecordsSheet({ lesson, runId, mark, rowName, recorded, onClose }: RecordsProps) {
+  const [records, setRecords] = useState<Records>({ state: 'asking' });
+  useEffect(() => {
+    if (!mark) return;
+    const stop = new AbortController();
+    setRecords({ state: 'asking' });
+    fetchRecords(runId, mark, stop.signal).then(setRecords, () => {});
+    return () => stop.abort();
+  }, [runId, mark]);
+  const kind = mark ? lesson.kinds[mark.kind] : undefined;
+  const arm = lesson.arms.find((a) => a.name === mark?.arm);
+  const what = mark?.table === 'ops' ? `one ${lesson.operation.name}` : (kind?.title ?? 'a mark');
+  return (
+    <Dialog title={what} side="right" open={mark !== null} onClose={onClose} testId="records">
+      {mark && (
+        <>
+          <p className="quiet">
+            {arm?.title} · {rowName} · {momentMs(mark.t0)} to {momentMs(mark.t1)} ·{' '}
+            <b>{formatNs(mark.t1 - mark.t0)}</b>
+          </p>
+          <p className="small quiet">
+            <span className="evidence">{kind?.evidence ?? 'counted'}</span>{' '}
+            {recorded ? 'from the recording, ' : 'from the live guest, '}the trace records around it
+            as the kernel wrote them
+          </p>
+          {records.state === 'asking' && <p className="quiet">Asking for the records…</p>}
+          {records.state === 'failed' && (
+            <p role="alert" className="error-line">
+              <CrossIcon /> {records.sentence}
+            </p>
+          )}
+          {records.state === 'here' && <RecordTable events={records.events} mark={mark} />}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function RecordTable({ events, mark }: { events: readonly RawEvent[]; mark: Mark }) {
+  if (events.length === 0)
+    return <p className="quiet">No raw record is kept for this moment.</p>;
+  return (
+    <table className="table records">
+      <thead>
+        <tr>
+          <th scope="col" className="right">
+            ms
+          </th>
+          <th scope="col">CPU</th>
+          <th scope="col">task</th>
+          <th scope="col">event</th>
+        </tr>
+      </thead>
+      <tbody>
+        {events.map((e, i) => (
+          <tr
+            // biome-ignore lint/suspicious/noArrayIndexKey: a list that came once
+            key={i}
+            data-inside={
+              e.t_ns !== undefined && e.t_ns >= mark.t0 && e.t_ns <= mark.t1 ? '' : undefined
+            }
+          >
+            <td className="right">{e.t_ns === undefined ? '' : (e.t_ns / 1e6).toFixed(6)}</td>
+            <td>{e.cpu}</td>
+            <td>{[e.task, e.tid].filter((x) => x !== undefined).join(' ')}</td>
+            <td>
+              <code>{e.event}</code>
+              <span className="fields">{fieldWords(e.fields)}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function fieldWords(fields: RawEvent['fields']): string {
+  return Object.entries(fields ?? {})
+    .map(([k, v]) => `${k}=${typeof v === 'object' ? JSON.stringify(v) : String(v)}`)
+    .join(' ');
+}
+
+async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Promise<Records> {
+  const q = new URLSearchParams({
+    around_ns: String(Math.round(mark.t0)),
+    row: String(mark.row),
+    n: '50',
+  });
+  const url = `api/runs/${encodeURIComponent(runId)}/lanes/${encodeURIComponent(mark.arm)}/events?${q}`;
+  try {
+    const answer = await fetch(url, { signal });
+    const body: unknown = await answer.json().catch(() => null);
+    if (answer.ok) return { state: 'here', events: eventList(body) };
+    const said = (body as { error?: { sentence?: string; remedy?: string } } | null)?.error;
+    return {
+      state: 'failed',
+      sentence: said?.sentence
+        ? `${said.sentence} ${said.remedy ?? ''}`
+        : `The server has no records of this mark (${answer.status}).`,
+    };
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    return { state: 'failed', sentence: 'The server did not answer. Is it still running?' };
+  }
+}
+
+function eventList(body: unknown): readonly RawEvent[] {
+  const list = Array.isArray(body) ? body : (body as { events?: unknown } | null)?.events;
+  return Array.isArray(list) ? (list as RawEvent[]) : [];
+}

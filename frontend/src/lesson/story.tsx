@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The left side: one step of the story, the sentence counted from the events, and the way on. */
+
+import type { ReactNode } from 'react';
+import Markdown from 'react-markdown';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly prose: string;
+  /** Computed from the events in view; empty while there are none. */
+  readonly sentence: string;
+  readonly recorded: boolean;
+  /** Why the picture is not of this step's params, and what to do; null when it is. */
+  readonly mismatch: ReactNode;
+  readonly children?: ReactNode;
+  readonly onStep: (id: string) => void;
+  readonly onCaveats: () => void;
+  readonly onQuestions: () => void;
+  readonly answered: number;
+}
+
+export function Story(props: Props) {
+  const { lesson, scene, prose, sentence, recorded, mismatch, children } = props;
+  const at = lesson.scenes.indexOf(scene);
+  return (
+    <section className="story" aria-label="Story" data-testid="story">
+      <div className="story-text">
+        <p className="eyebrow" data-testid="step-count">
+          Step {at + 1} of {lesson.scenes.length}
+        </p>
+        <h2>{scene.title}</h2>
+        <div className="prose">
+          <Markdown>{prose}</Markdown>
+        </div>
+        <Sentence text={sentence} recorded={recorded} />
+        {mismatch}
+        {children}
+        <div className="story-links">
+          {lesson.questions.length > 0 && (
+            <button type="button" className="link" onClick={props.onQuestions}>
+              {props.answered === 0
+                ? `${lesson.questions.length} questions to point at`
+                : `Questions: ${props.answered} of ${lesson.questions.length} answered`}
+            </button>
+          )}
+          <button type="button" className="link" onClick={props.onCaveats} data-testid="caveats">
+            What you should not conclude
+          </button>
+        </div>
+      </div>
+      <StepNav lesson={lesson} scene={scene} onStep={props.onStep} />
+    </section>
+  );
+}
+
+/** What the events in view say, in one sentence. */
+export function Sentence({
+  text,
+  recorded,
+}: {
+  readonly text: string;
+  readonly recorded: boolean;
+}) {
+  if (!text) return null;
+  return (
+    <p className="sentence" data-testid="sentence" data-volatile>
+      <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+      {text}
+    </p>
+  );
+}
+
+/** Dots and two buttons; arrows move between steps while the list has the focus. */
+export function StepNav({
+  lesson,
+  scene,
+  onStep,
+}: {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly onStep: (id: string) => void;
+}) {
+  const at = lesson.scenes.indexOf(scene);
+  const before = lesson.scenes[at - 1];
+  const after = lesson.scenes[at + 1];
+  return (
+    <nav
+      className="steps"
+      aria-label="Steps"
+      onKeyDown={(event) => {
+        const to =
+          event.key === 'ArrowRight' || event.key === 'ArrowDown'
+            ? after
+            : event.key === 'ArrowLeft' || event.key === 'ArrowUp'
+              ? before
+              : undefined;
+        if (!to) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onStep(to.id);
+      }}
+    >
+      <button
+        type="button"
+        className="button"
+        disabled={!before}
+        onClick={() => before && onStep(before.id)}
+        aria-label={before ? `Back to ${before.title}` : 'Back'}
+        data-testid="step-back"
+      >
+        back
+      </button>
+      <ol>
+        {lesson.scenes.map((s, i) => (
+          <li key={s.id}>
+            <button
+              type="button"
+              title={s.title}
+              aria-label={`Step ${i + 1}: ${s.title}`}
+              aria-current={s === scene ? 'step' : undefined}
+              onClick={() => onStep(s.id)}
+            />
+          </li>
+        ))}
+      </ol>
+      <button
+        type="button"
+        className="button"
+        data-strong={after ? '' : undefined}
+        disabled={!after}
+        onClick={() => after && onStep(after.id)}
+        aria-label={after ? `Next: ${after.title}` : 'Next'}
+        data-testid="step-next"
+      >
+        next
+      </button>
+    </nav>
+  );
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
+
+import type { ReactNode } from 'react';
+import { speedWords } from '../base/units.ts';
+import { BackIcon, ForwardIcon, PauseIcon, PlayIcon } from '../ui/icons.tsx';
+import { momentMs } from '../ui/words.ts';
+import type { Align } from './place.ts';
+
+interface Props {
+  readonly moving: boolean;
+  readonly moment: number;
+  readonly speed: number;
+  readonly align: Align;
+  /** The oscilloscope: play the newest episode again and again. */
+  readonly armed: boolean;
+  readonly live: boolean;
+  readonly empty: boolean;
+  /** "umount": one beat is one of these. */
+  readonly beat: string;
+  readonly overview: ReactNode;
+  readonly onToggle: () => void;
+  readonly onBeat: (by: 1 | -1) => void;
+  readonly onSpeed: (speed: number) => void;
+  readonly onAlign: (align: Align) => void;
+  readonly onLongWait: () => void;
+  readonly onDivergence: () => void;
+  readonly onScope: () => void;
+  readonly onWords: () => void;
+}
+
+export const slowest = 1e-6;
+export const fastest = 10;
+
+/** The slider's place of a speed: 0 is the slowest, 1 the fastest, logarithmic between. */
+export function speedPlace(speed: number): number {
+  const place = Math.log(speed / slowest) / Math.log(fastest / slowest);
+  return Math.min(1, Math.max(0, place));
+}
+
+export function speedAt(place: number): number {
+  const raw = slowest * (fastest / slowest) ** place;
+  return Number(raw.toPrecision(2));
+}
+
+export function Transport(props: Props) {
+  const { moving, moment, speed, align, armed, live, empty, beat } = props;
+  return (
+    <footer className="transport" aria-label="Transport" data-testid="transport">
+      <div className="transport-left">
+        <div className="transport-buttons">
+          <button
+            type="button"
+            className="button"
+            data-icon
+            disabled={empty}
+            onClick={() => props.onBeat(-1)}
+            aria-label={`One ${beat} back`}
+            title={`one ${beat} back (left arrow)`}
+            data-testid="beat-back"
+          >
+            <BackIcon />
+          </button>
+          <button
+            type="button"
+            className="button play"
+            data-icon
+            disabled={empty}
+            onClick={props.onToggle}
+            aria-label={moving ? 'Pause' : 'Play'}
+            title={moving ? 'pause (space)' : 'play (space)'}
+            data-testid="play"
+          >
+            {moving ? <PauseIcon /> : <PlayIcon />}
+          </button>
+          <button
+            type="button"
+            className="button"
+            data-icon
+            disabled={empty}
+            onClick={() => props.onBeat(1)}
+            aria-label={`One ${beat} on`}
+            title={`one ${beat} on (right arrow)`}
+            data-testid="beat-forward"
+          >
+            <ForwardIcon />
+          </button>
+          <output className="moment number" aria-label="Moment" data-testid="moment" data-volatile>
+            {momentMs(moment)}
+          </output>
+        </div>
+        <label className="speed">
+          <span className="hidden-text">Speed</span>
+          <input
+            type="range"
+            min="0"
+            max="1"
+            step="any"
+            value={speedPlace(speed)}
+            aria-valuetext={speedWords(speed)}
+            onChange={(e) => props.onSpeed(speedAt(Number(e.target.value)))}
+            data-testid="speed"
+          />
+          <span className="small quiet number" data-testid="speed-words">
+            {speedWords(speed)}
+          </span>
+        </label>
+      </div>
+      <div className="transport-overview" data-testid="overview">
+        {props.overview}
+      </div>
+      <div className="transport-right">
+        <div className="align-row">
+          <span className="small quiet">align by</span>
+          <fieldset className="segments" aria-label="Align lanes by">
+            {(['time', 'operation', 'marker'] as const).map((name) => (
+              <button
+                key={name}
+                type="button"
+                className="button"
+                aria-pressed={align === name}
+                onClick={() => props.onAlign(name)}
+                data-testid={`align-${name}`}
+              >
+                {name === 'operation' ? beat : name}
+              </button>
+            ))}
+          </fieldset>
+        </div>
+        <div className="jump-row">
+          <button
+            type="button"
+            className="button"
+            disabled={empty}
+            onClick={props.onLongWait}
+            data-testid="long-wait"
+          >
+            next long wait
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={empty}
+            onClick={props.onDivergence}
+            data-testid="divergence"
+          >
+            first divergence
+          </button>
+          {live && (
+            <button
+              type="button"
+              className="button"
+              aria-pressed={armed}
+              onClick={props.onScope}
+              title="play the newest episode, then wait for the next (r)"
+              data-testid="rearm"
+            >
+              re-arm
+            </button>
+          )}
+          <button
+            type="button"
+            className="button"
+            onClick={props.onWords}
+            title="the picture in words (w)"
+            data-testid="in-words"
+          >
+            in words
+          </button>
+        </div>
+      </div>
+    </footer>
+  );
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Small drawn signs; each stands beside a word or under an accessible name. */
+
+import type { ReactNode } from 'react';
+
+function Icon({ children }: { readonly children: ReactNode }) {
+  return (
+    <svg
+      width="16"
+      height="16"
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.6"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
+      {children}
+    </svg>
+  );
+}
+
+export const PlayIcon = () => (
+  <Icon>
+    <path d="M5 3.2v9.6l7.5-4.8z" fill="currentColor" />
+  </Icon>
+);
+
+export const PauseIcon = () => (
+  <Icon>
+    <path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2.4" />
+  </Icon>
+);
+
+export const BackIcon = () => (
+  <Icon>
+    <path d="M3.5 3.5v9M12.5 3.8v8.4L6.2 8z" />
+  </Icon>
+);
+
+export const ForwardIcon = () => (
+  <Icon>
+    <path d="M12.5 3.5v9M3.5 3.8v8.4L9.8 8z" />
+  </Icon>
+);
+
+/** Hazard and loss: never the colour alone. */
+export const CrossIcon = () => (
+  <Icon>
+    <path d="M4 4l8 8M12 4l-8 8" strokeWidth="2" />
+  </Icon>
+);
+
+/** Two staves, one moment. */
+export function Mark() {
+  return (
+    <svg width="22" height="18" viewBox="0 0 22 18" fill="currentColor" aria-hidden="true">
+      <rect x="0" y="2" width="8" height="4" rx="1.5" />
+      <rect x="10" y="2" width="5" height="4" rx="1.5" />
+      <rect x="0" y="12" width="3.5" height="4" rx="1.5" />
+      <rect x="17" y="12" width="5" height="4" rx="1.5" />
+      <rect x="6" y="13.5" width="9" height="1" opacity=".55" />
+      <rect x="12.2" y="0" width="1.2" height="18" opacity=".9" />
+    </svg>
+  );
+}
+
+/** Live is a full disc, recorded a hollow square: told apart without colour. */
+export const LiveSign = () => (
+  <svg width="8" height="8" viewBox="0 0 8 8" aria-hidden="true">
+    <circle cx="4" cy="4" r="4" fill="var(--ink)" />
+  </svg>
+);
+
+export const RecordedSign = () => (
+  <svg width="9" height="9" viewBox="0 0 9 9" aria-hidden="true">
+    <rect x="1" y="1" width="7" height="7" fill="none" stroke="var(--ink)" strokeWidth="1.6" />
+  </svg>
+);

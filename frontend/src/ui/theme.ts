@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The switch between light and dark; the colours stand in base/theme.ts and, alike, in tokens.css. */
+
+import { useSyncExternalStore } from 'react';
+import { darkTheme, lightTheme, type Theme } from '../base/theme.ts';
+
+export { darkTheme, lightTheme, type Theme } from '../base/theme.ts';
+
+export type ThemeChoice = 'system' | 'light' | 'dark';
+
+const key = 'duet.theme';
+const listeners = new Set<() => void>();
+
+function stored(): ThemeChoice {
+  const value = localStorage.getItem(key);
+  return value === 'light' || value === 'dark' ? value : 'system';
+}
+
+function systemIsDark(): boolean {
+  return typeof matchMedia === 'function' && matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+let choice: ThemeChoice | null = null;
+
+function current(): Theme {
+  choice ??= stored();
+  const dark = choice === 'system' ? systemIsDark() : choice === 'dark';
+  return dark ? darkTheme : lightTheme;
+}
+
+/** Write the theme where the style sheet looks for it. */
+export function applyTheme(): void {
+  document.documentElement.dataset['theme'] = current().name;
+}
+
+/** Choose light, dark, or what the system prefers; kept in this browser. */
+export function chooseTheme(next: ThemeChoice): void {
+  choice = next;
+  if (next === 'system') localStorage.removeItem(key);
+  else localStorage.setItem(key, next);
+  applyTheme();
+  for (const tell of listeners) tell();
+}
+
+function subscribe(tell: () => void): () => void {
+  listeners.add(tell);
+  const query =
+    typeof matchMedia === 'function' ? matchMedia('(prefers-color-scheme: dark)') : null;
+  const follow = () => {
+    applyTheme();
+    tell();
+  };
+  query?.addEventListener('change', follow);
+  return () => {
+    listeners.delete(tell);
+    query?.removeEventListener('change', follow);
+  };
+}
+
+/** The theme in force; the same object until it changes. */
+export function useTheme(): Theme {
+  return useSyncExternalStore(subscribe, current);
+}
