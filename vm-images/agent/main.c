@@ -164,7 +164,7 @@ static int timeout_ms(void)
 	if (run.kill_ns)
 		return BEAT_MS;
 	/* Nothing to do before the deadline; a wall-clock run looks for a lost host meanwhile. */
-	return run.plan.drain_end ? (int)run.plan.deadline_ms + 1 : IDLE_MS;
+	return run.plan.quiet ? (int)run.plan.deadline_ms + 1 : IDLE_MS;
 }
 
 /* Power off when the host hung up: no guest outlives its owner. */

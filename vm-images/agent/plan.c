@@ -192,5 +192,6 @@ int plan_parse(struct plan *plan, const char *text, size_t len, struct report *r
 		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan is empty.");
 	if (!plan->argc)
 		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan has no `run` line.");
+	plan->quiet = plan->drain_end || (plan->autostart && !plan->trace);
 	return 0;
 }

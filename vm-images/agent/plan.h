@@ -26,6 +26,7 @@ struct plan {
 	unsigned int buffer_kb;	  /* ring buffer per CPU */
 	unsigned int deadline_ms; /* after which the agent ends the workload */
 	bool drain_end;		  /* keep events in guest memory until the workload is over */
+	bool quiet;		  /* no message at all while the workload runs: count clock */
 	bool autostart;
 	bool trace;
 	int nprobes;

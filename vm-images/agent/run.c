@@ -210,7 +210,7 @@ void run_start(struct run *run)
 		run_error(run);
 		return;
 	}
-	run->outbox.hold = run->plan.drain_end;
+	run->outbox.hold = run->plan.quiet;
 	if (run->plan.trace && !run->plan.drain_end)
 		drain_move(&run->drain, DRAIN_LIVE);
 	run->kill_ns = 0;
@@ -363,7 +363,7 @@ bool run_ticks(const struct run *run)
 {
 	if (run->state == RUN_DRAINING)
 		return true;
-	return run->state == RUN_RUNNING && run->plan.trace && !run->plan.drain_end;
+	return run->state == RUN_RUNNING && run->plan.trace && !run->plan.quiet;
 }
 
 /**

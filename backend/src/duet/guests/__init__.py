@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stage 1. Guests: machines that boot one arm and stream its agent's bytes.
+
+`open_guest(kind, spec)` gives a sealed QEMU guest, a virtme-ng guest or a recording; all stand
+behind the interface in types.py.
+"""
+
+from duet.guests.registry import REGISTRY, GuestOptions, default_kind, open_guest
+from duet.guests.root import GuestRoot, ensure_root
+from duet.guests.types import (
+    CTL_STREAM,
+    Accel,
+    Chunk,
+    Clock,
+    Guest,
+    GuestFacts,
+    GuestSpec,
+)
+
+__all__ = [
+    "CTL_STREAM",
+    "REGISTRY",
+    "Accel",
+    "Chunk",
+    "Clock",
+    "Guest",
+    "GuestFacts",
+    "GuestOptions",
+    "GuestRoot",
+    "GuestSpec",
+    "default_kind",
+    "ensure_root",
+    "open_guest",
+]

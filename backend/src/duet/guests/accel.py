@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""KVM or TCG: KVM only where a guest has really booted under it.
+
+That /dev/kvm opens, and that a virtual machine can be made, proves nothing: on some hosts an
+ordinary kernel then dies in its first instructions. `-accel kvm:tcg` does not help either,
+because KVM's own start succeeds. So the kernel at hand is booted under KVM with a deadline,
+once per start of the host and version of QEMU.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from duet.errors import InfraError, InputError
+from duet.guests.boot import Bootable, try_boot
+from duet.guests.limits import KVM_PROBE_S
+from duet.guests.types import Accel, Clock, GuestSpec
+from duet.settings import cache_dir
+
+KVM_DEVICE = Path("/dev/kvm")
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+POLICIES = ("auto", "tcg", "kvm")
+
+_one_probe = asyncio.Lock()
+
+
+def policy_from_env() -> str:
+    """$DUET_ACCEL, or auto.
+
+    Raises:
+        InputError: it is none of auto, tcg, kvm.
+    """
+    policy = os.environ.get("DUET_ACCEL") or "auto"
+    if policy not in POLICIES:
+        raise InputError(
+            f"DUET_ACCEL is `{policy}`, which is no accelerator.",
+            remedy="Set it to auto, tcg or kvm, or unset it.",
+        )
+    return policy
+
+
+def _probe_key(qemu_version: str) -> str:
+    """What a probe's answer depends on."""
+    try:
+        boot = BOOT_ID.read_text().strip()
+    except OSError:
+        boot = "unknown"
+    return f"{boot} {qemu_version}"
+
+
+def _cached(path: Path, key: str) -> bool | None:
+    try:
+        kept = json.loads(path.read_text())
+        return bool(kept["boots"]) if kept["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+async def kvm_boots(
+    spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
+) -> bool:
+    """Whether a guest comes up under KVM within KVM_PROBE_S.
+
+    Args:
+        spec: any bootable guest; a small copy of it is tried.
+        qemu_version: part of the key under which the answer is kept.
+        make: gives a machine that uses KVM.
+    """
+    if not os.access(KVM_DEVICE, os.R_OK | os.W_OK):
+        return False
+    kept_at = cache_dir() / "tools" / "kvm-probe.json"
+    key = _probe_key(qemu_version)
+    async with _one_probe:
+        known = _cached(kept_at, key)
+        if known is not None:
+            return known
+        small = replace(spec, vcpus=1, memory_mib=256, clock=Clock.WALL, boot_plan=None)
+        machine = make(small)
+        try:
+            boots = await try_boot(machine, KVM_PROBE_S) is None
+        finally:
+            await machine.close()
+        kept_at.parent.mkdir(parents=True, exist_ok=True)
+        kept_at.write_text(json.dumps({"key": key, "boots": boots}))
+        return boots
+
+
+async def choose_accel(
+    policy: str, spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
+) -> Accel:
+    """The accelerator for one guest; the count clock is TCG's alone.
+
+    Raises:
+        InfraError: KVM was demanded, and no guest boots under it.
+    """
+    if policy == "tcg" or spec.clock is Clock.COUNT:
+        return Accel.TCG
+    if await kvm_boots(spec, qemu_version, make):
+        return Accel.KVM
+    if policy == "kvm":
+        raise InfraError(
+            "No guest boots under KVM on this machine.",
+            remedy="Set DUET_ACCEL=auto to use emulation (TCG).",
+        )
+    return Accel.TCG

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every wait and every bound of the guest layer, by name. Seconds and bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BOOT_DEADLINE_S: Final = 30.0
+"""Spawn to the agent's first byte of a sealed guest. Usual: 1.5-3 s, alone on two cores."""
+
+VNG_BOOT_DEADLINE_S: Final = 120.0
+"""The same for virtme-ng, whose root is the host's, over 9p. Usual under TCG: 15-25 s."""
+
+BOOT_ATTEMPTS: Final = 2
+"""A boot that hangs or panics is tried again once."""
+
+KVM_PROBE_S: Final = 5.0
+"""A guest that really runs under KVM answers in well under a second."""
+
+SEND_S: Final = 5.0
+"""A frame to the agent; the port takes 200 KB at once, so only a dead guest needs longer."""
+
+END_S: Final = 5.0
+"""SIGKILL to the end of the process. Longer means a process stuck in the host's kernel."""
+
+TERM_S: Final = 2.0
+"""SIGTERM to SIGKILL, for a launcher that cleans up after itself."""
+
+HANG_UP_S: Final = 1.0
+"""End of QEMU to the end of its sockets."""
+
+VERSION_S: Final = 10.0
+"""`qemu-system-x86_64 --version`."""
+
+RECIPE_S: Final = 180.0
+"""Compiling agent and workloads, and packing the root."""
+
+CONSOLE_TAIL_BYTES: Final = 8192
+QUEUE_BYTES: Final = 64 << 20
+"""Trace bytes held for a slow consumer; then the host stops reading, and the guest's ring
+buffers overrun, which the kernel counts. So loss happens at one place only."""
+
+CTL_QUEUE_BYTES: Final = 16 << 20
+"""The same for the control port, so that trace bytes never delay it."""
+
+MAX_CPUS: Final = 4
+SOCKET_PATH_BYTES: Final = 107
+"""sun_path of unix(7), without its NUL."""
+
+NICE: Final = 10
+"""Guests run below server and browser."""

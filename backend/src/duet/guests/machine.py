@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `qemu` and `vng` share: a process, its ports, its console, and how it came to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from duet.errors import DuetError, InfraError, KernelError
+from duet.guests.boot import BootFailed, BootReport, boot
+from duet.guests.console import Console
+from duet.guests.limits import HANG_UP_S, MAX_CPUS
+from duet.guests.ports import Ports
+from duet.guests.process import OwnedProcess, RunDir
+from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
+
+_SHUTDOWN_TYPE = (67).to_bytes(2, "little")
+
+
+class Machine(ABC):
+    """One try to run one guest process; Guest objects own one of these at a time."""
+
+    def __init__(self, spec: GuestSpec, accel: Accel, verbose: bool) -> None:
+        self.spec = spec
+        self.accel = accel
+        self.verbose = verbose
+        self.cpus = 1 if spec.clock is Clock.COUNT else spec.vcpus
+        self.console = Console()
+        self.errors = Console()
+        self.report: BootReport | None = None
+        self.folder = Path()
+        self._stack = AsyncExitStack()
+        self._asked_to_end = spec.boot_plan is not None
+        self._process: OwnedProcess | None = None
+        self._ports: Ports | None = None
+
+    @abstractmethod
+    def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
+        """The command line; `folder` is private, `sockets` are listened on already."""
+
+    death_signal = "KILL"
+    grace_s: float = 0
+
+    @property
+    def pid(self) -> int:
+        """Process id of QEMU, or of its launcher."""
+        return self._process.pid if self._process else 0
+
+    @property
+    def ports(self) -> Ports:
+        """The open ports."""
+        assert self._ports is not None, "the machine was not started"
+        return self._ports
+
+    async def start(self) -> None:
+        """Start the process; the agent has not spoken yet."""
+        if not 1 <= self.cpus <= MAX_CPUS:
+            raise InfraError(
+                f"A guest has 1 to {MAX_CPUS} vCPUs, not {self.cpus}.",
+                remedy="Choose another number of vCPUs.",
+            )
+        self.folder = self._stack.enter_context(RunDir())
+        self._ports = await self._stack.enter_async_context(Ports(self.folder, self.cpus))
+        self._process = OwnedProcess(
+            self.argv(self.folder, self._ports.paths),
+            console=self.console,
+            errors=self.errors,
+            on_exit=self._on_exit,
+            death_signal=self.death_signal,
+            grace_s=self.grace_s,
+        )
+        await self._stack.enter_async_context(self._process)
+
+    async def close(self) -> None:
+        """End the process and remove its directory."""
+        self._asked_to_end = True
+        await self._stack.aclose()
+
+    def _on_exit(self) -> None:
+        # The sockets may still hold bytes; they close by themselves, and at the latest then.
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.0 if self.ports.closed.is_set() else HANG_UP_S, self.ports.finish)
+
+    async def wait_end(self) -> None:
+        """Until the process has ended."""
+        assert self._process is not None
+        await self._process.wait()
+
+    async def chunks(self) -> AsyncIterator[Chunk]:
+        """See Guest.chunks()."""
+        async for chunk in self.ports.chunks():
+            yield chunk
+        failure = self.failure()
+        if failure:
+            raise failure
+
+    async def send(self, frame: bytes) -> None:
+        """See Guest.send()."""
+        if frame[4:6] == _SHUTDOWN_TYPE:
+            self._asked_to_end = True
+        await self.ports.send(frame)
+
+    def tail(self) -> str:
+        """Console and standard error, for the detail of an error."""
+        errors = self.errors.tail().strip()
+        return self.console.tail() + (f"\n--- standard error ---\n{errors}\n" if errors else "")
+
+    def failure(self) -> DuetError | None:
+        """Why the process ended, if nobody asked it to."""
+        panic = self.console.panic()
+        if panic is not None:
+            return KernelError(
+                f"The kernel of lane {self.spec.arm} panicked: {panic}.",
+                remedy="Start the run again; if it panics again, look at this arm's patch.",
+                detail=self.tail(),
+            )
+        code = self._process.returncode if self._process else None
+        if self._asked_to_end or code is None:
+            return None
+        if code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
+        elif code > 0:
+            how = f"ended with exit code {code}"
+        else:
+            how = "ended by itself"
+        return InfraError(
+            f"The guest process of lane {self.spec.arm} {how}.",
+            remedy="Start the run again; if it happens again, look at the detail and at dmesg.",
+            detail=self.tail(),
+        )
+
+
+class MachineGuest(ABC):
+    """A guest that is a process. See duet.guests.types.Guest for the contract."""
+
+    kind = "machine"
+    deadline_s: float = 0
+
+    def __init__(self, spec: GuestSpec) -> None:
+        self.spec = spec
+        self.facts = GuestFacts(self.kind, Accel.NONE, None, "", 0.0)
+        self.reports: tuple[BootReport, ...] = ()
+        self._machine: Machine | None = None
+
+    @abstractmethod
+    async def prepare(self) -> tuple[Accel, str]:
+        """Choose the accelerator; returns it and QEMU's version. Refuses a bad spec."""
+
+    @abstractmethod
+    def machine(self, accel: Accel, verbose: bool) -> Machine:
+        """A machine for one boot."""
+
+    async def __aenter__(self) -> MachineGuest:
+        accel, version = await self.prepare()
+        began = time.monotonic()
+        try:
+            self._machine, self.reports = await boot(
+                lambda verbose: self.machine(accel, verbose), self.deadline_s
+            )
+        except BootFailed as failed:
+            self.reports = failed.reports
+            raise failed.error from None
+        self.facts = GuestFacts(
+            kind=self.kind,
+            accel=accel,
+            pid=self._machine.pid,
+            qemu_version=version,
+            boot_s=time.monotonic() - began,
+            qmp_socket=self._machine.folder / "qmp.sock",
+            extra={"attempts": str(len(self.reports))},
+        )
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._machine:
+            await self._machine.close()
+
+    def chunks(self) -> AsyncIterator[Chunk]:
+        """See Guest.chunks()."""
+        assert self._machine is not None, "the guest was not entered"
+        return self._machine.chunks()
+
+    async def send(self, frame: bytes) -> None:
+        """See Guest.send()."""
+        assert self._machine is not None, "the guest was not entered"
+        await self._machine.send(frame)
+
+    def console_tail(self) -> str:
+        """See Guest.console_tail()."""
+        return self._machine.tail() if self._machine else ""

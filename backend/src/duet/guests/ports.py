@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The host's ends of a guest's virtio-serial ports.
+
+The host listens and QEMU connects, so a guest whose owner is gone cannot even start. Bytes of
+all ports meet in one queue. When it is full the host stops reading trace ports: QEMU then
+throttles the port, the agent waits, and the guest's ring buffer overruns, which its kernel
+counts. The control port has a bound of its own and is not held up by trace bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+
+from duet.errors import InfraError
+from duet.guests.limits import CTL_QUEUE_BYTES, QUEUE_BYTES, SEND_S, SOCKET_PATH_BYTES
+from duet.guests.types import CTL_STREAM, Chunk
+
+
+def port_name(stream: int) -> str:
+    """The name that the agent looks for."""
+    return "duet.ctl" if stream == CTL_STREAM else f"duet.cpu{stream}"
+
+
+class _Port(asyncio.Protocol):
+    """One connection; pushes what comes into the owner's queue."""
+
+    def __init__(self, owner: Ports, stream: int) -> None:
+        self.owner = owner
+        self.stream = stream
+        self.transport: asyncio.Transport | None = None
+        self.writable = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.writable.set()
+        self.owner.connected(self)
+
+    def data_received(self, data: bytes) -> None:
+        self.owner.push(self, data)
+
+    def pause_writing(self) -> None:
+        self.writable.clear()
+
+    def resume_writing(self) -> None:
+        self.writable.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.transport = None
+        self.writable.set()
+        self.owner.lost(self)
+
+
+class Ports:
+    """All ports of one guest. Use as `async with`; leaving closes them.
+
+    Args:
+        folder: private directory for the sockets.
+        cpus: number of trace ports.
+    """
+
+    def __init__(self, folder: Path, cpus: int) -> None:
+        self.paths = {
+            stream: folder / f"{port_name(stream)}.sock" for stream in (CTL_STREAM, *range(cpus))
+        }
+        self.spoke = asyncio.Event()
+        """Set when the agent has sent its first byte."""
+        self.closed = asyncio.Event()
+        """Set when every connection that was made is gone again."""
+        self._ports: dict[int, _Port] = {}
+        self._paused: set[_Port] = set()
+        self._queue: deque[Chunk] = deque()
+        self._trace_bytes = 0
+        self._ctl_bytes = 0
+        self._arrived = asyncio.Event()
+        self._finished = False
+        self._servers = AsyncExitStack()
+
+    async def __aenter__(self) -> Ports:
+        loop = asyncio.get_running_loop()
+        for stream, path in self.paths.items():
+            if len(os.fsencode(path)) > SOCKET_PATH_BYTES:
+                raise InfraError(
+                    f"The socket path {path} is longer than {SOCKET_PATH_BYTES} bytes.",
+                    remedy="Set XDG_RUNTIME_DIR to a directory with a short path.",
+                )
+            server = await loop.create_unix_server(
+                lambda stream=stream: _Port(self, stream),  # type: ignore[misc]
+                path=str(path),
+            )
+            await self._servers.enter_async_context(server)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+        for port in list(self._ports.values()):
+            if port.transport:
+                port.transport.abort()
+        await self._servers.aclose()
+
+    def connected(self, port: _Port) -> None:
+        """A port came up; a second connection to the same port is refused."""
+        if port.stream in self._ports:
+            assert port.transport is not None
+            port.transport.abort()
+            return
+        self._ports[port.stream] = port
+        self.closed.clear()
+
+    def lost(self, port: _Port) -> None:
+        """A port went down."""
+        if self._ports.get(port.stream) is port:
+            del self._ports[port.stream]
+            self._paused.discard(port)
+        if not self._ports:
+            self.closed.set()
+
+    def push(self, port: _Port, payload: bytes) -> None:
+        """Queue what came; stop reading this port when its share is used up."""
+        now = int(asyncio.get_running_loop().time() * 1e9)
+        self._queue.append(Chunk(port.stream, payload, now))
+        if port.stream == CTL_STREAM:
+            self._ctl_bytes += len(payload)
+            full = self._ctl_bytes >= CTL_QUEUE_BYTES
+            self.spoke.set()
+        else:
+            self._trace_bytes += len(payload)
+            full = self._trace_bytes >= QUEUE_BYTES
+        if full and port.transport and port not in self._paused:
+            port.transport.pause_reading()
+            self._paused.add(port)
+        self._arrived.set()
+
+    def finish(self) -> None:
+        """No more bytes will come: chunks() ends after what is queued."""
+        self._finished = True
+        self._arrived.set()
+
+    async def chunks(self) -> AsyncIterator[Chunk]:
+        """What came, in order of arrival, until finish()."""
+        while True:
+            while self._queue:
+                chunk = self._queue.popleft()
+                self._release(chunk)
+                yield chunk
+            if self._finished:
+                return
+            self._arrived.clear()
+            await self._arrived.wait()
+
+    def _release(self, chunk: Chunk) -> None:
+        if chunk.stream == CTL_STREAM:
+            self._ctl_bytes -= len(chunk.payload)
+        else:
+            self._trace_bytes -= len(chunk.payload)
+        if not self._paused:
+            return
+        for port in list(self._paused):
+            ctl = port.stream == CTL_STREAM
+            used, limit = (
+                (self._ctl_bytes, CTL_QUEUE_BYTES) if ctl else (self._trace_bytes, QUEUE_BYTES)
+            )
+            if used <= limit // 2 and port.transport:
+                port.transport.resume_reading()
+                self._paused.discard(port)
+
+    async def send(self, frame: bytes) -> None:
+        """Write one frame to the control port.
+
+        Raises:
+            InfraError: the port is gone, or takes nothing for SEND_S.
+        """
+        port = self._ports.get(CTL_STREAM)
+        if port is None or port.transport is None:
+            raise InfraError(
+                "The guest's control port is closed, so no command can reach it.",
+                remedy="Start the run again; the guest boots anew.",
+            )
+        port.transport.write(frame)
+        try:
+            async with asyncio.timeout(SEND_S):
+                await port.writable.wait()
+        except TimeoutError:
+            raise InfraError(
+                f"The guest takes no command for {SEND_S:g} s.",
+                remedy="Stop the run and start it again.",
+            ) from None

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest's process and its private directory: whoever starts them ends them.
+
+A QEMU must not outlive its owner, also after kill -9 of the owner. setpriv(1) asks the
+kernel for SIGKILL at the death of the parent (PR_SET_PDEATHSIG), and the agent powers off
+when its control port has been dead for 5 s. Directories that a killed owner left are swept
+at the next start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+from duet.errors import InfraError
+from duet.guests.console import Console
+from duet.guests.limits import END_S, NICE, TERM_S
+
+_PREFIX = "g-"
+_OWNER = "owner"
+
+
+def runtime_base() -> Path:
+    """Where guests' directories lie; short, since socket paths are limited to 107 bytes."""
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    if base and len(base) < 50 and os.access(base, os.W_OK):
+        return Path(base) / "kernel-duet"
+    return Path("/tmp") / f"kernel-duet-{os.getuid()}"
+
+
+def _owner_line() -> str:
+    return f"{os.getpid()} {psutil.Process().create_time()}"
+
+
+def _owner_lives(folder: Path) -> bool:
+    """Whether the process that made `folder` is still there (pid and start time agree)."""
+    try:
+        pid, created = (folder / _OWNER).read_text().split()
+        return bool(abs(psutil.Process(int(pid)).create_time() - float(created)) < 0.5)
+    except (OSError, ValueError, psutil.Error):
+        return False
+
+
+def sweep(base: Path) -> list[Path]:
+    """Remove directories whose owner is gone.
+
+    Returns:
+        What was removed. A directory in the making has no owner file for a moment; it is
+        renamed into place with one, so it is never seen without.
+    """
+    removed = []
+    for folder in base.glob(f"{_PREFIX}*"):
+        if not _owner_lives(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+    return removed
+
+
+class RunDir:
+    """A private directory for the sockets of one guest. Use as `with`."""
+
+    def __init__(self, base: Path | None = None) -> None:
+        self._base = base or runtime_base()
+        self.path = Path()
+
+    def __enter__(self) -> Path:
+        try:
+            self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sweep(self._base)
+            made = Path(tempfile.mkdtemp(prefix="new-", dir=self._base))
+            (made / _OWNER).write_text(_owner_line())
+            self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix("new-")))
+        except OSError as failed:
+            raise InfraError(
+                f"No private directory for a guest can be made below {self._base}: {failed}.",
+                remedy="Free some disk space, or set XDG_RUNTIME_DIR to a writable directory.",
+            ) from failed
+        return self.path
+
+    def __exit__(self, *exc: object) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def find_program(name: str, package: str) -> str:
+    """Path of a program.
+
+    Raises:
+        InfraError: it is not installed; the remedy names the Debian package.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise InfraError(
+            f"The program {name} is not installed.",
+            remedy=f"Install it: apt-get install {package}",
+        )
+    return found
+
+
+class OwnedProcess(asyncio.SubprocessProtocol):
+    """A process that ends with its owner. Use as `async with`.
+
+    Args:
+        argv: the program and its words.
+        console: gets standard output.
+        errors: gets standard error.
+        on_exit: called once when the process has ended.
+        death_signal: what the kernel sends the process when its owner dies.
+        grace_s: time between SIGTERM and SIGKILL; 0 is SIGKILL at once.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        console: Console,
+        errors: Console,
+        on_exit: Callable[[], None],
+        death_signal: str = "KILL",
+        grace_s: float = 0,
+    ) -> None:
+        self._argv = argv
+        self._outputs = {1: console, 2: errors}
+        self._on_exit = on_exit
+        self._death_signal = death_signal
+        self._grace_s = grace_s
+        self._ended = asyncio.Event()
+        self._transport: asyncio.SubprocessTransport | None = None
+        self.pid = 0
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit code, minus a signal, or None while it runs."""
+        return self._transport.get_returncode() if self._transport else None
+
+    async def __aenter__(self) -> OwnedProcess:
+        setpriv = find_program("setpriv", "util-linux")
+        nice = find_program("nice", "coreutils")
+        words = (setpriv, "--pdeathsig", self._death_signal, nice, "-n", str(NICE), *self._argv)
+        try:
+            # A session of its own: Ctrl-C on the terminal reaches the owner alone, which
+            # then ends the guest in order.
+            self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
+                lambda: self, *words, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+            )
+        except OSError as failed:
+            raise InfraError(
+                f"{self._argv[0]} cannot be started: {failed}.",
+                remedy="Check memory and the number of processes, then try again.",
+            ) from failed
+        self.pid = self._transport.get_pid()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.end()
+        if self._transport:
+            self._transport.close()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._outputs[fd].feed(data)
+
+    def process_exited(self) -> None:
+        self._ended.set()
+        self._on_exit()
+
+    async def wait(self) -> None:
+        """Until the process has ended."""
+        await self._ended.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    async def end(self) -> None:
+        """Signal the whole process group and wait.
+
+        Raises:
+            InfraError: it does not end, not even by SIGKILL.
+        """
+        if self.returncode is None and self._grace_s:
+            self._signal(signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._grace_s or TERM_S):
+                    await self.wait()
+        if self.returncode is None or self._grace_s:
+            self._signal(signal.SIGKILL)  # a launcher may leave its children behind
+        try:
+            async with asyncio.timeout(END_S):
+                await self.wait()
+        except TimeoutError:
+            raise InfraError(
+                f"Process {self.pid} ({Path(self._argv[0]).name}) does not end.",
+                remedy="It hangs in the host's kernel; look at dmesg and free the host's disk.",
+            ) from None

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sealed root image, made by the recipe vm-images/root/build when it is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.errors import InfraError
+from duet.guests.limits import RECIPE_S
+from duet.settings import cache_dir, repo_root
+
+
+@dataclass(frozen=True, slots=True)
+class GuestRoot:
+    """What a guest needs besides its kernel.
+
+    Args:
+        key: name of the content.
+        image: initramfs of a sealed guest.
+        programs: directory with the agent and all workloads, for a virtme-ng guest.
+    """
+
+    key: str
+    image: Path
+    programs: Path
+
+
+async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> GuestRoot:
+    """Make agent, workloads and root image unless they are there (then about 0.2 s).
+
+    Args:
+        repo: the checkout; default is the one this package was started from.
+        cache: default is the user's.
+
+    Raises:
+        InfraError: a tool is missing or a program does not compile.
+    """
+    recipe = (repo or repo_root()) / "vm-images" / "root" / "build"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(recipe), "--json", "--cache", str(cache or cache_dir())),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(RECIPE_S):
+            out, err = await process.communicate()
+    except BaseException as stopped:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        if isinstance(stopped, TimeoutError):
+            raise InfraError(
+                f"The root image is not made within {RECIPE_S:g} s.",
+                remedy=f"Run {recipe} by hand to see what takes so long.",
+            ) from None
+        raise
+    if process.returncode:
+        log = err.decode(errors="replace").strip()
+        first = log.removeprefix("error: ").partition("\n")[0]
+        raise InfraError(
+            first or f"The root image cannot be made (exit code {process.returncode}).",
+            remedy="Run ./setup.sh, which installs gcc, make, busybox-static and stress-ng.",
+            detail=log,
+        )
+    made = json.loads(out)
+    return GuestRoot(made["key"], Path(made["root"]), Path(made["programs"]))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest by virtme-ng, the maintainer's launcher: the host's files are the guest's, copied on
+write, so one's own tools and kernel tree are there. Right for one's own desk, wrong for a class.
+
+The agent runs inside by its path on the host and finds the same ports as in a sealed guest.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from duet.errors import InfraError, InputError
+from duet.guests.accel import choose_accel
+from duet.guests.limits import TERM_S, VNG_BOOT_DEADLINE_S
+from duet.guests.machine import Machine, MachineGuest
+from duet.guests.process import find_program
+from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version
+from duet.guests.types import Accel, Clock, GuestSpec
+
+VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
+
+
+class VngMachine(Machine):
+    """One vng process; QEMU is its grandchild, so a keeper stands between."""
+
+    death_signal = "TERM"
+    grace_s = TERM_S
+
+    def __init__(self, spec: GuestSpec, accel: Accel, verbose: bool, programs: Path) -> None:
+        super().__init__(spec, accel, verbose)
+        self.programs = programs
+
+    def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
+        agent = [str(self.programs / "duet-agent"), "--vng", "--path", str(self.programs)]
+        extra = [*port_args(sockets), "-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"]
+        cmdline = (*(word for word in FIXED_CMDLINE if word[:7] != "console"), *self.spec.cmdline)
+        return [
+            *(sys.executable, "-m", "duet.guests.keeper"),
+            *(find_vng(), "--run", str(self.spec.bzimage)),
+            *(() if self.accel is Accel.KVM else ("--disable-kvm",)),
+            *("--memory", f"{self.spec.memory_mib}M", "--cpus", str(self.cpus)),
+            *(word for option in cmdline for word in ("--append", option)),
+            f"--qemu-opts={shlex.join(extra)}",
+            *(("--verbose",) if self.verbose else ()),
+            *("--", shlex.join(agent)),
+        ]
+
+
+def find_vng() -> str:
+    """Path of vng: beside this Python, or on PATH.
+
+    Raises:
+        InfraError: it is not installed.
+    """
+    beside = Path(sys.executable).with_name("vng")
+    if beside.exists():
+        return str(beside)
+    try:
+        return find_program("vng", "virtme-ng")
+    except InfraError as missing:
+        raise InfraError(missing.sentence, remedy=VNG_REMEDY) from None
+
+
+class VngGuest(MachineGuest):
+    """A guest by virtme-ng.
+
+    Args:
+        spec: `initrd` is not used; the root is the host's.
+        programs: GuestRoot.programs.
+        policy: auto, tcg or kvm.
+    """
+
+    kind = "vng"
+    deadline_s = VNG_BOOT_DEADLINE_S
+
+    def __init__(self, spec: GuestSpec, programs: Path, policy: str = "auto") -> None:
+        super().__init__(spec)
+        self.programs = programs
+        self.policy = policy
+
+    async def prepare(self) -> tuple[Accel, str]:
+        """See MachineGuest.prepare()."""
+        if self.spec.clock is Clock.COUNT or self.spec.boot_plan is not None:
+            raise InputError(
+                "A virtme-ng guest has no count clock.",
+                remedy="Use a sealed guest (DUET_GUEST=qemu) for the count clock.",
+            )
+        find_vng()
+        version = await qemu_version()
+        accel = Accel.TCG
+        if self.spec.initrd is not None:
+            accel = await choose_accel(
+                self.policy, self.spec, version, lambda s: QemuMachine(s, Accel.KVM, False)
+            )
+        return accel, version
+
+    def machine(self, accel: Accel, verbose: bool) -> Machine:
+        """See MachineGuest.machine()."""
+        return VngMachine(self.spec, accel, verbose, self.programs)
