@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Build and test set-up of the page. `npm run dev` expects a server on DUET_PORT (default 8765). */
+/** Build and test set-up of the page. `npm run dev` expects a server on DUET_PORT (default 8642). */
 
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
-const port = process.env['DUET_PORT'] ?? '8765';
+const port = process.env['DUET_PORT'] ?? '8642';
 
 export default defineConfig({
   base: './',

@@ -107,6 +107,10 @@ export class LaneIndexer implements LaneIndex {
     return this.#strands.get(row * layers.length + layers.indexOf(layer)) ?? null;
   }
 
+  layerOf(kind: number): Layer | undefined {
+    return this.#layerOf[kind];
+  }
+
   /** Takes what came since the last call. */
   update(): void {
     const { spans, ops, links } = this.#store;

@@ -56,7 +56,6 @@ export function isStale(lane: LaneIndex, layer: Layer, i: number): boolean {
 export function* spansIn(
   lane: LaneIndex,
   layer: Layer,
-  kinds: readonly KindFacts[],
   a: number,
   b: number,
 ): Generator<SpanRecord> {
@@ -70,7 +69,7 @@ export function* spansIn(
     }
   }
   for (let i = 0; i < open.length; i++) {
-    if (kinds[open.kind[i]!]?.layer !== layer || isStale(lane, layer, i)) continue;
+    if (lane.layerOf(open.kind[i]!) !== layer || isStale(lane, layer, i)) continue;
     if (open.t0[i]! < b && open.t1[i]! > a) yield spanRecord(open, i, true);
   }
 }
@@ -89,23 +88,15 @@ export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): S
   }
   for (let i = 0; i < open.length; i++) {
     if (open.row[i] !== row || open.t0[i]! > t || open.t1[i]! <= t) continue;
-    if (isStale(lane, layer, i)) continue;
-    // An open span carries no layer; states are the ones that a thread is always in.
+    if (lane.layerOf(open.kind[i]!) !== layer || isStale(lane, layer, i)) continue;
     return spanRecord(open, i, true);
   }
   return null;
 }
 
 /** The state of every hog at t, in order of rows; null where it is idle or unknown. */
-export function statesAt(
-  lane: LaneIndex,
-  kinds: readonly KindFacts[],
-  t: number,
-): (SpanRecord | null)[] {
-  return hogs(lane).map((row) => {
-    const found = spanAt(lane, row.row, 'state', t);
-    return found !== null && kinds[found.kind]?.layer === 'state' ? found : null;
-  });
+export function statesAt(lane: LaneIndex, t: number): (SpanRecord | null)[] {
+  return hogs(lane).map((row) => spanAt(lane, row.row, 'state', t));
 }
 
 export function hogs(lane: LaneIndex) {

@@ -64,6 +64,8 @@ export interface LaneIndex {
   readonly ended: boolean;
   readonly failed: boolean;
   strand(row: number, layer: Layer): Strand | null;
+  /** Layer of a kind; undefined for a number the lesson does not know. */
+  layerOf(kind: number): Layer | undefined;
 }
 
 /** What a derivation must know of a kind. */

@@ -11,24 +11,20 @@ function many<T extends z.ZodType>(item: T) {
     .transform((list) => list ?? []);
 }
 
-const patch = z
-  .union([
-    z.string(),
-    z.looseObject({ name: z.string().optional(), file: z.string().optional(), text: z.string() }),
-  ])
-  .transform((value) =>
-    typeof value === 'string'
-      ? { name: value, text: '' }
-      : { name: value.name ?? value.file ?? 'patch', text: value.text },
-  );
+const patch = z.object({
+  file: z.string(),
+  subject: z.string().default(''),
+  body: z.string().default(''),
+  text: z.string(),
+});
 
 const arm = z.object({
   name: z.string(),
   title: z.string(),
   role: z.enum(['before', 'after', 'alternative', 'mainline']),
   summary: z.string(),
-  patches: many(patch),
-  available: z.boolean().optional(),
+  patches: many(z.string()),
+  patch_texts: many(patch),
 });
 
 const param = z.object({
@@ -100,6 +96,14 @@ const question = z.object({
 
 const lit = z.object({ match: z.string(), kind: z.string(), arms: many(z.string()) });
 
+const recording = z.looseObject({
+  name: z.string(),
+  params: z.record(z.string(), z.number()).default({}),
+  arms: many(z.string()),
+  clock: z.enum(['wall', 'count']).default('wall'),
+  recorded_at: z.string().nullish(),
+});
+
 export const lesson = z.object({
   slug: z.string(),
   title: z.string(),
@@ -120,7 +124,11 @@ export const lesson = z.object({
   questions: many(question),
   claims: many(z.looseObject({})),
   caveats: many(z.string()),
-  content: z.string().default(''),
+  /** Prose by scene id, markdown. */
+  content: z.record(z.string(), z.string()).default({}),
+  recordings: many(recording),
+  /** Arms whose kernel is built. */
+  ready: z.record(z.string(), z.boolean()).default({}),
   /** Facts of the base kernel that a picture needs; HZ of the base config. */
   hz: z.number().positive().default(250),
   base: z.string().default(''),
@@ -133,6 +141,8 @@ export type Kind = Lesson['kinds'][number];
 export type Scene = Lesson['scenes'][number];
 export type Prediction = Lesson['predictions'][string];
 export type Question = Lesson['questions'][number];
+export type Patch = z.infer<typeof patch>;
+export type Recording = z.infer<typeof recording>;
 export type Lit = Lesson['lit'][number];
 export type SentenceKind = Scene['sentence'];
 

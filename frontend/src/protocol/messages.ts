@@ -5,6 +5,9 @@ import { z } from 'zod';
 
 export const protocolVersion = 1;
 
+// The page's content security policy forbids the code that zod would compile.
+z.config({ jitless: true });
+
 const clock = z.enum(['wall', 'count']);
 const source = z.enum(['live', 'recorded']);
 const params = z.record(z.string(), z.number());

@@ -12,8 +12,14 @@ export interface Connection {
   readonly retryInMs: number | null;
 }
 
-/** Is it of use to try again? 1002, 1003, 1008 and 4xxx say no (RFC 6455, section 7.4). */
+/** The server closes with this when a page stopped reading: it may come back. */
+const stoppedReading = 4408;
+
+/** Is it of use to try again? 1002, 1003, 1008 and 4xxx but one say no (RFC 6455, section 7.4). */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
+  if (code === stoppedReading) {
+    return { retry: true, reason: 'This page stopped reading, so the server let it go.' };
+  }
   if (code === 1008) {
     return { retry: false, reason: text || 'The server refused this page after too many bad messages.' };
   }

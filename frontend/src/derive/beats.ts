@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Moments to step to. All times are of the frame: lane time plus the lane's offset. */
+
+import { firstAbove, firstAtLeast } from '../base/search.ts';
+import { type Nanos, ns } from '../base/units.ts';
+import type { Offsets } from './align.ts';
+import { isWait } from './query.ts';
+import type { LaneIndex, RunIndex } from './types.ts';
+
+export type Direction = 1 | -1;
+
+/** The nearest of the lanes' answers, forward or backward. */
+function nearest(
+  index: RunIndex,
+  offset: Offsets,
+  direction: Direction,
+  of: (lane: LaneIndex, shift: number) => number | null,
+): Nanos | null {
+  let best: number | null = null;
+  for (const lane of index.lanes) {
+    const shift = offset.get(lane.arm) ?? 0;
+    const at = of(lane, shift);
+    if (at === null) continue;
+    const framed = at + shift;
+    if (best === null || (direction > 0 ? framed < best : framed > best)) best = framed;
+  }
+  return best === null ? null : ns(best);
+}
+
+/** In a sorted sequence: the first value after t, or the last before it. */
+function neighbour(
+  length: number,
+  at: (i: number) => number,
+  t: number,
+  direction: Direction,
+): number | null {
+  const i = direction > 0 ? firstAbove(length, at, t) : firstAtLeast(length, at, t) - 1;
+  return i >= 0 && i < length ? at(i) : null;
+}
+
+/** The next or previous end of an operation on any lane. */
+export function beatAfter(
+  index: RunIndex,
+  offset: Offsets,
+  t: number,
+  direction: Direction,
+): Nanos | null {
+  return nearest(index, offset, direction, (lane, shift) => {
+    const { order, length } = lane.opsByEnd;
+    return neighbour(length, (i) => lane.ops.t1[order[i]!]!, t - shift, direction);
+  });
+}
+
+/** The next or previous begin of any span on any lane. */
+export function eventAfter(
+  index: RunIndex,
+  offset: Offsets,
+  t: number,
+  direction: Direction,
+): Nanos | null {
+  return nearest(index, offset, direction, (lane, shift) => {
+    let best: number | null = null;
+    for (const strand of lane.strands) {
+      const at = neighbour(
+        strand.length,
+        (i) => lane.spans.t0[strand.order[i]!]!,
+        t - shift,
+        direction,
+      );
+      if (at !== null && (best === null || (direction > 0 ? at < best : at > best))) best = at;
+    }
+    return best;
+  });
+}
+
+export interface LongWait {
+  readonly arm: string;
+  readonly row: number;
+  readonly t0: Nanos;
+  readonly t1: Nanos;
+}
+
+/** A wait is long from half of the longest on any lane shown. */
+function longFrom(index: RunIndex): number {
+  return Math.max(...index.lanes.map((lane) => lane.longestWait), 0) / 2;
+}
+
+/** The first long wait that begins after t (frame time); from the start again if there is none. */
+export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongWait | null {
+  const least = longFrom(index);
+  if (least <= 0) return null;
+  let best: LongWait | null = null;
+  for (const lane of index.lanes) {
+    const shift = offset.get(lane.arm) ?? 0;
+    for (const strand of lane.strands) {
+      if (strand.layer !== 'state') continue;
+      const begin = firstAbove(strand.length, (i) => lane.spans.t0[strand.order[i]!]!, t - shift);
+      for (let p = begin; p < strand.length; p++) {
+        const i = strand.order[p]!;
+        const t0 = lane.spans.t0[i]! + shift;
+        if (best !== null && t0 >= best.t0) break;
+        const t1 = lane.spans.t1[i]! + shift;
+        if (t1 - t0 < least || !isWait(index.kinds[lane.spans.kind[i]!])) continue;
+        best = { arm: lane.arm, row: strand.row, t0: ns(t0), t1: ns(t1) };
+        break;
+      }
+    }
+  }
+  if (best === null && t > Number.NEGATIVE_INFINITY) {
+    return nextLongWait(index, offset, Number.NEGATIVE_INFINITY);
+  }
+  return best;
+}
+
+/** The longest wait of the lesson on any lane. */
+export function longestWait(index: RunIndex, offset: Offsets): LongWait | null {
+  let best: LongWait | null = null;
+  for (const lane of index.lanes) {
+    const shift = offset.get(lane.arm) ?? 0;
+    const { spans } = lane;
+    for (let i = 0; i < spans.length; i++) {
+      const length = spans.t1[i]! - spans.t0[i]!;
+      if (spans.t0[i]! < 0 || length < (best === null ? 1 : best.t1 - best.t0 + 1)) continue;
+      if (!isWait(index.kinds[spans.kind[i]!])) continue;
+      best = {
+        arm: lane.arm,
+        row: spans.row[i]!,
+        t0: ns(spans.t0[i]! + shift),
+        t1: ns(spans.t1[i]! + shift),
+      };
+    }
+  }
+  return best;
+}
+
+/** The lanes have parted: one has ended so many operations, and another at most half of them. */
+const partedAt = 8;
+
+/** The first moment at which some lane has ended 8 operations and another has ended 4 or fewer. */
+export function firstDivergence(index: RunIndex, offset: Offsets): Nanos | null {
+  const lanes = index.lanes.filter((lane) => lane.opsByEnd.length > 0);
+  const ends = lanes.flatMap((lane) => {
+    const shift = offset.get(lane.arm) ?? 0;
+    const { order, length } = lane.opsByEnd;
+    const kept = Math.min(length, 4096);
+    return Array.from({ length: kept }, (_, i) => ({
+      arm: lane.arm,
+      t: lane.ops.t1[order[i]!]! + shift,
+    }));
+  });
+  ends.sort((a, b) => a.t - b.t);
+  const counts = new Map(lanes.map((lane) => [lane.arm, 0]));
+  for (const { arm, t } of ends) {
+    const n = (counts.get(arm) ?? 0) + 1;
+    counts.set(arm, n);
+    if (n >= partedAt && Math.min(...counts.values()) <= n / 2) return ns(t);
+  }
+  return null;
+}

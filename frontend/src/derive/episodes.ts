@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the oscilloscope shows: the newest window that is complete in every lane. */
+
+import { firstAtLeast } from '../base/search.ts';
+import { type Nanos, ns } from '../base/units.ts';
+import { opsUpTo } from './query.ts';
+import type { LaneIndex, RunIndex } from './types.ts';
+
+export interface Window {
+  readonly start: Nanos;
+  readonly span: number;
+}
+
+/** Frame time up to which every lane is complete, with the lanes' offsets. An ended lane is complete for ever. */
+function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): number {
+  let live = Number.POSITIVE_INFINITY;
+  let end = 0;
+  for (const lane of index.lanes) {
+    if (lane.failed && lane.spans.length === 0) continue;
+    const at = lane.watermark + (offset.get(lane.arm) ?? 0);
+    end = Math.max(end, at);
+    if (!lane.ended) live = Math.min(live, at);
+  }
+  return Number.isFinite(live) ? live : end;
+}
+
+/** Something happened on this lane in [a, b): an operation or a link. */
+function isActive(lane: LaneIndex, a: number, b: number): boolean {
+  if (opsUpTo(lane, b) > opsUpTo(lane, a)) return true;
+  const { order, length } = lane.linksByTime;
+  const at = (i: number) => lane.links.t[order[i]!]!;
+  return firstAtLeast(length, at, b) > firstAtLeast(length, at, a);
+}
+
+const triesBack = 24;
+
+/**
+ * The newest complete window of `span`, begun at a multiple of `step` so that the grid stands still.
+ * A window in which some lane did nothing is passed over, if one nearby is better.
+ */
+export function newestEpisode(
+  index: RunIndex,
+  span: number,
+  step: number,
+  offset: ReadonlyMap<string, number>,
+): Window | null {
+  const limit = completeTo(index, offset);
+  const newest = Math.floor((limit - span) / step) * step;
+  if (!(newest >= 0)) return null;
+  const lanes = index.lanes.filter((lane) => lane.spans.length > 0);
+  let best: { start: number; active: number } | null = null;
+  for (let i = 0; i <= triesBack; i++) {
+    const start = newest - i * step;
+    if (start < 0) break;
+    const active = lanes.filter((lane) => {
+      const shift = offset.get(lane.arm) ?? 0;
+      return isActive(lane, start - shift, start + span - shift);
+    }).length;
+    if (best === null || active > best.active) best = { start, active };
+    if (active === lanes.length) break;
+  }
+  return best === null ? null : { start: ns(best.start), span };
+}
+
+/** The window after this one in a recording; the first again at the end. */
+export function nextEpisode(
+  index: RunIndex,
+  window: Window,
+  offset: ReadonlyMap<string, number>,
+): Window {
+  const limit = completeTo(index, offset);
+  const start = window.start + window.span;
+  return { start: ns(start + window.span <= limit ? start : 0), span: window.span };
+}
+
+/** Frame time at which nothing more will be seen, or is not seen yet. */
+export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): Nanos {
+  return ns(completeTo(index, offset));
+}

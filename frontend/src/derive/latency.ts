@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** How long operations took, as dots: one per operation, thinned by id when there are too many to see. */
+
+import { firstAbove, hashUnit, quantile } from '../base/search.ts';
+import type { LaneIndex } from './types.ts';
+
+export interface LatencySample {
+  readonly id: number;
+  readonly row: number;
+  readonly t1: number;
+  readonly ns: number;
+}
+
+export interface Latencies {
+  readonly arm: string;
+  /** Operations that ended up to the moment; the dots are at most `most` of them. */
+  readonly n: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
+  readonly samples: readonly LatencySample[];
+}
+
+const quantilesOfNewest = 20_000;
+
+/** Operations of a lane that ended up to `until` (lane time); dots are the newest, thinned the same way each time. */
+export function latenciesOf(lane: LaneIndex, until: number, most = 400): Latencies {
+  const { order, length } = lane.opsByEnd;
+  const { ops } = lane;
+  const end = firstAbove(length, (i) => ops.t1[order[i]!]!, until);
+  const from = Math.max(0, end - quantilesOfNewest);
+  const lengths = new Float64Array(end - from);
+  for (let p = from; p < end; p++) lengths[p - from] = ops.t1[order[p]!]! - ops.t0[order[p]!]!;
+  const share = most / Math.max(1, end - from);
+  const samples: LatencySample[] = [];
+  for (let p = from; p < end; p++) {
+    const i = order[p]!;
+    const id = ops.id[i]!;
+    if (share < 1 && hashUnit(id * 7 + 1) >= share) continue;
+    samples.push({ id, row: ops.row[i]!, t1: ops.t1[i]!, ns: lengths[p - from]! });
+  }
+  return {
+    arm: lane.arm,
+    n: lane.opsEvicted + end,
+    median: quantile(lengths, 0.5),
+    p95: quantile(lengths, 0.95),
+    max: quantile(lengths, 1),
+    samples,
+  };
+}

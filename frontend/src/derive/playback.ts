@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Playback as a pure state machine: (state, action or elapsed time, world) -> state.
+ *
+ * - scope: the oscilloscope. Plays a window slowed down, holds, re-arms with the newest complete one.
+ * - play: runs on from where it is; the window turns like a page.
+ * - paused: the moment stands still, and may be put anywhere.
+ *
+ * Live and recorded differ in nothing here but which window is the next.
+ */
+
+import { assertNever } from '../base/assert.ts';
+import { millisecond, type Nanos, ns } from '../base/units.ts';
+import { type Alignment, noOffsets, type Offsets, offsetsOf } from './align.ts';
+import { beatAfter, type Direction, eventAfter, firstDivergence, nextLongWait } from './beats.ts';
+import { frameEnd, newestEpisode, nextEpisode } from './episodes.ts';
+import { type Place, stepOf } from './moments.ts';
+import { clampSpeed, speedFor } from './speed.ts';
+import type { Frame, Mark, RunIndex } from './types.ts';
+
+export type Mode = 'scope' | 'play' | 'paused';
+
+export interface PlaybackState {
+  readonly mode: Mode;
+  readonly moment: Nanos;
+  readonly start: Nanos;
+  readonly span: number;
+  /** Guest seconds per second here. */
+  readonly speed: number;
+  readonly direction: Direction;
+  readonly alignment: Alignment;
+  readonly offset: Offsets;
+  readonly selection: Mark | null;
+  readonly focus: ReadonlySet<string>;
+  /** The scope moves on to the newest window; else it repeats the one it has. */
+  readonly follows: boolean;
+  /** There is a window with events: the scope has something to sweep. */
+  readonly armed: boolean;
+  /** The scope has swept its window and lets it stand for so long, ms. */
+  readonly heldMs: number;
+  /** Time since the last beat, when beats stand for motion. */
+  readonly sinceBeatMs: number;
+}
+
+export interface World {
+  readonly index: RunIndex | null;
+  /** prefers-reduced-motion: steps from beat to beat. */
+  readonly reduced: boolean;
+}
+
+export const holdMs = 1200;
+export const beatMs = 1200;
+
+export const initialPlayback: PlaybackState = {
+  mode: 'scope',
+  moment: ns(0),
+  start: ns(0),
+  span: 30 * millisecond,
+  speed: speedFor(30 * millisecond, 5),
+  direction: 1,
+  alignment: 'time',
+  offset: noOffsets,
+  selection: null,
+  focus: new Set(),
+  follows: true,
+  armed: false,
+  heldMs: 0,
+  sinceBeatMs: 0,
+};
+
+export type Action =
+  | { readonly type: 'play' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'scope' }
+  | { readonly type: 'seek'; readonly moment: number }
+  | { readonly type: 'window'; readonly start: number; readonly span?: number }
+  | { readonly type: 'zoom'; readonly factor: number }
+  | { readonly type: 'speed'; readonly speed: number }
+  | { readonly type: 'reverse' }
+  | { readonly type: 'beat'; readonly direction: Direction }
+  | { readonly type: 'event'; readonly direction: Direction }
+  | { readonly type: 'long_wait' }
+  | { readonly type: 'divergence' }
+  | { readonly type: 'align'; readonly alignment: Alignment }
+  | { readonly type: 'select'; readonly mark: Mark | null }
+  | { readonly type: 'focus'; readonly kinds: readonly string[] }
+  | {
+      readonly type: 'place';
+      readonly place: Place;
+      readonly seconds: number;
+      readonly focus: readonly string[];
+      readonly paused?: boolean;
+    };
+
+const leastSpan = 1000;
+const mostSpan = 120e9;
+
+/** What an action of a person makes of the state. */
+export function reduce(state: PlaybackState, action: Action, world: World): PlaybackState {
+  switch (action.type) {
+    case 'play':
+      return play(state, world);
+    case 'pause':
+      return { ...state, mode: 'paused' };
+    case 'scope':
+      return rearm({ ...state, mode: 'scope', direction: 1, follows: true, armed: false }, world);
+    case 'seek':
+      return jump(state, action.moment, world);
+    case 'window':
+      return moveWindow(state, action.start, action.span ?? state.span, world);
+    case 'zoom':
+      return zoom(state, action.factor, world);
+    case 'speed':
+      return { ...state, speed: clampSpeed(action.speed) };
+    case 'reverse':
+      return { ...state, mode: 'play', direction: state.direction === 1 ? -1 : 1 };
+    case 'beat':
+      return stepTo(state, world, (i) =>
+        beatAfter(i, state.offset, state.moment, action.direction),
+      );
+    case 'event':
+      return stepTo(state, world, (i) =>
+        eventAfter(i, state.offset, state.moment, action.direction),
+      );
+    case 'long_wait':
+      return stepTo(state, world, (i) => {
+        const wait = nextLongWait(i, state.offset, state.moment);
+        return wait === null ? null : wait.t0;
+      });
+    case 'divergence':
+      return stepTo(state, world, (i) => firstDivergence(i, state.offset));
+    case 'align':
+      return realign({ ...state, alignment: action.alignment }, world);
+    case 'select':
+      return { ...state, selection: action.mark };
+    case 'focus':
+      return { ...state, focus: new Set(action.kinds) };
+    case 'place':
+      return toPlace(state, action, world);
+    default:
+      return assertNever(action);
+  }
+}
+
+/** What `dtMs` of time here makes of the state. */
+export function advance(state: PlaybackState, dtMs: number, world: World): PlaybackState {
+  switch (state.mode) {
+    case 'paused':
+      return state;
+    case 'scope':
+      return advanceScope(state, dtMs, world);
+    case 'play':
+      return world.reduced ? beatAlong(state, dtMs, world) : advancePlay(state, dtMs, world);
+    default:
+      return assertNever(state.mode);
+  }
+}
+
+function toPlace(
+  state: PlaybackState,
+  action: Extract<Action, { type: 'place' }>,
+  world: World,
+): PlaybackState {
+  const { place } = action;
+  const still = action.paused === true || (world.reduced && !place.follows);
+  return realign(
+    {
+      ...state,
+      mode: action.paused === true ? 'paused' : 'scope',
+      start: place.start,
+      span: place.span,
+      moment: still ? place.moment : place.start,
+      speed: speedFor(place.span, action.seconds),
+      direction: 1,
+      focus: new Set(action.focus),
+      selection: null,
+      follows: place.follows,
+      armed: !place.follows,
+      heldMs: 0,
+      sinceBeatMs: 0,
+    },
+    world,
+  );
+}
+
+function end(state: PlaybackState, world: World): number {
+  return world.index === null ? 0 : frameEnd(world.index, state.offset);
+}
+
+function clampMoment(state: PlaybackState, t: number, world: World): Nanos {
+  return ns(Math.max(0, Math.min(t, Math.max(0, end(state, world)))));
+}
+
+function play(state: PlaybackState, world: World): PlaybackState {
+  const limit = end(state, world);
+  const atEnd = state.direction > 0 && state.moment >= limit && !(world.index?.live ?? false);
+  const from = atEnd ? { ...state, moment: ns(0), start: ns(0) } : state;
+  return { ...from, mode: 'play' };
+}
+
+/** Moves the moment; the window follows if the moment would leave it. */
+function jump(state: PlaybackState, t: number, world: World): PlaybackState {
+  const moment = clampMoment(state, t, world);
+  const inside = moment >= state.start && moment <= state.start + state.span;
+  const start = inside ? state.start : ns(Math.max(0, moment - state.span * 0.4));
+  return { ...state, mode: 'paused', moment, start };
+}
+
+function moveWindow(
+  state: PlaybackState,
+  start: number,
+  span: number,
+  world: World,
+): PlaybackState {
+  const limit = Math.max(0, end(state, world) - span * 0.1);
+  const at = ns(Math.max(0, Math.min(start, limit)));
+  const wide = Math.max(leastSpan, Math.min(mostSpan, span));
+  const share = (state.moment - state.start) / state.span;
+  const moment = clampMoment(state, at + share * wide, world);
+  return realign({ ...state, mode: 'paused', start: at, span: wide, moment }, world);
+}
+
+function zoom(state: PlaybackState, factor: number, world: World): PlaybackState {
+  const span = Math.max(leastSpan, Math.min(mostSpan, state.span * factor));
+  const share = (state.moment - state.start) / state.span;
+  const start = ns(Math.max(0, state.moment - share * span));
+  return { ...state, mode: state.mode === 'scope' ? 'paused' : state.mode, start, span, moment: clampMoment(state, state.moment, world) };
+}
+
+function stepTo(
+  state: PlaybackState,
+  world: World,
+  where: (index: RunIndex) => Nanos | null,
+): PlaybackState {
+  const t = world.index === null ? null : where(world.index);
+  return t === null ? { ...state, mode: 'paused' } : jump(state, t, world);
+}
+
+function realign(state: PlaybackState, world: World): PlaybackState {
+  if (world.index === null) return state;
+  const offset = offsetsOf(world.index, state.alignment, state.start + state.span / 2);
+  return { ...state, offset };
+}
+
+/** The next window of the scope, from its start. */
+function rearm(state: PlaybackState, world: World): PlaybackState {
+  const again: PlaybackState = { ...state, heldMs: 0, sinceBeatMs: 0, moment: state.start };
+  const { index } = world;
+  if (index === null || (!state.follows && state.armed)) return again;
+  const step = stepOf(index, state.span);
+  const old = { start: state.start, span: state.span };
+  const next =
+    index.live || !state.armed
+      ? newestEpisode(index, state.span, step, state.offset)
+      : nextEpisode(index, old, state.offset);
+  if (next === null) return { ...again, armed: false };
+  return realign({ ...again, start: next.start, moment: next.start, armed: true }, world);
+}
+
+function advanceScope(state: PlaybackState, dtMs: number, world: World): PlaybackState {
+  if (!state.armed) return rearm(state, world);
+  const last = state.start + state.span;
+  if (state.moment >= last) {
+    const heldMs = state.heldMs + dtMs;
+    return heldMs < holdMs ? { ...state, heldMs } : rearm(state, world);
+  }
+  if (world.reduced) return beatAlong(state, dtMs, world);
+  const moment = ns(Math.min(last, state.moment + state.speed * dtMs * millisecond));
+  return { ...state, moment };
+}
+
+/** Reduced motion: every now and then a jump to the next beat, and to the end of the window after the last. */
+function beatAlong(state: PlaybackState, dtMs: number, world: World): PlaybackState {
+  const sinceBeatMs = state.sinceBeatMs + dtMs;
+  if (sinceBeatMs < beatMs || world.index === null) return { ...state, sinceBeatMs };
+  const last = state.start + state.span;
+  const gap = (state.span / 12) * state.direction;
+  const next = beatAfter(world.index, state.offset, state.moment + gap, state.direction);
+  if (state.mode === 'scope') {
+    return { ...state, sinceBeatMs: 0, moment: ns(Math.min(last, next ?? last)) };
+  }
+  if (next === null) return { ...state, mode: 'paused', sinceBeatMs: 0 };
+  return turnPage({ ...state, sinceBeatMs: 0, moment: next });
+}
+
+function advancePlay(state: PlaybackState, dtMs: number, world: World): PlaybackState {
+  const wanted = state.moment + state.direction * state.speed * dtMs * millisecond;
+  const moment = clampMoment(state, wanted, world);
+  const stopped = moment !== wanted && !(state.direction > 0 && (world.index?.live ?? false));
+  return turnPage({ ...state, moment, mode: stopped ? 'paused' : 'play' });
+}
+
+/** The window turns as a whole, like a page: nothing slides under the eye. */
+function turnPage(state: PlaybackState): PlaybackState {
+  const { moment, start, span } = state;
+  if (moment > start + span) {
+    return { ...state, start: ns(start + Math.floor((moment - start) / span) * span) };
+  }
+  if (moment < start) {
+    return { ...state, start: ns(Math.max(0, start - Math.ceil((start - moment) / span) * span)) };
+  }
+  return state;
+}
+
+/** The frame that a view draws. */
+export function frameOf(state: PlaybackState): Frame {
+  const { moment, start, span, offset, selection, focus, alignment } = state;
+  return {
+    axis: alignment === 'operation' ? 'operation' : 'time',
+    moment,
+    start,
+    span,
+    offset,
+    selection,
+    focus,
+    reveal: 'moment',
+  };
+}
