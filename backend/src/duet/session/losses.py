@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many events a lane lost, from all who count them, none counted twice. Pure.
+
+The ring buffer counts what it overwrote or dropped (STATS); a page says how many are missing
+right before it. Both speak of the same events, so the greater of the two counts. Kprobe misses
+never reached the buffer, and what the guest read but we did not decode was lost on this side.
+"""
+
+from __future__ import annotations
+
+from duet.session.tables import Loss
+from duet.wire import Stats
+
+
+class LossLedger:
+    """All losses of one run of one lane."""
+
+    def __init__(self) -> None:
+        self._stats: Stats | None = None
+        self._final = False
+        self._kprobe_told = 0
+
+    def stats(self, stats: Stats, t0_ns: float, t1_ns: float) -> list[Loss]:
+        """Take new counters; a loss that no page can tell of comes back.
+
+        Args:
+            t0_ns: guest time of the counters before these; t1_ns: of these.
+        """
+        self._stats = stats
+        self._final = self._final or stats.final
+        missed, self._kprobe_told = stats.kprobe_missed - self._kprobe_told, stats.kprobe_missed
+        return [Loss(t0_ns, t1_ns, missed, "kprobe")] if missed > 0 else []
+
+    def by_place(self, missed: int, decoded: int, *, complete: bool) -> dict[str, int]:
+        """Events lost by place.
+
+        Args:
+            missed: what pages say is missing.
+            decoded: records decoded, known or not.
+            complete: all bytes are here, so what was read must have been decoded.
+        """
+        cpus = self._stats.cpus if self._stats else ()
+        ring = sum(c.overrun + c.commit_overrun + c.dropped for c in cpus)
+        host = 0
+        if complete and self._final:
+            host = max(0, sum(c.read + c.entries for c in cpus) - decoded)
+        kprobe = self._stats.kprobe_missed if self._stats else 0
+        return {"ring buffer": max(ring, missed), "kprobe": kprobe, "host": host}
+
+    def untold(self, missed: int, decoded: int, t1_ns: float) -> list[Loss]:
+        """At the end: what no page and no counter has told as an interval yet."""
+        places = self.by_place(missed, decoded, complete=True)
+        losses = []
+        if places["ring buffer"] > missed:
+            losses.append(Loss(0.0, t1_ns, places["ring buffer"] - missed, "ring buffer"))
+        if places["host"]:
+            losses.append(Loss(0.0, t1_ns, places["host"], "host"))
+        return losses

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Columns of all CPUs become one stream in time order, up to a watermark. Pure numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duet.decode.columns import CpuColumns, LostEvents, Table
+from duet.session.program import MAX_ARGS, PRINT_EVENT, Act, Program
+
+Ints = NDArray[np.int64]
+LAST_SEQ = 1 << 62
+"""Losses sort behind all events of their CPU at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Events in order: by time, then CPU, then the CPU's own order (never against it)."""
+
+    ts: Ints
+    cpu: Ints
+    seq: Ints
+    code: Ints
+    pid: Ints
+    a: Ints
+    b: Ints
+    c: Ints
+
+    def __len__(self) -> int:
+        return len(self.ts)
+
+    def pick(self, places: NDArray[np.generic]) -> Stream:
+        """The rows at these places (indices or a mask)."""
+        return Stream(*(getattr(self, name)[places] for name in Stream.__slots__))
+
+    @staticmethod
+    def join(parts: Iterable[Stream]) -> Stream:
+        """All parts behind one another."""
+        held = list(parts)
+        return Stream(
+            *(np.concatenate([getattr(p, name) for p in held]) for name in Stream.__slots__)
+        )
+
+
+class Merger:
+    """Holds what lies beyond the watermark until it is complete."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._loss_code = len(program.acts)
+        self._held: list[Stream] = []
+
+    @property
+    def held(self) -> int:
+        """Events that wait for the watermark."""
+        return sum(len(part) for part in self._held)
+
+    def add(self, columns: CpuColumns) -> None:
+        """Take the events that the program knows; others are none of its business."""
+        for name, table in columns.tables.items():
+            code = self._program.codes.get(name)
+            if code is not None:
+                self._held.append(self._flat(columns.cpu, name, code, table))
+        if columns.losses:
+            self._held.append(self._losses(columns.losses))
+
+    def take(self, watermark_ns: int) -> Stream | None:
+        """All events up to and with the watermark, in order; None if there are none."""
+        if not self._held:
+            return None
+        whole = Stream.join(self._held)
+        ripe = whole.ts <= watermark_ns
+        if not ripe.any():
+            self._held = [whole]
+            return None
+        if ripe.all():
+            self._held = []
+        else:
+            self._held = [whole.pick(~ripe)]
+            whole = whole.pick(ripe)
+        return whole.pick(np.lexsort((whole.seq, whole.cpu, whole.ts)))
+
+    def _flat(self, cpu: int, name: str, code: int, table: Table) -> Stream:
+        n = len(table)
+        if name == PRINT_EVENT:
+            cells = [self._is_marker(table)]
+        else:
+            cells = [
+                table.columns[field].astype(np.int64, copy=False)
+                for field in self._program.args[code]
+            ]
+        cells += [np.zeros(n, np.int64)] * (MAX_ARGS - len(cells))
+        return Stream(
+            table.ts_ns,
+            np.full(n, cpu, np.int64),
+            table.seq,
+            np.full(n, code, np.int64),
+            table.pid.astype(np.int64),
+            *cells,
+        )
+
+    def _is_marker(self, table: Table) -> Ints:
+        wanted = self._program.start_marker.encode()
+        texts = table.columns["buf"].tolist()
+        return np.array([text.strip() == wanted for text in texts], np.int64)
+
+    def _losses(self, losses: tuple[LostEvents, ...]) -> Stream:
+        def column(values: Iterable[int]) -> Ints:
+            return np.fromiter(values, np.int64, len(losses))
+
+        zeros = np.zeros(len(losses), np.int64)
+        return Stream(
+            column(loss.t0_ns for loss in losses),
+            column(loss.cpu for loss in losses),
+            zeros + LAST_SEQ,
+            zeros + self._loss_code,
+            zeros,
+            column(loss.t1_ns for loss in losses),
+            column(-1 if loss.count is None else loss.count for loss in losses),
+            zeros,
+        )
+
+
+def loss_acts() -> tuple[tuple[Act, int], ...]:
+    """The acts behind a loss, whose code follows those of the program."""
+    return ((Act.LOSS, 0),)

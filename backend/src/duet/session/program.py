@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lesson's spans, tracks and links, compiled for one arm into what the reducer runs. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from duet.errors import KernelError
+from duet.lessons.manifest import Lesson, Span, Workload
+from duet.lessons.plan import SYMBOL, probes_of, substitute
+
+SWITCH_EVENT = "sched/sched_switch"
+WAKING_EVENT = "sched/sched_waking"
+PRINT_EVENT = "ftrace/print"
+MAX_ARGS = 3
+STATES = ("running", "runnable", "wait_other")
+"""Kinds that every lesson with threads has to declare."""
+
+
+class Act(IntEnum):
+    """What an event does to the state of a lane."""
+
+    SWITCH = 0
+    WAKING = 1
+    OPEN = 2
+    CLOSE = 3
+    OP_OPEN = 4
+    OP_CLOSE = 5
+    PHASE = 6
+    MARKER = 7
+    LOSS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRule:
+    """One way in which a function span may open.
+
+    Args:
+        when: (argument column, value) pairs that must hold.
+        kind: function kind to draw, or -1.
+        wait: state kind of a sleep inside, or -1.
+        arg: argument column kept as `arg`, or -1.
+        counts: the time inside counts as waiting of the operation.
+    """
+
+    when: tuple[tuple[int, int], ...]
+    kind: int
+    wait: int
+    arg: int
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRule:
+    """A strip: value of the stage -> (kind that must be open or -1, kind that opens or -1)."""
+
+    name: str
+    title: str
+    steps: dict[int, tuple[tuple[int, int], ...]]
+    cycles: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRule:
+    """A wake by the thread that is inside `during` points at the row of the woken."""
+
+    during: int
+    track: int
+    kind: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """All that the reducer needs to know of lesson, arm and workload.
+
+    Args:
+        codes: event -> number of its entry in `acts`.
+        args: per code, the fields that become the columns a, b, c.
+        acts: per code, what to do: pairs of Act and operand.
+    """
+
+    kinds: tuple[str, ...]
+    codes: dict[str, int]
+    args: tuple[tuple[str, ...], ...]
+    acts: tuple[tuple[tuple[Act, int], ...], ...]
+    groups: tuple[tuple[SpanRule, ...], ...]
+    tracks: tuple[TrackRule, ...]
+    links: tuple[LinkRule, ...]
+    comm: str
+    rows: re.Pattern[str]
+    reader: str | None
+    start_marker: str
+    running: int
+    runnable: int
+    wait_other: int
+
+
+def compile_program(
+    lesson: Lesson,
+    arm: str,
+    workload: Workload,
+    symbols: Mapping[str, int],
+    string_id: Callable[[str], int],
+) -> Program:
+    """Compile for one arm.
+
+    Args:
+        symbols: name -> address of this arm's kernel; names that a rule needs and that the
+            kernel does not have make that rule never hold.
+        string_id: index of a text in the decoder's strings (Decoder.string_id).
+
+    Raises:
+        KernelError: a kind that the reducer itself sets is not declared.
+    """
+    return _Compiler(lesson, arm, workload, symbols, string_id).program()
+
+
+def needed_symbols(lesson: Lesson) -> frozenset[str]:
+    """Every kernel symbol that the lesson's probes and spans mention."""
+    texts = [text for p in lesson.probes for text in (p.filter, p.define) if text]
+    texts += [value for span in lesson.spans for value in span.when.values()]
+    return frozenset(name for text in texts for name in SYMBOL.findall(text))
+
+
+class _Compiler:
+    def __init__(
+        self,
+        lesson: Lesson,
+        arm: str,
+        workload: Workload,
+        symbols: Mapping[str, int],
+        string_id: Callable[[str], int],
+    ) -> None:
+        self._lesson, self._arm, self._workload = lesson, arm, workload
+        self._symbols, self._string_id = symbols, string_id
+        self._event_of = {p.name: p.event for p in probes_of(lesson, arm)}
+        self._kinds = {kind.name: index for index, kind in enumerate(lesson.kinds)}
+        self._args: dict[str, list[str]] = {}
+        self._acts: dict[str, list[tuple[Act, int]]] = {}
+        self._groups: list[tuple[SpanRule, ...]] = []
+        self._tracks: list[TrackRule] = []
+        for state in STATES:
+            if state not in self._kinds:
+                raise KernelError(
+                    f"the lesson declares no kind '{state}', which every thread can be in.",
+                    remedy="Add it to `kinds:` in lesson.yaml.",
+                )
+
+    def program(self) -> Program:
+        for field in ("prev_pid", "next_pid", "prev_state"):
+            self._column(SWITCH_EVENT, field)
+        self._column(WAKING_EVENT, "pid")
+        self._act(SWITCH_EVENT, Act.SWITCH, 0)
+        self._act(WAKING_EVENT, Act.WAKING, 0)
+        self._act(PRINT_EVENT, Act.MARKER, 0)
+        self._operation()
+        self._spans()
+        self._all_tracks()
+        names = list(self._acts)
+        return Program(
+            kinds=tuple(self._kinds),
+            codes={name: code for code, name in enumerate(names)},
+            args=tuple(tuple(self._args.get(name, ())) for name in names),
+            acts=tuple(tuple(self._acts[name]) for name in names),
+            groups=tuple(self._groups),
+            tracks=tuple(self._tracks),
+            links=tuple(self._links()),
+            comm=self._workload.comm,
+            rows=re.compile(self._workload.rows),
+            reader=self._workload.reader,
+            start_marker=self._workload.start_marker,
+            running=self._kinds["running"],
+            runnable=self._kinds["runnable"],
+            wait_other=self._kinds["wait_other"],
+        )
+
+    def _act(self, event: str, act: Act, operand: int) -> None:
+        self._acts.setdefault(event, []).append((act, operand))
+
+    def _column(self, event: str, field: str) -> int:
+        """The argument column that carries a field of an event, taken if new."""
+        fields = self._args.setdefault(event, [])
+        if field not in fields:
+            if len(fields) == MAX_ARGS:
+                raise KernelError(
+                    f"the lesson uses more than {MAX_ARGS} fields of {event}.",
+                    remedy="Split the probe, or widen MAX_ARGS in session/program.py.",
+                )
+            fields.append(field)
+        return fields.index(field)
+
+    def _operation(self) -> None:
+        operation = self._lesson.operation
+        opens, closes = (self._event_of.get(n) for n in (operation.open, operation.close))
+        if opens and closes:
+            self._act(opens, Act.OP_OPEN, 0)
+            self._act(closes, Act.OP_CLOSE, 0)
+
+    def _spans(self) -> None:
+        pairs: dict[tuple[str, str], list[Span]] = {}
+        for span in self._lesson.spans:
+            if span.open in self._event_of and span.close in self._event_of:
+                pairs.setdefault((span.open, span.close), []).append(span)
+        for (opens, closes), spans in pairs.items():
+            group = len(self._groups)
+            event = self._event_of[opens]
+            rules = [rule for span in spans if (rule := self._rule(event, span))]
+            self._groups.append(tuple(rules))
+            self._act(event, Act.OPEN, group)
+            self._act(self._event_of[closes], Act.CLOSE, group)
+
+    def _rule(self, event: str, span: Span) -> SpanRule | None:
+        when = []
+        for field, text in span.when.items():
+            if any(name not in self._symbols for name in SYMBOL.findall(text)):
+                return None
+            value = int(substitute(text, self._symbols), 0)
+            when.append((self._column(event, field), _signed(value)))
+        wait = self._kinds[span.wait] if span.wait else -1
+        return SpanRule(
+            when=tuple(when),
+            kind=self._kinds[span.kind] if span.kind else -1,
+            wait=wait,
+            arg=self._column(event, span.arg) if span.arg else -1,
+            counts=wait >= 0 and self._lesson.kinds[wait].lesson,
+        )
+
+    def _all_tracks(self) -> None:
+        first = True
+        for track in self._lesson.tracks:
+            if track.arms and self._arm not in track.arms:
+                continue
+            steps: dict[int, list[tuple[int, int]]] = {}
+            events: dict[str, None] = {}
+            for phase in track.phases:
+                if phase.event not in self._event_of:
+                    continue
+                text = isinstance(phase.value, str)
+                value = self._string_id(str(phase.value)) if text else int(phase.value)
+                after = self._kinds[phase.after] if phase.after else -1
+                opens = self._kinds[phase.opens] if phase.opens else -1
+                steps.setdefault(value, []).append((after, opens))
+                events[self._event_of[phase.event]] = None
+            for event in events:
+                if self._column(event, track.field):
+                    raise KernelError(
+                        f"tracks disagree on the field of {event} that carries the stage.",
+                        remedy="Use one field for all tracks of an event.",
+                    )
+                self._act(event, Act.PHASE, len(self._tracks))
+            cycles = first and track.lesson
+            first = first and not track.lesson
+            rule = {value: tuple(choices) for value, choices in steps.items()}
+            self._tracks.append(TrackRule(track.name, track.title, rule, cycles))
+
+    def _links(self) -> list[LinkRule]:
+        links = []
+        for number, link in enumerate(self._lesson.links):
+            if self._event_of.get(link.event) != WAKING_EVENT or link.target != "pid":
+                continue
+            during = self._kinds[link.during]
+            for index, track in enumerate(self._tracks):
+                if any(during == o for step in track.steps.values() for _, o in step):
+                    links.append(LinkRule(during, index, number))
+        return links
+
+
+def _signed(value: int) -> int:
+    """The value as the bits of a signed 64-bit column."""
+    return value - (1 << 64) if value >= 1 << 63 else value

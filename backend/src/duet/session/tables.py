@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reduction gives: the tables that go to the browser, and the numbers beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Columns = dict[str, NDArray[np.generic]]
+Role = Literal["hog", "reader", "track", "other"]
+
+SPAN_COLUMNS = {
+    "t0_ns": "<f8",
+    "t1_ns": "<f8",
+    "row": "<i4",
+    "kind": "u1",
+    "cpu": "<i2",
+    "arg": "<f8",
+    "id": "<u4",
+}
+TABLES: dict[str, dict[str, str]] = {
+    "spans": SPAN_COLUMNS,
+    "open": SPAN_COLUMNS,
+    "ops": {"t0_ns": "<f8", "t1_ns": "<f8", "row": "<i4", "ok": "u1", "id": "<u4"},
+    "links": {"t_ns": "<f8", "from_row": "<i4", "to_row": "<i4", "kind": "u1", "id": "<u4"},
+}
+"""Columns of every table, in order, with their types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the picture. Its number never changes; tid 0 is a hog not seen yet."""
+
+    row: int
+    tid: int
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """New rows of one table; `open` replaces what it said before.
+
+    Args:
+        watermark_ns: guest time since the start marker up to which this lane is complete.
+        newest_host_ns: host monotonic time at which the newest bytes behind it came.
+    """
+
+    table: str
+    columns: Columns
+    n: int
+    watermark_ns: float
+    newest_host_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Events that are missing; None: nobody counted them."""
+
+    t0_ns: float
+    t1_ns: float
+    events: int | None
+    where: Literal["ring buffer", "kprobe", "host"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Nearest-rank percentiles of `n` times in ns."""
+
+    p50: float
+    p95: float
+    max: float
+    n: int
+
+    @staticmethod
+    def of(samples: NDArray[np.float64]) -> Quantiles | None:
+        """None of no samples."""
+        if not len(samples):
+            return None
+        low, high = np.percentile(samples, (50, 95), method="inverted_cdf").tolist()
+        return Quantiles(low, high, float(samples.max()), len(samples))
+
+    def as_dict(self) -> dict[str, float]:
+        """Keys of the contract."""
+        return {"p50": self.p50, "p95": self.p95, "max": self.max, "n": self.n}
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Counts of one lane so far. Times are guest nanoseconds.
+
+    Args:
+        ops: operations that began and ended after the start marker.
+        wait_ns: per operation, the time its thread spent inside the lesson's waiting functions
+            (spans with `wait` of a kind of the lesson, from entry to return; an operation that
+            did not wait counts as 0). None before the first operation.
+        op_ns: from open to close of an operation.
+        spans: number of spans by kind.
+        grace_periods: ended cycles of the lesson's first track.
+        events_read: records decoded, of all kinds.
+        events_lost: overwritten or dropped in the ring buffer, missed by kprobes, or lost here.
+    """
+
+    watermark_ns: float = 0.0
+    ops: int = 0
+    spans: dict[str, int] = field(default_factory=dict)
+    grace_periods: int = 0
+    wait_ns: Quantiles | None = None
+    op_ns: Quantiles | None = None
+    events_read: int = 0
+    events_lost: int = 0
+
+    def as_dict(self) -> dict[str, object]:
+        """Keys of the contract."""
+        return {
+            "watermark_ns": self.watermark_ns,
+            "ops": self.ops,
+            "spans": dict(self.spans),
+            "grace_periods": self.grace_periods,
+            "wait_ns": self.wait_ns.as_dict() if self.wait_ns else None,
+            "op_ns": self.op_ns.as_dict() if self.op_ns else None,
+            "events_read": self.events_read,
+            "events_lost": self.events_lost,
+        }
+
+
+def columns_of(table: str, rows: list[tuple[float, ...]]) -> Columns:
+    """Tuples in the order of TABLES[table] become typed columns."""
+    types = TABLES[table]
+    if not rows:
+        return {name: np.empty(0, dtype) for name, dtype in types.items()}
+    return {
+        name: np.array(cells, dtype)
+        for (name, dtype), cells in zip(types.items(), zip(*rows, strict=True), strict=True)
+    }
