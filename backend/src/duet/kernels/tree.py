@@ -21,6 +21,7 @@ from duet.errors import InputError
 from duet.kernels.recipe import patched_files
 
 _HUNK_FAILED = re.compile(r"^Hunk #(\d+) FAILED at (\d+)", re.MULTILINE)
+_NO_FILE = re.compile(r"^can't find file to patch.*?^\|\+\+\+ b/(\S+)", re.MULTILINE | re.DOTALL)
 _PATCHING = re.compile(r"^(?:checking|patching) file '?([^'\n]+?)'?$", re.MULTILINE)
 
 
@@ -144,12 +145,12 @@ def apply_patch(path: Path, folder: Path) -> None:
 
 def _failure(said: str) -> str:
     """'hunk 2 (line 764) does not fit mm/vmscan.c' from what patch(1) printed."""
-    failed = _HUNK_FAILED.search(said)
-    files = _PATCHING.findall(said[: failed.start()] if failed else said)
-    name = files[-1] if files else "its file"
-    if failed is None:
-        return f"{name} cannot be patched: {said.strip().splitlines()[-1] if said else 'no reason'}"
-    return f"hunk {failed[1]} (line {failed[2]}) does not fit {name}"
+    if failed := _HUNK_FAILED.search(said):
+        name = _PATCHING.findall(said[: failed.start()])[-1]
+        return f"hunk {failed[1]} (line {failed[2]}) does not fit {name}"
+    if lost := _NO_FILE.search(said):
+        return f"this kernel has no {lost[1]}"
+    return f"patch(1) refused it: {said.strip().splitlines()[-1] if said.strip() else 'no reason'}"
 
 
 def _content(path: Path) -> bytes | None:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel-patches folder, a source tarball and patches, small but real, for the tests here."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tarfile
+import time
+from pathlib import Path
+
+from duet.kernels import KernelSettings, Manifest
+from duet.kernels.image import KernelImage
+from duet.kernels.recipe import BuildInputs
+
+MAKEFILE = "VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\n"
+VMSCAN = "".join(f"line {number}\n" for number in range(1, 41))
+
+
+def diff(name: str, old: str, new: str) -> str:
+    """One file's part of a git patch."""
+    hunks = difflib.unified_diff(
+        old.splitlines(keepends=True), new.splitlines(keepends=True), f"a/{name}", f"b/{name}"
+    )
+    return f"diff --git a/{name} b/{name}\nindex 1111111..2222222 100644\n" + "".join(hunks)
+
+
+def patch(subject: str, *parts: str, body: str = "Why.\n") -> str:
+    """A file as `git format-patch --zero-commit` writes it."""
+    head = f"From {'0' * 40} Mon Sep 17 00:00:00 2001\nFrom: Kernel Duet <kernel-duet@localhost>\n"
+    return f"{head}Subject: [PATCH] {subject}\n\n{body}---\n\n" + "".join(parts)
+
+
+def replace(name: str, old: str, line: int, text: str) -> str:
+    """The diff that makes `line` (from 1) of a file read `text`."""
+    lines = old.splitlines(keepends=True)
+    lines[line - 1] = text + "\n"
+    return diff(name, old, "".join(lines))
+
+
+def make_tarball(path: Path, files: dict[str, str]) -> Path:
+    """A linux-*.tar.xz with one top folder, like the real ones."""
+    tree = path.parent / f"{path.name}.content" / "linux-6.1"
+    for name, text in files.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    with tarfile.open(path, "w:xz") as archive:
+        archive.add(tree, tree.name)
+    return path
+
+
+def make_house(folder: Path) -> KernelSettings:
+    """kernel-patches/ with one shared patch and one arm, a tarball, and an empty cache."""
+    patches = folder / "kernel-patches"
+    (patches / "both").mkdir(parents=True)
+    (patches / "02-toy").mkdir()
+    tarball = make_tarball(
+        folder / "linux-6.1.tar.xz", {"Makefile": MAKEFILE, "mm/vmscan.c": VMSCAN}
+    )
+    (patches / "BASE").write_text(
+        f"# toy\npackage = linux-toy\ntarball = {tarball}\nseries = 6.1\n"
+    )
+    (patches / "base.config").write_text("# why\nCONFIG_SMP=y\n# CONFIG_KASAN is not set\n")
+    shared = patch("mm: trace", replace("mm/vmscan.c", VMSCAN, 30, "traced"))
+    (patches / "both" / "0001-trace.patch").write_text(shared)
+    own = patch("mm: srcu", replace("mm/vmscan.c", VMSCAN, 10, "srcu"))
+    (patches / "02-toy" / "srcu.patch").write_text(own)
+    return KernelSettings(folder / "cache", patches, jobs=1, lock_wait_s=5)
+
+
+def store_toy(settings: KernelSettings, need: BuildInputs) -> KernelImage:
+    """Put an image with toy files under the key of `need`, through the real store."""
+    draft = settings.cache / "draft"
+    draft.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for name in ("bzImage", "vmlinux", "System.map", "config"):
+        files[name] = draft / name
+        files[name].write_text("ffffffff81000000 T _text\nffffffff81000010 t _text\n")
+    manifest = Manifest(
+        key=need.key(),
+        kernel_version="6.1.7",
+        package="linux-toy",
+        tarball_sha256=need.tarball_sha256,
+        config_sha256=need.config_sha256,
+        patches=(),
+        compiler=need.compiler,
+        linker=need.linker,
+        built_at="2026-01-01T00:00:00+00:00",
+        seconds=1.0,
+        objects=1,
+        cold=False,
+    )
+    return settings.store.publish(files, manifest)
+
+
+def wait_for_file(path: Path, deadline_s: float) -> bool:
+    """Poll until `path` exists; False when the deadline passes first."""
+    deadline = time.monotonic() + deadline_s
+    while time.monotonic() < deadline:
+        if path.exists():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        os.kill(pid, 0)
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The key of a kernel changes with every input that reaches the compiler, and with no other."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace as changed
+from pathlib import Path
+
+import pytest
+
+from duet.errors import InputError
+from duet.kernels import ArmSpec, KernelSettings, inputs, plan
+from duet.kernels.recipe import (
+    arm_patches,
+    patch_diff,
+    patch_subject,
+    read_base,
+    read_options,
+    unmet_options,
+)
+
+sys.path.insert(0, str(Path(__file__).parent))
+import house
+
+STOCK = ArmSpec("02-toy", "stock")
+SRCU = ArmSpec("02-toy", "srcu", (Path("srcu.patch"),))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> KernelSettings:
+    return house.make_house(tmp_path)
+
+
+def test_key_changes_with_each_input(settings: KernelSettings) -> None:
+    need = inputs(SRCU, settings)
+    others = [
+        changed(need, tarball_sha256="other"),
+        changed(need, config_sha256="other"),
+        changed(need, compiler="gcc 99"),
+        changed(need, linker="ld 99"),
+        changed(need, patches=need.patches[::-1]),
+        changed(need, patches=need.patches[:1]),
+    ]
+    keys = {need.key(), *(other.key() for other in others)}
+    assert len(keys) == 1 + len(others)
+
+
+def test_key_follows_the_files(settings: KernelSettings) -> None:
+    before = plan(SRCU, settings)
+    config = settings.patches / "base.config"
+    config.write_text(config.read_text() + "CONFIG_XFS_FS=y\n")
+    after_config = plan(SRCU, settings)
+    own = settings.patches / "02-toy" / "srcu.patch"
+    own.write_text(own.read_text().replace("+srcu", "+srcu_expedited"))
+    after_patch = plan(SRCU, settings)
+    assert len({before, after_config, after_patch}) == 3
+
+
+def test_reworded_message_and_comment_rebuild_nothing(settings: KernelSettings) -> None:
+    before = plan(SRCU, settings)
+    own = settings.patches / "02-toy" / "srcu.patch"
+    own.write_text(own.read_text().replace("Why.", "Measured: 4x.").replace("index 111", "index a"))
+    config = settings.patches / "base.config"
+    config.write_text("# reworded\n" + "\n".join(reversed(config.read_text().splitlines())))
+    assert plan(SRCU, settings) == before
+
+
+def test_stock_is_one_image_for_all_lessons(settings: KernelSettings) -> None:
+    assert plan(STOCK, settings) == plan(ArmSpec("01-other", "after"), settings)
+    assert plan(STOCK, settings) != plan(SRCU, settings)
+
+
+def test_arm_carries_shared_patches_first(settings: KernelSettings) -> None:
+    names = [path.name for path in arm_patches(SRCU, settings.patches)]
+    assert names == ["0001-trace.patch", "srcu.patch"]
+    assert [patch.subject for patch in inputs(SRCU, settings).patches] == ["mm: trace", "mm: srcu"]
+
+
+def test_options_that_did_not_stick_are_named() -> None:
+    asked = read_options("CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=64\n# CONFIG_D is not set\n")
+    got = read_options("CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=8\n")
+    assert unmet_options(asked, got) == [("CONFIG_B", "n", "y"), ("CONFIG_C", "64", "8")]
+
+
+def test_patch_diff_leaves_mail_head_and_signature_out() -> None:
+    text = house.patch("x", house.replace("f.c", "a\nb\n", 1, "c")) + "-- \n2.39.2\n"
+    kept = patch_diff(text)
+    assert kept.startswith("diff --git a/f.c b/f.c\n--- a/f.c\n")
+    assert "2.39.2" not in kept and "index" not in kept
+
+
+def test_folded_subject_is_unfolded() -> None:
+    assert patch_subject("Subject: [PATCH 1/3] mm: a\n long one\n\nbody") == "mm: a long one"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("package = a\ntarball = /b\n", "does not say series"),
+        ("package = a\ntarball = /b\nserie = 6.1\n", "only package, tarball, series are known"),
+    ],
+)
+def test_broken_base_file_is_explained(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "BASE").write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_base(tmp_path / "BASE")
+
+
+def test_missing_and_formless_patches_are_explained(settings: KernelSettings) -> None:
+    with pytest.raises(InputError, match=r"Wanted a patch at .*absent\.patch"):
+        plan(ArmSpec("02-toy", "x", (Path("absent.patch"),)), settings)
+    (settings.patches / "02-toy" / "prose.patch").write_text("not a diff\n")
+    with pytest.raises(InputError, match=r"prose\.patch is not a patch"):
+        plan(ArmSpec("02-toy", "x", (Path("prose.patch"),)), settings)

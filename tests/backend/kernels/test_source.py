@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The source tarball: hashed once, unpacked whole, and bad ones refused in a sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace as changed
+from pathlib import Path
+
+import pytest
+
+from duet.kernels import KernelSettings
+from duet.kernels import source as source_module
+from duet.kernels.source import (
+    BadTarball,
+    DiskFull,
+    NoSource,
+    Tarball,
+    check_space,
+    find_tarball,
+    kernel_version,
+    unpack,
+)
+
+sys.path.insert(0, str(Path(__file__).parent))
+import house
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> KernelSettings:
+    return house.make_house(tmp_path)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "tarballs.json"
+
+
+def test_tarball_is_hashed_again_only_when_it_changed(
+    settings: KernelSettings, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = find_tarball(settings.base, None, memory)
+    with monkeypatch.context() as patched:
+        patched.setattr(source_module.hashlib, "file_digest", None)
+        assert find_tarball(settings.base, None, memory) == first
+    with settings.base.tarball.open("ab") as stream:
+        stream.write(b"more")
+    assert find_tarball(settings.base, None, memory).sha256 != first.sha256
+
+
+def test_same_bytes_elsewhere_are_the_same_source(settings: KernelSettings, memory: Path) -> None:
+    copy = memory.parent.parent / "copy.tar.xz"
+    copy.write_bytes(settings.base.tarball.read_bytes())
+    default = find_tarball(settings.base, None, memory)
+    assert find_tarball(settings.base, copy, memory).sha256 == default.sha256
+
+
+def test_stored_kernels_outlive_the_tarball(settings: KernelSettings, memory: Path) -> None:
+    known = find_tarball(settings.base, None, memory)
+    settings.base.tarball.unlink()
+    assert find_tarball(settings.base, None, memory) == known
+
+
+def test_missing_source_names_the_package(settings: KernelSettings, memory: Path) -> None:
+    settings.base.tarball.unlink()
+    with pytest.raises(NoSource, match="but there is no such file") as caught:
+        find_tarball(settings.base, None, memory)
+    assert "apt-get install linux-toy" in caught.value.remedy
+    assert "--source TARBALL" in caught.value.remedy
+    with pytest.raises(NoSource, match=r"/nowhere\.tar\.xz") as caught:
+        find_tarball(settings.base, Path("/nowhere.tar.xz"), memory)
+    assert "--source" in caught.value.remedy
+
+
+def test_broken_memory_is_forgotten(settings: KernelSettings, memory: Path) -> None:
+    memory.parent.mkdir(parents=True)
+    memory.write_text("{half")
+    assert len(find_tarball(settings.base, None, memory).sha256) == 64
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"README": "hello"}, "it has no kernel Makefile"),
+        ({"Makefile": "all:\n\techo hi\n"}, "it has no kernel Makefile"),
+        ({"Makefile": house.MAKEFILE.replace("= 1\n", "= 12\n")}, r"is 6\.12\.7"),
+    ],
+)
+def test_tarball_of_something_else_is_refused(
+    settings: KernelSettings, tmp_path: Path, files: dict[str, str], said: str
+) -> None:
+    other = house.make_tarball(tmp_path / "other.tar.xz", files)
+    target = tmp_path / "tree" / "src"
+    with pytest.raises(BadTarball, match=said) as caught:
+        unpack(Tarball(other, "0"), settings.base, target, lock_fd=os.dup(0))
+    assert "linux-6.1" in caught.value.remedy
+    assert not any((tmp_path / "tree").iterdir()), "nothing half-unpacked stays"
+
+
+def test_truncated_tarball_is_refused(settings: KernelSettings, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.tar.xz"
+    torn.write_bytes(settings.base.tarball.read_bytes()[:-40])
+    with pytest.raises(BadTarball, match="tar could not read it"):
+        unpack(Tarball(torn, "0"), settings.base, tmp_path / "tree" / "src", lock_fd=os.dup(0))
+
+
+def test_unpacked_tree_appears_whole(settings: KernelSettings, tmp_path: Path) -> None:
+    target = tmp_path / "tree" / "src"
+    (tmp_path / "tree" / "src.unpacking").mkdir(parents=True)
+    (tmp_path / "tree" / "src.unpacking" / "left-by-a-killed-call").touch()
+    unpack(Tarball(settings.base.tarball, "0"), settings.base, target, lock_fd=os.dup(0))
+    assert sorted(path.name for path in target.iterdir()) == ["Makefile", "mm"]
+    assert kernel_version(target) == "6.1.7"
+
+
+def test_full_disk_says_needed_and_free(tmp_path: Path) -> None:
+    with pytest.raises(DiskFull, match=r"Wanted 999999\.0 GB to compile, but .* GB free") as caught:
+        check_space(tmp_path, 999_999 * 10**9, "to compile")
+    assert "DUET_CACHE" in caught.value.remedy
+
+
+def test_series_of_the_base_decides(settings: KernelSettings, tmp_path: Path) -> None:
+    newer = changed(settings.base, series="6.12")
+    with pytest.raises(BadTarball, match=r"Wanted Linux 6\.12"):
+        unpack(
+            Tarball(settings.base.tarball, "0"), newer, tmp_path / "tree" / "src", lock_fd=os.dup(0)
+        )
