@@ -10,9 +10,9 @@
  * many umounts and then end, which makes runs on different kernels the same work.
  *
  * --reclaim-ms adds a process storm-reclaim that puts itself in the way: every M ms it looks
- * up K names that do not exist below /sys (kernfs keeps such negative dentries on the LRU
- * list, unlike ramfs and tmpfs) and then asks the kernel to drop them, so that shrink_slab()
- * has real work inside its reader section.
+ * up names that do not exist below /sys, for half of that time and at most K names (kernfs
+ * keeps such negative dentries on the LRU list, unlike ramfs and tmpfs), and then asks the
+ * kernel to drop them, so that shrink_slab() has real work inside its reader section.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,6 +61,7 @@ struct shared {
 	_Atomic uint64_t tickets; /* umounts handed out, with --ops */
 	_Atomic uint64_t end_ns;  /* when hogs stop */
 	_Atomic uint64_t reclaims;
+	_Atomic uint64_t names; /* looked up by the reclaimer */
 	atomic_bool stop;
 	struct hog hog[MAX_HOGS];
 };
@@ -143,18 +144,20 @@ static _Noreturn void hog_main(const struct options *options, unsigned int id, i
 	_exit(0);
 }
 
-/* Leave @names negative dentries on the LRU list of sysfs. */
-static void fill_dentries(unsigned int names)
+/* Leave up to @names negative dentries on the LRU list of sysfs; stop at @until. */
+static unsigned int fill_dentries(unsigned int names, uint64_t until)
 {
 	static unsigned int round;
 	struct stat st;
 	char path[64];
+	unsigned int i;
 
 	round++;
-	for (unsigned int i = 0; i < names; i++) {
+	for (i = 0; i < names && now_ns() < until; i++) {
 		snprintf(path, sizeof(path), "/sys/kernel/storm-%u-%u", round, i);
 		stat(path, &st);
 	}
+	return i;
 }
 
 static _Noreturn void reclaim_main(const struct options *options, int barrier)
@@ -169,8 +172,9 @@ static _Noreturn void reclaim_main(const struct options *options, int barrier)
 	next = now_ns();
 	while (!atomic_load(&shared->stop)) {
 		struct timespec at;
+		uint64_t half = now_ns() + options->reclaim_ms * NSEC_PER_MSEC / 2;
 
-		fill_dentries(options->reclaim_names);
+		shared->names += fill_dentries(options->reclaim_names, half);
 		if (pwrite(fd, DROP_SLAB, 1, 0) != 1)
 			fail("cannot write", DROP_CACHES);
 		atomic_fetch_add(&shared->reclaims, 1);
@@ -309,8 +313,8 @@ static int print_result(const struct options *options, uint64_t elapsed_ns, unsi
 		errors += shared->hog[i].errors;
 	}
 	if (options->reclaim_ms)
-		printf("storm-reclaim: drops=%llu names=%u\n", (unsigned long long)shared->reclaims,
-		       options->reclaim_names);
+		printf("storm-reclaim: drops=%llu names=%llu\n",
+		       (unsigned long long)shared->reclaims, (unsigned long long)shared->names);
 	printf("storm: hogs=%u seconds=%.3f umounts=%llu per_s=%.1f errors=%llu\n", options->hogs,
 	       seconds, (unsigned long long)umounts, umounts / seconds, (unsigned long long)errors);
 	return errors ? 1 : 0;

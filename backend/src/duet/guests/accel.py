@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from duet.errors import InfraError, InputError
 from duet.guests.boot import Bootable, try_boot
@@ -26,7 +27,8 @@ KVM_DEVICE = Path("/dev/kvm")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 POLICIES = ("auto", "tcg", "kvm")
 
-_one_probe = asyncio.Lock()
+_one_probe: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+"""Lanes that boot at once wait for the answer of the first; one lock per event loop."""
 
 
 def policy_from_env() -> str:
@@ -75,7 +77,8 @@ async def kvm_boots(
         return False
     kept_at = cache_dir() / "tools" / "kvm-probe.json"
     key = _probe_key(qemu_version)
-    async with _one_probe:
+    loop = asyncio.get_running_loop()
+    async with _one_probe.setdefault(loop, asyncio.Lock()):
         known = _cached(kept_at, key)
         if known is not None:
             return known

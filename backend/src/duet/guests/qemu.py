@@ -31,12 +31,14 @@ FIXED_CMDLINE = (
     "panic=-1",
     "oops=panic",
 )
+COUNT_CMDLINE = ("tsc_early_khz=1000000",)
+"""With -icount the TSC counts guest nanoseconds, so a kilohertz is known and not measured."""
 
 
 def kernel_cmdline(spec: GuestSpec, verbose: bool) -> str:
     """What the kernel is told; a second try talks."""
-    words = (*FIXED_CMDLINE, *(() if verbose else ("quiet",)), *spec.cmdline)
-    return " ".join(words)
+    clock = COUNT_CMDLINE if spec.clock is Clock.COUNT else ()
+    return " ".join((*FIXED_CMDLINE, *clock, *(() if verbose else ("quiet",)), *spec.cmdline))
 
 
 def port_args(sockets: dict[int, Path]) -> list[str]:
