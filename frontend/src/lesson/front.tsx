@@ -106,7 +106,10 @@ function useMore(slug: string): More | null {
     const stop = new AbortController();
     fetch(`api/lessons/${encodeURIComponent(slug)}`, { signal: stop.signal })
       .then((answer) => (answer.ok ? (answer.json() as Promise<More>) : null))
-      .then((tree) => setMore(tree), () => {});
+      .then(
+        (tree) => setMore(tree),
+        () => {},
+      );
     return () => stop.abort();
   }, [slug]);
   return more;

@@ -204,7 +204,13 @@ function summary(lesson: Lesson, knobs: Knobs): string {
     const always = name === 'vcpus' || name === 'seconds';
     if (!always && value === param.default) continue;
     const shown = valueWords(param, value);
-    words.push(name === 'seconds' ? shown : name === 'vcpus' ? `${shown} ${value === 1 ? 'vCPU' : param.title}` : `${param.title} ${shown}`);
+    words.push(
+      name === 'seconds'
+        ? shown
+        : name === 'vcpus'
+          ? `${shown} ${value === 1 ? 'vCPU' : param.title}`
+          : `${param.title} ${shown}`,
+    );
   }
   words.push(`${knobs.clock} clock`);
   return words.join(', ');

@@ -34,7 +34,9 @@ export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
 
 function keepBoot(lesson: Lesson, now: Knobs): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(now.params).filter(([k]) => k === 'seconds' || lesson.params[k]?.applies === 'boot'),
+    Object.entries(now.params).filter(
+      ([k]) => k === 'seconds' || lesson.params[k]?.applies === 'boot',
+    ),
   );
 }
 

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { formatCount, plural } from '../base/units.ts';
 import type { Arm } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
-import { CrossIcon } from '../ui/icons.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { CrossIcon } from '../ui/icons.tsx';
 import { lanePhase } from './phase.ts';
 
 interface Props {
@@ -16,6 +16,8 @@ interface Props {
   readonly recorded: boolean;
   /** A live run is on its way while the recording is shown. */
   readonly pending: boolean;
+  /** The run on the stage has no such lane. */
+  readonly missing: boolean;
   readonly ops: number | null;
   readonly operation: { readonly name: string; readonly plural: string };
   readonly lost: number;
@@ -26,7 +28,7 @@ interface Props {
 export function LaneHeader(props: Props) {
   const { arm, lane, build, recorded, ops, operation, lost, lines } = props;
   const [details, setDetails] = useState(false);
-  const phase = lanePhase(lane, build, recorded, props.pending);
+  const phase = lanePhase(lane, build, recorded, props.pending, props.missing);
   const tail = [build?.error?.detail, lane?.detail, lines.join('\n')].filter(Boolean).join('\n\n');
   return (
     <div className="lane-header" data-testid={`lane-${arm.name}`} data-phase={phase.name}>

@@ -18,7 +18,9 @@ export function command(measured: MeasuredMessage, lesson: Lesson): string {
     .filter(([k, v]) => lesson.params[k]?.default !== v)
     .map(([k, v]) => `--${k.replaceAll('_', '-')} ${v}`);
   const arms = measured.rows.map((r) => r.arm).join(',');
-  return ['./duet run', lesson.slug, '--arms', arms, ...params, '--clock', measured.clock].join(' ');
+  return ['./duet run', lesson.slug, '--arms', arms, ...params, '--clock', measured.clock].join(
+    ' ',
+  );
 }
 
 function wrap(text: string, indent = ''): string[] {
@@ -85,8 +87,7 @@ export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
     );
   }
   out.push('');
-  for (const row of measured.rows)
-    if (row.verdict) out.push(...wrap(`${row.arm}: ${row.verdict}`));
+  for (const row of measured.rows) if (row.verdict) out.push(...wrap(`${row.arm}: ${row.verdict}`));
   if (measured.verdict) out.push(...wrap(measured.verdict));
   out.push('', 'samples:');
   for (const row of measured.rows)

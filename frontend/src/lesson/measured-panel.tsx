@@ -27,7 +27,8 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
   return (
     <section className="panel" aria-label="Measured" data-testid="measured">
       <h3 className="eyebrow">
-        {lesson.operation.plural}, {unit}, higher is better <span className="evidence">measured</span>
+        {lesson.operation.plural}, {unit}, higher is better{' '}
+        <span className="evidence">measured</span>
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>
             recorded {day(measured.at)}
@@ -80,7 +81,8 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured && rows.length > 0 && (
         <p className="small quiet">
-          {measured.workload}, {Object.entries(measured.params)
+          {measured.workload},{' '}
+          {Object.entries(measured.params)
             .filter(([k]) => k in lesson.params)
             .map(([k, v]) => `${v} ${lesson.params[k]?.title ?? k}`)
             .join(', ')}
@@ -145,8 +147,17 @@ function Samples(props: {
         <rect x="0" y="5" width={x(median)} height="6" fill="var(--work)" opacity="0.28" />
       )}
       {values.map((v, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: samples of one table never move
-        <line key={i} x1={x(v)} x2={x(v)} y1="2" y2="14" stroke="var(--work)" strokeWidth="1" vectorEffect="non-scaling-stroke" />
+        <line
+          // biome-ignore lint/suspicious/noArrayIndexKey: samples of one table never move
+          key={i}
+          x1={x(v)}
+          x2={x(v)}
+          y1="2"
+          y2="14"
+          stroke="var(--work)"
+          strokeWidth="1"
+          vectorEffect="non-scaling-stroke"
+        />
       ))}
     </svg>
   );

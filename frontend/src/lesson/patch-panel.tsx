@@ -143,6 +143,8 @@ function colourOf(kinds: readonly Kind[], name: string | undefined): string {
 }
 
 function commonIndent(lines: readonly PatchLine[]): number {
-  const depths = lines.filter((l) => l.text.trim()).map((l) => /^\t*/.exec(l.text)?.[0].length ?? 0);
+  const depths = lines
+    .filter((l) => l.text.trim())
+    .map((l) => /^\t*/.exec(l.text)?.[0].length ?? 0);
   return depths.length > 0 ? Math.min(...depths) : 0;
 }

@@ -30,7 +30,10 @@ export function parsePatch(text: string): readonly PatchFile[] {
       if (sign === '+' || sign === '-' || sign === ' ') {
         if (sign !== '+') left -= 1;
         if (sign !== '-') right -= 1;
-        files.at(-1)?.hunks.at(-1)?.lines.push({ sign, text: line.slice(1) });
+        files
+          .at(-1)
+          ?.hunks.at(-1)
+          ?.lines.push({ sign, text: line.slice(1) });
       }
       continue;
     }

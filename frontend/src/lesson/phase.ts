@@ -19,15 +19,15 @@ function plain(name: string, words: string, progress: number | null = null): Pha
 }
 
 const buildWords: Record<BuildMessage['phase'], string> = {
-  queued: 'waits for its build',
-  unpack: 'unpacking the source',
+  wait: 'waits for its build',
+  extract: 'unpacking the source',
   patch: 'patching',
   config: 'configuring',
   compile: 'building',
+  link: 'linking',
   store: 'storing the kernel',
   done: 'built',
   failed: 'build failed',
-  cancelled: 'build cancelled',
 };
 
 /** A build that goes on, or ended badly. */
@@ -43,8 +43,13 @@ export function buildPhase(build: BuildMessage | null): PhaseWords | null {
       remedy: build.error?.remedy ?? '',
     };
   const share = build.total > 0 ? build.done / build.total : null;
-  const percent = build.phase === 'compile' && share !== null ? ` ${Math.floor(share * 100)} %` : '';
-  return plain('building', buildWords[build.phase] + percent, build.phase === 'compile' ? share : null);
+  const percent =
+    build.phase === 'compile' && share !== null ? ` ${Math.floor(share * 100)} %` : '';
+  return plain(
+    'building',
+    buildWords[build.phase] + percent,
+    build.phase === 'compile' ? share : null,
+  );
 }
 
 /**
@@ -56,7 +61,10 @@ export function lanePhase(
   build: BuildMessage | null,
   recorded: boolean,
   pending = false,
+  missing = false,
 ): PhaseWords {
+  if (missing && !pending)
+    return plain('missing', recorded ? 'not in this recording' : 'not in this run');
   if (!recorded) return livePhase(lane, build);
   if (!pending) {
     const building = buildPhase(build);

@@ -2,14 +2,16 @@
 /** A question before the run; afterwards what was expected beside what the events say. */
 
 import type { Prediction } from '../protocol/lesson.ts';
-import { forTen, truthIndex } from './predict.ts';
+import { forTen } from './predict.ts';
 
 interface Props {
   readonly prediction: Prediction;
   /** The viewer's choice, or null. */
   readonly guess: number | null;
-  /** Operations of the first arm for one of the second, once enough are counted. */
-  readonly ratio: number | null;
+  /** What the events say, once enough are counted. */
+  readonly answer: { readonly ratio: number; readonly choice: number } | null;
+  /** Why the events in view cannot answer; empty when they can. */
+  readonly unfit: string;
   readonly armTitle: (arm: string) => string;
   readonly plural: string;
   readonly onGuess: (choice: number) => void;
@@ -17,8 +19,9 @@ interface Props {
 }
 
 export function PredictCard(props: Props) {
-  const { prediction, guess, ratio, armTitle, plural } = props;
-  const truth = guess === null || ratio === null ? null : truthIndex(prediction, ratio);
+  const { prediction, guess, armTitle, plural } = props;
+  const answer = props.unfit ? null : props.answer;
+  const truth = guess === null || answer === null ? null : answer.choice;
   return (
     <section className="card predict" aria-label="Prediction" data-testid="predict">
       <p className="eyebrow">
@@ -54,10 +57,10 @@ export function PredictCard(props: Props) {
       </ul>
       {guess !== null && (
         <p className="small quiet" data-testid="predict-truth" data-volatile>
-          {ratio === null
-            ? `Now let it run. The answer comes from the ${plural} that are counted.`
-            : `So far ${forTen(ratio)} ${plural} on ${armTitle(prediction.arms[0])} for ten on ${armTitle(prediction.arms[1])}, counted at this moment. `}
-          {ratio !== null && (
+          {answer === null
+            ? props.unfit || `Now let it run. The answer comes from the ${plural} that are counted.`
+            : `So far ${forTen(answer.ratio)} ${plural} on ${armTitle(prediction.arms[0])} for ten on ${armTitle(prediction.arms[1])}, counted. `}
+          {answer !== null && (
             <button type="button" className="link" onClick={props.onForget}>
               ask me again
             </button>

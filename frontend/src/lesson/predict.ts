@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Predict, then check: what the viewer expected against what the events say. Pure, but for the keeping. */
 
-import type { Prediction } from '../protocol/lesson.ts';
-
-/** The choice that the truth falls into: how many of the rising bounds it has reached. */
-export function truthIndex(prediction: Prediction, ratio: number): number {
-  return prediction.bounds.filter((bound) => ratio >= bound).length;
-}
-
 /** "2.3 for ten of rwsem's" without claiming more digits than the counts carry. */
 export function forTen(ratio: number): string {
   const ten = ratio * 10;
   return ten >= 9.95 ? String(Math.round(ten)) : ten.toFixed(1);
 }
-
-/** Fewer operations than this on either arm prove nothing yet. */
-export const enoughOps = 8;
 
 /** Small things the viewer did, kept in this browser under one key per lesson. */
 export interface Kept {

@@ -5,9 +5,9 @@ import { useEffect, useState } from 'react';
 import { formatNs } from '../base/units.ts';
 import type { Mark } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
 import { momentMs } from '../ui/words.ts';
-import { Dialog } from '../ui/dialog.tsx';
 import type { Key } from './keyboard.ts';
 
 interface SheetProps {
@@ -52,8 +52,6 @@ export function CaveatSheet({ lesson, open, onClose }: SheetProps & { readonly l
   );
 }
 
-export type Answer = 'open' | 'right' | 'wrong';
-
 interface QuestionProps {
   readonly lesson: Lesson;
   readonly answered: readonly number[];
@@ -61,7 +59,6 @@ interface QuestionProps {
   readonly asking: number | null;
   /** What the last pointing said of the question that is asked. */
   readonly said: string;
-  readonly recorded: boolean;
   readonly onAsk: (index: number | null) => void;
   readonly onForget: () => void;
 }
@@ -175,8 +172,7 @@ export function RecordsSheet({ lesson, runId, mark, rowName, recorded, onClose }
 }
 
 function RecordTable({ events, mark }: { events: readonly RawEvent[]; mark: Mark }) {
-  if (events.length === 0)
-    return <p className="quiet">No raw record is kept for this moment.</p>;
+  if (events.length === 0) return <p className="quiet">No raw record is kept for this moment.</p>;
   return (
     <table className="table records">
       <thead>

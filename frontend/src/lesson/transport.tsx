@@ -3,6 +3,7 @@
 
 import type { ReactNode } from 'react';
 import { speedWords } from '../base/units.ts';
+import { sliderOf, speedOf } from '../derive/speed.ts';
 import { BackIcon, ForwardIcon, PauseIcon, PlayIcon } from '../ui/icons.tsx';
 import { momentMs } from '../ui/words.ts';
 import type { Align } from './place.ts';
@@ -29,24 +30,10 @@ interface Props {
   readonly onWords: () => void;
 }
 
-export const slowest = 1e-6;
-export const fastest = 10;
-
-/** The slider's place of a speed: 0 is the slowest, 1 the fastest, logarithmic between. */
-export function speedPlace(speed: number): number {
-  const place = Math.log(speed / slowest) / Math.log(fastest / slowest);
-  return Math.min(1, Math.max(0, place));
-}
-
-export function speedAt(place: number): number {
-  const raw = slowest * (fastest / slowest) ** place;
-  return Number(raw.toPrecision(2));
-}
-
 export function Transport(props: Props) {
   const { moving, moment, speed, align, armed, live, empty, beat } = props;
   return (
-    <footer className="transport" aria-label="Transport" data-testid="transport">
+    <footer className="transport" data-testid="transport">
       <div className="transport-left">
         <div className="transport-buttons">
           <button
@@ -96,9 +83,9 @@ export function Transport(props: Props) {
             min="0"
             max="1"
             step="any"
-            value={speedPlace(speed)}
+            value={sliderOf(speed)}
             aria-valuetext={speedWords(speed)}
-            onChange={(e) => props.onSpeed(speedAt(Number(e.target.value)))}
+            onChange={(e) => props.onSpeed(speedOf(Number(e.target.value)))}
             data-testid="speed"
           />
           <span className="small quiet number" data-testid="speed-words">

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Counts of the run on the stage, up to now. Counts, never rates: this run was traced. */
+
+import { formatCount, formatNs } from '../base/units.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import { useMetrics } from '../store/hooks.tsx';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly arms: readonly string[];
+  readonly recorded: boolean;
+}
+
+export function CountsPanel({ lesson, arms, recorded }: Props) {
+  return (
+    <section className="panel" aria-label="Counts" data-testid="counts">
+      <h3 className="eyebrow">
+        The whole run, so far{' '}
+        <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+      </h3>
+      <table className="table small">
+        <thead>
+          <tr>
+            <th scope="col">arm</th>
+            <th scope="col" className="right">
+              {lesson.operation.plural}
+            </th>
+            <th scope="col" className="right">
+              grace periods
+            </th>
+            <th scope="col" className="right">
+              median wait
+            </th>
+          </tr>
+        </thead>
+        <tbody data-volatile>
+          {lesson.arms
+            .filter((arm) => arms.includes(arm.name))
+            .map((arm) => (
+              <CountRow key={arm.name} arm={arm.name} title={arm.title} />
+            ))}
+        </tbody>
+      </table>
+      <p className="small quiet">
+        The lanes ran with tracing and at the same time: look, but do not compare rates.
+      </p>
+    </section>
+  );
+}
+
+function CountRow({ arm, title }: { readonly arm: string; readonly title: string }) {
+  const metrics = useMetrics(arm);
+  const wait = metrics?.wait_ns.p50 ?? null;
+  return (
+    <tr>
+      <th scope="row">{title}</th>
+      <td className="right">{metrics ? formatCount(metrics.ops) : '–'}</td>
+      <td className="right">{metrics ? formatCount(metrics.grace_periods) : '–'}</td>
+      <td className="right">{wait === null ? 'none' : formatNs(wait)}</td>
+    </tr>
+  );
+}

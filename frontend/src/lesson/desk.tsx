@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A lesson that is there: story, stage, side and transport, wired to the store and the playback. */
+
+import { useEffect, useMemo, useState } from 'react';
+import { plural } from '../base/units.ts';
+import type { Mark } from '../derive/types.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { RunMessage } from '../protocol/messages.ts';
+import {
+  useBuild,
+  useCommands,
+  useConnection,
+  useControl,
+  useLanes,
+  useMeasured,
+  usePendingRun,
+  useRun,
+} from '../store/hooks.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Mark as Sign } from '../ui/icons.tsx';
+import { chooseTheme, useTheme } from '../ui/theme.ts';
+import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '../views/hooks.tsx';
+import { Overview } from '../views/overview/index.tsx';
+import { type Act, keyList, useKeys } from './keyboard.ts';
+import { type ArmState, KnobDesk } from './knob-desk.tsx';
+import { firstKnobs, type Knobs, sceneKnobs, valueWords } from './knobs.ts';
+import { Legend } from './legend.tsx';
+import { Notices } from './notices.tsx';
+import { buildPhase, lanePhase } from './phase.ts';
+import { type Place, writePlace } from './place.ts';
+import { PredictCard } from './predict-card.tsx';
+import { PresentFoot, PresentTop } from './present.tsx';
+import { differs } from './recording.ts';
+import { CaveatSheet, HelpSheet, Questions, RecordsSheet } from './sheets.tsx';
+import { hasSide, Side } from './side.tsx';
+import { Stage } from './stage.tsx';
+import { LossList, StateStrip } from './state-strip.tsx';
+import { Story } from './story.tsx';
+import { ShareButton, ThemeButton } from './tools.tsx';
+import { Transport } from './transport.tsx';
+import { useKept } from './use-kept.ts';
+import { useLosses } from './use-losses.ts';
+import type { Go } from './use-place.ts';
+import { useAddress, useIdle, useScene } from './use-scene.ts';
+import { WordsPanel } from './words-panel.tsx';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly place: Place;
+  readonly go: Go;
+}
+
+type Sheet = 'help' | 'caveats' | 'losses' | null;
+
+const liveBusy: readonly RunMessage['phase'][] = [
+  'preparing',
+  'booting',
+  'ready',
+  'running',
+  'draining',
+];
+
+export function Desk({ lesson, scene, arms, place, go }: Props) {
+  const theme = useTheme();
+  const run = useRun();
+  const pending = usePendingRun();
+  const lanes = useLanes();
+  const builds = useBuild();
+  const measured = useMeasured();
+  const control = useControl();
+  const connection = useConnection();
+  const commands = useCommands();
+  const index = useRunIndex();
+  const playback = usePlayback();
+  const sentence = useSentence(scene.sentence);
+  const answer = usePrediction(scene.predict);
+  const losses = useLosses(lesson, arms);
+  const [kept, keep] = useKept(lesson.slug);
+  const [knobs, setKnobs] = useState<Knobs>(() => sceneKnobs(lesson, firstKnobs(lesson), scene));
+  const [sheet, setSheet] = useState<Sheet>(null);
+  const [words, setWords] = useState(false);
+  const [knobsAnyway, setKnobsAnyway] = useState(false);
+  const [asking, setAsking] = useState<number | null>(null);
+  const [said, setSaid] = useState('');
+  const [questions, setQuestions] = useState(false);
+  const [records, setRecords] = useState<Mark | null>(null);
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+
+  useEffect(() => setKnobs((now) => sceneKnobs(lesson, now, scene)), [lesson, scene]);
+  const settled = useScene(scene, index, playback, place);
+  useAddress(playback, scene, settled, go);
+
+  const recorded = run?.source === 'recorded';
+  const live = run?.source === 'live';
+  const running = pending?.source === 'live' || (live && liveBusy.includes(run.phase));
+  const moving = playback.state.mode !== 'paused';
+  useIdle(settled && !moving && !running && connection.state === 'open');
+
+  const armTitle = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
+  const off = run ? differs(lesson, scene, run.params) : [];
+  const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
+  const guess = scene.predict ? (kept.guesses[scene.predict] ?? null) : null;
+  const veiled =
+    prediction !== undefined &&
+    guess === null &&
+    !place.present &&
+    place.moment === null &&
+    !seen.has(scene.id);
+  const blocked =
+    connection.state !== 'open'
+      ? 'There is no connection to the server now.'
+      : control?.controller != null && !control.you
+        ? 'Another viewer controls the live run; you are watching.'
+        : '';
+
+  const step = (id: string) => {
+    setAsking(null);
+    setSaid('');
+    go({ step: id, moment: null, speed: null, arms: null, align: 'time' });
+  };
+  const stepBy = (by: 1 | -1) => {
+    const to = lesson.scenes[lesson.scenes.indexOf(scene) + by];
+    if (to) step(to.id);
+  };
+  const takeKnobs = (next: Knobs) => {
+    setKnobs(next);
+    if (next.arms.join() !== arms.join()) go({ arms: next.arms }, 'replace');
+  };
+  const wish = { ...knobs, arms };
+  const choice = {
+    lesson: lesson.slug,
+    arms,
+    workload: wish.workload,
+    params: wish.params,
+    clock: wish.clock,
+  };
+  const start = (with_: Knobs = wish) => commands.start({ ...choice, params: with_.params });
+
+  const onMark = (mark: Mark | null) => {
+    playback.select(mark);
+    if (!mark) return;
+    const question = asking === null ? undefined : lesson.questions[asking];
+    if (question && asking !== null && index) {
+      if (pointsAt(index, mark, question)) {
+        setSaid('');
+        keep({ ...kept, answered: [...new Set([...kept.answered, asking])] });
+        const next = lesson.questions.findIndex(
+          (_q, i) => i > asking && !kept.answered.includes(i),
+        );
+        setAsking(next < 0 ? null : next);
+      } else
+        setSaid(
+          `That is “${index.kinds[mark.kind]?.title ?? lesson.operation.name}” on ${armTitle(mark.arm)}. Look again.`,
+        );
+      return;
+    }
+    playback.pause();
+    setRecords(mark);
+  };
+
+  const keys = useMemo(() => keyList(lesson.operation.name), [lesson]);
+  const acts: Record<Act, () => void> = {
+    toggle: playback.toggle,
+    'beat-back': () => playback.beat(-1),
+    'beat-on': () => playback.beat(1),
+    'event-back': () => playback.event(-1),
+    'event-on': () => playback.event(1),
+    'step-back': () => stepBy(-1),
+    'step-on': () => stepBy(1),
+    slower: () => playback.setSpeed(playback.now().speed / 1.5),
+    faster: () => playback.setSpeed(playback.now().speed * 1.5),
+    'long-wait': playback.nextLongWait,
+    divergence: playback.firstDivergence,
+    'align-time': () => playback.align('time'),
+    'align-operation': () => playback.align('operation'),
+    'align-marker': () => playback.align('marker'),
+    scope: playback.scope,
+    words: () => setWords(!words),
+    questions: () => setQuestions(!questions),
+    caveats: () => setSheet('caveats'),
+    knobs: () => setKnobsAnyway(!knobsAnyway),
+    present: () => go({ present: !place.present }, 'replace'),
+    theme: () => chooseTheme(theme.name === 'dark' ? 'light' : 'dark'),
+    deselect: () => {
+      playback.select(null);
+      setAsking(null);
+    },
+    help: () => setSheet('help'),
+  };
+  useKeys(keys, (act) => acts[act]());
+
+  const armStates: ArmState[] = lesson.arms.map((arm) => {
+    const lane = lanes.find((l) => l.arm === arm.name) ?? null;
+    const build = builds.find((b) => b.arm === arm.name) ?? null;
+    const building = buildPhase(build)?.words;
+    const built = (lesson.ready[arm.name] ?? false) || build?.phase === 'done';
+    const alive =
+      lane && (live || pending) && lane.phase !== 'waiting'
+        ? lanePhase(lane, build, false).words
+        : '';
+    return {
+      name: arm.name,
+      words: alive || building || (built ? 'kernel built' : 'not built yet: run builds it'),
+    };
+  });
+
+  const address = () => {
+    const now = playback.now();
+    const to = writePlace(
+      {
+        ...place,
+        step: scene.id,
+        moment: Math.round(now.moment),
+        speed: now.speed,
+        arms,
+        align: now.alignment,
+        present: false,
+      },
+      location.search,
+    );
+    return `${location.origin}${location.pathname}${to}`;
+  };
+
+  const veil = veiled && (
+    <div className="stage-veil" data-testid="veil">
+      <p>First say what you expect; then look.</p>
+      <button
+        type="button"
+        className="button"
+        onClick={() => setSeen(new Set([...seen, scene.id]))}
+      >
+        just show me
+      </button>
+    </div>
+  );
+  const stage = (
+    <Stage
+      lesson={lesson}
+      scene={scene}
+      arms={arms}
+      index={index}
+      run={run}
+      lanes={lanes}
+      builds={builds}
+      pending={pending !== null}
+      theme={theme}
+      present={place.present}
+      veil={veil}
+      onMark={onMark}
+      onLoss={() => setSheet('losses')}
+    />
+  );
+  const kernel = lanes.find((l) => l.kernel)?.kernel ?? null;
+  const sheets = (
+    <>
+      <HelpSheet keys={keys} open={sheet === 'help'} onClose={() => setSheet(null)} />
+      <CaveatSheet lesson={lesson} open={sheet === 'caveats'} onClose={() => setSheet(null)} />
+      <Dialog
+        title="Lost events"
+        open={sheet === 'losses'}
+        onClose={() => setSheet(null)}
+        testId="losses"
+      >
+        <LossList lanes={losses} />
+      </Dialog>
+      <RecordsSheet
+        lesson={lesson}
+        runId={run?.run_id ?? ''}
+        mark={records}
+        rowName={rowName(index, records)}
+        recorded={recorded}
+        onClose={() => setRecords(null)}
+      />
+      <p className="hidden-text" aria-live="polite" data-testid="spoken">
+        {moving ? '' : `${scene.title}. ${sentence}`}
+      </p>
+    </>
+  );
+
+  if (place.present)
+    return (
+      <div className="lesson" data-present data-testid="present">
+        <PresentTop lesson={lesson} scene={scene} run={run} kernel={kernel} />
+        <Notices />
+        {stage}
+        <Legend lesson={lesson} scene={scene} theme={theme} />
+        <p className="present-sentence" data-testid="sentence" data-volatile>
+          <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+          {sentence}
+        </p>
+        <PresentFoot playback={playback} onLeave={() => go({ present: false }, 'replace')} />
+        {sheets}
+      </div>
+    );
+
+  const showKnobs = scene.show.includes('knobs') !== knobsAnyway;
+  const lost = losses.reduce((sum, lane) => sum + lane.events, 0);
+  const gaps = losses.reduce((sum, lane) => sum + lane.gapRows, 0);
+  return (
+    <div className="lesson" data-side={hasSide(scene) ? undefined : 'none'} data-testid="lesson">
+      <header className="top">
+        <a
+          className="brand"
+          href="?"
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey) return;
+            event.preventDefault();
+            go({ lesson: null, step: null, moment: null, speed: null, arms: null, align: 'time' });
+          }}
+        >
+          <Sign /> Kernel Duet
+        </a>
+        <h1>{lesson.question}</h1>
+        <nav className="tools" aria-label="Page">
+          <ShareButton address={address} />
+          <button
+            type="button"
+            className="button"
+            onClick={acts.present}
+            data-testid="present-button"
+          >
+            present
+          </button>
+          <ThemeButton />
+          <button
+            type="button"
+            className="button"
+            onClick={acts.help}
+            aria-label="Keys"
+            data-testid="help-button"
+          >
+            ?
+          </button>
+        </nav>
+      </header>
+
+      <Story
+        lesson={lesson}
+        scene={scene}
+        prose={lesson.content[scene.id] ?? ''}
+        sentence={veiled ? '' : sentence}
+        recorded={recorded}
+        answered={kept.answered.length}
+        mismatch={
+          off.length > 0 && run ? (
+            <div className="mismatch" data-testid="mismatch">
+              <p>
+                This step speaks of {off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', ')}
+                ; the {recorded ? 'recording' : 'run'} on the stage has{' '}
+                {off.map((d) => knobWords(lesson, d.name, d.got)).join(', ')}.
+              </p>
+              <button
+                type="button"
+                className="button"
+                disabled={blocked !== '' || running}
+                title={blocked || undefined}
+                onClick={() => start(sceneKnobs(lesson, wish, scene))}
+                data-testid="run-step"
+              >
+                run this step live
+              </button>
+            </div>
+          ) : null
+        }
+        onStep={step}
+        onCaveats={acts.caveats}
+        onQuestions={acts.questions}
+      >
+        {prediction && (
+          <PredictCard
+            prediction={prediction}
+            guess={guess}
+            answer={answer}
+            unfit={unfit(lesson, prediction.params, run)}
+            armTitle={armTitle}
+            plural={lesson.operation.plural}
+            onGuess={(i) =>
+              keep({ ...kept, guesses: { ...kept.guesses, [scene.predict ?? '']: i } })
+            }
+            onForget={() => {
+              const { [scene.predict ?? '']: _gone, ...guesses } = kept.guesses;
+              keep({ ...kept, guesses });
+            }}
+          />
+        )}
+        {questions && (
+          <Questions
+            lesson={lesson}
+            answered={kept.answered}
+            asking={asking}
+            said={said}
+            onAsk={(i) => {
+              setSaid('');
+              setAsking(i);
+              if (i === null) setQuestions(false);
+              else playback.pause();
+            }}
+            onForget={() => keep({ ...kept, answered: [] })}
+          />
+        )}
+      </Story>
+
+      <main className="stage">
+        <StateStrip
+          run={run}
+          kernel={kernel}
+          lanes={arms.length}
+          lost={lost}
+          gaps={gaps}
+          control={control}
+          pending={pending ? pendingWords(pending) : ''}
+          onLoss={() => setSheet('losses')}
+          onControl={commands.control}
+        />
+        <Notices />
+        {showKnobs && (
+          <KnobDesk
+            lesson={lesson}
+            knobs={wish}
+            shown={run ? { ...run, arms: run.arms } : null}
+            live={live}
+            running={running}
+            armStates={armStates}
+            blocked={blocked}
+            onKnobs={takeKnobs}
+            onRun={() => start()}
+            onStop={commands.stop}
+            onAgain={commands.again}
+          />
+        )}
+        {stage}
+        {words && (
+          <WordsPanel sentence={sentence} onMark={onMark} onClose={() => setWords(false)} />
+        )}
+        <Legend lesson={lesson} scene={scene} theme={theme} />
+      </main>
+
+      {hasSide(scene) && (
+        <Side
+          lesson={lesson}
+          scene={scene}
+          arms={arms}
+          index={index}
+          recorded={recorded}
+          theme={theme}
+          measured={measured?.lesson === lesson.slug ? measured : null}
+          blocked={running ? 'A live run is going on; measuring would disturb it.' : blocked}
+          onMeasure={() => commands.measure(choice)}
+        />
+      )}
+
+      <Transport
+        moving={moving}
+        moment={playback.state.moment}
+        speed={playback.state.speed}
+        align={playback.state.alignment}
+        armed={playback.state.mode === 'scope'}
+        live={live}
+        empty={!settled}
+        beat={lesson.operation.name}
+        overview={
+          <Overview
+            runIndex={index}
+            lesson={lesson}
+            frame={playback.frame}
+            theme={theme}
+            arms={arms}
+            onWindow={playback.setWindow}
+          />
+        }
+        onToggle={playback.toggle}
+        onBeat={playback.beat}
+        onSpeed={playback.setSpeed}
+        onAlign={playback.align}
+        onLongWait={playback.nextLongWait}
+        onDivergence={playback.firstDivergence}
+        onScope={playback.scope}
+        onWords={acts.words}
+      />
+      {sheets}
+    </div>
+  );
+}
+
+function pendingWords(run: RunMessage): string {
+  if (run.source === 'recorded') return 'another recording is on its way';
+  return (
+    run.message || (run.phase === 'booting' ? 'guests are booting' : 'a live run is being prepared')
+  );
+}
+
+/** "9 hogs", "reclaim every 20 ms" */
+function knobWords(lesson: Lesson, name: string, value: number): string {
+  const param = lesson.params[name];
+  if (!param) return `${name} ${value}`;
+  if (param.title.endsWith('s') && !param.unit) return plural(value, param.title.slice(0, -1));
+  return `${param.title} ${valueWords(param, value)}`;
+}
+
+/** Why the run on the stage cannot answer a prediction; empty when it can. */
+function unfit(
+  lesson: Lesson,
+  params: Readonly<Record<string, number>>,
+  run: RunMessage | null,
+): string {
+  const wrong = Object.entries(params).filter(([k, v]) => run !== null && run.params[k] !== v);
+  if (wrong.length === 0) return '';
+  return `The run on the stage cannot answer: it takes one with ${wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', ')}.`;
+}
+
+function rowName(index: ReturnType<typeof useRunIndex>, mark: Mark | null): string {
+  const lane = index?.lanes.find((l) => l.arm === mark?.arm);
+  return lane?.rows.find((r) => r.row === mark?.row)?.name ?? '';
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Which mark means what; only kinds that the step can show, what is not the lesson last and pale. */
+
+import type { Theme } from '../base/theme.ts';
+import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
+import { KindSwatch } from '../views/hog-rows/index.tsx';
+
+/** Kinds worth a place: in focus, or what every picture has; tracks only where the step shows them. */
+export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
+  const focus = new Set(scene.focus);
+  const tracks = scene.show.includes('tracks');
+  const fits = (kind: Kind) => {
+    if (focus.has(kind.name)) return kind.layer !== 'track' || tracks;
+    return kind.layer === 'state' && (kind.name === 'running' || kind.name === 'runnable');
+  };
+  const dismissed = lesson.kinds.filter(
+    (k) => !k.lesson && k.name === 'wait_exp' && !focus.has(k.name),
+  );
+  return [...lesson.kinds.filter(fits), ...dismissed];
+}
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly theme: Theme;
+}
+
+export function Legend({ lesson, scene, theme }: Props) {
+  return (
+    <ul className="legend" aria-label="Legend" data-testid="legend">
+      {legendKinds(lesson, scene).map((kind) => (
+        <li key={kind.name} data-muted={kind.lesson ? undefined : ''}>
+          <KindSwatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
+          {kind.title}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The lesson page: asks for the lesson and for the recording that fits the step, and waits in words. */
+
+import { useEffect } from 'react';
+import { must } from '../base/assert.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import {
+  useCommands,
+  useConnection,
+  useErrors,
+  useLesson,
+  usePendingRun,
+  useRun,
+} from '../store/hooks.tsx';
+import { Mark } from '../ui/icons.tsx';
+import { PlaybackProvider } from '../views/hooks.tsx';
+import { Desk } from './desk.tsx';
+import { Notices } from './notices.tsx';
+import type { Place } from './place.ts';
+import { presentArms } from './present.tsx';
+import { bestRecording } from './recording.ts';
+import type { Go } from './use-place.ts';
+
+interface Props {
+  readonly slug: string;
+  readonly place: Place;
+  readonly go: Go;
+}
+
+/** The step that an address names; an unknown one is the first. */
+export function sceneOf(lesson: Lesson, step: string | null): Scene {
+  return lesson.scenes.find((s) => s.id === step) ?? must(lesson.scenes[0], 'a scene');
+}
+
+export function LessonPage({ slug, place, go }: Props) {
+  const lesson = useLesson();
+  const { open } = useCommands();
+  useEffect(() => open(slug), [open, slug]);
+  if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
+  return <Shown lesson={lesson} place={place} go={go} />;
+}
+
+function Shown({ lesson, place, go }: Omit<Props, 'slug'> & { readonly lesson: Lesson }) {
+  const scene = sceneOf(lesson, place.step);
+  useFittingRecording(lesson, scene);
+  const arms = place.arms?.filter((a) => lesson.arms.some((b) => b.name === a)) ?? [];
+  const chosen = arms.length > 0 ? arms : scene.arms;
+  const shown = place.present ? presentArms(lesson, scene, chosen) : chosen;
+  return (
+    <PlaybackProvider arms={shown}>
+      <Desk lesson={lesson} scene={scene} arms={shown} place={place} go={go} />
+    </PlaybackProvider>
+  );
+}
+
+/** A step that speaks of other knobs than the recording on the stage gets the one that fits best. */
+function useFittingRecording(lesson: Lesson, scene: Scene): void {
+  const { open } = useCommands();
+  const run = useRun();
+  const pending = usePendingRun();
+  const best = bestRecording(lesson, scene);
+  const wanted = best ? `recorded:${best.name}` : null;
+  const free = run === null || run.source === 'recorded';
+  const shown = run?.run_id ?? null;
+  useEffect(() => {
+    if (wanted === null || !free || pending?.source === 'live' || shown === wanted) return;
+    open(lesson.slug, wanted);
+  }, [open, lesson.slug, wanted, free, pending?.source, shown]);
+}
+
+function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: () => void }) {
+  const connection = useConnection();
+  const { list } = useErrors();
+  return (
+    <main className="front">
+      <header>
+        <a
+          className="brand"
+          href="?"
+          onClick={(event) => {
+            event.preventDefault();
+            onFront();
+          }}
+        >
+          <Mark /> Kernel Duet
+        </a>
+      </header>
+      <p className="lead" role="status">
+        {list.length > 0
+          ? `The lesson “${slug}” could not be opened.`
+          : connection.state === 'open'
+            ? 'The lesson is on its way…'
+            : 'Looking for the server…'}
+      </p>
+      <Notices />
+    </main>
+  );
+}

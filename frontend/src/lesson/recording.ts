@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Which recording fits a scene best, and what does not fit. Pure. */
+
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+
+type Recording = Lesson['recordings'][number];
+
+type Wish = Pick<Scene, 'arms' | 'params'>;
+
+/** Titles of the knobs of which the scene speaks with other values than `params` has. */
+export function differs(
+  lesson: Pick<Lesson, 'params'>,
+  scene: Pick<Scene, 'params'>,
+  params: Readonly<Record<string, number>>,
+): readonly { readonly name: string; readonly wanted: number; readonly got: number }[] {
+  return Object.entries(wishes(lesson, scene)).flatMap(([name, wanted]) => {
+    const got = params[name] ?? lesson.params[name]?.default ?? wanted;
+    return got === wanted ? [] : [{ name, wanted, got }];
+  });
+}
+
+/** What a scene says of the knobs, and the defaults of those other scenes speak of. */
+function wishes(
+  lesson: Pick<Lesson, 'params'>,
+  scene: Pick<Scene, 'params'>,
+): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const [name, param] of Object.entries(lesson.params))
+    if (name !== 'seconds' && name !== 'vcpus') all[name] = param.default;
+  return { ...all, ...scene.params };
+}
+
+/** The fewest differences, then the most arms, then the nearest values, then the lesson's own order. */
+export function bestRecording(
+  lesson: Pick<Lesson, 'params' | 'recordings' | 'clock'>,
+  scene: Wish,
+): Recording | null {
+  const rated = lesson.recordings.map((recording, at) => {
+    const off = differs(lesson, scene, recording.params);
+    const missing = scene.arms.filter((a) => !recording.arms.includes(a)).length;
+    const far = off.reduce((sum, d) => sum + Math.abs(Math.log1p(d.wanted) - Math.log1p(d.got)), 0);
+    const clock = recording.clock === lesson.clock ? 0 : 1;
+    return { recording, rank: [missing, off.length, far, clock, at] };
+  });
+  rated.sort((a, b) => {
+    for (let i = 0; i < a.rank.length; i++) {
+      const by = (a.rank[i] ?? 0) - (b.rank[i] ?? 0);
+      if (by !== 0) return by;
+    }
+    return 0;
+  });
+  return rated[0]?.recording ?? null;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The right side: the patch as it runs, and the evidence. On narrow screens the two become tabs. */
+
+import { useMemo, useState } from 'react';
+import type { Theme } from '../base/theme.ts';
+import type { RunIndex } from '../derive/types.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { MeasuredMessage } from '../protocol/messages.ts';
+import { usePlayback } from '../views/hooks.tsx';
+import { LatencyDots } from '../views/latency-dots/index.tsx';
+import { CountsPanel } from './counts-panel.tsx';
+import { openFunctions } from './lit.ts';
+import { MeasuredPanel } from './measured-panel.tsx';
+import { PatchPanel } from './patch-panel.tsx';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly index: RunIndex | null;
+  readonly recorded: boolean;
+  readonly theme: Theme;
+  readonly measured: MeasuredMessage | null;
+  readonly blocked: string;
+  readonly onMeasure: () => void;
+}
+
+/** Whether a step has anything to show here. */
+export function hasSide(scene: Scene): boolean {
+  return scene.show.some((what) => what === 'patch' || what === 'latency' || what === 'measured');
+}
+
+export function Side(props: Props) {
+  const { lesson, scene, arms, index, recorded, theme } = props;
+  const patch = scene.show.includes('patch');
+  const evidence = scene.show.includes('latency') || scene.show.includes('measured');
+  const [tab, setTab] = useState<'patch' | 'evidence'>('patch');
+  const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
+  return (
+    <aside className="side" data-tab={now} aria-label="Patch and evidence" data-testid="side">
+      {patch && evidence && (
+        <div className="tabs side-tabs" role="tablist" aria-label="Patch or evidence">
+          {(['patch', 'evidence'] as const).map((name) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              className="tab"
+              aria-selected={now === name}
+              data-state={now === name ? 'active' : 'inactive'}
+              onClick={() => setTab(name)}
+              data-testid={`tab-${name}`}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+      {patch && (
+        <div className="patch-side">
+          <LitPatch lesson={lesson} arms={arms} index={index} />
+        </div>
+      )}
+      {evidence && (
+        <div className="evidence-side">
+          {scene.show.includes('measured') && (
+            <MeasuredPanel
+              lesson={lesson}
+              measured={props.measured}
+              blocked={props.blocked}
+              onMeasure={props.onMeasure}
+            />
+          )}
+          {scene.show.includes('latency') && (
+            <Latency {...{ lesson, arms, index, recorded, theme }} />
+          )}
+          <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />
+        </div>
+      )}
+    </aside>
+  );
+}
+
+function LitPatch({
+  lesson,
+  arms,
+  index,
+}: {
+  readonly lesson: Lesson;
+  readonly arms: readonly string[];
+  readonly index: RunIndex | null;
+}) {
+  const { state } = usePlayback();
+  const [arm, setArm] = useState('');
+  const patched = lesson.arms.filter((a) => arms.includes(a.name) && a.patch_texts.length > 0);
+  const chosen = arms.includes(arm) ? arm : (patched[0]?.name ?? arms[0] ?? '');
+  const open = useMemo(() => openFunctions(index, state, chosen), [index, state, chosen]);
+  return (
+    <PatchPanel
+      lesson={lesson}
+      arms={arms}
+      arm={chosen}
+      onArm={setArm}
+      open={(of, kind) => (of === chosen ? (open.get(kind) ?? 0) : 0)}
+    />
+  );
+}
+
+function Latency({
+  lesson,
+  arms,
+  index,
+  recorded,
+  theme,
+}: Pick<Props, 'lesson' | 'arms' | 'index' | 'recorded' | 'theme'>) {
+  const { frame } = usePlayback();
+  return (
+    <section className="panel" aria-label="Latency" data-testid="latency">
+      <h3 className="eyebrow">
+        Time of one {lesson.operation.name}, guest time{' '}
+        <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+      </h3>
+      <div className="dots-box" style={{ height: 34 + arms.length * 46 }}>
+        <LatencyDots runIndex={index} lesson={lesson} frame={frame} theme={theme} arms={arms} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
+
+import { plural } from '../base/units.ts';
+import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
+import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
+import { day } from '../ui/words.ts';
+
+interface Props {
+  readonly run: RunMessage | null;
+  readonly kernel: string | null;
+  readonly lanes: number;
+  readonly lost: number;
+  readonly gaps: number;
+  readonly control: ControlMessage | null;
+  readonly pending: string;
+  readonly onLoss: () => void;
+  readonly onControl: (take: boolean) => void;
+}
+
+export function StateStrip(props: Props) {
+  const { run, kernel, lanes, lost, gaps, control, pending } = props;
+  return (
+    <div className="state-strip" data-testid="state">
+      <SourceBadge run={run} kernel={kernel} />
+      {run && (
+        <span className="badge" data-testid="clock">
+          clock <b>{run.clock}</b>
+        </span>
+      )}
+      <span className="badge" data-testid="lanes">
+        <b>{lanes}</b> {lanes === 1 ? 'lane' : 'lanes'}
+      </span>
+      <button
+        type="button"
+        className="badge"
+        data-tone={lost + gaps > 0 ? 'hazard' : undefined}
+        onClick={props.onLoss}
+        data-testid="lost"
+        data-volatile
+      >
+        {lost + gaps > 0 && <CrossIcon />}
+        {gaps > 0 && lost === 0 ? (
+          <>
+            rows not sent <b>{gaps.toLocaleString('en')}</b>
+          </>
+        ) : (
+          <>
+            lost events <b>{lost.toLocaleString('en')}</b>
+          </>
+        )}
+      </button>
+      <span className="spring" />
+      {pending && (
+        <span className="badge" data-testid="pending" data-volatile>
+          <LiveSign /> {pending}
+        </span>
+      )}
+      <ControlBadge control={control} onControl={props.onControl} />
+    </div>
+  );
+}
+
+/** A recording is never shown without saying so, with its day and its kernel. */
+export function SourceBadge({
+  run,
+  kernel,
+}: {
+  readonly run: RunMessage | null;
+  readonly kernel: string | null;
+}) {
+  if (!run) return null;
+  if (run.source === 'recorded')
+    return (
+      <span className="badge" data-tone="recorded" data-testid="source" title={run.message}>
+        <RecordedSign /> <b>{/synthetic/.test(run.message) ? 'synthetic' : 'recorded'}</b>{' '}
+        {[run.recorded_at ? day(run.recorded_at) : '', kernel ? `Linux ${kernel}` : '']
+          .filter(Boolean)
+          .join(', ')}
+      </span>
+    );
+  return (
+    <span className="badge" data-testid="source" title={run.message}>
+      <LiveSign /> <b>live</b> {liveWords(run)} {kernel ? `Linux ${kernel}` : ''}
+    </span>
+  );
+}
+
+function liveWords(run: RunMessage): string {
+  if (run.phase === 'done') return 'run, over,';
+  if (run.phase === 'stopped') return 'run, stopped,';
+  return run.phase === 'failed' ? 'run, failed,' : '';
+}
+
+function ControlBadge({
+  control,
+  onControl,
+}: {
+  readonly control: ControlMessage | null;
+  readonly onControl: (take: boolean) => void;
+}) {
+  if (!control || control.controller === null) return null;
+  return control.you ? (
+    <button
+      type="button"
+      className="badge"
+      onClick={() => onControl(false)}
+      title="let another viewer control the live run"
+      data-testid="control"
+    >
+      <b>you control</b> give back
+    </button>
+  ) : (
+    <button
+      type="button"
+      className="badge"
+      onClick={() => onControl(true)}
+      title={`viewer ${control.controller} controls the live run`}
+      data-testid="control"
+    >
+      <b>watching</b> take control
+    </button>
+  );
+}
+
+export interface LaneLoss {
+  readonly arm: string;
+  readonly title: string;
+  readonly events: number;
+  readonly losses: readonly {
+    readonly t0: number;
+    readonly t1: number;
+    readonly events: number;
+    readonly where: string;
+  }[];
+  readonly gapRows: number;
+}
+
+/** Where events were lost, lane by lane. */
+export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
+  return (
+    <div className="loss-list">
+      {lanes.map((lane) => (
+        <section key={lane.arm}>
+          <h3>{lane.title}</h3>
+          {lane.events === 0 && lane.gapRows === 0 && (
+            <p className="quiet">Nothing was lost: every event that the kernel wrote is here.</p>
+          )}
+          {lane.events > 0 && (
+            <p>
+              <CrossIcon /> {plural(lane.events, 'event')} lost.
+            </p>
+          )}
+          <ul>
+            {lane.losses.map((loss) => (
+              <li key={`${loss.where} ${loss.t0}`}>
+                {plural(loss.events, 'event')} in the {loss.where}, between{' '}
+                {(loss.t0 / 1e6).toFixed(3)} and {(loss.t1 / 1e6).toFixed(3)} ms
+              </li>
+            ))}
+          </ul>
+          {lane.gapRows > 0 && (
+            <p>
+              {plural(lane.gapRows, 'row')} were not sent to this browser, which was too slow.
+              Reload the page to get them.
+            </p>
+          )}
+        </section>
+      ))}
+      <p className="small quiet">
+        Counts and sentences of a stretch with losses are low by what was lost; no measured number
+        comes from such a run.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the picture lacks, for all lanes together. */
+
+import type { Lesson } from '../protocol/lesson.ts';
+import { useEventsVersion, useStore } from '../store/hooks.tsx';
+import type { LaneLoss } from './state-strip.tsx';
+
+export function useLosses(lesson: Lesson, arms: readonly string[]): readonly LaneLoss[] {
+  const store = useStore();
+  useEventsVersion();
+  const run = store.shown();
+  return lesson.arms
+    .filter((arm) => arms.includes(arm.name))
+    .map((arm) => {
+      const lane = run?.lanes.get(arm.name);
+      const told = lane?.losses.reduce((sum, loss) => sum + loss.events, 0) ?? 0;
+      return {
+        arm: arm.name,
+        title: arm.title,
+        events: Math.max(told, lane?.metrics?.events_lost ?? 0),
+        losses: lane?.losses ?? [],
+        gapRows: lane?.gaps.reduce((sum, gap) => sum + gap.rows, 0) ?? 0,
+      };
+    });
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The picture's twin in words: a sentence for the moment, a summary of the window, marks nearby. */
+
+import type { Mark } from '../derive/types.ts';
+import { momentMs } from '../ui/words.ts';
+import { useNearby, usePlayback, useSummary } from '../views/hooks.tsx';
+
+interface Props {
+  readonly sentence: string;
+  readonly onMark: (mark: Mark) => void;
+  readonly onClose: () => void;
+}
+
+export function WordsPanel({ sentence, onMark, onClose }: Props) {
+  const summary = useSummary();
+  const nearby = useNearby();
+  const { state } = usePlayback();
+  return (
+    <section className="words" aria-label="The picture in words" data-testid="words">
+      <header>
+        <p className="eyebrow">
+          In words, at <span className="number">{momentMs(state.moment)}</span>{' '}
+          <span className="evidence">counted</span>
+        </p>
+        <button type="button" className="link" onClick={onClose}>
+          close
+        </button>
+      </header>
+      <div data-volatile>
+        {sentence && <p>{sentence}</p>}
+        <h3>The window</h3>
+        <ul className="summary">
+          {summary.map((lane) => (
+            <li key={lane.arm}>{lane.sentence}</li>
+          ))}
+        </ul>
+        <h3>Nearby</h3>
+        <table className="table small">
+          <thead>
+            <tr>
+              <th scope="col">when</th>
+              <th scope="col">lane</th>
+              <th scope="col">row</th>
+              <th scope="col">what</th>
+              <th scope="col" className="right">
+                for
+              </th>
+              <th scope="col">CPU</th>
+            </tr>
+          </thead>
+          <tbody>
+            {nearby.map((row) => (
+              <tr key={`${row.mark.arm} ${row.mark.kind} ${row.mark.row} ${row.mark.id} ${row.t0}`}>
+                <td className="number">{row.when}</td>
+                <td>{row.lane}</td>
+                <td>{row.row}</td>
+                <td>
+                  <button type="button" className="link" onClick={() => onMark(row.mark)}>
+                    {row.what}
+                  </button>
+                </td>
+                <td className="right">{row.length}</td>
+                <td>{row.cpu}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
