@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recorded runs in one file: `.duet` bundles, written, checked and read."""
+
+from duet.bundle.manifest import ArmEntry, Manifest
+from duet.bundle.read import Bundle, open_bundle
+from duet.bundle.record import Record
+from duet.bundle.trim import trim
+from duet.bundle.write import write_bundle
+
+__all__ = ["ArmEntry", "Bundle", "Manifest", "Record", "open_bundle", "trim", "write_bundle"]

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage 2. Ring-buffer pages become numpy columns, through libtraceevent. Pure."""
 
+from duet.decode.binding import library
 from duet.decode.columns import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
 from duet.decode.decoder import DecodeError, Decoder
+
+
+def prepare() -> None:
+    """Load the C binding now, compiling it if the set-up did not; a first page then costs nothing.
+
+    Raises:
+        InfraError: it is not built and cannot be built.
+    """
+    library()
+
 
 __all__ = [
     "CpuColumns",
@@ -13,4 +24,5 @@ __all__ = [
     "FieldKind",
     "LostEvents",
     "Table",
+    "prepare",
 ]

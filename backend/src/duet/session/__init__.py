@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stage 3. Lanes run, and their columns become spans, operations, links and counts."""
+
+from duet.bundle.record import Record
+from duet.session.events import (
+    GuestWish,
+    LanePhase,
+    LaneResult,
+    LaneSource,
+    LaneState,
+    Line,
+    RunPhase,
+    RunResult,
+    RunSpec,
+    RunState,
+    SessionSink,
+)
+from duet.session.lanes import Lanes
+from duet.session.limits import Limits
+from duet.session.program import needed_symbols
+from duet.session.run import RunSession
+from duet.session.tables import TABLES, Batch, Columns, Loss, Metrics, Quantiles, Row
+from duet.session.transcript import Transcript
+
+__all__ = [
+    "TABLES",
+    "Batch",
+    "Columns",
+    "GuestWish",
+    "LanePhase",
+    "LaneResult",
+    "LaneSource",
+    "LaneState",
+    "Lanes",
+    "Limits",
+    "Line",
+    "Loss",
+    "Metrics",
+    "Quantiles",
+    "Record",
+    "Row",
+    "RunPhase",
+    "RunResult",
+    "RunSession",
+    "RunSpec",
+    "RunState",
+    "SessionSink",
+    "Transcript",
+    "needed_symbols",
+]

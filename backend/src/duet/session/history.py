@@ -8,11 +8,12 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import JsonValue
 
 from duet.decode import CpuColumns, Decoder, EventType, FieldKind, Table
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT
 
-RawEvent = dict[str, object]
+RawEvent = dict[str, JsonValue]
 
 
 class History:
@@ -55,7 +56,7 @@ class History:
             events: only these event types.
         """
         found: list[tuple[int, int, int, str, Table, int]] = []
-        parts = sorted(self._parts, key=lambda p: _distance(p[0], p[1], at_ns))
+        parts = sorted(tuple(self._parts), key=lambda p: _distance(p[0], p[1], at_ns))
         for first, last, part in parts:
             if len(found) >= n and _distance(first, last, at_ns) > found[n - 1][0]:
                 break
@@ -78,9 +79,9 @@ class History:
         task = self._task(name, fields, tid)
         return {"t_ns": ts, "cpu": cpu, "tid": tid, "task": task, "event": name, "fields": fields}
 
-    def _fields(self, kind: EventType, table: Table, place: int) -> dict[str, int | str]:
+    def _fields(self, kind: EventType, table: Table, place: int) -> dict[str, JsonValue]:
         assert self.decoder is not None
-        fields: dict[str, int | str] = {}
+        fields: dict[str, JsonValue] = {}
         for field in kind.fields:
             cell = table.columns[field.name][place].item()
             if field.kind is FieldKind.STRING:
@@ -94,12 +95,12 @@ class History:
                 fields[field.name] = cell
         return fields
 
-    def _task(self, event: str, fields: dict[str, int | str], tid: int) -> str:
+    def _task(self, event: str, fields: dict[str, JsonValue], tid: int) -> str:
         """The emitting task's name: told by its own switch, else by the last one that was seen."""
         if event == SWITCH_EVENT:
             return str(fields["prev_comm"])
         if not self._names:
-            for _, _, part in self._parts:
+            for _, _, part in tuple(self._parts):
                 if table := part.tables.get(SWITCH_EVENT):
                     pairs = zip(
                         table.columns["next_pid"].tolist(),

@@ -14,7 +14,7 @@ from duet.decode import Decoder
 from duet.lessons.manifest import Lesson
 from duet.lessons.plan import workload_of
 from duet.session.completeness import Completeness
-from duet.session.history import History
+from duet.session.history import History, RawEvent
 from duet.session.losses import LossLedger
 from duet.session.program import compile_program
 from duet.session.reduce import LaneReducer, Reduction
@@ -169,6 +169,22 @@ class LanePipeline:
     def lost_by_place(self) -> dict[str, int]:
         """Events lost in the ring buffer, by kprobes, and on this side."""
         return self._ledger.by_place(self._missed, self._decoded, complete=self._ended)
+
+    def raw_events(self, around_ns: float, row: int | None, n: int) -> list[RawEvent]:
+        """Records nearest to a moment since the start marker; of one row, if given."""
+        reducer = self._reducer
+        origin = reducer.origin_ns if reducer else None
+        if reducer is None or origin is None:
+            return []
+        tid, events = None, None
+        if row is not None:
+            if not 0 <= row < len(reducer.rows):
+                return []
+            tid = reducer.rows[row].tid
+            if tid < 0:
+                tid, events = None, reducer.track_events(row)
+        found = self.history.around(origin + int(around_ns), n, tid, events)
+        return [{**event, "t_ns": float(int(str(event["t_ns"])) - origin)} for event in found]
 
     def reducer(self) -> LaneReducer | None:
         """The reducer, once the first pages have come."""

@@ -61,6 +61,7 @@ class TrackRule:
     title: str
     steps: dict[int, tuple[tuple[int, int], ...]]
     cycles: bool
+    events: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,7 @@ class _Compiler:
             cycles = first and track.lesson
             first = first and not track.lesson
             rule = {value: tuple(choices) for value, choices in steps.items()}
-            self._tracks.append(TrackRule(track.name, track.title, rule, cycles))
+            self._tracks.append(TrackRule(track.name, track.title, rule, cycles, frozenset(events)))
 
     def _links(self) -> list[LinkRule]:
         links = []

@@ -122,6 +122,10 @@ class LaneReducer:
             events_lost=events_lost,
         )
 
+    def track_events(self, row: int) -> frozenset[str]:
+        """The event types that a track's row is drawn from."""
+        return next((t.rule.events for t in self._tracks if t.row == row), frozenset())
+
     def wait_samples(self) -> tuple[float, ...]:
         """The waiting time of every operation, in order of completion."""
         return tuple(self._waits)
@@ -173,12 +177,11 @@ class LaneReducer:
         for tid in self._names:
             self._thread(tid)
         alive = [t for t in self._threads.values() if t.state != GONE]
+        self._rows = [Row(number, 0, "", "hog") for number in range(self._hogs)]
         numbered = [(m, t) for t in alive if (m := self._p.rows.match(t.name)) and m.groups()]
         numbered.sort(key=lambda pair: (_order(pair[0].group(1)), pair[1].tid))
         for _, thread in numbered:
-            self._append_row(thread, "hog")
-        while len(self._rows) < self._hogs:
-            self._rows.append(Row(len(self._rows), 0, "", "hog"))
+            self._place_hog(thread)
         for thread in alive:
             if thread.name == self._p.reader and thread.row < 0:
                 self._append_row(thread, "reader")
@@ -192,17 +195,19 @@ class LaneReducer:
         self._rows.append(Row(thread.row, thread.tid, thread.name, role))
         self._rows_changed = True
 
-    def _late_hog(self, thread: Thread) -> None:
-        """A thread that opens an operation and has no row yet: the next free one."""
-        if not self._p.rows.match(thread.name):
+    def _place_hog(self, thread: Thread) -> None:
+        """Give a hog the row of its number if that is free, else the first free one."""
+        found = self._p.rows.match(thread.name)
+        if not found:
             return
-        for row in self._rows:
-            if row.role == "hog" and row.tid == 0:
-                thread.row = row.row
-                self._rows[row.row] = Row(row.row, thread.tid, thread.name, "hog")
-                self._rows_changed = True
-                return
-        self._append_row(thread, "hog")
+        free = [row.row for row in self._rows if row.role == "hog" and row.tid == 0]
+        if not free:
+            self._append_row(thread, "hog")
+            return
+        own = _order(found.group(1))[0] if found.groups() else -1
+        thread.row = own if own in free else free[0]
+        self._rows[thread.row] = Row(thread.row, thread.tid, thread.name, "hog")
+        self._rows_changed = True
 
     # events
 
@@ -325,7 +330,7 @@ class LaneReducer:
 
     def _op_open(self, thread: Thread, ts: int) -> None:
         if self._origin is not None and thread.row < 0:
-            self._late_hog(thread)
+            self._place_hog(thread)
         thread.op_t0 = ts
         thread.waited = 0
         thread.certain = True

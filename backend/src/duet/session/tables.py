@@ -88,6 +88,9 @@ class Quantiles:
         return {"p50": self.p50, "p95": self.p95, "max": self.max, "n": self.n}
 
 
+NO_TIMES: dict[str, float | None] = {"p50": None, "p95": None, "max": None, "n": 0}
+
+
 @dataclass(frozen=True, slots=True)
 class Metrics:
     """Counts of one lane so far. Times are guest nanoseconds.
@@ -120,8 +123,7 @@ class Metrics:
             "ops": self.ops,
             "spans": dict(self.spans),
             "grace_periods": self.grace_periods,
-            "wait_ns": self.wait_ns.as_dict() if self.wait_ns else None,
-            "op_ns": self.op_ns.as_dict() if self.op_ns else None,
+            "wait_ns": self.wait_ns.as_dict() if self.wait_ns else dict(NO_TIMES),
             "events_read": self.events_read,
             "events_lost": self.events_lost,
         }

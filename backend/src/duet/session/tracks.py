@@ -36,12 +36,15 @@ class Track:
 
     def _apply(self, opens: int, tid: int) -> int | None:
         if opens < 0:
-            self.inside.pop(tid, None)
+            mine = self.inside.pop(tid, None)
             if tid in self.superseded:
                 self.superseded.discard(tid)
                 return None
-            if self.kind in self.inside.values():
+            others = [t for t in self.inside if t not in self.superseded]
+            if mine is not None and others:
                 return None
+            for other in others:  # begun by one thread, ended by another
+                del self.inside[other]
             return -1 if self.kind >= 0 else None
         self.superseded.discard(tid)
         if opens == self.kind:

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One record of a transcript: when, from which port, what."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CTL = -1
+"""Stream number of the control port; CPUs are 0, 1, ..."""
+
+
+class Record(NamedTuple):
+    """Bytes as they came, host time counted from the beginning of the recording."""
+
+    host_ns: int
+    stream: int
+    payload: bytes

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""stream.bin of a lane: records behind one another. No I/O."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+
+from duet.bundle import limits
+from duet.bundle.record import CTL, Record
+from duet.errors import InputError
+
+HEAD = struct.Struct("<QhHI")
+"""host_ns u64, stream i16, pad u16, length u32."""
+
+
+def pack_stream(records: Iterable[Record]) -> bytes:
+    """Records as bytes; long ones are split, which a byte stream does not notice."""
+    parts: list[bytes] = []
+    for host_ns, stream, payload in records:
+        for at in range(0, len(payload), limits.RECORD_BYTES):
+            piece = payload[at : at + limits.RECORD_BYTES]
+            parts += (HEAD.pack(host_ns, stream, 0, len(piece)), piece)
+    return b"".join(parts)
+
+
+def unpack_stream(stream: bytes, name: str) -> Iterator[Record]:
+    """The records of a lane.
+
+    Raises:
+        InputError: a record is cut off or has an impossible head; names the byte.
+    """
+    at, size = 0, len(stream)
+    while at < size:
+        if size - at < HEAD.size:
+            raise _broken(name, at, f"a record head lacks {HEAD.size - size + at} bytes")
+        host_ns, number, _, length = HEAD.unpack_from(stream, at)
+        if not CTL <= number < limits.STREAMS:
+            raise _broken(name, at, f"there is no stream {number}")
+        if length > limits.RECORD_BYTES:
+            raise _broken(name, at, f"a record of {length} bytes is too long")
+        end = at + HEAD.size + length
+        if end > size:
+            raise _broken(name, at, f"a record lacks {end - size} of {length} bytes")
+        yield Record(host_ns, number, stream[at + HEAD.size : end])
+        at = end
+
+
+def _broken(name: str, at: int, what: str) -> InputError:
+    return InputError(
+        f"{name} of the recording is broken at byte {at}: {what}.",
+        remedy="Get the file anew, or record it again.",
+    )

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cut a transcript down to the pages around its start marker. Pure.
+
+Beats are rewritten for the pages that are left; those after the window go, so that the
+recording ends where its events end. Counters keep their losses but not their totals of read
+events, which would look like a loss of our own.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from duet.bundle.record import CTL, Record
+from duet.decode import Decoder
+from duet.errors import InputError
+from duet.wire import Beat, Frame, FrameReader, GuestFile, PageSplitter, Stats, decode_frame, encode
+
+PRINT = "events/ftrace/print/format"
+_TIME = struct.Struct("<Q")
+
+
+@dataclass(slots=True)
+class _Page:
+    host_ns: int
+    cpu: int
+    content: bytes
+    begin_ns: int
+    end_ns: int = 1 << 62
+
+
+def trim(
+    records: Iterable[Record], start_marker: str, window_ms: float, before_ms: float = 5.0
+) -> list[Record]:
+    """Only the pages with events from `before_ms` before the marker to `window_ms` after it.
+
+    Raises:
+        InputError: no page holds the start marker.
+    """
+    frames, pages = _parse(records)
+    marker_ns = _find_marker(frames, pages, start_marker)
+    low = marker_ns - int(before_ms * 1e6)
+    high = marker_ns + int(window_ms * 1e6)
+    kept = [page for page in pages if page.end_ns >= low and page.begin_ns <= high]
+    sent = _SentBytes(pages, kept)
+    cut = [Record(page.host_ns, page.cpu, page.content) for page in kept]
+    for host_ns, frame in frames:
+        if (changed := _frame(frame, high, sent)) is not None:
+            cut.append(Record(host_ns, CTL, encode(changed)))
+    cut.sort(key=lambda record: record.host_ns)
+    return cut
+
+
+def _parse(records: Iterable[Record]) -> tuple[list[tuple[int, Frame]], list[_Page]]:
+    reader, splitters = FrameReader(), dict[int, PageSplitter]()
+    frames: list[tuple[int, Frame]] = []
+    pages: list[_Page] = []
+    last: dict[int, _Page] = {}
+    for host_ns, stream, payload in records:
+        if stream == CTL:
+            frames += [(host_ns, decode_frame(raw)) for raw in reader.feed(payload)]
+            continue
+        splitter = splitters.setdefault(stream, PageSplitter())
+        for content in _each(splitter.feed(payload), splitter.page_bytes):
+            page = _Page(host_ns, stream, content, _TIME.unpack_from(content)[0])
+            if stream in last:
+                last[stream].end_ns = page.begin_ns
+            last[stream] = page
+            pages.append(page)
+    return frames, pages
+
+
+def _each(pages: bytes, size: int) -> Iterator[bytes]:
+    for at in range(0, len(pages), size):
+        yield pages[at : at + size]
+
+
+def _find_marker(frames: list[tuple[int, Frame]], pages: list[_Page], marker: str) -> int:
+    files = {frame.name: frame.content for _, frame in frames if isinstance(frame, GuestFile)}
+    if PRINT in files:
+        decoder = Decoder({name: files[name] for name in ("header_page", PRINT) if name in files})
+        for page in pages:
+            table = decoder.decode(page.cpu, page.content).tables.get("ftrace/print")
+            if table is None:
+                continue
+            texts = table.columns["buf"].tolist()
+            for ts, text in zip(table.ts_ns.tolist(), texts, strict=True):
+                if text.strip() == marker.encode():
+                    return int(ts)
+    raise InputError(
+        f"the recording has no marker '{marker}', so nothing says where it begins.",
+        remedy="Record it again, or keep it whole.",
+    )
+
+
+class _SentBytes:
+    """Bytes sent of the whole recording -> bytes sent of what is kept."""
+
+    def __init__(self, pages: list[_Page], kept: list[_Page]) -> None:
+        chosen = {id(page) for page in kept}
+        self._ends: dict[int, list[int]] = {}
+        self._kept: dict[int, list[int]] = {}
+        for page in pages:
+            ends = self._ends.setdefault(page.cpu, [0])
+            sums = self._kept.setdefault(page.cpu, [0])
+            ends.append(ends[-1] + len(page.content))
+            sums.append(sums[-1] + (len(page.content) if id(page) in chosen else 0))
+
+    def of(self, cpu: int, sent: int) -> int:
+        ends = self._ends.get(cpu, [0])
+        return self._kept.get(cpu, [0])[bisect_right(ends, sent) - 1]
+
+
+def _frame(frame: Frame, high: int, sent: _SentBytes) -> Frame | None:
+    """The frame as it belongs into the cut recording; None if it does not."""
+    match frame:
+        case Beat(_, cpus):
+            if any(row.empty_at_ns > high for row in cpus):
+                return None
+            rows = (
+                replace(row, bytes_sent=sent.of(cpu, row.bytes_sent))
+                for cpu, row in enumerate(cpus)
+            )
+            return replace(frame, cpus=tuple(rows))
+        case Stats(_, stats, _):
+            return replace(frame, cpus=tuple(replace(row, entries=0, read=0) for row in stats))
+        case _:
+            return frame

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is asked of a session, and what it tells: typed values and the sink's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from duet.errors import DuetError
+from duet.guests.types import Accel, Clock, Guest, GuestFacts
+from duet.lessons.load import LessonFolder
+from duet.session.tables import Batch, Loss, Metrics, Row
+from duet.session.transcript import Transcript
+
+
+class RunPhase(StrEnum):
+    """Where a run stands."""
+
+    PREPARING = "preparing"
+    BOOTING = "booting"
+    READY = "ready"
+    RUNNING = "running"
+    DRAINING = "draining"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class LanePhase(StrEnum):
+    """Where a lane stands."""
+
+    WAITING = "waiting"
+    BUILDING = "building"
+    BOOTING = "booting"
+    READY = "ready"
+    RUNNING = "running"
+    DRAINING = "draining"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One run, with everything checked.
+
+    Args:
+        params: through LessonFolder.check_params.
+        traced: False for the numbers of a measure run: no probes, no pages.
+        buffer_kb: ring buffer per CPU in KiB.
+    """
+
+    run_id: str
+    folder: LessonFolder
+    arms: tuple[str, ...]
+    workload: str
+    params: Mapping[str, int]
+    clock: Clock
+    purpose: Literal["explain", "measure"] = "explain"
+    source: Literal["live", "recorded"] = "live"
+    traced: bool = True
+    recorded_at: str | None = None
+    buffer_kb: int = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class GuestWish:
+    """What a session asks of a guest factory."""
+
+    arm: str
+    vcpus: int
+    cmdline: tuple[str, ...]
+    clock: Clock
+    boot_plan: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSource:
+    """Where one arm's guests come from, and its kernel's addresses (needed_symbols)."""
+
+    arm: str
+    symbols: Mapping[str, int]
+    guest: Callable[[GuestWish], Guest]
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """A run's phase."""
+
+    run_id: str
+    phase: RunPhase
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneState:
+    """A lane's phase, and what is known of its guest."""
+
+    arm: str
+    phase: LanePhase
+    message: str = ""
+    remedy: str = ""
+    detail: str = ""
+    accel: Accel | None = None
+    pid: int | None = None
+    kernel: str = ""
+    boot_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the workload, at guest time since the start marker (0 before it)."""
+
+    stream: Literal["out", "err"]
+    text: str
+    t_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaneResult:
+    """What became of one lane.
+
+    Args:
+        ops: the workload's own count, from its own line; None if it wrote none.
+        ops_per_s: likewise.
+        status: wait status of the workload: exit code, or minus a signal.
+        clocksource: of the guest; anything but tsc makes its times doubtful.
+    """
+
+    arm: str
+    phase: LanePhase
+    error: DuetError | None
+    metrics: Metrics
+    lines: tuple[Line, ...]
+    ops: int | None
+    ops_per_s: float | None
+    facts: GuestFacts | None
+    kernel: str
+    clocksource: str
+    loss: tuple[Loss, ...]
+    lost_by_place: Mapping[str, int]
+    transcript: Transcript | None
+    status: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What became of a run; `failed` only if every lane failed."""
+
+    run_id: str
+    phase: RunPhase
+    lanes: dict[str, LaneResult]
+
+
+class SessionSink(Protocol):
+    """Hears what happens. Plain calls on the event loop; they return soon and do not raise."""
+
+    def on_run(self, state: RunState) -> None:
+        """The run's phase changed."""
+
+    def on_lane(self, state: LaneState) -> None:
+        """A lane's phase changed."""
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        """All rows of a lane, again whenever there are more."""
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """New rows of one table."""
+
+    def on_metrics(self, arm: str, metrics: Metrics) -> None:
+        """Counts so far."""
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        """Events are missing."""
+
+    def on_line(self, arm: str, line: Line) -> None:
+        """The workload wrote a line."""

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One arm's guest while it is up: boot, read its ports, hand frames and pages to the run.
+
+A lane outlives runs: many plans per boot. Its task never raises; what went wrong stays in
+`error`, so that one lane's failure leaves the others going.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from typing import Protocol
+
+from duet.errors import DuetError, InfraError, KernelError
+from duet.guests.types import CTL_STREAM, Chunk, GuestFacts
+from duet.session.events import GuestWish, LaneSource
+from duet.wire import (
+    Frame,
+    FrameReader,
+    FrameType,
+    Hello,
+    HostFrame,
+    PageSplitter,
+    RawFrame,
+    decode_frame,
+    encode,
+)
+
+MAX_CPU_PORTS = 64
+
+
+class Listener(Protocol):
+    """A run that listens to a lane."""
+
+    def on_frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
+        """A frame of the control port."""
+
+    def on_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
+        """Whole pages of one CPU; `came` bytes came with them."""
+
+    def on_end(self) -> None:
+        """The guest is gone; `Lane.error` says why, None if it was asked to go."""
+
+    async def room(self) -> None:
+        """Wait until more may come."""
+
+
+class Lane:
+    """A guest and the state of its ports.
+
+    Args:
+        source: makes the guest.
+        wish: what guest; a run that needs another needs another lane.
+        listener: hears the first run, from the first byte on.
+    """
+
+    def __init__(self, source: LaneSource, wish: GuestWish, listener: Listener | None) -> None:
+        self.wish = wish
+        self._source = source
+        self._guest = source.guest(wish)
+        self._reader = FrameReader()
+        self._splitters: dict[int, PageSplitter] = {}
+        self._listener = listener
+        self.hello: tuple[Hello, RawFrame] | None = None
+        self.error: DuetError | None = None
+        self.up = asyncio.Event()
+        """The guest's port is open."""
+        self.ended = asyncio.Event()
+        self.facts: GuestFacts | None = None
+
+    @property
+    def alive(self) -> bool:
+        """A run can still be begun here."""
+        return not self.ended.is_set()
+
+    def received(self) -> dict[int, int]:
+        """Bytes that came of each CPU port since it was opened."""
+        return {cpu: splitter.received_bytes for cpu, splitter in self._splitters.items()}
+
+    def attach(self, listener: Listener | None) -> None:
+        """Let another run hear, or none."""
+        self._listener = listener
+
+    async def send(self, kind: FrameType, text: str = "") -> None:
+        """Write a frame to the agent.
+
+        Raises:
+            InfraError: the port is gone or takes nothing.
+        """
+        await self._guest.send(encode(HostFrame(kind, text)))
+
+    def console_tail(self) -> str:
+        """The end of the guest's console."""
+        return self._guest.console_tail()
+
+    async def serve(self) -> None:
+        """Boot and read until the guest ends or the task is cancelled."""
+        try:
+            async with self._guest as guest:
+                self.facts = guest.facts
+                self.up.set()
+                async for chunk in guest.chunks():
+                    self._hear(chunk)
+                    if self._listener:
+                        await self._listener.room()
+        except DuetError as error:
+            self.error = error
+        except Exception as error:
+            self.error = InfraError(
+                f"lane {self.wish.arm} met an unexpected error: {error}.",
+                remedy="Please report it with the detail.",
+                detail=traceback.format_exc(),
+            )
+        finally:
+            self.ended.set()
+            if self._listener:
+                self._listener.on_end()
+
+    def _hear(self, chunk: Chunk) -> None:
+        if chunk.stream == CTL_STREAM:
+            for raw in self._reader.feed(chunk.payload):
+                frame = decode_frame(raw)
+                if isinstance(frame, Hello):
+                    self.hello = frame, raw
+                if self._listener:
+                    self._listener.on_frame(frame, raw, chunk.host_ns)
+            return
+        if not 0 <= chunk.stream < MAX_CPU_PORTS:
+            raise KernelError(
+                f"lane {self.wish.arm} has no port {chunk.stream}, but bytes came from it.",
+                remedy="Build the guest root again, so that agent and host are of one version.",
+            )
+        splitter = self._splitters.setdefault(chunk.stream, PageSplitter())
+        pages = splitter.feed(chunk.payload)
+        if self._listener:
+            self._listener.on_pages(chunk.stream, pages, len(chunk.payload), chunk.host_ns)

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run on one lane: phases, deadlines, batches. Ends with a LaneResult, never with a raise.
+
+Frames and pages arrive through the Listener calls; `drive` is the only task that waits. What a
+replay sends comes unasked and at once, so phases follow the frames, not our own commands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+import traceback
+from collections.abc import Awaitable, Callable
+
+from pydantic import JsonValue
+
+from duet.decode import DecodeError, prepare
+from duet.errors import DuetError, InfraError, KernelError
+from duet.guests.types import Clock
+from duet.lessons.plan import boot_cmdline, plan_text, workload_of
+from duet.session.events import (
+    GuestWish,
+    LanePhase,
+    LaneResult,
+    LaneSource,
+    LaneState,
+    Line,
+    RunSpec,
+    SessionSink,
+)
+from duet.session.lane import Lane
+from duet.session.lanes import Lanes
+from duet.session.pipeline import LanePipeline
+from duet.session.reduce import Reduction
+from duet.session.transcript import Transcript
+from duet.wire import (
+    Drained,
+    Ended,
+    Frame,
+    FrameType,
+    GuestError,
+    GuestFile,
+    Hello,
+    RawFrame,
+    Ready,
+    Started,
+)
+from duet.wire import Line as LineFrame
+
+MAX_LINES = 10_000
+"""Lines of one workload that are kept in the result."""
+
+
+class Stopped(Exception):
+    """The run was stopped before the workload began."""
+
+
+class LaneRun:
+    """One run on one lane.
+
+    Args:
+        changed: called after every change of phase.
+    """
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        spec: RunSpec,
+        source: LaneSource,
+        sink: SessionSink,
+        changed: Callable[[], None],
+    ) -> None:
+        self.arm = source.arm
+        self.phase = LanePhase.WAITING
+        self.error: DuetError | None = None
+        self._lanes, self._limits = lanes, lanes.limits
+        self._spec, self._source, self._sink = spec, source, sink
+        self._changed = changed
+        self._workload = workload_of(spec.folder.lesson, spec.workload)
+        self._recorded = spec.source == "recorded"
+        self._lane: Lane | None = None
+        self._pipeline: LanePipeline | None = None
+        self._transcript: Transcript | None = None
+        self._lines: list[Line] = []
+        self._hello: Hello | None = None
+        self._status: int | None = None
+        self._wake = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._ready = self._started = self._ended = self._drained = self._gone = False
+        self._stop_at: float | None = None
+        self._told_metrics = 0.0
+
+    # what the lane tells (see lane.Listener)
+
+    def on_frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
+        """A frame of the control port."""
+        if self._drained:
+            return
+        pipeline, transcript = self._parts()
+        transcript.frame(frame, raw, host_ns)
+        match frame:
+            case Hello():
+                self._hello = frame
+            case GuestFile():
+                pass
+            case Ready():
+                self._ready = True
+            case Started():
+                self._started = True
+            case Ended(_, status):
+                self._started = self._ended = True
+                self._status = status
+            case Drained():
+                self._drained = True
+            case LineFrame():
+                self._line(frame)
+            case GuestError(sentence, remedy, detail):
+                tail = self._lane.console_tail() if self._lane else ""
+                self.error = KernelError(sentence, remedy=remedy, detail=f"{detail}\n{tail}")
+            case _:
+                pass
+        pipeline.feed_frame(frame)
+        if not isinstance(frame, GuestFile):
+            self._wake.set()
+
+    def on_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
+        """Pages of one CPU."""
+        pipeline, transcript = self._parts()
+        pipeline.feed_pages(cpu, pages, came, host_ns)
+        transcript.pages(cpu, pages, host_ns)
+        if pipeline.pending_bytes > self._limits.backlog_bytes:
+            self._room.clear()
+            self._wake.set()
+
+    def on_end(self) -> None:
+        """The guest is gone."""
+        self._gone = True
+        self._room.set()
+        self._wake.set()
+
+    async def room(self) -> None:
+        """Wait until the backlog is worked off."""
+        await self._room.wait()
+
+    # what the run wants
+
+    async def drive(self, all_ready: Callable[[], Awaitable[None]]) -> None:
+        """Boot, plan, start when all are ready, reduce until all is here.
+
+        Args:
+            all_ready: returns when every lane is ready or has failed.
+        """
+        try:
+            await self._boot()
+            await self._plan()
+            await all_ready()
+            await self._run()
+            await self._settle()
+        except Stopped:
+            self._tell(LanePhase.STOPPED)
+        except DuetError as error:
+            await self._fail(error)
+        except Exception as error:
+            await self._fail(
+                InfraError(
+                    f"lane {self.arm} met an unexpected error: {error}.",
+                    remedy="Please report it with the detail.",
+                    detail=traceback.format_exc(),
+                )
+            )
+        finally:
+            if self._lane:
+                self._lane.attach(None)
+            self._room.set()
+
+    def stop(self) -> None:
+        """End the workload, or do not begin it."""
+        if self._stop_at is None:
+            self._stop_at = time.monotonic()
+            self._wake.set()
+
+    @property
+    def over(self) -> bool:
+        """Nothing more will happen."""
+        return self.phase in (LanePhase.DONE, LanePhase.STOPPED, LanePhase.FAILED)
+
+    def result(self) -> LaneResult:
+        """What became of it."""
+        pipeline = self._pipeline
+        ops, per_s = self._workload_count()
+        if pipeline is None:
+            pipeline, _ = self._parts()
+        return LaneResult(
+            arm=self.arm,
+            phase=self.phase,
+            error=self.error,
+            metrics=pipeline.metrics(),
+            lines=tuple(self._lines),
+            ops=ops,
+            ops_per_s=per_s,
+            facts=self._lane.facts if self._lane else None,
+            kernel=self._hello.kernel if self._hello else "",
+            clocksource=self._hello.clocksource if self._hello else "",
+            loss=tuple(pipeline.losses),
+            lost_by_place=pipeline.lost_by_place(),
+            transcript=self._transcript,
+            status=self._status,
+        )
+
+    def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:
+        """Decoded records near a moment."""
+        return self._pipeline.raw_events(around_ns, row, n) if self._pipeline else []
+
+    # steps
+
+    def _wish(self) -> GuestWish:
+        spec = self._spec
+        lesson = spec.folder.lesson
+        count = spec.clock is Clock.COUNT
+        at_boot = self._plan_text(at_boot=True) if count and not self._recorded else None
+        return GuestWish(
+            arm=self.arm,
+            vcpus=1 if count else spec.params.get("vcpus", 2),
+            cmdline=boot_cmdline(lesson, spec.params),
+            clock=spec.clock,
+            boot_plan=at_boot,
+        )
+
+    def _plan_text(self, *, at_boot: bool) -> str:
+        spec = self._spec
+        return plan_text(
+            spec.folder.lesson,
+            self.arm,
+            spec.workload,
+            spec.params,
+            self._source.symbols,
+            traced=spec.traced,
+            at_boot=at_boot,
+            buffer_kb=spec.buffer_kb,
+        )
+
+    async def _boot(self) -> None:
+        if self._stop_at is not None:
+            raise Stopped
+        await asyncio.to_thread(prepare)
+        wish = self._wish()
+        self._lane = None if self._recorded else self._lanes.find(self.arm, wish)
+        if self._lane:
+            self._parts(self._lane.received())
+            self._lane.attach(self)
+            if self._lane.hello:
+                self.on_frame(*self._lane.hello, time.monotonic_ns())
+            return
+        self._tell(LanePhase.BOOTING)
+        self._lane = await self._lanes.open(self._source, wish, self)
+        await self._until(self._lane.up.is_set, None, "the guest to boot", self._lane.up)
+        await self._until(lambda: self._hello is not None, self._limits.hello_s, "its agent")
+        self._tell(LanePhase.BOOTING)
+
+    async def _plan(self) -> None:
+        assert self._lane is not None
+        if not self._recorded and self._lane.wish.boot_plan is None:
+            await self._lane.send(FrameType.PLAN, self._plan_text(at_boot=False))
+        await self._until(lambda: self._ready, self._limits.ready_s, "its probes to be set up")
+        self._tell(LanePhase.READY)
+
+    async def _run(self) -> None:
+        assert self._lane is not None
+        if self._stop_at is not None:
+            raise Stopped
+        if not self._recorded and self._lane.wish.boot_plan is None:
+            await self._lane.send(FrameType.START)
+        limits = self._limits
+        deadline = time.monotonic() + self._spec.params.get("seconds", 60) + limits.run_slack_s
+        drain_by: float | None = None
+        stop_sent = False
+        while not self._drained:
+            await self._tick()
+            self._check()
+            if self._gone and not self._drained:
+                raise self._went_away()
+            if self._started and self.phase is LanePhase.READY:
+                self._tell(LanePhase.RUNNING)
+            now = time.monotonic()
+            if self._ended and drain_by is None:
+                drain_by = now + limits.drain_s
+                self._tell(LanePhase.DRAINING)
+            if now > deadline and self._stop_at is None:
+                self._stop_at = now
+            if self._stop_at is not None and not stop_sent:
+                stop_sent = True
+                deadline = now + limits.stop_s
+                await self._lane.send(FrameType.STOP)
+            if (stop_sent and now > deadline) or (drain_by and now > drain_by):
+                raise self._late("its workload to end and its events to come")
+
+    async def _settle(self) -> None:
+        """All frames are here; wait for pages that they overtook, then reduce the rest."""
+        pipeline, _ = self._parts()
+        deadline = time.monotonic() + self._limits.missing_s
+        while not pipeline.complete and not self._gone and time.monotonic() < deadline:
+            await self._tick()
+        if self._lane and self._gone and self._lane.error and not pipeline.complete:
+            raise self._lane.error
+        await self._advance(final=True)
+        if self._started and self.phase is LanePhase.READY:
+            self._tell(LanePhase.RUNNING)
+        self._tell(LanePhase.STOPPED if self._stop_at is not None else LanePhase.DONE)
+
+    async def _fail(self, error: DuetError) -> None:
+        self.error = error
+        if self._pipeline and not isinstance(error, DecodeError):
+            try:
+                await self._advance(final=True)
+            except DuetError as second:
+                self.error = second
+        if self._lane and not self._recorded:
+            self._lane.attach(None)
+            self._room.set()
+            await self._lanes.close(self.arm)
+        self._tell(LanePhase.FAILED)
+
+    # waiting
+
+    async def _until(
+        self,
+        done: Callable[[], bool],
+        limit_s: float | None,
+        what: str,
+        event: asyncio.Event | None = None,
+    ) -> None:
+        """Wait for a condition, the guest's end, a stop or the time limit."""
+        deadline = None if limit_s is None else time.monotonic() + limit_s
+        watcher = asyncio.create_task(self._relay(event)) if event else None
+        try:
+            while not done():
+                self._check()
+                if self._gone:
+                    raise self._went_away()
+                if self._stop_at is not None:
+                    raise Stopped
+                if deadline is not None and time.monotonic() > deadline:
+                    raise self._late(what)
+                await self._nap(0.25)
+            self._check()
+        finally:
+            if watcher:
+                watcher.cancel()
+                await asyncio.wait([watcher])
+
+    async def _relay(self, event: asyncio.Event) -> None:
+        await event.wait()
+        self._wake.set()
+
+    async def _nap(self, limit_s: float) -> None:
+        """Sleep until something happens."""
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+        self._wake.clear()
+
+    async def _tick(self) -> None:
+        """One batch: wait a little for events to gather, then work on them."""
+        if self._room.is_set() and not self._gone:
+            await asyncio.sleep(self._limits.tick_s if not self._recorded else 0.001)
+        await self._advance(final=False)
+
+    async def _advance(self, *, final: bool) -> None:
+        pipeline, _ = self._parts()
+        work = pipeline.take(final=final)
+        self._room.set()
+        if work is None:
+            return
+        reduction = await asyncio.to_thread(pipeline.work, work)
+        self._publish(reduction)
+        now = time.monotonic()
+        if final or (reduction.batches and now - self._told_metrics > self._limits.metrics_s):
+            self._told_metrics = now
+            self._sink.on_metrics(self.arm, pipeline.metrics())
+
+    def _publish(self, reduction: Reduction) -> None:
+        if reduction.rows is not None:
+            self._sink.on_rows(self.arm, reduction.rows)
+        for loss in reduction.losses:
+            self._sink.on_loss(self.arm, loss)
+        for batch in reduction.batches:
+            self._sink.on_batch(self.arm, batch)
+
+    # small things
+
+    def _parts(self, before: dict[int, int] | None = None) -> tuple[LanePipeline, Transcript]:
+        if self._pipeline is None or self._transcript is None:
+            spec = self._spec
+            self._pipeline = LanePipeline(
+                spec.folder.lesson,
+                self.arm,
+                spec.workload,
+                self._source.symbols,
+                hogs=spec.params.get("hogs", 0),
+                received=before,
+                history_events=self._limits.history_events,
+            )
+            self._transcript = Transcript(
+                self._limits.transcript_bytes, time.monotonic_ns(), before or {}
+            )
+        return self._pipeline, self._transcript
+
+    def _line(self, frame: LineFrame) -> None:
+        pipeline, _ = self._parts()
+        line = Line(frame.stream, frame.text, pipeline.since_marker(frame.mono_ns))
+        if len(self._lines) < MAX_LINES:
+            self._lines.append(line)
+        self._sink.on_line(self.arm, line)
+
+    def _workload_count(self) -> tuple[int | None, float | None]:
+        """The workload's own figures, from the last line that has them."""
+        pattern = re.compile(self._workload.ops_line)
+        for line in reversed(self._lines):
+            if found := pattern.search(line.text):
+                return int(found["ops"]), float(found["per_s"])
+        return None, None
+
+    def _check(self) -> None:
+        if self.error:
+            raise self.error
+
+    def _went_away(self) -> DuetError:
+        if self._lane and self._lane.error:
+            return self._lane.error
+        if self._recorded:
+            return InfraError(
+                f"the recording of lane {self.arm} ends in the middle of its run.",
+                remedy="Record it again.",
+            )
+        return InfraError(
+            f"the guest of lane {self.arm} went away in the middle of its run.",
+            remedy="Run it again; the console tail may tell why.",
+            detail=self._lane.console_tail() if self._lane else "",
+        )
+
+    def _late(self, what: str) -> DuetError:
+        return KernelError(
+            f"lane {self.arm} waited too long for {what}.",
+            remedy="Run it again with fewer hogs or seconds, or on a machine with less to do.",
+            detail=self._lane.console_tail() if self._lane else "",
+        )
+
+    def _tell(self, phase: LanePhase) -> None:
+        self.phase = phase
+        facts = self._lane.facts if self._lane else None
+        error = self.error if phase is LanePhase.FAILED else None
+        self._sink.on_lane(
+            LaneState(
+                arm=self.arm,
+                phase=phase,
+                message=error.sentence if error else "",
+                remedy=error.remedy if error else "",
+                detail=error.detail if error else "",
+                accel=facts.accel if facts else None,
+                pid=facts.pid if facts else None,
+                kernel=self._hello.kernel if self._hello else "",
+                boot_s=facts.boot_s if facts else None,
+            )
+        )
+        self._changed()

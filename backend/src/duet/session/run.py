@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run: all its lanes, booted together, started together, ended each by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from duet.errors import InputError
+from duet.session.events import (
+    LanePhase,
+    LaneSource,
+    RunPhase,
+    RunResult,
+    RunSpec,
+    RunState,
+    SessionSink,
+)
+from duet.session.lane_run import LaneRun
+from duet.session.lanes import Lanes
+
+_ORDER = (
+    (LanePhase.WAITING, RunPhase.PREPARING),
+    (LanePhase.BUILDING, RunPhase.PREPARING),
+    (LanePhase.BOOTING, RunPhase.BOOTING),
+    (LanePhase.READY, RunPhase.READY),
+    (LanePhase.RUNNING, RunPhase.RUNNING),
+    (LanePhase.DRAINING, RunPhase.DRAINING),
+)
+"""A run is where its slowest lane is, lanes that are over aside."""
+
+
+class RunSession:
+    """One run of a lesson on some arms.
+
+    Args:
+        lanes: keeps the guests; one run at a time may use an arm of it.
+        sources: one per arm of the spec.
+        sink: hears everything.
+    """
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        spec: RunSpec,
+        sources: Mapping[str, LaneSource],
+        sink: SessionSink,
+    ) -> None:
+        missing = [arm for arm in spec.arms if arm not in sources]
+        if missing or not spec.arms:
+            raise InputError(
+                f"a run needs a kernel for each arm; without: {', '.join(missing) or 'all'}.",
+                remedy="Build the kernels of the lesson first: ./duet build.",
+            )
+        self._spec, self._sink = spec, sink
+        self._runs = {
+            arm: LaneRun(lanes, spec, sources[arm], sink, self._settle_phase) for arm in spec.arms
+        }
+        self._phase: RunPhase | None = None
+        self._stopped = False
+        self._moved = asyncio.Event()
+
+    async def execute(self) -> RunResult:
+        """Run all lanes to their end; failures of lanes are in the result."""
+        self._settle_phase()
+        async with asyncio.TaskGroup() as group:
+            for arm, run in self._runs.items():
+                group.create_task(run.drive(self._all_ready), name=f"run {arm}")
+        self._tell(self._last_phase())
+        lanes = {arm: run.result() for arm, run in self._runs.items()}
+        return RunResult(self._spec.run_id, self._last_phase(), lanes)
+
+    async def stop(self) -> None:
+        """End the workloads; execute() then returns when they have drained."""
+        self._stopped = True
+        for run in self._runs.values():
+            run.stop()
+        self._moved.set()
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int = 50
+    ) -> list[dict[str, JsonValue]]:
+        """The decoded records nearest to a moment of a lane, during and after the run.
+
+        Args:
+            row: only records of that row's thread, or of a track's events.
+            n: at most 50.
+
+        Raises:
+            InputError: the run has no such lane.
+        """
+        if arm not in self._runs:
+            raise InputError(
+                f"this run has no lane '{arm:.60}'.",
+                remedy=f"Choose from: {', '.join(self._runs)}.",
+            )
+        return self._runs[arm].raw_events(around_ns, row, max(1, min(n, 50)))
+
+    async def _all_ready(self) -> None:
+        """Wait until every lane is ready or over: they start together."""
+        while not self._stopped and not all(
+            run.over or run.phase not in (LanePhase.WAITING, LanePhase.BOOTING)
+            for run in self._runs.values()
+        ):
+            self._moved.clear()
+            await self._moved.wait()
+
+    def _settle_phase(self) -> None:
+        self._moved.set()
+        going = {run.phase for run in self._runs.values() if not run.over}
+        for lane, phase in _ORDER:
+            if lane in going:
+                self._tell(phase)
+                return
+
+    def _last_phase(self) -> RunPhase:
+        if all(run.phase is LanePhase.FAILED for run in self._runs.values()):
+            return RunPhase.FAILED
+        return RunPhase.STOPPED if self._stopped else RunPhase.DONE
+
+    def _tell(self, phase: RunPhase) -> None:
+        if phase is self._phase:
+            return
+        self._phase = phase
+        message = ""
+        if phase is RunPhase.FAILED:
+            errors = [run.error for run in self._runs.values() if run.error]
+            message = errors[0].sentence if errors else ""
+        self._sink.on_run(RunState(self._spec.run_id, phase, message))
