@@ -16,7 +16,8 @@ export type Tick = (nowMs: number, dtMs: number) => boolean;
 
 export class FrameLoop {
   #clock: Clock;
-  #ticks = new Set<Tick>();
+  /** What moves time goes before what draws it. */
+  readonly #ticks = { move: new Set<Tick>(), draw: new Set<Tick>() };
   #handle: number | null = null;
   #last: number | null = null;
   /** At most so many frames a second. Browser and guests share the cores while a live run goes. */
@@ -26,13 +27,17 @@ export class FrameLoop {
     this.#clock = clock;
   }
 
+  get #size(): number {
+    return this.#ticks.move.size + this.#ticks.draw.size;
+  }
+
   /** Adds a caller and wakes the loop. */
-  add(tick: Tick): () => void {
-    this.#ticks.add(tick);
+  add(tick: Tick, phase: 'move' | 'draw' = 'draw'): () => void {
+    this.#ticks[phase].add(tick);
     this.wake();
     return () => {
-      this.#ticks.delete(tick);
-      if (this.#ticks.size === 0 && this.#handle !== null) {
+      this.#ticks[phase].delete(tick);
+      if (this.#size === 0 && this.#handle !== null) {
         this.#clock.cancel(this.#handle);
         this.#handle = null;
         this.#last = null;
@@ -42,7 +47,7 @@ export class FrameLoop {
 
   /** Something changed: one more frame at least. */
   wake(): void {
-    if (this.#handle === null && this.#ticks.size > 0) {
+    if (this.#handle === null && this.#size > 0) {
       this.#handle = this.#clock.request(this.#frame);
     }
   }
@@ -57,7 +62,9 @@ export class FrameLoop {
     }
     this.#last = nowMs;
     let again = false;
-    for (const tick of [...this.#ticks]) again = tick(nowMs, dtMs) || again;
+    for (const tick of [...this.#ticks.move, ...this.#ticks.draw]) {
+      again = tick(nowMs, dtMs) || again;
+    }
     if (again) this.#handle ??= this.#clock.request(this.#frame);
     else if (this.#handle === null) this.#last = null;
   };

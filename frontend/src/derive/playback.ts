@@ -71,6 +71,7 @@ export const initialPlayback: PlaybackState = {
 export type Action =
   | { readonly type: 'play' }
   | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
   | { readonly type: 'scope' }
   | { readonly type: 'seek'; readonly moment: number }
   | { readonly type: 'window'; readonly start: number; readonly span?: number }
@@ -102,6 +103,8 @@ export function reduce(state: PlaybackState, action: Action, world: World): Play
       return play(state, world);
     case 'pause':
       return { ...state, mode: 'paused' };
+    case 'resume':
+      return { ...state, mode: 'scope', direction: 1 };
     case 'scope':
       return rearm({ ...state, mode: 'scope', direction: 1, follows: true, armed: false }, world);
     case 'seek':
@@ -203,7 +206,7 @@ function jump(state: PlaybackState, t: number, world: World): PlaybackState {
   const moment = clampMoment(state, t, world);
   const inside = moment >= state.start && moment <= state.start + state.span;
   const start = inside ? state.start : ns(Math.max(0, moment - state.span * 0.4));
-  return { ...state, mode: 'paused', moment, start };
+  return { ...state, mode: 'paused', moment, start, armed: true, heldMs: 0 };
 }
 
 function moveWindow(
@@ -217,7 +220,10 @@ function moveWindow(
   const wide = Math.max(leastSpan, Math.min(mostSpan, span));
   const share = (state.moment - state.start) / state.span;
   const moment = clampMoment(state, at + share * wide, world);
-  return realign({ ...state, mode: 'paused', start: at, span: wide, moment }, world);
+  return realign(
+    { ...state, mode: 'paused', start: at, span: wide, moment, armed: true, heldMs: 0 },
+    world,
+  );
 }
 
 function zoom(state: PlaybackState, factor: number, world: World): PlaybackState {

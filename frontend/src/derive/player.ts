@@ -39,7 +39,7 @@ export class Player {
 
   /** Joins the loop; what comes back leaves it. */
   run(): () => void {
-    return this.#loop.add(this.#tick);
+    return this.#loop.add(this.#tick, 'move');
   }
 
   do(action: Action): void {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The twin in words: one plain sentence from the events in view at this moment. Every number is read off the index. */
+
+import { assertNever } from '../base/assert.ts';
+import { firstAbove } from '../base/search.ts';
+import { formatCount, formatNs, plural } from '../base/units.ts';
+import type { SentenceKind } from '../protocol/lesson.ts';
+import { laneTime } from './align.ts';
+import { graceAt, lastWake } from './grace.ts';
+import { hogs, isWait, opsUpTo, type SpanRecord, spansIn, statesAt } from './query.ts';
+import type { Frame, LaneIndex, RunIndex } from './types.ts';
+import { armTitle, capital, list, ofHogs, type Titles, verbFor } from './words.ts';
+
+/** The sentence of a scene, now. Empty while there is nothing to say. */
+export function sentenceOf(
+  kind: SentenceKind,
+  index: RunIndex,
+  frame: Frame,
+  titles: Titles,
+): string {
+  const lanes = index.lanes.filter((lane) => lane.spans.length > 0);
+  if (lanes.length === 0) return '';
+  const say = (of: (lane: LaneIndex, t: number) => string) =>
+    lanes
+      .map((lane) => of(lane, laneTime(frame.offset, lane.arm, frame.moment)))
+      .filter((s) => s !== '')
+      .join(' ');
+  switch (kind) {
+    case 'none':
+      return '';
+    case 'one_op':
+      return oneOp(index, lanes[0]!, laneTime(frame.offset, lanes[0]!.arm, frame.moment), titles);
+    case 'waits':
+      return say((lane, t) => waits(index, lane, t, titles));
+    case 'wakes':
+      return wakes(index, lanes, frame, titles) || say((lane, t) => waits(index, lane, t, titles));
+    case 'rates':
+      return rates(lanes, frame, titles);
+    case 'expedited':
+      return expedited(index, lanes, frame, titles);
+    case 'reader':
+      return say((lane, t) => reader(index, lane, t, titles));
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** How long a row was in each state during [a, b), longest first. */
+function statesOfRow(lane: LaneIndex, row: number, a: number, b: number) {
+  const time = new Map<number, number>();
+  for (const span of spansIn(lane, 'state', a, b)) {
+    if (span.row !== row) continue;
+    const length = Math.min(span.t1, b) - Math.max(span.t0, a);
+    time.set(span.kind, (time.get(span.kind) ?? 0) + length);
+  }
+  return [...time].sort((x, y) => y[1] - x[1]);
+}
+
+function oneOp(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
+  const { order, length } = lane.opsByEnd;
+  const at = firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
+  const p = at < length && lane.ops.t0[order[at]!]! <= t ? at : at - 1;
+  if (p < 0) return `On ${armTitle(titles, lane)} no ${titles.operation.name} has begun yet.`;
+  const i = order[p]!;
+  const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
+  const parts = statesOfRow(lane, row, a, b)
+    .filter(([, time]) => time >= (b - a) * 0.01)
+    .slice(0, 4)
+    .map(([kind, time]) => {
+      const facts = index.kinds[kind]!;
+      const dismissed = facts.lesson ? '' : ' (not the lesson)';
+      return `${formatNs(time)} it ${verbFor(facts, 1)}${dismissed}`;
+    });
+  const done = t >= b;
+  return `On ${armTitle(titles, lane)} this ${titles.operation.name} ${done ? 'took' : 'takes'} ${formatNs(b - a)}: ${list(parts)}.`;
+}
+
+/** "On SRCU 8 of 9 hogs wait for the same grace period; it was asked for 5.2 ms ago, ..." */
+function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
+  const name = armTitle(titles, lane);
+  if (t > lane.watermark) return `On ${name} nothing is known yet of this moment.`;
+  const all = hogs(lane).length;
+  const states = statesAt(lane, t);
+  const waiting = states.filter((s): s is SpanRecord => s !== null && isWait(index.kinds[s.kind]));
+  if (waiting.length === 0) return `On ${name} ${whatElse(index, states, all)}.`;
+  const kind = index.kinds[waiting[0]!.kind]!;
+  const grace = graceAt(index, lane, t);
+  const oldest = Math.min(...waiting.map((s) => s.t0));
+  const who = `On ${name} ${ofHogs(waiting.length, all)} ${verbFor(kind, waiting.length)}`;
+  if (grace === null) {
+    return `${who}; the longest of them for ${formatNs(t - oldest)} now.`;
+  }
+  const asked = `it was asked for ${formatNs(t - grace.askedAt)} ago`;
+  const check =
+    grace.checkNs === null
+      ? 'nobody has looked for readers yet'
+      : `the check took ${formatNs(grace.checkNs)}`;
+  const found =
+    grace.checkNs === null ? '' : grace.readerSeen ? ', and a reader was there' : ', and no reader was there';
+  return `${who}; ${asked}, ${check}${found}.`;
+}
+
+/** Nobody waits for the lesson's sake: what do they do? */
+function whatElse(index: RunIndex, states: readonly (SpanRecord | null)[], all: number): string {
+  const counts = new Map<number, number>();
+  for (const s of states) if (s !== null) counts.set(s.kind, (counts.get(s.kind) ?? 0) + 1);
+  if (counts.size === 0) return 'no hog does anything';
+  const parts = [...counts]
+    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    .slice(0, 3)
+    .map(([kind, n], i) => {
+      const who = i === 0 ? ofHogs(n, all) : `${n}`;
+      return `${who} ${verbFor(index.kinds[kind]!, n)}`;
+    });
+  return `${list(parts)}; nobody waits for the lesson's lock or grace period`;
+}
+
+function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: Titles): string {
+  for (const lane of [...lanes].sort((a, b) => b.longestWait - a.longestWait)) {
+    const t = laneTime(frame.offset, lane.arm, frame.moment);
+    const from = laneTime(frame.offset, lane.arm, frame.start);
+    const wake = lastWake(index, lane, t, from);
+    if (wake === null) continue;
+    const freed = plural(wake.freed, 'hog');
+    const ago = formatNs(t - wake.t);
+    const waited =
+      wake.longestWait > 0 ? ` The longest of them had slept for ${formatNs(wake.longestWait)}` : '';
+    const checked =
+      wake.checkNs === null || waited === ''
+        ? ''
+        : `; the check took ${formatNs(wake.checkNs)} of it, ticks the rest`;
+    const end = waited === '' ? '' : '.';
+    return `On ${armTitle(titles, lane)} one wake freed ${freed} ${ago} ago.${waited}${checked}${end}`;
+  }
+  return '';
+}
+
+/** Counts so far, never a rate. */
+function rates(lanes: readonly LaneIndex[], frame: Frame, titles: Titles): string {
+  const counts = lanes.map((lane) => ({
+    name: armTitle(titles, lane),
+    ops: opsUpTo(lane, laneTime(frame.offset, lane.arm, frame.moment)),
+  }));
+  const { name, plural: many } = titles.operation;
+  const parts = counts.map(({ name: arm, ops }, i) =>
+    i === 0 ? `${arm} has done ${plural(ops, name, many)}` : `${arm} ${formatCount(ops)}`,
+  );
+  const [first, ...others] = counts;
+  if (first === undefined || first.ops < 20 || others.length === 0) {
+    return `Up to this moment ${list(parts)}.`;
+  }
+  const shares = others.map((o) => `${Math.round((o.ops / first.ops) * 100)} on ${o.name}`);
+  return `Up to this moment ${list(parts)}: for each 100 on ${first.name}, ${list(shares)}.`;
+}
+
+function expedited(
+  index: RunIndex,
+  lanes: readonly LaneIndex[],
+  frame: Frame,
+  titles: Titles,
+): string {
+  const parts = lanes.map((lane) => {
+    const a = laneTime(frame.offset, lane.arm, frame.start);
+    const b = Math.min(a + frame.span, lane.watermark);
+    const ops = opsUpTo(lane, b) - opsUpTo(lane, a);
+    let periods = 0;
+    let longest = 0;
+    for (const span of spansIn(lane, 'track', a, b)) {
+      if (index.kinds[span.kind]?.name !== 'exp_gp' || span.t0 < a) continue;
+      periods += 1;
+      if (!span.open) longest = Math.max(longest, span.t1 - span.t0);
+    }
+    const most = longest > 0 ? `, the longest ${formatNs(longest)}` : '';
+    const { name, plural: many } = titles.operation;
+    return `${armTitle(titles, lane)} runs ${plural(periods, 'expedited RCU grace period')} for ${plural(ops, name, many)}${most}`;
+  });
+  return `In this window ${list(parts)}. Every kernel pays for them, so they cannot be the difference.`;
+}
+
+function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
+  const name = armTitle(titles, lane);
+  const kind = index.kinds.findIndex((k) => k.name === 'reader');
+  const inside = [...spansIn(lane, 'function', t, t + 1)].find(
+    (s) => s.kind === kind && s.t0 <= t && s.t1 > t,
+  );
+  const states = statesAt(lane, t);
+  const waiting = states.filter((s) => s !== null && isWait(index.kinds[s.kind])).length;
+  const all = hogs(lane).length;
+  if (inside === undefined) return `On ${name} no reader walks the shrinkers now.`;
+  const since = `a reader has been inside shrink_slab for ${formatNs(t - inside.t0)}`;
+  const recheck = [...spansIn(lane, 'track', t, t + 1)].some(
+    (s) => index.kinds[s.kind]?.name === 'gp_recheck',
+  );
+  const effect =
+    waiting === 0
+      ? 'no hog waits for it'
+      : `${ofHogs(waiting, all)} ${waiting === 1 ? 'waits' : 'wait'} meanwhile`;
+  const again = recheck ? ', and the check has found it and looks again' : '';
+  return capital(`on ${name} ${since}; ${effect}${again}.`);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The window in words and figures: share of time per state, and the marks near the moment as a table. */
+
+import { formatMoment, formatNs, type Nanos, ns } from '../base/units.ts';
+import { laneTime } from './align.ts';
+import { hogs, markOf, opsUpTo, type SpanRecord, spansIn } from './query.ts';
+import type { Frame, LaneIndex, Mark, RunIndex } from './types.ts';
+import { armTitle, shortTitle, type Titles } from './words.ts';
+
+export interface StateShare {
+  readonly kind: number;
+  readonly title: string;
+  /** Of all hogs' time in the window, 0 to 1. */
+  readonly share: number;
+  readonly ns: number;
+  readonly n: number;
+}
+
+export interface LaneSummary {
+  readonly arm: string;
+  readonly title: string;
+  readonly hogs: number;
+  /** Operations that ended in the window. */
+  readonly ops: number;
+  readonly shares: readonly StateShare[];
+  readonly losses: number;
+  readonly sentence: string;
+}
+
+/** Shares of the hogs' time per state in the window, per lane. */
+export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSummary[] {
+  return index.lanes.map((lane) => {
+    const a = laneTime(frame.offset, lane.arm, frame.start);
+    const b = Math.max(a, Math.min(a + frame.span, lane.watermark));
+    const rows = new Set(hogs(lane).map((row) => row.row));
+    const time = new Float64Array(index.kinds.length);
+    const counts = new Uint32Array(index.kinds.length);
+    for (const span of spansIn(lane, 'state', a, b)) {
+      if (!rows.has(span.row)) continue;
+      time[span.kind] = time[span.kind]! + Math.min(span.t1, b) - Math.max(span.t0, a);
+      counts[span.kind] = counts[span.kind]! + 1;
+    }
+    const whole = rows.size * (b - a);
+    const shares = index.kinds
+      .map((kind, i) => ({
+        kind: i,
+        title: shortTitle(kind),
+        share: whole > 0 ? time[i]! / whole : 0,
+        ns: time[i]!,
+        n: counts[i]!,
+      }))
+      .filter((s) => s.n > 0)
+      .sort((x, y) => y.share - x.share);
+    const title = armTitle(titles, lane);
+    const ops = opsUpTo(lane, b) - opsUpTo(lane, a);
+    const losses = lane.losses.filter((l) => l.t0 < b && l.t1 >= a).length;
+    const parts = shares.slice(0, 4).map((s) => `${Math.round(s.share * 100)} % ${s.title}`);
+    const lost = losses > 0 ? ' Events were lost here, so shares are not proven.' : '';
+    const sentence =
+      shares.length === 0
+        ? `${title}: nothing is known of this window.`
+        : `${title}, ${formatNs(b - a)}: ${ops} ${ops === 1 ? titles.operation.name : titles.operation.plural}; of the hogs' time ${parts.join(', ')}.${lost}`;
+    return { arm: lane.arm, title, hogs: rows.size, ops, shares, losses, sentence };
+  });
+}
+
+export interface NearbyRow {
+  readonly mark: Mark;
+  /** Frame time. */
+  readonly t0: Nanos;
+  readonly when: string;
+  readonly lane: string;
+  readonly row: string;
+  readonly what: string;
+  readonly length: string;
+  readonly cpu: string;
+}
+
+const mostNearby = 50;
+
+/** At most 50 marks nearest to the moment, in order of time. */
+export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyRow[] {
+  const found: { span: SpanRecord; lane: LaneIndex; t0: number; far: number }[] = [];
+  for (const lane of index.lanes) {
+    const shift = frame.offset.get(lane.arm) ?? 0;
+    const t = frame.moment - shift;
+    // Half a window either side is more than 50 marks in any but the emptiest picture.
+    for (const layer of ['state', 'function', 'track'] as const) {
+      for (const span of spansIn(lane, layer, t - frame.span / 2, t + frame.span / 2)) {
+        const far = Math.max(0, span.t0 - t, t - span.t1);
+        found.push({ span, lane, t0: span.t0 + shift, far });
+      }
+    }
+  }
+  found.sort((a, b) => a.far - b.far || b.t0 - a.t0);
+  return found
+    .slice(0, mostNearby)
+    .sort((a, b) => a.t0 - b.t0)
+    .map(({ span, lane, t0 }) => ({
+      mark: markOf(lane.arm, span),
+      t0: ns(t0),
+      when: formatMoment(t0, frame.span / 10),
+      lane: armTitle(titles, lane),
+      row: lane.rows.find((r) => r.row === span.row)?.name ?? String(span.row),
+      what: index.kinds[span.kind]?.title ?? 'unknown',
+      length: span.open ? `${formatNs(span.t1 - span.t0)}, not over yet` : formatNs(span.t1 - span.t0),
+      cpu: span.cpu < 0 ? '' : String(span.cpu),
+    }));
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Small pieces of the sentences: kinds and lanes as people name them. */
+
+import { plural } from '../base/units.ts';
+import type { KindFacts, LaneIndex } from './types.ts';
+
+/** What the sentences need of the lesson. */
+export interface Titles {
+  readonly arms: readonly { readonly name: string; readonly title: string }[];
+  readonly operation: { readonly name: string; readonly plural: string };
+}
+
+export function armTitle(titles: Titles, lane: Pick<LaneIndex, 'arm'>): string {
+  return titles.arms.find((arm) => arm.name === lane.arm)?.title ?? lane.arm;
+}
+
+/** "armed: asked for, waits for the next tick" -> "armed". */
+export function shortTitle(kind: KindFacts): string {
+  return kind.title.split(/[:;]/)[0]!.trim();
+}
+
+/** "waits for an SRCU grace period", 8 -> "wait for an SRCU grace period". */
+export function verbFor(kind: KindFacts, n: number): string {
+  const title = shortTitle(kind);
+  if (title === 'running') return n === 1 ? 'runs' : 'run';
+  if (title === 'runnable') return n === 1 ? 'could run but has no CPU' : 'could run but have no CPU';
+  return n === 1 ? title : title.replace(/^waits\b/, 'wait').replace(/^sleeps\b/, 'sleep');
+}
+
+/** "a", "a and b", "a, b and c". */
+export function list(parts: readonly string[]): string {
+  if (parts.length <= 1) return parts[0] ?? '';
+  return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function ofHogs(n: number, all: number): string {
+  if (all === 1) return 'the one hog';
+  return n === all ? `all ${plural(all, 'hog')}` : `${n} of ${plural(all, 'hog')}`;
+}

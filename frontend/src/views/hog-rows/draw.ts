@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Layout and marks -> canvas. Knows no time but the frame's moment: the afterglow is computed from it. */
+
+import type { Theme } from '../../base/theme.ts';
+import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
+import { shortTitle } from '../../derive/words.ts';
+import { type Fill, mix, type Pen, type TileMaker } from '../paints.ts';
+import { brushRects, brushShares, paintOf } from './brush.ts';
+import type { LaneBox, Layout, RowBox } from './layout.ts';
+import type { LaneMarks, RectList } from './marks.ts';
+
+export interface Picture {
+  readonly index: RunIndex;
+  readonly frame: Frame;
+  readonly layout: Layout;
+  readonly marks: readonly LaneMarks[];
+  readonly hover: Mark | null;
+  readonly ownHeaders: boolean;
+}
+
+export interface Easel {
+  readonly theme: Theme;
+  readonly tiles: TileMaker;
+  /** The marks drawn once for this window, to be stamped; null draws them stroke by stroke. */
+  readonly stamp: { readonly image: CanvasImageSource; readonly dpr: number } | null;
+}
+
+const faintness = 0.2;
+const mutedness = 0.38;
+/** A wake glows for this share of the window after its moment. */
+const glowShare = 0.05;
+
+/** The whole picture at the frame's moment. */
+export function drawPicture(pen: Pen, picture: Picture, easel: Easel): void {
+  const { layout } = picture;
+  drawGround(pen, picture, easel);
+  stampMarks(pen, picture, easel, faintness, layout.right + 10);
+  if (layout.revealX > layout.left) {
+    pen.save();
+    pen.beginPath();
+    pen.rect(layout.left - 4, 0, layout.revealX - layout.left + 4, layout.height);
+    pen.clip();
+    stampMarks(pen, picture, easel, 1, layout.revealX);
+    pen.restore();
+  }
+  for (const [i, box] of layout.lanes.entries()) drawLinks(pen, picture, picture.marks[i]!, box, easel);
+  drawLabels(pen, picture, easel);
+  drawOutlines(pen, picture, easel);
+  drawPlayhead(pen, picture, easel);
+}
+
+function stampMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number, toX: number): void {
+  const { layout } = picture;
+  if (easel.stamp === null) {
+    pen.save();
+    pen.beginPath();
+    pen.rect(layout.left, 0, layout.right - layout.left, layout.height);
+    pen.clip();
+    paintMarks(pen, picture, easel, alpha);
+    pen.restore();
+    return;
+  }
+  const { image, dpr } = easel.stamp;
+  const x = layout.left;
+  const w = Math.min(toX, layout.right) - x;
+  if (w <= 0) return;
+  pen.globalAlpha = alpha;
+  pen.drawImage(image, x * dpr, 0, w * dpr, layout.height * dpr, x, 0, w, layout.height);
+  pen.globalAlpha = 1;
+}
+
+/** Every mark of every lane, kind after kind. Kinds out of focus are muted. */
+export function paintMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number): void {
+  const { index, frame } = picture;
+  const strength = (list: RectList) => {
+    const name = index.kinds[list.style.kind]!.name;
+    return frame.focus.size === 0 || frame.focus.has(name) || list.style.colour === 'hazard' ? 1 : mutedness;
+  };
+  for (const lane of picture.marks) {
+    for (const list of lane.shares) {
+      pen.globalAlpha = alpha * strength(list);
+      brushShares(pen, list, paintOf(list.style, easel.theme, easel.tiles));
+    }
+    for (const list of lane.rects) {
+      // What runs in a function is told by the state already; the bracket only stands where it is the topic.
+      const named = frame.focus.has(index.kinds[list.style.kind]!.name);
+      if (list.style.texture === 'bracket' && !named) continue;
+      pen.globalAlpha = alpha * strength(list);
+      brushRects(pen, list, paintOf(list.style, easel.theme, easel.tiles));
+    }
+  }
+  pen.globalAlpha = 1;
+}
+
+/** Crisp 1 px lines. */
+function vertical(pen: Pen, x: number, y0: number, y1: number): void {
+  pen.fillRect(Math.round(x), y0, 1, y1 - y0);
+}
+
+function drawGround(pen: Pen, picture: Picture, easel: Easel): void {
+  const { layout } = picture;
+  const { theme } = easel;
+  pen.globalAlpha = 1;
+  pen.fillStyle = theme.paper;
+  pen.fillRect(0, 0, layout.width, layout.height);
+  drawAxis(pen, picture, easel);
+  for (const box of layout.lanes) {
+    drawGrid(pen, layout, box, theme);
+    drawStaff(pen, layout, box, theme);
+    drawZones(pen, layout, box, easel);
+  }
+}
+
+/** Ticks of the lane where they are known, the axis's lines where not. */
+function drawGrid(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
+  const known = box.ticks.length > 0;
+  pen.fillStyle = known ? mix(theme.mechanism, theme.paper, 0.3) : theme.rule;
+  const xs = known ? box.ticks : layout.ticks.map((t) => t.x);
+  for (const x of xs) vertical(pen, x, box.bodyTop - 2, box.bottom);
+}
+
+function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
+  const { left, right } = layout;
+  pen.fillStyle = theme.rule;
+  for (const row of box.hogs) {
+    pen.fillRect(left, Math.round(row.top + row.height / 2), right - left, 1);
+  }
+  for (const row of box.strips) {
+    pen.fillRect(left, row.top + row.height, right - left, 1);
+  }
+  const first = box.hogs[0];
+  const last = box.hogs.at(-1);
+  if (first === undefined || last === undefined) return;
+  // The brace that joins the staves of one kernel.
+  pen.fillStyle = theme.soft;
+  const top = first.top - 3;
+  const bottom = last.top + last.height + 3;
+  pen.fillRect(left - 9, top, 2, bottom - top);
+  pen.fillRect(left - 9, top, 6, 1.5);
+  pen.fillRect(left - 9, bottom - 1.5, 6, 1.5);
+}
+
+/** Unknown, lost, evicted and over look different from each other and from idle, which is the bare staff. */
+function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void {
+  const { theme, tiles } = easel;
+  const top = box.bodyTop - 2;
+  const height = box.bottom - top;
+  if (box.unknown !== null) {
+    const [x0, x1] = box.unknown;
+    pen.fillStyle = tiles('fog', { ground: theme.sunk, ink: mix(theme.faint, theme.sunk, 0.22) });
+    pen.fillRect(x0, top, x1 - x0, height);
+    note(pen, theme, 'not known yet', x0, x1, top + height / 2);
+  }
+  if (box.evictedTo !== null) {
+    pen.fillStyle = tiles('dots', { ground: theme.sunk, ink: mix(theme.faint, theme.sunk, 0.4) });
+    pen.fillRect(layout.left, top, box.evictedTo - layout.left, height);
+    note(pen, theme, 'no longer kept', layout.left, box.evictedTo, top + height / 2);
+  }
+  if (box.endX !== null) {
+    pen.fillStyle = theme.soft;
+    pen.fillRect(box.endX + 3, top, 1, height);
+    pen.fillRect(box.endX + 6, top, 3, height);
+  }
+  for (const loss of box.losses) drawLoss(pen, theme, loss, top, height);
+}
+
+function drawLoss(
+  pen: Pen,
+  theme: Theme,
+  loss: LaneBox['losses'][number],
+  top: number,
+  height: number,
+): void {
+  const w = loss.x1 - loss.x0;
+  pen.fillStyle = mix(theme.hazard, theme.paper, 0.1);
+  pen.fillRect(loss.x0, top, w, height);
+  pen.strokeStyle = theme.hazard;
+  pen.lineWidth = 1;
+  pen.setLineDash([3, 3]);
+  pen.strokeRect(loss.x0 + 0.5, top + 0.5, Math.max(1, w - 1), height - 1);
+  pen.setLineDash([]);
+  const x = loss.x0 + w / 2;
+  pen.lineWidth = 1.75;
+  pen.beginPath();
+  for (const y of [top + height * 0.25, top + height * 0.75]) {
+    pen.moveTo(x - 4, y - 4);
+    pen.lineTo(x + 4, y + 4);
+    pen.moveTo(x + 4, y - 4);
+    pen.lineTo(x - 4, y + 4);
+  }
+  pen.stroke();
+  if (w > 120) {
+    pen.fillStyle = theme.hazard;
+    text(pen, theme, `${loss.events.toLocaleString('en-US')} events lost`, x, top + height / 2, 'center');
+  }
+}
+
+function text(
+  pen: Pen,
+  theme: Theme,
+  words: string,
+  x: number,
+  y: number,
+  align: CanvasTextAlign,
+  weight = 400,
+  size = 13,
+  family = theme.font,
+): void {
+  pen.font = `${weight} ${size}px ${family}`;
+  pen.textAlign = align;
+  pen.textBaseline = 'middle';
+  pen.fillText(words, x, y);
+}
+
+/** About as wide as text in 13 px is; the layout stays free of a canvas. */
+export function textWidth(words: string, size = 13): number {
+  return words.length * size * 0.54;
+}
+
+function note(pen: Pen, theme: Theme, words: string, x0: number, x1: number, y: number): void {
+  if (x1 - x0 < textWidth(words) + 16) return;
+  pen.fillStyle = theme.soft;
+  text(pen, theme, words, (x0 + x1) / 2, y, 'center');
+}
+
+function drawAxis(pen: Pen, picture: Picture, easel: Easel): void {
+  const { layout } = picture;
+  const { theme } = easel;
+  const y = layout.axisY;
+  pen.fillStyle = theme.faint;
+  pen.fillRect(layout.left, y, layout.right - layout.left, 1);
+  for (const tick of layout.ticks) {
+    pen.fillStyle = theme.faint;
+    vertical(pen, tick.x, y, y + 5);
+    pen.fillStyle = theme.soft;
+    const edge = tick.x > layout.right - 20 ? 'right' : tick.x < layout.left + 8 ? 'left' : 'center';
+    text(pen, theme, tick.label, tick.x, y + 15, edge);
+  }
+  pen.fillStyle = theme.soft;
+  const wide = layout.left > 100;
+  if (wide) text(pen, theme, 'ms', layout.left - 14, y + 15, 'right');
+  else text(pen, theme, 'ms', 4, y + 15, 'left');
+}
+
+function drawLinks(pen: Pen, picture: Picture, marks: LaneMarks, box: LaneBox, easel: Easel): void {
+  const { frame, layout } = picture;
+  const { gain } = easel.theme;
+  const shift = frame.offset.get(box.arm) ?? 0;
+  pen.fillStyle = gain;
+  pen.strokeStyle = gain;
+  for (const link of marks.links) {
+    const age = (frame.moment - (link.t + shift)) / frame.span;
+    const past = frame.reveal === 'window' || age >= 0;
+    const glow = past && age >= 0 && age < glowShare ? 1 - age / glowShare : 0;
+    if (link.x < layout.left - 1 || link.x > layout.right + 1) continue;
+    pen.globalAlpha = past ? 0.45 + 0.55 * glow : faintness * 0.7;
+    const w = 1 + glow;
+    pen.fillRect(link.x - w / 2, Math.min(link.fromY, link.toY), w, Math.abs(link.fromY - link.toY));
+    pen.globalAlpha = past ? 1 : faintness;
+    pen.beginPath();
+    pen.arc(link.x, link.toY, 2.4 + 1.8 * glow, 0, 2 * Math.PI);
+    pen.fill();
+  }
+  pen.globalAlpha = 1;
+}
+
+function drawLabels(pen: Pen, picture: Picture, easel: Easel): void {
+  const { layout } = picture;
+  const { theme } = easel;
+  for (const [i, box] of layout.lanes.entries()) {
+    if (picture.ownHeaders) drawHeader(pen, layout, box, theme);
+    drawRowLabels(pen, layout, box, theme);
+    drawStripWords(pen, picture, box, picture.marks[i]!, theme);
+    pen.fillStyle = theme.soft;
+    if (box.note !== '') text(pen, theme, box.note, layout.left, box.noteY, 'left');
+    if (picture.marks[i]!.linksHidden > 0) {
+      const words = `${picture.marks[i]!.linksHidden} wakes: too many to draw at this zoom`;
+      text(pen, theme, words, layout.right, box.bottom + 10, 'right');
+    }
+  }
+}
+
+function drawHeader(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
+  const y = box.top + box.headerHeight / 2 - 1;
+  const x = layout.left > 100 ? layout.left : 4;
+  pen.fillStyle = theme.ink;
+  text(pen, theme, box.title, x, y, 'left', 650, 17);
+  const titleEnd = x + textWidth(box.title, 17) + 22;
+  const countWidth = textWidth(box.count, 20) + textWidth(box.countUnit) + 30;
+  pen.fillStyle = theme.soft;
+  if (titleEnd + textWidth(box.subtitle) < layout.right - countWidth) {
+    text(pen, theme, box.subtitle, titleEnd, y + 1, 'left');
+  }
+  text(pen, theme, box.countUnit, layout.right, y + 1, 'right');
+  pen.fillStyle = theme.ink;
+  text(pen, theme, box.count, layout.right - textWidth(box.countUnit) - 10, y, 'right', 600, 19);
+}
+
+function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
+  const wide = layout.left > 100;
+  const pitch = box.hogs.length > 1 ? box.hogs[1]!.top - box.hogs[0]!.top : 20;
+  const x = layout.left - 16;
+  pen.fillStyle = theme.soft;
+  if (pitch >= 14) {
+    for (const row of box.hogs) {
+      const words = wide ? row.label : row.label.replace(/^.*-/, '').slice(0, 2);
+      text(pen, theme, words, x, row.top + row.height / 2 + 0.5, 'right');
+    }
+  } else if (box.hogs.length > 0) {
+    const middle = (box.hogs[0]!.top + box.hogs.at(-1)!.top + box.hogs.at(-1)!.height) / 2;
+    const n = box.hogs.filter((row) => row.role === 'hog').length;
+    text(pen, theme, wide ? `${n} hogs` : String(n), x, middle, 'right');
+  }
+  if (!wide) return;
+  for (const row of box.strips) text(pen, theme, row.label, x, row.top + row.height / 2, 'right');
+}
+
+/** Words on strip marks that are wide enough for them. */
+function drawStripWords(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMarks, theme: Theme): void {
+  const { index, layout } = picture;
+  const first = box.strips[0];
+  if (first === undefined) return;
+  for (const list of marks.rects) {
+    const kind = index.kinds[list.style.kind]!;
+    if (kind.layer !== 'track' || list.style.texture === 'solid') continue;
+    const words = shortTitle(kind).split(' (')[0]!;
+    for (let i = 0; i < list.n * 4; i += 4) {
+      const x0 = Math.max(layout.left, list.at[i]!);
+      const w = Math.min(layout.right, list.at[i]! + list.at[i + 2]!) - x0;
+      if (w < textWidth(words) + 12) continue;
+      const y = list.at[i + 1]! + list.at[i + 3]! / 2 + 0.5;
+      const past = x0 < layout.revealX;
+      pen.globalAlpha = past ? 1 : 0.45;
+      if (list.style.texture !== 'pale') plate(pen, theme, words, x0, y);
+      pen.fillStyle = theme.ink;
+      text(pen, theme, words, x0 + 7, y, 'left');
+    }
+  }
+  pen.globalAlpha = 1;
+}
+
+/** Quiet ground under words that stand on a texture. */
+function plate(pen: Pen, theme: Theme, words: string, x: number, y: number): void {
+  pen.fillStyle = theme.paper;
+  pen.fillRect(x + 4, y - 7, textWidth(words) + 6, 13);
+}
+
+function drawOutlines(pen: Pen, picture: Picture, easel: Easel): void {
+  const { frame, hover } = picture;
+  if (hover !== null) outline(pen, picture, hover, easel.theme.soft, 1.5);
+  if (frame.selection !== null) outline(pen, picture, frame.selection, easel.theme.ink, 2);
+}
+
+function outline(pen: Pen, picture: Picture, mark: Mark, colour: Fill, width: number): void {
+  const { layout } = picture;
+  const box = layout.lanes.find((b) => b.arm === mark.arm);
+  const row: RowBox | undefined = box && [...box.hogs, ...box.strips].find((r) => r.row === mark.row);
+  if (box === undefined || row === undefined) return;
+  const x0 = Math.max(layout.left - 3, layout.left + (mark.t0 - box.t0) / layout.nsPerPx);
+  const x1 = Math.min(layout.right + 3, layout.left + (mark.t1 - box.t0) / layout.nsPerPx);
+  if (x1 < x0) return;
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
+  pen.beginPath();
+  pen.roundRect(x0 - 2.5, row.top - 3.5, Math.max(2, x1 - x0) + 5, row.height + 7, 4);
+  pen.stroke();
+}
+
+function drawPlayhead(pen: Pen, picture: Picture, easel: Easel): void {
+  const { layout } = picture;
+  const { theme } = easel;
+  if (layout.playheadX === null) return;
+  const x = Math.round(layout.playheadX);
+  pen.globalAlpha = 1;
+  pen.fillStyle = theme.ink;
+  pen.fillRect(x - 0.75, 24, 1.5, layout.axisY + 6 - 24);
+  const words = layout.readout;
+  const w = words.length * 7.9 + 16;
+  const left = Math.max(layout.left - 8, Math.min(layout.right + 8 - w, x - w / 2));
+  pen.beginPath();
+  pen.roundRect(left, 3, w, 22, 11);
+  pen.fill();
+  pen.fillStyle = theme.paper;
+  text(pen, theme, words, left + w / 2, 14.5, 'center', 500, 13, theme.mono);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Where everything stands: lanes stacked on one time axis like the staves of a score. Pure; pixels are CSS pixels.
+ * The marks themselves are in marks.ts.
+ */
+
+import { formatMoment } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { opsUpTo } from '../../derive/query.ts';
+import { tickPhase } from '../../derive/ticks.ts';
+import type { Frame, LaneIndex, Row, RunIndex, Size } from '../../derive/types.ts';
+
+/** What the lesson and the scene say about the picture. */
+export interface Score {
+  readonly arms: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly role: string;
+    readonly summary: string;
+  }[];
+  readonly tracks: readonly { readonly name: string; readonly title: string }[];
+  readonly operation: { readonly name: string; readonly plural: string };
+  readonly showTracks: boolean;
+  readonly showLinks: boolean;
+  /** Titles are drawn here, or left free for the page. */
+  readonly ownHeaders: boolean;
+  readonly headerHeight: number;
+}
+
+export interface RowBox {
+  readonly row: number;
+  readonly role: Row['role'];
+  readonly label: string;
+  readonly top: number;
+  readonly height: number;
+}
+
+export interface LaneBox {
+  readonly lane: LaneIndex;
+  readonly arm: string;
+  readonly title: string;
+  readonly subtitle: string;
+  readonly count: string;
+  readonly countUnit: string;
+  /** Top of the header. */
+  readonly top: number;
+  readonly headerHeight: number;
+  readonly bodyTop: number;
+  readonly bottom: number;
+  readonly hogs: readonly RowBox[];
+  readonly strips: readonly RowBox[];
+  /** Said where strips would be, on a lane that has none. */
+  readonly note: string;
+  readonly noteY: number;
+  /** x of the lane's own ticks; empty when their phase is not known. */
+  readonly ticks: readonly number[];
+  /** [from, to) where nothing is known yet, px; null: all of the window is known. */
+  readonly unknown: readonly [number, number] | null;
+  /** Where the lane's run ended, px. */
+  readonly endX: number | null;
+  readonly losses: readonly { readonly x0: number; readonly x1: number; readonly events: number }[];
+  /** History that was evicted, up to here, px. */
+  readonly evictedTo: number | null;
+  /** Lane time at x = left, and ns per px. */
+  readonly t0: number;
+}
+
+export interface AxisTick {
+  readonly x: number;
+  readonly label: string;
+  readonly major: boolean;
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly nsPerPx: number;
+  readonly lanes: readonly LaneBox[];
+  readonly axisY: number;
+  readonly ticks: readonly AxisTick[];
+  readonly axisTitle: string;
+  readonly playheadX: number | null;
+  readonly readout: string;
+  /** Marks right of this are faint: they have not happened yet at the moment. */
+  readonly revealX: number;
+}
+
+const wideFrom = 760;
+const axisHeight = 44;
+const readoutHeight = 30;
+const mostPitch = 26;
+const leastPitch = 8;
+const stripHeight = 16;
+const stripPitch = 20;
+const stripGap = 8;
+const laneGap = 26;
+
+function labelOfTrack(score: Score, row: Row): string {
+  const title = score.tracks.find((t) => t.name === row.name || t.title === row.name)?.title;
+  return (title ?? row.name).split(' (')[0]!;
+}
+
+/** Rows that are drawn as hogs: the hogs, then readers and others that do something. */
+function threads(lane: LaneIndex): readonly Row[] {
+  const order = { hog: 0, reader: 1, other: 2, track: 3 } as const;
+  return lane.rows
+    .filter((row) => row.role === 'hog' || row.role === 'reader')
+    .sort((a, b) => order[a.role] - order[b.role] || a.row - b.row);
+}
+
+function trackRows(lane: LaneIndex, score: Score): readonly Row[] {
+  return score.showTracks ? lane.rows.filter((row) => row.role === 'track') : [];
+}
+
+/** The height at which rows stand comfortably, px. */
+export function preferredHeight(index: RunIndex, score: Score, pitch = 17): number {
+  let height = readoutHeight + axisHeight;
+  for (const lane of index.lanes) {
+    const strips = trackRows(lane, score).length;
+    height += score.headerHeight + Math.max(1, threads(lane).length) * pitch + laneGap;
+    height += strips > 0 ? stripGap + strips * stripPitch : 0;
+  }
+  return height;
+}
+
+/** All of the picture's fixed points. */
+export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Score): Layout {
+  const left = size.width >= wideFrom ? 140 : 34;
+  const right = size.width - 14;
+  const nsPerPx = frame.span / Math.max(1, right - left);
+  const counts = index.lanes.map((lane) => Math.max(1, threads(lane).length));
+  const strips = index.lanes.map((lane) => trackRows(lane, score).length);
+  const fixed =
+    readoutHeight +
+    axisHeight +
+    index.lanes.length * score.headerHeight +
+    Math.max(0, index.lanes.length - 1) * laneGap +
+    strips.reduce((sum, n) => sum + (n > 0 ? stripGap + n * stripPitch : noteSpace(strips)), 0);
+  const rows = counts.reduce((sum, n) => sum + n, 0);
+  const free = (size.height - fixed) / Math.max(1, rows);
+  const pitch = Math.max(leastPitch, Math.min(mostPitch, Math.floor(free)));
+  const playheadX = xOf(frame.moment, frame, left, nsPerPx);
+  let y = readoutHeight;
+  const lanes = index.lanes.map((lane, i) => {
+    const box = laneBox(index, lane, frame, score, { y, pitch, left, right, nsPerPx, anyStrips: noteSpace(strips) > 0 });
+    y = box.bottom + (i === index.lanes.length - 1 ? 0 : laneGap);
+    return box;
+  });
+  return {
+    width: size.width,
+    height: size.height,
+    left,
+    right,
+    top: readoutHeight,
+    nsPerPx,
+    lanes,
+    axisY: y + 10,
+    ticks: axisTicks(index, frame, left, right, nsPerPx),
+    axisTitle: axisTitle(index, frame),
+    playheadX: playheadX >= left - 0.5 && playheadX <= right + 0.5 ? playheadX : null,
+    readout: formatMoment(frame.moment, frame.span / 3),
+    revealX: frame.reveal === 'window' ? right : Math.max(left, Math.min(right, playheadX)),
+  };
+}
+
+/** Room for a note on lanes without strips, when others have some. */
+function noteSpace(strips: readonly number[]): number {
+  return strips.some((n) => n > 0) ? 22 : 0;
+}
+
+function xOf(t: number, frame: Frame, left: number, nsPerPx: number): number {
+  return left + (t - frame.start) / nsPerPx;
+}
+
+interface Place {
+  readonly y: number;
+  readonly pitch: number;
+  readonly left: number;
+  readonly right: number;
+  readonly nsPerPx: number;
+  readonly anyStrips: boolean;
+}
+
+function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, at: Place): LaneBox {
+  const { y, pitch, left, right, nsPerPx } = at;
+  const arm = score.arms.find((a) => a.name === lane.arm);
+  const t0 = laneTime(frame.offset, lane.arm, frame.start);
+  const x = (t: number) => left + (t - t0) / nsPerPx;
+  const bodyTop = y + score.headerHeight;
+  const bar = Math.max(5, Math.round(pitch * 0.66));
+  const hogs = threads(lane).map((row, i) => ({
+    row: row.row,
+    role: row.role,
+    label: row.name,
+    top: bodyTop + i * pitch + Math.round((pitch - bar) / 2),
+    height: bar,
+  }));
+  const hogsBottom = bodyTop + Math.max(1, hogs.length) * pitch;
+  const strips = trackRows(lane, score).map((row, i) => ({
+    row: row.row,
+    role: row.role,
+    label: labelOfTrack(score, row),
+    top: hogsBottom + stripGap + i * stripPitch,
+    height: stripHeight,
+  }));
+  const noted = strips.length === 0 && at.anyStrips;
+  const bottom =
+    strips.length > 0 ? hogsBottom + stripGap + strips.length * stripPitch : hogsBottom + (noted ? 22 : 0);
+  const unknownFrom = lane.ended ? Number.POSITIVE_INFINITY : x(lane.watermark);
+  const endX = lane.ended ? x(lane.watermark) : null;
+  const ops = opsUpTo(lane, laneTime(frame.offset, lane.arm, frame.moment));
+  return {
+    lane,
+    arm: lane.arm,
+    title: arm?.title ?? lane.arm,
+    subtitle: arm === undefined ? '' : `${arm.role} · ${arm.summary}`,
+    count: ops.toLocaleString('en-US'),
+    countUnit: `${ops === 1 ? score.operation.name : score.operation.plural} so far`,
+    top: y,
+    headerHeight: score.headerHeight,
+    bodyTop,
+    bottom,
+    hogs,
+    strips,
+    note: noted ? 'no grace period of the lesson on this kernel' : '',
+    noteY: hogsBottom + 15,
+    ticks: laneTicks(index, lane, t0, frame.span, x),
+    unknown: unknownFrom < right ? [Math.max(left, unknownFrom), right] : null,
+    endX: endX !== null && endX > left && endX < right ? endX : null,
+    losses: lane.losses
+      .map((loss) => ({ x0: x(loss.t0), x1: Math.max(x(loss.t1), x(loss.t0) + 3), events: loss.events }))
+      .filter((loss) => loss.x1 > left && loss.x0 < right)
+      .map((loss) => ({ ...loss, x0: Math.max(left, loss.x0), x1: Math.min(right, loss.x1) })),
+    evictedTo: x(lane.historyFrom) > left && lane.historyFrom > 0 ? Math.min(right, x(lane.historyFrom)) : null,
+    t0,
+  };
+}
+
+/** Where the lane's ticks lie in the window; none when they would stand closer than 12 px or are not known. */
+function laneTicks(
+  index: RunIndex,
+  lane: LaneIndex,
+  t0: number,
+  span: number,
+  x: (t: number) => number,
+): number[] {
+  if (x(t0 + index.tickNs) - x(t0) < 12) return [];
+  const phase = tickPhase(index, lane);
+  if (phase === null) return [];
+  const ticks: number[] = [];
+  const first = Math.ceil((t0 - phase) / index.tickNs) * index.tickNs + phase;
+  for (let t = first; t < t0 + span; t += index.tickNs) ticks.push(x(t));
+  return ticks;
+}
+
+const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500].flatMap((n) => [n * 1e3]);
+
+/** Labels every tick (4 ms) or a multiple; below a tick, round parts of a ms. */
+function axisTicks(
+  index: RunIndex,
+  frame: Frame,
+  left: number,
+  right: number,
+  nsPerPx: number,
+): AxisTick[] {
+  const leastPx = 76;
+  const wanted = leastPx * nsPerPx;
+  let step: number;
+  if (wanted <= index.tickNs / 2) {
+    step = steps.find((s) => s >= wanted) ?? index.tickNs;
+  } else {
+    const multiples = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 25000];
+    step = (multiples.find((m) => m * index.tickNs >= wanted) ?? 50000) * index.tickNs;
+  }
+  const ticks: AxisTick[] = [];
+  const first = Math.ceil(frame.start / step - 1e-9) * step;
+  const digits = step >= 1e6 ? 0 : step >= 1e5 ? 1 : step >= 1e4 ? 2 : 3;
+  for (let t = first; t <= frame.start + frame.span + 1; t += step) {
+    const x = left + (t - frame.start) / nsPerPx;
+    if (x > right + 0.5) break;
+    const label = (t / 1e6).toLocaleString('en-US', {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    });
+    ticks.push({ x, label, major: true });
+  }
+  return ticks;
+}
+
+function axisTitle(index: RunIndex, frame: Frame): string {
+  const clock = index.clock === 'count' ? 'ms of guest time, counted' : 'ms of guest time';
+  const since =
+    frame.axis === 'operation' ? 'lanes shifted to the same operation' : 'since the hogs started';
+  return `${clock}, ${since}`;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Playback and derivations for React: the player of the page, and text that follows it calmly. */
+
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useSyncExternalStore,
+} from 'react';
+import { must } from '../base/assert.ts';
+import { frameLoop } from '../base/raf.ts';
+import { type Nanos, ns, speedWords } from '../base/units.ts';
+import { type Alignment, laneTime } from '../derive/align.ts';
+import type { Direction } from '../derive/beats.ts';
+import { frameEnd } from '../derive/episodes.ts';
+import { placeOf } from '../derive/moments.ts';
+import type { Mode, PlaybackState, World } from '../derive/playback.ts';
+import { Player } from '../derive/player.ts';
+import { type Answer, answerOf } from '../derive/prediction.ts';
+import { opsUpTo } from '../derive/query.ts';
+import { indexRun, pickLanes } from '../derive/run-index.ts';
+import { sentenceOf } from '../derive/sentences.ts';
+import { type LaneSummary, type NearbyRow, nearbyOf, summaryOf } from '../derive/summary.ts';
+import type { Frame, FrameSource, Mark, RunIndex } from '../derive/types.ts';
+import type { Lesson, Scene, SentenceKind } from '../protocol/lesson.ts';
+import { useEventsVersion, useLesson, useStore } from '../store/hooks.tsx';
+import type { Store } from '../store/store.ts';
+
+interface Stage {
+  readonly player: Player;
+  /** The index of the lanes on show, brought up to date at the call. */
+  readonly index: () => RunIndex | null;
+  readonly whole: () => RunIndex | null;
+}
+
+const Context = createContext<Stage | null>(null);
+
+function reducedMotion(): boolean {
+  return typeof matchMedia === 'function' && matchMedia('(prefers-reduced-motion: reduce)').matches;
+}
+
+function indexNow(store: Store): RunIndex | null {
+  const run = store.shown();
+  const lesson = store.lesson.get();
+  return run === null || lesson === null ? null : indexRun(run, lesson);
+}
+
+/** Owns the player. `arms` are the lanes on show, in order; without it all of the run. */
+export function PlaybackProvider({
+  arms,
+  children,
+}: {
+  readonly arms?: readonly string[];
+  readonly children: ReactNode;
+}) {
+  const store = useStore();
+  const shownArms = useRef(arms);
+  shownArms.current = arms;
+  const stage = useMemo<Stage>(() => {
+    const whole = () => indexNow(store);
+    const index = () => {
+      const all = whole();
+      const wanted = shownArms.current;
+      return all === null || wanted === undefined ? all : pickLanes(all, wanted);
+    };
+    const world = (): World => ({ index: index(), reduced: reducedMotion() });
+    return { player: new Player(frameLoop, world), index, whole };
+  }, [store]);
+  useEffect(() => stage.player.run(), [stage]);
+  useEffect(() => store.events.subscribe(() => stage.player.nudge()), [store, stage]);
+  return <Context value={stage}>{children}</Context>;
+}
+
+function useStage(): Stage {
+  return must(useContext(Context), 'PlaybackProvider');
+}
+
+/** The index of the lanes on show; a new object at most ten times a second while events arrive. */
+export function useRunIndex(): RunIndex | null {
+  const stage = useStage();
+  useEventsVersion();
+  return stage.index();
+}
+
+/** All lanes of the run, shown or not. */
+export function useWholeIndex(): RunIndex | null {
+  const stage = useStage();
+  useEventsVersion();
+  return stage.whole();
+}
+
+export interface Playback {
+  readonly state: PlaybackState & {
+    readonly live: boolean;
+    readonly reduced: boolean;
+    /** Frame time up to which every lane shown is complete; the end of a recording. */
+    readonly watermark: Nanos;
+    readonly speedWords: string;
+  };
+  readonly frame: FrameSource;
+  /** The newest state, for event handlers. */
+  readonly now: () => PlaybackState;
+  readonly play: () => void;
+  readonly pause: () => void;
+  readonly toggle: () => void;
+  readonly scope: () => void;
+  readonly reverse: () => void;
+  readonly seek: (moment: number) => void;
+  readonly setWindow: (start: number, span?: number) => void;
+  readonly zoom: (factor: number) => void;
+  readonly setSpeed: (speed: number) => void;
+  readonly beat: (direction: Direction) => void;
+  readonly event: (direction: Direction) => void;
+  readonly nextLongWait: () => void;
+  readonly firstDivergence: () => void;
+  readonly align: (alignment: Alignment) => void;
+  readonly select: (mark: Mark | null) => void;
+  readonly focus: (kinds: readonly string[]) => void;
+  /** Goes to where a scene looks. `paused` keeps it still, for links that restore a moment. */
+  readonly goto: (scene: Scene, paused?: boolean) => void;
+}
+
+function actions(stage: Stage) {
+  const { player } = stage;
+  const before: { mode: Mode } = { mode: 'scope' };
+  return {
+    frame: player.frame,
+    now: () => player.state,
+    play: () => player.do({ type: 'play' }),
+    pause: () => player.do({ type: 'pause' }),
+    toggle: () => {
+      const { mode } = player.state;
+      if (mode !== 'paused') {
+        before.mode = mode;
+        player.do({ type: 'pause' });
+      } else player.do({ type: before.mode === 'scope' ? 'resume' : 'play' });
+    },
+    scope: () => player.do({ type: 'scope' }),
+    reverse: () => player.do({ type: 'reverse' }),
+    seek: (moment: number) => player.do({ type: 'seek', moment }),
+    setWindow: (start: number, span?: number) =>
+      player.do({ type: 'window', start, ...(span === undefined ? {} : { span }) }),
+    zoom: (factor: number) => player.do({ type: 'zoom', factor }),
+    setSpeed: (speed: number) => player.do({ type: 'speed', speed }),
+    beat: (direction: Direction) => player.do({ type: 'beat', direction }),
+    event: (direction: Direction) => player.do({ type: 'event', direction }),
+    nextLongWait: () => player.do({ type: 'long_wait' }),
+    firstDivergence: () => player.do({ type: 'divergence' }),
+    align: (alignment: Alignment) => player.do({ type: 'align', alignment }),
+    select: (mark: Mark | null) => player.do({ type: 'select', mark }),
+    focus: (kinds: readonly string[]) => player.do({ type: 'focus', kinds }),
+    goto: (scene: Scene, paused = false) => {
+      const index = stage.index();
+      const span = scene.window_ms * 1e6;
+      const nowhere = { start: ns(0), span, moment: ns(0), follows: true };
+      const place = index === null ? nowhere : placeOf(index, scene);
+      const { seconds, focus } = scene;
+      player.do({ type: 'place', place, seconds, focus, paused });
+    },
+  };
+}
+
+export function usePlayback(): Playback {
+  const stage = useStage();
+  const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
+  const acts = useMemo(() => actions(stage), [stage]);
+  const index = useRunIndex();
+  return useMemo(
+    () => ({
+      ...acts,
+      state: {
+        ...state,
+        live: index?.live ?? false,
+        reduced: reducedMotion(),
+        watermark: index === null ? ns(0) : frameEnd(index, state.offset),
+        speedWords: speedWords(state.speed),
+      },
+    }),
+    [acts, state, index],
+  );
+}
+
+/** A derivation of (index, frame, lesson), anew when the text moment or the events change, at most five times a second. */
+function useDerived<T>(derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T, none: T, key: string): T {
+  const stage = useStage();
+  const lesson = useLesson();
+  const version = useEventsVersion();
+  const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
+  const kept = useRef<{ at: number; inputs: readonly unknown[]; value: T }>({
+    at: Number.NEGATIVE_INFINITY,
+    inputs: [],
+    value: none,
+  });
+  const inputs = [lesson, version, state, key] as const;
+  const same = inputs.every((x, i) => x === kept.current.inputs[i]);
+  const calm = state.mode !== 'paused' && performance.now() - kept.current.at < 200;
+  const fixed = kept.current.inputs[3] === key && kept.current.inputs[0] === lesson;
+  if (!same && !(calm && fixed)) {
+    const index = stage.index();
+    const frame = stage.player.frame.get();
+    const value = index === null || lesson === null ? none : derive(index, frame, lesson);
+    kept.current = { at: performance.now(), inputs, value };
+  }
+  return kept.current.value;
+}
+
+/** The scene's sentence, now. */
+export function useSentence(kind: SentenceKind): string {
+  return useDerived((index, frame, lesson) => sentenceOf(kind, index, frame, lesson), '', kind);
+}
+
+const noSummary: readonly LaneSummary[] = [];
+
+export function useSummary(): readonly LaneSummary[] {
+  return useDerived<readonly LaneSummary[]>(summaryOf, noSummary, 'summary');
+}
+
+const noRows: readonly NearbyRow[] = [];
+
+/** At most 50 marks near the moment. Costs some work: use it only while the table is open. */
+export function useNearby(): readonly NearbyRow[] {
+  return useDerived<readonly NearbyRow[]>(nearbyOf, noRows, 'nearby');
+}
+
+export interface LaneCount {
+  readonly arm: string;
+  /** Operations that ended up to the moment; null while the moment is past what is known. */
+  readonly ops: number | null;
+}
+
+const noCounts: readonly LaneCount[] = [];
+
+export function useCounts(): readonly LaneCount[] {
+  return useDerived<readonly LaneCount[]>(
+    (index, frame) =>
+      index.lanes.map((lane) => ({
+        arm: lane.arm,
+        ops: opsUpTo(lane, laneTime(frame.offset, lane.arm, frame.moment)),
+      })),
+    noCounts,
+    'counts',
+  );
+}
+
+/** The truth about a prediction, from the run on show; null while there are too few operations. */
+export function usePrediction(id: string | null | undefined): Answer | null {
+  const lesson = useLesson();
+  const whole = useWholeIndex();
+  const prediction = id == null ? undefined : lesson?.predictions[id];
+  if (prediction === undefined || whole === null) return null;
+  return answerOf(prediction, whole);
+}
+
+/** Is this mark what a question asks to point at? */
+export function pointsAt(
+  index: RunIndex,
+  mark: Mark,
+  question: { readonly kind: string; readonly arm: string },
+): boolean {
+  return mark.arm === question.arm && index.kinds[mark.kind]?.name === question.kind;
+}

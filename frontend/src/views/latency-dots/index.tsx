@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** How long each operation took, per lane, up to the moment. Counted in guest time; never a verdict. */
+
+import { type CSSProperties, useCallback, useMemo, useRef } from 'react';
+import { formatCount, formatNs } from '../../base/units.ts';
+import { latenciesOf } from '../../derive/latency.ts';
+import type { CanvasProps } from '../types.ts';
+import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
+import { drawDots } from './draw.ts';
+import { layoutDots, preferredHeight } from './layout.ts';
+
+const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
+
+export { preferredHeight };
+
+export function LatencyDots({
+  runIndex,
+  lesson,
+  frame,
+  theme,
+}: Pick<CanvasProps, 'runIndex' | 'lesson' | 'frame' | 'theme'>) {
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const size = useSize(box);
+  const titleOf = useMemo(() => {
+    const titles = new Map(lesson.arms.map((arm) => [arm.name, arm.title]));
+    return (arm: string) => titles.get(arm) ?? arm;
+  }, [lesson]);
+  const last = useRef({ at: Number.NEGATIVE_INFINITY, moment: -1 });
+  const draw = useCallback<Draw>(
+    (ctx, s) => {
+      const now = frame.get();
+      drawDots(ctx, layoutDots(runIndex, now, s, titleOf), theme, s.width, s.height);
+    },
+    [runIndex, frame, theme, titleOf],
+  );
+  // Dots gather slowly: ten pictures a second are enough.
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      let timer: ReturnType<typeof setTimeout> | null = null;
+      const off = frame.subscribe(() => {
+        if (frame.get().moment === last.current.moment) return;
+        last.current.moment = frame.get().moment;
+        timer ??= setTimeout(() => {
+          timer = null;
+          listener();
+        }, 100);
+      });
+      return () => {
+        off();
+        if (timer !== null) clearTimeout(timer);
+      };
+    },
+    [frame],
+  );
+  useCanvas(canvas, size, draw, subscribe);
+  const words = runIndex.lanes
+    .map((lane) => {
+      const { n, median, p95 } = latenciesOf(lane, lane.watermark, 1);
+      const what = `${formatCount(n)} ${lesson.operation.plural}`;
+      return `${titleOf(lane.arm)}: ${what}${n > 0 ? `, median ${formatNs(median)}, 95 % within ${formatNs(p95)}` : ''}`;
+    })
+    .join('. ');
+  return (
+    <div
+      ref={box}
+      style={{ position: 'relative', height: preferredHeight(runIndex.lanes.length) }}
+      role="img"
+      aria-label={`Length of each ${lesson.operation.name}, guest time, logarithmic. ${words}.`}
+    >
+      <canvas ref={canvas} style={fill} aria-hidden="true" />
+    </div>
+  );
+}

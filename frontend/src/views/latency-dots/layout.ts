@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Dots of latency: one row per lane, one logarithmic axis for all. Pure. */
+
+import { scaleLog } from 'd3-scale';
+import { hashUnit } from '../../base/search.ts';
+import { formatCount, formatNs } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { type Latencies, latenciesOf } from '../../derive/latency.ts';
+import type { Frame, RunIndex, Size } from '../../derive/types.ts';
+
+export interface Dot {
+  readonly x: number;
+  readonly y: number;
+  readonly id: number;
+}
+
+export interface DotRow {
+  readonly arm: string;
+  readonly title: string;
+  readonly n: string;
+  readonly median: string;
+  readonly top: number;
+  readonly bandTop: number;
+  readonly bandHeight: number;
+  readonly dots: readonly Dot[];
+  readonly medianX: number | null;
+}
+
+export interface DotsLayout {
+  readonly left: number;
+  readonly right: number;
+  readonly rows: readonly DotRow[];
+  readonly axisY: number;
+  readonly ticks: readonly { readonly x: number; readonly label: string }[];
+}
+
+const axisHeight = 40;
+const labelHeight = 22;
+export const rowHeight = 58;
+
+export function preferredHeight(lanes: number): number {
+  return lanes * rowHeight + axisHeight;
+}
+
+/** Decades that hold every lane's operations, at least 0.1 ms to 10 ms. */
+function domainOf(all: readonly Latencies[]): [number, number] {
+  let low = 1e5;
+  let high = 1e7;
+  for (const lane of all) {
+    for (const s of lane.samples) {
+      if (s.ns > 0) low = Math.min(low, s.ns);
+      high = Math.max(high, s.ns);
+    }
+  }
+  return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
+}
+
+export function layoutDots(
+  index: RunIndex,
+  frame: Frame,
+  size: Size,
+  titleOf: (arm: string) => string,
+): DotsLayout {
+  const all = index.lanes.map((lane) =>
+    latenciesOf(lane, laneTime(frame.offset, lane.arm, frame.moment)),
+  );
+  const left = 8;
+  const right = size.width - 8;
+  // The axis of the whole run, so that dots stand still while they gather.
+  const domain = domainOf(index.lanes.map((lane) => latenciesOf(lane, Number.POSITIVE_INFINITY)));
+  const x = scaleLog().domain(domain).range([left, right]);
+  const pitch = Math.max(40, (size.height - axisHeight) / Math.max(1, all.length));
+  const rows = all.map((lane, i): DotRow => {
+    const top = i * pitch;
+    const bandTop = top + labelHeight;
+    const bandHeight = Math.max(12, Math.min(34, pitch - labelHeight - 8));
+    const dots = lane.samples.map((s) => ({
+      x: x(Math.max(domain[0], s.ns)),
+      y: bandTop + 3 + hashUnit(s.id) * (bandHeight - 6),
+      id: s.id,
+    }));
+    return {
+      arm: lane.arm,
+      title: titleOf(lane.arm),
+      n: `n = ${formatCount(lane.n)}`,
+      median: lane.n > 0 ? `median ${formatNs(lane.median)}` : '',
+      top,
+      bandTop,
+      bandHeight,
+      dots,
+      medianX: lane.n > 0 ? x(Math.max(domain[0], lane.median)) : null,
+    };
+  });
+  const ticks: { x: number; label: string }[] = [];
+  for (let t = domain[0]; t <= domain[1] * 1.001; t *= 10) {
+    ticks.push({ x: x(t), label: formatNs(t) });
+  }
+  return { left, right, rows, axisY: all.length * pitch + 2, ticks };
+}

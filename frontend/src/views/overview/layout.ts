@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The whole run on one strip: per lane, how much of the hogs' time was work and how much was waiting. Pure. */
+
+import { hogs, isWait } from '../../derive/query.ts';
+import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
+
+export interface Bar {
+  readonly x: number;
+  readonly w: number;
+  /** Shares of the hogs' time, 0 to 1. */
+  readonly work: number;
+  readonly wait: number;
+}
+
+export interface Band {
+  readonly arm: string;
+  readonly title: string;
+  readonly top: number;
+  readonly height: number;
+  readonly bars: readonly Bar[];
+  readonly lossXs: readonly number[];
+}
+
+export interface OverviewLayout {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly end: number;
+  readonly nsPerPx: number;
+  readonly bands: readonly Band[];
+  readonly window: readonly [number, number];
+  readonly momentX: number;
+  readonly axisY: number;
+  readonly ticks: readonly { readonly x: number; readonly label: string }[];
+}
+
+const labelWidth = 112;
+const axisHeight = 20;
+
+/** A live run grows into round lengths, so that the strip does not shrink at every frame. */
+export function lengthOf(index: RunIndex): number {
+  const end = Math.max(1e6, ...index.lanes.map((lane) => lane.watermark));
+  if (!index.live) return end;
+  const step = 2 ** Math.ceil(Math.log2(end / 1e9 + 0.25)) * 1e9;
+  return Math.max(end, step);
+}
+
+export function layoutOverview(
+  index: RunIndex,
+  frame: Frame,
+  size: Size,
+  titleOf: (arm: string) => string,
+): OverviewLayout {
+  const left = size.width > 420 ? labelWidth : 4;
+  const right = size.width - 4;
+  const end = lengthOf(index);
+  const nsPerPx = end / Math.max(1, right - left);
+  const height = size.height - axisHeight - 4;
+  const pitch = height / Math.max(1, index.lanes.length);
+  const x = (t: number) => left + t / nsPerPx;
+  const bands = index.lanes.map((lane, i) => ({
+    arm: lane.arm,
+    title: titleOf(lane.arm),
+    top: 2 + i * pitch,
+    height: Math.max(6, pitch - 4),
+    bars: barsOf(index, lane, left, nsPerPx),
+    lossXs: lane.losses.map((loss) => x((loss.t0 + loss.t1) / 2)),
+  }));
+  const limit = (px: number) => Math.max(left, Math.min(right, px));
+  return {
+    left,
+    right,
+    top: 2,
+    bottom: 2 + height,
+    end,
+    nsPerPx,
+    bands,
+    window: [limit(x(frame.start)), limit(x(frame.start + frame.span))],
+    momentX: limit(x(frame.moment)),
+    axisY: size.height - axisHeight,
+    ticks: ticksOf(end, x),
+  };
+}
+
+/** Columns of at least 3 px out of the pyramid of every hog. */
+function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
+  const strands = hogs(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
+  const sample = strands[0];
+  if (sample === undefined) return [];
+  const level =
+    sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx) >= 0
+      ? sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx)
+      : sample.levels.length - 1;
+  const finer = Math.max(0, level - 1);
+  const { bucketNs, kindOf, kinds } = sample.levels[finer]!;
+  const perBar = Math.max(1, Math.ceil((3 * nsPerPx) / bucketNs));
+  const buckets = Math.ceil(lane.watermark / bucketNs);
+  const isWork = [...kindOf].map((k) => index.kinds[k]?.colour === 'work');
+  const waits = [...kindOf].map((k) => isWait(index.kinds[k]));
+  const bars: Bar[] = [];
+  for (let first = 0; first < buckets; first += perBar) {
+    let work = 0;
+    let wait = 0;
+    for (const strand of strands) {
+      const { ns, buckets: known } = strand.levels[finer]!;
+      for (let b = first; b < Math.min(first + perBar, known); b++) {
+        for (let k = 0; k < kinds; k++) {
+          if (isWork[k]) work += ns[b * kinds + k]!;
+          else if (waits[k]) wait += ns[b * kinds + k]!;
+        }
+      }
+    }
+    const to = Math.min(lane.watermark, (first + perBar) * bucketNs);
+    const whole = strands.length * (to - first * bucketNs);
+    if (whole <= 0) continue;
+    const x = left + (first * bucketNs) / nsPerPx;
+    bars.push({ x, w: (to - first * bucketNs) / nsPerPx, work: work / whole, wait: wait / whole });
+  }
+  return bars;
+}
+
+function ticksOf(end: number, x: (t: number) => number) {
+  const wanted = end / 6;
+  const decade = 10 ** Math.floor(Math.log10(wanted));
+  const step = [1, 2, 5, 10].map((m) => m * decade).find((s) => s >= wanted) ?? 10 * decade;
+  const ticks: { x: number; label: string }[] = [];
+  const seconds = end >= 2e9;
+  for (let t = 0; t <= end * 1.0001; t += step) {
+    const value = t / (seconds ? 1e9 : 1e6);
+    const label = `${Number(value.toPrecision(6)).toLocaleString('en-US')} ${seconds ? 's' : 'ms'}`;
+    ticks.push({ x: x(t), label });
+  }
+  return ticks;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Colours mixed for one theme, and textures as canvas patterns. */
+
+import type { Theme } from '../base/theme.ts';
+
+/** The part of a 2D context that the views use; tests record it. */
+export type Pen = Pick<
+  CanvasRenderingContext2D,
+  | 'save'
+  | 'restore'
+  | 'beginPath'
+  | 'moveTo'
+  | 'lineTo'
+  | 'rect'
+  | 'roundRect'
+  | 'arc'
+  | 'clip'
+  | 'fill'
+  | 'stroke'
+  | 'fillRect'
+  | 'strokeRect'
+  | 'clearRect'
+  | 'fillText'
+  | 'setLineDash'
+  | 'setTransform'
+  | 'drawImage'
+  | 'globalAlpha'
+  | 'fillStyle'
+  | 'strokeStyle'
+  | 'lineWidth'
+  | 'lineCap'
+  | 'font'
+  | 'textAlign'
+  | 'textBaseline'
+>;
+
+export type Fill = string | CanvasPattern;
+
+function channels(hex: string): [number, number, number] {
+  const n = Number.parseInt(hex.slice(1), 16);
+  return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
+}
+
+/** `share` of colour on top of ground, as #rrggbb. */
+export function mix(colour: string, ground: string, share: number): string {
+  const a = channels(colour);
+  const b = channels(ground);
+  const parts = a.map((c, i) => Math.round(c * share + b[i]! * (1 - share)));
+  return `#${parts.map((c) => c.toString(16).padStart(2, '0')).join('')}`;
+}
+
+export type Tile = 'slash' | 'backslash' | 'dots' | 'dashes' | 'stripes' | 'fog';
+
+export interface TileInk {
+  readonly ground: string;
+  readonly ink: string;
+}
+
+/** Makes a repeating fill. Without a canvas (tests) a name stands for it. */
+export type TileMaker = (tile: Tile, ink: TileInk) => Fill;
+
+export const namedTiles: TileMaker = (tile, { ground, ink }) => `${tile} ${ink} on ${ground}`;
+
+const tileSizes: Readonly<Record<Tile, readonly [number, number]>> = {
+  slash: [7, 7],
+  backslash: [5, 5],
+  dots: [6, 6],
+  dashes: [8, 6],
+  stripes: [4, 4],
+  fog: [12, 12],
+};
+
+function drawTile(ctx: OffscreenCanvasRenderingContext2D, tile: Tile, ink: string): void {
+  const [w, h] = tileSizes[tile];
+  ctx.fillStyle = ink;
+  ctx.strokeStyle = ink;
+  const diagonal = (up: boolean, width: number) => {
+    ctx.lineWidth = width;
+    ctx.beginPath();
+    for (const shift of [-w, 0, w]) {
+      ctx.moveTo(shift - 1, up ? h + 1 : -1);
+      ctx.lineTo(shift + w + 1, up ? -1 : h + 1);
+    }
+    ctx.stroke();
+  };
+  switch (tile) {
+    case 'slash':
+      return diagonal(true, 2);
+    case 'backslash':
+      return diagonal(false, 1.3);
+    case 'fog':
+      return diagonal(true, 1);
+    case 'dots':
+      ctx.beginPath();
+      ctx.arc(1.5, 1.5, 0.9, 0, 7);
+      ctx.arc(4.5, 4.5, 0.9, 0, 7);
+      return ctx.fill();
+    case 'dashes':
+      ctx.fillRect(1, 2.5, 4, 1);
+      return;
+    case 'stripes':
+      ctx.fillRect(0, 0, 2, h);
+      return;
+  }
+}
+
+/** Patterns at the display's own resolution, made once each. */
+export function canvasTiles(dpr: number): TileMaker {
+  if (typeof OffscreenCanvas === 'undefined') return namedTiles;
+  const made = new Map<string, Fill>();
+  return (tile, ink) => {
+    const key = `${tile}${ink.ground}${ink.ink}`;
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const [w, h] = tileSizes[tile];
+    const canvas = new OffscreenCanvas(Math.round(w * dpr), Math.round(h * dpr));
+    const ctx = canvas.getContext('2d');
+    const fill = ((): Fill => {
+      if (ctx === null) return ink.ground;
+      ctx.scale(canvas.width / w, canvas.height / h);
+      ctx.fillStyle = ink.ground;
+      ctx.fillRect(0, 0, w, h);
+      drawTile(ctx, tile, ink.ink);
+      const pattern = ctx.createPattern(canvas, 'repeat');
+      pattern?.setTransform(new DOMMatrix().scale(w / canvas.width, h / canvas.height));
+      return pattern ?? ink.ground;
+    })();
+    made.set(key, fill);
+    return fill;
+  };
+}
+
+/** What one kind of mark is painted with. */
+export interface Paint {
+  /** Of a mark at least 6 px wide. */
+  readonly wide: Fill;
+  readonly border: string | null;
+  /** Of a narrow mark: one flat colour. */
+  readonly narrow: string;
+}
+
+/** Colours of a theme by meaning, for text and lines. */
+export function colourOf(theme: Theme, colour: string): string {
+  const known = (theme as unknown as Record<string, string>)[colour];
+  return known ?? theme.other;
+}

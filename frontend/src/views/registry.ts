@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Every kind of view that has a folder here. A lesson names its kind; nobody keeps a list. */
+
+import type { ViewKind } from './types.ts';
+
+type Modules = Readonly<Record<string, { readonly view?: ViewKind }>>;
+
+/** Kind -> view; two folders with one kind are a mistake that stops the page. */
+export function collectViews(modules: Modules): ReadonlyMap<string, ViewKind> {
+  const views = new Map<string, ViewKind>();
+  for (const [path, { view }] of Object.entries(modules)) {
+    if (view === undefined) continue;
+    if (views.has(view.kind)) throw new Error(`two views call themselves '${view.kind}': ${path}`);
+    views.set(view.kind, view);
+  }
+  return views;
+}
+
+const found = collectViews(import.meta.glob('./*/index.tsx', { eager: true }));
+
+/** The view of a kind. Throws, naming the kinds there are. */
+export function viewOf(kind: string): ViewKind {
+  const view = found.get(kind);
+  if (view === undefined) {
+    throw new Error(`no view of kind '${kind}'; there are: ${[...found.keys()].join(', ')}`);
+  }
+  return view;
+}

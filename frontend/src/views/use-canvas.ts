@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A canvas that fills its box, drawn at most once a frame and only when something changed. */
+
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import { frameLoop } from '../base/raf.ts';
+import type { Size } from '../derive/types.ts';
+
+/** Draw times of the last frames, ms; read by the bench and the gallery. */
+export const drawTimes: number[] = [];
+
+function remember(ms: number): void {
+  drawTimes.push(ms);
+  if (drawTimes.length > 600) drawTimes.splice(0, 300);
+}
+
+export type Draw = (ctx: CanvasRenderingContext2D, size: Size) => void;
+
+/** Size of an element in CSS px and the display's resolution; null before the first layout. */
+export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
+  const [size, setSize] = useState<Size | null>(null);
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const measure = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      const dpr = Math.min(3, window.devicePixelRatio || 1);
+      setSize((old) =>
+        old !== null && old.width === width && old.height === height && old.dpr === dpr
+          ? old
+          : { width, height, dpr },
+      );
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    addEventListener('resize', measure);
+    measure();
+    return () => {
+      observer.disconnect();
+      removeEventListener('resize', measure);
+    };
+  }, [ref]);
+  return size;
+}
+
+/**
+ * Calls `draw` in the page's loop after a change of `draw` itself, of the size, or a call of `subscribe`'s listener.
+ * Give `draw` as a memoised function: a new one means a new picture.
+ */
+export function useCanvas(
+  ref: RefObject<HTMLCanvasElement | null>,
+  size: Size | null,
+  draw: Draw,
+  subscribe: ((listener: () => void) => () => void) | null,
+): () => void {
+  const dirty = useRef(true);
+  const invalidate = useRef(() => {
+    dirty.current = true;
+    frameLoop.wake();
+  }).current;
+  useEffect(() => {
+    const canvas = ref.current;
+    if (canvas === null || size === null || size.width === 0 || size.height === 0) return;
+    const width = Math.round(size.width * size.dpr);
+    const height = Math.round(size.height * size.dpr);
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    const ctx = canvas.getContext('2d');
+    if (ctx === null) return;
+    dirty.current = true;
+    const leave = frameLoop.add(() => {
+      if (!dirty.current) return false;
+      dirty.current = false;
+      const began = performance.now();
+      ctx.setTransform(size.dpr, 0, 0, size.dpr, 0, 0);
+      draw(ctx, size);
+      remember(performance.now() - began);
+      return false;
+    });
+    const off = subscribe?.(invalidate);
+    return () => {
+      leave();
+      off?.();
+    };
+  }, [ref, size, draw, subscribe, invalidate]);
+  // Fonts come late; text measured and drawn before them is drawn again.
+  useEffect(() => {
+    document.fonts?.ready.then(invalidate);
+  }, [invalidate]);
+  return invalidate;
+}
