@@ -13,7 +13,29 @@ from duet.kernels import KernelSettings, Manifest
 from duet.kernels.image import KernelImage
 from duet.kernels.recipe import BuildInputs
 
-MAKEFILE = "VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\n"
+# A kernel in miniature: the targets, the output and the .cmd records that the builder relies
+# on. $(GATE), when the test creates it, holds the compiler up; vmscan.c may ask for an error.
+MAKEFILE = """VERSION = 6
+PATCHLEVEL = 1
+SUBLEVEL = 7
+GATE = $(HOME)/gate
+OBJECTS = mm/vmscan.o fs/super.o
+bzImage: vmlinux
+	@mkdir -p arch/x86/boot && cp vmlinux arch/x86/boot/bzImage
+	@echo "Kernel: arch/x86/boot/bzImage is ready"
+vmlinux: $(OBJECTS) .config
+	@echo "  LD      vmlinux.o"
+	@cat $(OBJECTS) > vmlinux
+	@echo "ffffffff81000000 T _text" > System.map
+%.o: %.c
+	@echo "  CC      $@"
+	@! grep "^error" $< >&2
+	@while [ -e $(GATE) ]; do touch $(HOME)/waiting; sleep 0.05; done
+	@cp $< $@
+	@echo "deps := $<" > $(dir $@).$(notdir $@).cmd
+allnoconfig:
+	@grep -v CONFIG_LOST $(KCONFIG_ALLCONFIG) > $(KCONFIG_CONFIG)
+"""
 VMSCAN = "".join(f"line {number}\n" for number in range(1, 41))
 
 
@@ -55,7 +77,8 @@ def make_house(folder: Path) -> KernelSettings:
     (patches / "both").mkdir(parents=True)
     (patches / "02-toy").mkdir()
     tarball = make_tarball(
-        folder / "linux-6.1.tar.xz", {"Makefile": MAKEFILE, "mm/vmscan.c": VMSCAN}
+        folder / "linux-6.1.tar.xz",
+        {"Makefile": MAKEFILE, "mm/vmscan.c": VMSCAN, "fs/super.c": "super\n"},
     )
     (patches / "BASE").write_text(
         f"# toy\npackage = linux-toy\ntarball = {tarball}\nseries = 6.1\n"
@@ -65,7 +88,9 @@ def make_house(folder: Path) -> KernelSettings:
     (patches / "both" / "0001-trace.patch").write_text(shared)
     own = patch("mm: srcu", replace("mm/vmscan.c", VMSCAN, 10, "srcu"))
     (patches / "02-toy" / "srcu.patch").write_text(own)
-    return KernelSettings(folder / "cache", patches, jobs=1, lock_wait_s=5)
+    return KernelSettings(
+        folder / "cache", patches, jobs=1, lock_wait_s=5, tree_bytes=1000, image_bytes=1000
+    )
 
 
 def store_toy(settings: KernelSettings, need: BuildInputs) -> KernelImage:

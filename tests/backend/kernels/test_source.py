@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from dataclasses import replace as changed
@@ -11,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from duet.kernels import KernelSettings
-from duet.kernels import source as source_module
 from duet.kernels.source import (
     BadTarball,
     DiskFull,
@@ -42,7 +42,7 @@ def test_tarball_is_hashed_again_only_when_it_changed(
 ) -> None:
     first = find_tarball(settings.base, None, memory)
     with monkeypatch.context() as patched:
-        patched.setattr(source_module.hashlib, "file_digest", None)
+        patched.setattr(hashlib, "file_digest", None)
         assert find_tarball(settings.base, None, memory) == first
     with settings.base.tarball.open("ab") as stream:
         stream.write(b"more")
@@ -84,7 +84,10 @@ def test_broken_memory_is_forgotten(settings: KernelSettings, memory: Path) -> N
     [
         ({"README": "hello"}, "it has no kernel Makefile"),
         ({"Makefile": "all:\n\techo hi\n"}, "it has no kernel Makefile"),
-        ({"Makefile": house.MAKEFILE.replace("= 1\n", "= 12\n")}, r"is 6\.12\.7"),
+        (
+            {"Makefile": house.MAKEFILE.replace("PATCHLEVEL = 1\n", "PATCHLEVEL = 12\n")},
+            r"is 6\.12\.7",
+        ),
     ],
 )
 def test_tarball_of_something_else_is_refused(
@@ -110,7 +113,7 @@ def test_unpacked_tree_appears_whole(settings: KernelSettings, tmp_path: Path) -
     (tmp_path / "tree" / "src.unpacking").mkdir(parents=True)
     (tmp_path / "tree" / "src.unpacking" / "left-by-a-killed-call").touch()
     unpack(Tarball(settings.base.tarball, "0"), settings.base, target, lock_fd=os.dup(0))
-    assert sorted(path.name for path in target.iterdir()) == ["Makefile", "mm"]
+    assert sorted(path.name for path in target.iterdir()) == ["Makefile", "fs", "mm"]
     assert kernel_version(target) == "6.1.7"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels: from kernel-patches/ to stored, bootable images, built once and kept by content."""
 
-from duet.kernels.build import KernelSettings, build, inputs, lookup, plan
+from duet.kernels.builder import KernelSettings, build, inputs, lookup, plan
 from duet.kernels.image import KernelImage, Manifest, PatchRecord
 from duet.kernels.progress import BuildProgress, Phase
 from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey

@@ -124,7 +124,7 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
 
 
 def kernel_version(tree: Path) -> str:
-    """'6.1.192' from the tree's Makefile; empty when that is no kernel Makefile."""
+    """Version, patchlevel, sublevel from the tree's Makefile; empty when it is none."""
     try:
         head = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")[:400]
     except OSError:

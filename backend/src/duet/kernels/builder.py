@@ -55,13 +55,19 @@ OBJECTS_GUESS = 1365
 
 @dataclass(frozen=True, slots=True)
 class KernelSettings:
-    """Where kernels come from and go to. `source` overrides BASE's tarball (--source)."""
+    """Where kernels come from and go to.
+
+    `source` overrides BASE's tarball (--source); `lock_wait_s` bounds the wait for another
+    builder; the two sizes are the free space asked for before a tree and before an image.
+    """
 
     cache: Path
     patches: Path
     source: Path | None = None
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
     lock_wait_s: float = 3600.0
+    tree_bytes: int = TREE_BYTES
+    image_bytes: int = IMAGE_BYTES
 
     @classmethod
     def default(cls, source: Path | None = None) -> KernelSettings:
@@ -137,13 +143,11 @@ def build(
 def _outwards(wanted: dict[KernelKey, ArmSpec], settings: KernelSettings) -> list[ArmSpec]:
     """Stock first, arms that touch headers last: each step then rebuilds the least."""
 
-    def reach(arm: ArmSpec) -> tuple[int, int]:
-        files = {
-            name
-            for path in arm_patches(arm, settings.patches)
-            for name in patched_files(path.read_text(encoding="utf-8"))
-        }
-        return sum(name.endswith(".h") for name in files), len(files)
+    def reach(arm: ArmSpec) -> tuple[int, int, int]:
+        patches = arm_patches(arm, settings.patches)
+        texts = [path.read_text(encoding="utf-8") for path in patches]
+        files = {name for text in texts for name in patched_files(text)}
+        return sum(name.endswith(".h") for name in files), len(files), len(patches)
 
     return sorted(wanted.values(), key=reach)
 
@@ -216,11 +220,11 @@ class _Run:
         """Have the tree unpacked and whole; True when it was unpacked just now."""
         tree, cache = self._tree, self._settings.cache
         if not tree.src.is_dir():
-            check_space(cache, TREE_BYTES, "to unpack and compile a kernel")
+            check_space(cache, self._settings.tree_bytes, "to unpack and compile a kernel")
             self._tell(Phase.EXTRACT)
             unpack(self._tarball, self._settings.base, tree.src, lock_fd=lock_fd)
             return True
-        check_space(cache, IMAGE_BYTES, "to link and store a kernel")
+        check_space(cache, self._settings.image_bytes, "to link and store a kernel")
         check_series(tree.src, self._settings.base, self._tarball.path)
         if self._marker.exists():
             self._tell(Phase.PATCH, note="The last build was cut off; going on from there.")
@@ -251,7 +255,7 @@ class _Run:
             "System.map": src / "System.map",
             "config": src / ".config",
         }
-        check_space(self._settings.cache, IMAGE_BYTES, "to store a kernel")
+        check_space(self._settings.cache, self._settings.image_bytes, "to store a kernel")
         return self._settings.store.publish(files, manifest)
 
     def _manifest(self, need: BuildInputs, seconds: float, objects: int, cold: bool) -> Manifest:

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The repository's own patches: form, style, fairness, and that they fit the base.
+
+Found by looking, so a new lesson's patches are covered without touching this file.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from duet.kernels import ArmSpec, KernelImage, KernelSettings, inputs, lookup, plan
+from duet.kernels.recipe import patch_subject, patched_files, read_base, read_options
+from duet.settings import repo_root
+
+PATCHES = repo_root() / "kernel-patches"
+ALL = sorted(PATCHES.glob("*/*.patch"))
+LESSONS = sorted(path for path in PATCHES.iterdir() if path.is_dir() and path.name != "both")
+NAMES = [path.relative_to(PATCHES).as_posix() for path in ALL]
+
+
+@pytest.fixture(scope="module")
+def tree() -> Path:
+    """The unpacked kernel, when there is one."""
+    settings = KernelSettings.default()
+    found = sorted(settings.cache.glob(f"tree/{settings.base.package}-*/src/scripts/checkpatch.pl"))
+    if not found:
+        pytest.skip("the kernel source is not unpacked yet (./duet build does it)")
+    return found[0].parents[1]
+
+
+def arms_of(lesson: Path) -> list[ArmSpec]:
+    """Stock and one arm per patch file."""
+    own = [ArmSpec(lesson.name, path.stem, (Path(path.name),)) for path in lesson.glob("*.patch")]
+    return [ArmSpec(lesson.name, "stock"), *sorted(own, key=lambda arm: arm.name)]
+
+
+@pytest.mark.parametrize("path", ALL, ids=NAMES)
+def test_patch_is_in_format_patch_form(path: Path) -> None:
+    text = path.read_text()
+    head, _, rest = text.partition("\n\n")
+    assert re.match(r"From [0-9a-f]{40} Mon Sep 17 00:00:00 2001\nFrom: \S", head)
+    assert re.match(r"[a-z0-9]+(?:, ?[a-z0-9]+)*(?:: \w+)*: [a-z]", patch_subject(text))
+    assert len(patch_subject(text)) <= 75
+    message, found, _ = rest.partition("\n---\n")
+    assert found, "a diffstat follows '---'"
+    assert all(len(line) <= 75 for line in message.splitlines())
+    assert len(message.split()) >= 40, "symptom, why, how and effect need some words"
+    assert patched_files(text)
+
+
+@pytest.mark.parametrize("path", ALL, ids=NAMES)
+def test_patch_carries_no_trailer_that_is_not_ours_to_give(path: Path) -> None:
+    trailers = r"^(Signed-off-by|Reviewed-by|Acked-by|Tested-by|Assisted-by|Co-developed-by):"
+    assert not re.search(trailers, path.read_text(), re.MULTILINE | re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", ALL, ids=NAMES)
+def test_patch_is_checkpatch_clean(path: Path, tree: Path) -> None:
+    script = tree / "scripts" / "checkpatch.pl"
+    done = subprocess.run(
+        ["perl", script, "--no-tree", "--no-signoff", "--terse", path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: str(path.name))
+def test_arms_of_a_lesson_differ_by_their_own_patches_alone(lesson: Path) -> None:
+    settings = KernelSettings.default()
+    if not (settings.source or settings.base.tarball).is_file():
+        pytest.skip(f"{settings.base.package} is not installed")
+    shared = len(list((PATCHES / "both").glob("*.patch")))
+    needs = [inputs(arm, settings) for arm in arms_of(lesson)]
+    stock = needs[0]
+    assert len(stock.patches) == shared, "stock carries both/ and nothing else"
+    for need in needs[1:]:
+        assert need.patches[:shared] == stock.patches, "the same instrumentation, in order"
+        own = need.patches[shared:]
+        assert all(patch.path.startswith(f"{lesson.name}/") for patch in own)
+        same = (need.tarball_sha256, need.config_sha256, need.compiler, need.linker)
+        assert same == (
+            stock.tarball_sha256,
+            stock.config_sha256,
+            stock.compiler,
+            stock.linker,
+        )
+    assert len({need.key() for need in needs}) == len(needs), "no two arms are the same kernel"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: str(path.name))
+def test_arms_leave_trace_headers_to_both(lesson: Path) -> None:
+    """An event in one arm only would make the arms unequal to their observer."""
+    for path in lesson.glob("*.patch"):
+        files = patched_files(path.read_text())
+        assert not [name for name in files if name.startswith("include/trace/")], path.name
+
+
+def test_config_asks_for_what_the_lessons_stand_on() -> None:
+    asked = read_options((PATCHES / "base.config").read_text())
+    names = [
+        "XFS_FS",
+        "EXT4_FS",
+        "BLK_DEV_LOOP",
+        "MEMCG",
+        "SHRINKER_DEBUG",
+        "FUNCTION_TRACER",
+        "KPROBES",
+        "HIST_TRIGGERS",
+        "KALLSYMS_ALL",
+        "RCU_TRACE",
+        "VIRTIO_PCI",
+        "VIRTIO_BLK",
+        "VIRTIO_CONSOLE",
+        "9P_FS",
+        "OVERLAY_FS",
+        "KEXEC",
+        "FW_CFG_SYSFS",
+        "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT",
+        "HZ_250",
+        "PREEMPT_NONE",
+        "NO_HZ_IDLE",
+    ]
+    assert {name: asked.get(f"CONFIG_{name}") for name in names} == dict.fromkeys(names, "y")
+    off = [
+        "JUMP_LABEL",
+        "RANDOMIZE_BASE",
+        "LRU_GEN",
+        "TRANSPARENT_HUGEPAGE",
+        "SECURITY",
+        "DEBUG_SPINLOCK",
+    ]
+    assert {name: asked.get(f"CONFIG_{name}") for name in off} == dict.fromkeys(off, "n")
+
+
+def test_every_group_of_options_says_why() -> None:
+    groups = (PATCHES / "base.config").read_text().split("\n\n")
+    assert all(group.startswith("# ") and len(group.split("\n")[0]) > 20 for group in groups)
+
+
+def test_a_kernel_version_stands_in_base_only() -> None:
+    version = re.compile(r"\b6\.1\.\d+\b")
+    own = [PATCHES, repo_root() / "backend" / "src" / "duet" / "kernels"]
+    files = [path for top in own for path in top.rglob("*") if path.suffix in (".py", ".config")]
+    assert [path.name for path in files if version.search(path.read_text())] == []
+    assert read_base(PATCHES / "BASE").series
+
+
+def stored(arm: ArmSpec) -> KernelImage:
+    settings = KernelSettings.default()
+    if not settings.base.tarball.is_file():
+        pytest.skip(f"{settings.base.package} is not installed")
+    image = lookup(plan(arm, settings), settings)
+    if image is None:
+        pytest.skip(f"the kernel of {arm.lesson} {arm.name} is not built yet (./duet build)")
+    return image
+
+
+@pytest.mark.parametrize("name", ["rwsem", "srcu", "srcu-expedited"])
+def test_functions_that_lesson_02_probes_are_symbols_in_its_kernels(name: str) -> None:
+    own = () if name == "rwsem" else (Path(f"{name}.patch"),)
+    symbols = stored(ArmSpec("02-grace-periods", name, own)).symbols()
+    probed = [
+        "__synchronize_srcu",
+        "synchronize_srcu",
+        "synchronize_srcu_expedited",
+        "unregister_shrinker",
+        "rwsem_down_write_slowpath",
+        "rwsem_down_read_slowpath",
+        "synchronize_rcu_expedited",
+        "shrink_slab",
+        "path_umount",
+        "path_mount",
+        "wakeme_after_rcu",
+        "deactivate_locked_super",
+        "process_srcu",
+        "srcu_invoke_callbacks",
+    ]
+    assert [symbol for symbol in probed if symbol not in symbols] == []
+    assert ("shrinker_srcu" in symbols) == (name != "rwsem")
