@@ -51,7 +51,8 @@ class Progress:
         return self.step - 1
 
     def __str__(self) -> str:
-        return f"run {self.step} of {self.total}: {self.arm}, {'traced' if self.traced else 'untraced'}"
+        how = "traced" if self.traced else "untraced"
+        return f"run {self.step} of {self.total}: {self.arm}, {how}"
 
 
 class _Silent:
