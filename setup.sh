@@ -37,9 +37,10 @@ once() {
 }
 
 packages() {
-	local missing=() p
+	local installed missing=() p
+	installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
 	for p in "$@"; do
-		[ "$(dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+		[[ $'\n'$installed$'\n' == *$'\n'"$p installed"$'\n'* ]] || missing+=("$p")
 	done
 	[ ${#missing[@]} -eq 0 ] && return
 	[ "$(id -u)" = 0 ] || fail "these Debian packages are needed and missing: ${missing[*]}." \
@@ -111,6 +112,8 @@ setup_dev() {
 	# shellcheck disable=SC2086
 	packages $DEV_PACKAGES
 	once python-dev backend/requirements-dev.txt "$STAMPS/python" -- python_dev
+	# Browser tests stand in tests/e2e and import the page's own packages.
+	ln -sfn ../frontend/node_modules tests/node_modules
 }
 
 case "${1:-all}" in
