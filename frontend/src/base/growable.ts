@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Columns that grow by doubling, so that appending costs the same on average however long the run. */
 
-export type Column = Float64Array | Float32Array | Int32Array | Uint32Array | Int16Array | Uint8Array;
+export type Column =
+  | Float64Array
+  | Float32Array
+  | Int32Array
+  | Uint32Array
+  | Int16Array
+  | Uint8Array;
 
 /** A column at least `need` long that starts with the first `length` values of `column`. */
 export function grown<C extends Column>(column: C, length: number, need: number): C {

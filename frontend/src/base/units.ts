@@ -41,7 +41,8 @@ export function formatNs(value: number): string {
 
 /** A moment on the axis in ms, with as many places as a window of `span` can show. */
 export function formatMoment(value: number, span: number): string {
-  const places = span > 200 * millisecond ? 0 : span > 20 * millisecond ? 1 : span > 2 * millisecond ? 2 : 3;
+  const places =
+    span > 200 * millisecond ? 0 : span > 20 * millisecond ? 1 : span > 2 * millisecond ? 2 : 3;
   const text = (value / millisecond).toLocaleString('en-US', {
     minimumFractionDigits: places,
     maximumFractionDigits: places,

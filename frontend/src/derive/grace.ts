@@ -66,5 +66,10 @@ export function lastWake(index: RunIndex, lane: LaneIndex, t: number, from: numb
       longestWait = Math.max(longestWait, t0 - slept.t0);
     }
   }
-  return { t: ns(t0), freed: rows.size, longestWait, checkNs: graceAt(index, lane, t0)?.checkNs ?? null };
+  return {
+    t: ns(t0),
+    freed: rows.size,
+    longestWait,
+    checkNs: graceAt(index, lane, t0)?.checkNs ?? null,
+  };
 }

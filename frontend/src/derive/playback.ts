@@ -230,7 +230,13 @@ function zoom(state: PlaybackState, factor: number, world: World): PlaybackState
   const span = Math.max(leastSpan, Math.min(mostSpan, state.span * factor));
   const share = (state.moment - state.start) / state.span;
   const start = ns(Math.max(0, state.moment - share * span));
-  return { ...state, mode: state.mode === 'scope' ? 'paused' : state.mode, start, span, moment: clampMoment(state, state.moment, world) };
+  return {
+    ...state,
+    mode: state.mode === 'scope' ? 'paused' : state.mode,
+    start,
+    span,
+    moment: clampMoment(state, state.moment, world),
+  };
 }
 
 function stepTo(

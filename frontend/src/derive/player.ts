@@ -3,7 +3,15 @@
 
 import type { FrameLoop } from '../base/raf.ts';
 import { Signal } from '../base/signal.ts';
-import { type Action, advance, frameOf, initialPlayback, type PlaybackState, reduce, type World } from './playback.ts';
+import {
+  type Action,
+  advance,
+  frameOf,
+  initialPlayback,
+  type PlaybackState,
+  reduce,
+  type World,
+} from './playback.ts';
 import type { Frame, FrameSource } from './types.ts';
 
 /** Text about a moving moment changes at most so often. */

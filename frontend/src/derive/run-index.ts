@@ -59,7 +59,10 @@ export function pickLanes(index: RunIndex, arms: readonly string[]): RunIndex {
   let result = known.get(key);
   if (result === undefined) {
     const lanes = arms.flatMap((arm) => index.lanes.filter((lane) => lane.arm === arm));
-    result = lanes.length === index.lanes.length && lanes.every((l, i) => l === index.lanes[i]) ? index : { ...index, lanes };
+    result =
+      lanes.length === index.lanes.length && lanes.every((l, i) => l === index.lanes[i])
+        ? index
+        : { ...index, lanes };
     known.set(key, result);
   }
   return result;

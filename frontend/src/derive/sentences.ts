@@ -96,7 +96,11 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
       ? 'nobody has looked for readers yet'
       : `the check took ${formatNs(grace.checkNs)}`;
   const found =
-    grace.checkNs === null ? '' : grace.readerSeen ? ', and a reader was there' : ', and no reader was there';
+    grace.checkNs === null
+      ? ''
+      : grace.readerSeen
+        ? ', and a reader was there'
+        : ', and no reader was there';
   return `${who}; ${asked}, ${check}${found}.`;
 }
 
@@ -124,7 +128,9 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const freed = plural(wake.freed, 'hog');
     const ago = formatNs(t - wake.t);
     const waited =
-      wake.longestWait > 0 ? ` The longest of them had slept for ${formatNs(wake.longestWait)}` : '';
+      wake.longestWait > 0
+        ? ` The longest of them had slept for ${formatNs(wake.longestWait)}`
+        : '';
     const checked =
       wake.checkNs === null || waited === ''
         ? ''

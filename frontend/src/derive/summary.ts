@@ -103,7 +103,9 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
       lane: armTitle(titles, lane),
       row: lane.rows.find((r) => r.row === span.row)?.name ?? String(span.row),
       what: index.kinds[span.kind]?.title ?? 'unknown',
-      length: span.open ? `${formatNs(span.t1 - span.t0)}, not over yet` : formatNs(span.t1 - span.t0),
+      length: span.open
+        ? `${formatNs(span.t1 - span.t0)}, not over yet`
+        : formatNs(span.t1 - span.t0),
       cpu: span.cpu < 0 ? '' : String(span.cpu),
     }));
 }

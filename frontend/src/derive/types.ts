@@ -72,15 +72,7 @@ export interface LaneIndex {
 export interface KindFacts {
   readonly name: string;
   readonly title: string;
-  readonly colour:
-    | 'work'
-    | 'wait'
-    | 'mechanism'
-    | 'gain'
-    | 'vain'
-    | 'hazard'
-    | 'idle'
-    | 'other';
+  readonly colour: 'work' | 'wait' | 'mechanism' | 'gain' | 'vain' | 'hazard' | 'idle' | 'other';
   readonly layer: Layer;
   readonly evidence: 'measured' | 'counted' | 'modelled';
   /** false: drawn, named and dismissed. */

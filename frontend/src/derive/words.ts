@@ -23,7 +23,8 @@ export function shortTitle(kind: KindFacts): string {
 export function verbFor(kind: KindFacts, n: number): string {
   const title = shortTitle(kind);
   if (title === 'running') return n === 1 ? 'runs' : 'run';
-  if (title === 'runnable') return n === 1 ? 'could run but has no CPU' : 'could run but have no CPU';
+  if (title === 'runnable')
+    return n === 1 ? 'could run but has no CPU' : 'could run but have no CPU';
   return n === 1 ? title : title.replace(/^waits\b/, 'wait').replace(/^sleeps\b/, 'sleep');
 }
 

@@ -63,7 +63,14 @@ function Sheet({ theme, height }: { readonly theme: Theme; readonly height: numb
   if (index === null || lesson === null) return null;
   const shared = { runIndex: index, lesson, frame: playback.frame, theme };
   return (
-    <section style={{ background: theme.paper, color: theme.ink, padding: 24, font: `14px/1.5 ${theme.font}` }}>
+    <section
+      style={{
+        background: theme.paper,
+        color: theme.ink,
+        padding: 24,
+        font: `14px/1.5 ${theme.font}`,
+      }}
+    >
       <p style={{ margin: '0 0 12px' }}>
         synthetic run, no kernel made it · {playback.state.speedWords} · {waits} {wakes} {rates}
       </p>

@@ -21,13 +21,21 @@ export function closeReason(code: number, text: string): { retry: boolean; reaso
     return { retry: true, reason: 'This page stopped reading, so the server let it go.' };
   }
   if (code === 1008) {
-    return { retry: false, reason: text || 'The server refused this page after too many bad messages.' };
+    return {
+      retry: false,
+      reason: text || 'The server refused this page after too many bad messages.',
+    };
   }
   if (code === 1002 || code === 1003 || code >= 4000) {
-    return { retry: false, reason: text || 'This page and the server speak different protocols. Reload the page.' };
+    return {
+      retry: false,
+      reason: text || 'This page and the server speak different protocols. Reload the page.',
+    };
   }
-  if (code === 1001 || code === 1012) return { retry: true, reason: text || 'The server is going away.' };
-  if (code === 1013) return { retry: true, reason: text || 'The server has no room for another viewer now.' };
+  if (code === 1001 || code === 1012)
+    return { retry: true, reason: text || 'The server is going away.' };
+  if (code === 1013)
+    return { retry: true, reason: text || 'The server has no room for another viewer now.' };
   return { retry: true, reason: text || 'The connection to the server broke.' };
 }
 

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How React reads the store: one hook per part, no event data in React's state. */
 
-import { createContext, type ReactNode, useContext, useMemo, useRef, useSyncExternalStore } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useMemo,
+  useRef,
+  useSyncExternalStore,
+} from 'react';
 import { must } from '../base/assert.ts';
 import type { Cell, Signal } from '../base/signal.ts';
 import type { Lesson } from '../protocol/lesson.ts';
@@ -143,7 +150,11 @@ export function useLoss(arm: string): {
 export function useEventsVersion(): number {
   const store = useStore();
   const subscribe = useMemo(() => calmly(store.events), [store]);
-  const last = useRef<{ id: string | null; version: number; n: number }>({ id: null, version: -1, n: 0 });
+  const last = useRef<{ id: string | null; version: number; n: number }>({
+    id: null,
+    version: -1,
+    n: 0,
+  });
   return useSyncExternalStore(subscribe, () => {
     const run = store.shown();
     const id = run?.id ?? null;
@@ -174,7 +185,11 @@ export function useCommands(): Commands {
       stop: () => store.command({ type: 'stop' }),
       again: () => store.command({ type: 'again' }),
       measure: (choice, repeats) =>
-        store.command({ type: 'measure', ...choice, ...(repeats === undefined ? {} : { repeats }) }),
+        store.command({
+          type: 'measure',
+          ...choice,
+          ...(repeats === undefined ? {} : { repeats }),
+        }),
       control: (take) => store.command({ type: 'control', take }),
     }),
     [store],

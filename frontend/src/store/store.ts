@@ -53,7 +53,8 @@ export class RunStore {
   }
 
   get hasEvents(): boolean {
-    for (const lane of this.lanes.values()) if (lane.spans.length + lane.ops.length > 0) return true;
+    for (const lane of this.lanes.values())
+      if (lane.spans.length + lane.ops.length > 0) return true;
     return false;
   }
 }

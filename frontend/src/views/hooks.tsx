@@ -184,7 +184,11 @@ export function usePlayback(): Playback {
 }
 
 /** A derivation of (index, frame, lesson), anew when the text moment or the events change, at most five times a second. */
-function useDerived<T>(derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T, none: T, key: string): T {
+function useDerived<T>(
+  derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
+  none: T,
+  key: string,
+): T {
   const stage = useStage();
   const lesson = useLesson();
   const version = useEventsVersion();

@@ -21,6 +21,7 @@ export type Pen = Pick<
   | 'strokeRect'
   | 'clearRect'
   | 'fillText'
+  | 'measureText'
   | 'setLineDash'
   | 'setTransform'
   | 'drawImage'

@@ -6,8 +6,9 @@ import { colourOf, mix, type Paint, type Pen, type TileMaker } from '../paints.t
 import type { RectList } from './marks.ts';
 import type { MarkStyle } from './styles.ts';
 
-/** Narrower marks are flat: a texture would only flicker. */
-export const texturedFrom = 6;
+/** Narrower marks are flat: a texture would only flicker. What is not the lesson is flat for longer. */
+const texturedFrom = 6;
+const dismissedFrom = 14;
 
 export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint {
   const colour = colourOf(theme, style.colour);
@@ -18,32 +19,54 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     case 'bracket':
       return { wide: colour, border: null, narrow: colour };
     case 'line':
-      return { wide: mix(theme.work, ground, 0.34), border: null, narrow: mix(theme.work, ground, 0.34) };
+      return {
+        wide: mix(theme.work, ground, 0.34),
+        border: null,
+        narrow: mix(theme.work, ground, 0.34),
+      };
     case 'hatch':
-      return { wide: tiles('slash', { ground: mix(colour, ground, 0.13), ink }), border: colour, narrow: colour };
+      return {
+        wide: tiles('slash', { ground: mix(colour, ground, 0.13), ink }),
+        border: colour,
+        narrow: colour,
+      };
     case 'backhatch':
-      return { wide: tiles('backslash', { ground: mix(colour, ground, 0.3), ink }), border: colour, narrow: colour };
+      return {
+        wide: tiles('backslash', { ground: mix(colour, ground, 0.3), ink }),
+        border: colour,
+        narrow: colour,
+      };
     case 'dots':
       return {
-        wide: tiles('dots', { ground: mix(theme.vain, ground, 0.06), ink: mix(theme.vain, ground, 0.75) }),
+        wide: tiles('dots', {
+          ground: mix(theme.vain, ground, 0.06),
+          ink: mix(theme.vain, ground, 0.75),
+        }),
         border: mix(theme.vain, ground, 0.7),
-        narrow: mix(theme.vain, ground, 0.55),
+        narrow: mix(theme.vain, ground, 0.4),
       };
     case 'dashes':
       return {
-        wide: tiles('dashes', { ground: mix(theme.vain, ground, 0.06), ink: mix(theme.vain, ground, 0.75) }),
+        wide: tiles('dashes', {
+          ground: mix(theme.vain, ground, 0.06),
+          ink: mix(theme.vain, ground, 0.75),
+        }),
         border: mix(theme.vain, ground, 0.7),
-        narrow: mix(theme.vain, ground, 0.55),
+        narrow: mix(theme.vain, ground, 0.4),
       };
     case 'outline':
     case 'hollow':
       return {
         wide: mix(theme.vain, ground, 0.04),
         border: mix(theme.vain, ground, 0.6),
-        narrow: mix(theme.vain, ground, 0.45),
+        narrow: mix(theme.vain, ground, 0.3),
       };
     case 'pale':
-      return { wide: mix(colour, ground, 0.2), border: mix(colour, ground, 0.5), narrow: mix(colour, ground, 0.5) };
+      return {
+        wide: mix(colour, ground, 0.2),
+        border: mix(colour, ground, 0.5),
+        narrow: mix(colour, ground, 0.5),
+      };
     case 'paledots':
       return {
         wide: tiles('dots', { ground: mix(colour, ground, 0.1), ink: mix(colour, ground, 0.7) }),
@@ -51,7 +74,11 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
         narrow: mix(colour, ground, 0.5),
       };
     case 'stripes':
-      return { wide: tiles('stripes', { ground: mix(colour, ground, 0.35), ink: colour }), border: colour, narrow: colour };
+      return {
+        wide: tiles('stripes', { ground: mix(colour, ground, 0.35), ink: colour }),
+        border: colour,
+        narrow: colour,
+      };
     case 'cross':
       return { wide: mix(colour, ground, 0.12), border: colour, narrow: colour };
   }
@@ -63,20 +90,27 @@ export function brushRects(pen: Pen, list: RectList, paint: Paint): void {
   if (texture === 'line') return brushLines(pen, list, paint);
   if (texture === 'bracket') return brushBrackets(pen, list, paint);
   const { at, n } = list;
+  const wideFrom = list.style.colour === 'other' ? dismissedFrom : texturedFrom;
   pen.fillStyle = paint.narrow;
   let wide = 0;
   for (let i = 0; i < n * 4; i += 4) {
-    if (at[i + 2]! < texturedFrom) pen.fillRect(at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!);
+    if (at[i + 2]! < wideFrom) pen.fillRect(at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!);
     else wide += 1;
   }
   if (wide === 0) return;
   pen.beginPath();
   for (let i = 0; i < n * 4; i += 4) {
     const w = at[i + 2]!;
-    if (w < texturedFrom) continue;
+    if (w < wideFrom) continue;
     const inset = paint.border === null ? 0 : 0.5;
-    const radius = Math.min(3, at[i + 3]! / 3);
-    pen.roundRect(at[i]! + inset, at[i + 1]! + inset, w - 2 * inset, at[i + 3]! - 2 * inset, radius);
+    const radius = Math.min(3, at[i + 3]! / 4, w / 5);
+    pen.roundRect(
+      at[i]! + inset,
+      at[i + 1]! + inset,
+      w - 2 * inset,
+      at[i + 3]! - 2 * inset,
+      radius,
+    );
   }
   pen.fillStyle = paint.wide;
   pen.fill();

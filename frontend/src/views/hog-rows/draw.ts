@@ -43,7 +43,8 @@ export function drawPicture(pen: Pen, picture: Picture, easel: Easel): void {
     stampMarks(pen, picture, easel, 1, layout.revealX);
     pen.restore();
   }
-  for (const [i, box] of layout.lanes.entries()) drawLinks(pen, picture, picture.marks[i]!, box, easel);
+  for (const [i, box] of layout.lanes.entries())
+    drawLinks(pen, picture, picture.marks[i]!, box, easel);
   drawLabels(pen, picture, easel);
   drawOutlines(pen, picture, easel);
   drawPlayhead(pen, picture, easel);
@@ -74,7 +75,9 @@ export function paintMarks(pen: Pen, picture: Picture, easel: Easel, alpha: numb
   const { index, frame } = picture;
   const strength = (list: RectList) => {
     const name = index.kinds[list.style.kind]!.name;
-    return frame.focus.size === 0 || frame.focus.has(name) || list.style.colour === 'hazard' ? 1 : mutedness;
+    return frame.focus.size === 0 || frame.focus.has(name) || list.style.colour === 'hazard'
+      ? 1
+      : mutedness;
   };
   for (const lane of picture.marks) {
     for (const list of lane.shares) {
@@ -191,7 +194,14 @@ function drawLoss(
   pen.stroke();
   if (w > 120) {
     pen.fillStyle = theme.hazard;
-    text(pen, theme, `${loss.events.toLocaleString('en-US')} events lost`, x, top + height / 2, 'center');
+    text(
+      pen,
+      theme,
+      `${loss.events.toLocaleString('en-US')} events lost`,
+      x,
+      top + height / 2,
+      'center',
+    );
   }
 }
 
@@ -212,13 +222,20 @@ function text(
   pen.fillText(words, x, y);
 }
 
-/** About as wide as text in 13 px is; the layout stays free of a canvas. */
-export function textWidth(words: string, size = 13): number {
-  return words.length * size * 0.54;
+function textWidth(
+  pen: Pen,
+  theme: Theme,
+  words: string,
+  weight = 400,
+  size = 13,
+  family = theme.font,
+) {
+  pen.font = `${weight} ${size}px ${family}`;
+  return pen.measureText(words).width;
 }
 
 function note(pen: Pen, theme: Theme, words: string, x0: number, x1: number, y: number): void {
-  if (x1 - x0 < textWidth(words) + 16) return;
+  if (x1 - x0 < textWidth(pen, theme, words) + 16) return;
   pen.fillStyle = theme.soft;
   text(pen, theme, words, (x0 + x1) / 2, y, 'center');
 }
@@ -233,7 +250,8 @@ function drawAxis(pen: Pen, picture: Picture, easel: Easel): void {
     pen.fillStyle = theme.faint;
     vertical(pen, tick.x, y, y + 5);
     pen.fillStyle = theme.soft;
-    const edge = tick.x > layout.right - 20 ? 'right' : tick.x < layout.left + 8 ? 'left' : 'center';
+    const edge =
+      tick.x > layout.right - 20 ? 'right' : tick.x < layout.left + 8 ? 'left' : 'center';
     text(pen, theme, tick.label, tick.x, y + 15, edge);
   }
   pen.fillStyle = theme.soft;
@@ -247,18 +265,26 @@ function drawLinks(pen: Pen, picture: Picture, marks: LaneMarks, box: LaneBox, e
   const { gain } = easel.theme;
   const shift = frame.offset.get(box.arm) ?? 0;
   pen.fillStyle = gain;
-  pen.strokeStyle = gain;
+  // Single wakes are notes with stems; in a crowd they step back behind the staves.
+  const crowd = Math.min(1, Math.max(0, (marks.links.length - 40) / 160));
+  const radius = 2.5 - crowd;
+  const stem = 0.5 - 0.32 * crowd;
   for (const link of marks.links) {
     const age = (frame.moment - (link.t + shift)) / frame.span;
     const past = frame.reveal === 'window' || age >= 0;
     const glow = past && age >= 0 && age < glowShare ? 1 - age / glowShare : 0;
     if (link.x < layout.left - 1 || link.x > layout.right + 1) continue;
-    pen.globalAlpha = past ? 0.45 + 0.55 * glow : faintness * 0.7;
-    const w = 1 + glow;
-    pen.fillRect(link.x - w / 2, Math.min(link.fromY, link.toY), w, Math.abs(link.fromY - link.toY));
+    pen.globalAlpha = past ? stem + (1 - stem) * glow * (1 - crowd / 2) : faintness * 0.6;
+    const w = 1 + glow * (1 - crowd);
+    pen.fillRect(
+      link.x - w / 2,
+      Math.min(link.fromY, link.toY),
+      w,
+      Math.abs(link.fromY - link.toY),
+    );
     pen.globalAlpha = past ? 1 : faintness;
     pen.beginPath();
-    pen.arc(link.x, link.toY, 2.4 + 1.8 * glow, 0, 2 * Math.PI);
+    pen.arc(link.x, link.toY, radius + 1.8 * glow * (1 - crowd), 0, 2 * Math.PI);
     pen.fill();
   }
   pen.globalAlpha = 1;
@@ -271,9 +297,8 @@ function drawLabels(pen: Pen, picture: Picture, easel: Easel): void {
     if (picture.ownHeaders) drawHeader(pen, layout, box, theme);
     drawRowLabels(pen, layout, box, theme);
     drawStripWords(pen, picture, box, picture.marks[i]!, theme);
-    pen.fillStyle = theme.soft;
-    if (box.note !== '') text(pen, theme, box.note, layout.left, box.noteY, 'left');
     if (picture.marks[i]!.linksHidden > 0) {
+      pen.fillStyle = theme.soft;
       const words = `${picture.marks[i]!.linksHidden} wakes: too many to draw at this zoom`;
       text(pen, theme, words, layout.right, box.bottom + 10, 'right');
     }
@@ -285,15 +310,16 @@ function drawHeader(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void 
   const x = layout.left > 100 ? layout.left : 4;
   pen.fillStyle = theme.ink;
   text(pen, theme, box.title, x, y, 'left', 650, 17);
-  const titleEnd = x + textWidth(box.title, 17) + 22;
-  const countWidth = textWidth(box.count, 20) + textWidth(box.countUnit) + 30;
+  const titleEnd = x + textWidth(pen, theme, box.title, 650, 17) + 14;
+  const unitWidth = textWidth(pen, theme, box.countUnit);
+  const countWidth = textWidth(pen, theme, box.count, 600, 19) + unitWidth + 30;
   pen.fillStyle = theme.soft;
-  if (titleEnd + textWidth(box.subtitle) < layout.right - countWidth) {
+  if (titleEnd + textWidth(pen, theme, box.subtitle) < layout.right - countWidth) {
     text(pen, theme, box.subtitle, titleEnd, y + 1, 'left');
   }
   text(pen, theme, box.countUnit, layout.right, y + 1, 'right');
   pen.fillStyle = theme.ink;
-  text(pen, theme, box.count, layout.right - textWidth(box.countUnit) - 10, y, 'right', 600, 19);
+  text(pen, theme, box.count, layout.right - unitWidth - 8, y, 'right', 600, 19);
 }
 
 function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
@@ -311,12 +337,28 @@ function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): vo
     const n = box.hogs.filter((row) => row.role === 'hog').length;
     text(pen, theme, wide ? `${n} hogs` : String(n), x, middle, 'right');
   }
-  if (!wide) return;
-  for (const row of box.strips) text(pen, theme, row.label, x, row.top + row.height / 2, 'right');
+  for (const row of box.strips) {
+    pen.fillStyle = theme.soft;
+    const middle = row.top + row.height / 2;
+    if (row.labelAbove) {
+      const words = row.aside === '' ? row.label : `${row.label}, ${row.aside}`;
+      text(pen, theme, words, layout.left, row.top - 8, 'left');
+      continue;
+    }
+    text(pen, theme, row.label, x, middle, 'right');
+    pen.fillStyle = theme.faint;
+    if (row.aside !== '') text(pen, theme, row.aside, x, middle + 15, 'right');
+  }
 }
 
 /** Words on strip marks that are wide enough for them. */
-function drawStripWords(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMarks, theme: Theme): void {
+function drawStripWords(
+  pen: Pen,
+  picture: Picture,
+  box: LaneBox,
+  marks: LaneMarks,
+  theme: Theme,
+): void {
   const { index, layout } = picture;
   const first = box.strips[0];
   if (first === undefined) return;
@@ -324,14 +366,15 @@ function drawStripWords(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMar
     const kind = index.kinds[list.style.kind]!;
     if (kind.layer !== 'track' || list.style.texture === 'solid') continue;
     const words = shortTitle(kind).split(' (')[0]!;
+    const wordsWidth = textWidth(pen, theme, words);
     for (let i = 0; i < list.n * 4; i += 4) {
       const x0 = Math.max(layout.left, list.at[i]!);
       const w = Math.min(layout.right, list.at[i]! + list.at[i + 2]!) - x0;
-      if (w < textWidth(words) + 12) continue;
+      if (w < wordsWidth + 14) continue;
       const y = list.at[i + 1]! + list.at[i + 3]! / 2 + 0.5;
       const past = x0 < layout.revealX;
       pen.globalAlpha = past ? 1 : 0.45;
-      if (list.style.texture !== 'pale') plate(pen, theme, words, x0, y);
+      if (list.style.texture !== 'pale') plate(pen, theme, wordsWidth, x0, y);
       pen.fillStyle = theme.ink;
       text(pen, theme, words, x0 + 7, y, 'left');
     }
@@ -340,9 +383,11 @@ function drawStripWords(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMar
 }
 
 /** Quiet ground under words that stand on a texture. */
-function plate(pen: Pen, theme: Theme, words: string, x: number, y: number): void {
+function plate(pen: Pen, theme: Theme, width: number, x: number, y: number): void {
   pen.fillStyle = theme.paper;
-  pen.fillRect(x + 4, y - 7, textWidth(words) + 6, 13);
+  pen.beginPath();
+  pen.roundRect(x + 3, y - 7, width + 8, 13, 4);
+  pen.fill();
 }
 
 function drawOutlines(pen: Pen, picture: Picture, easel: Easel): void {
@@ -354,7 +399,8 @@ function drawOutlines(pen: Pen, picture: Picture, easel: Easel): void {
 function outline(pen: Pen, picture: Picture, mark: Mark, colour: Fill, width: number): void {
   const { layout } = picture;
   const box = layout.lanes.find((b) => b.arm === mark.arm);
-  const row: RowBox | undefined = box && [...box.hogs, ...box.strips].find((r) => r.row === mark.row);
+  const row: RowBox | undefined =
+    box && [...box.hogs, ...box.strips].find((r) => r.row === mark.row);
   if (box === undefined || row === undefined) return;
   const x0 = Math.max(layout.left - 3, layout.left + (mark.t0 - box.t0) / layout.nsPerPx);
   const x1 = Math.min(layout.right + 3, layout.left + (mark.t1 - box.t0) / layout.nsPerPx);
@@ -373,9 +419,19 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Easel): void {
   const x = Math.round(layout.playheadX);
   pen.globalAlpha = 1;
   pen.fillStyle = theme.ink;
-  pen.fillRect(x - 0.75, 24, 1.5, layout.axisY + 6 - 24);
+  // Strong where there is music, thin where there are words.
+  let y = 24;
+  for (const box of layout.lanes) {
+    pen.globalAlpha = 0.16;
+    pen.fillRect(x - 0.5, y, 1, box.bodyTop - 3 - y);
+    pen.globalAlpha = 1;
+    pen.fillRect(x - 0.75, box.bodyTop - 3, 1.5, box.bottom - box.bodyTop + 3);
+    y = box.bottom;
+  }
+  pen.fillRect(x - 0.75, y, 1.5, layout.axisY + 6 - y);
   const words = layout.readout;
-  const w = words.length * 7.9 + 16;
+  const w = textWidth(pen, theme, words, 500, 13, theme.mono) + 18;
+  pen.fillStyle = theme.ink;
   const left = Math.max(layout.left - 8, Math.min(layout.right + 8 - w, x - w / 2));
   pen.beginPath();
   pen.roundRect(left, 3, w, 22, 11);

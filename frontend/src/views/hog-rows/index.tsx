@@ -26,7 +26,11 @@ export function HogRowsCanvas(props: CanvasProps) {
   const size = useSize(box);
   const cache = useRef(new MarkCache()).current;
   const hovered = useRef<Mark | null>(null);
-  const [tip, setTip] = useState<{ readonly mark: Mark; readonly x: number; readonly y: number } | null>(null);
+  const [tip, setTip] = useState<{
+    readonly mark: Mark;
+    readonly x: number;
+    readonly y: number;
+  } | null>(null);
   const dpr = size?.dpr ?? 1;
   // A theme change needs new tiles as well: they are keyed by colour, so only the resolution matters.
   const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
@@ -62,7 +66,10 @@ export function HogRowsCanvas(props: CanvasProps) {
   };
   const dragging = useRef(false);
 
-  const tops = size === null || header === undefined ? [] : layoutScore(runIndex, frame.get(), size, score).lanes;
+  const tops =
+    size === null || header === undefined
+      ? []
+      : layoutScore(runIndex, frame.get(), size, score).lanes;
   const wide = (size?.width ?? 0) >= 760;
   return (
     <div ref={box} style={{ ...fill, overflow: 'hidden' }}>
@@ -169,7 +176,9 @@ export function KindSwatch({
     [kind, kinds, theme],
   );
   useCanvas(canvas, size, draw, null);
-  return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} aria-hidden="true" />;
+  return (
+    <canvas ref={canvas} className="kind-swatch" style={{ width, height }} aria-hidden="true" />
+  );
 }
 
 export const view: ViewKind = {

@@ -18,7 +18,11 @@ export interface Score {
     readonly role: string;
     readonly summary: string;
   }[];
-  readonly tracks: readonly { readonly name: string; readonly title: string }[];
+  readonly tracks: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly lesson: boolean;
+  }[];
   readonly operation: { readonly name: string; readonly plural: string };
   readonly showTracks: boolean;
   readonly showLinks: boolean;
@@ -31,6 +35,10 @@ export interface RowBox {
   readonly row: number;
   readonly role: Row['role'];
   readonly label: string;
+  /** A second line under the label. */
+  readonly aside: string;
+  /** The label stands above the row at its left, for want of a margin. */
+  readonly labelAbove: boolean;
   readonly top: number;
   readonly height: number;
 }
@@ -49,9 +57,6 @@ export interface LaneBox {
   readonly bottom: number;
   readonly hogs: readonly RowBox[];
   readonly strips: readonly RowBox[];
-  /** Said where strips would be, on a lane that has none. */
-  readonly note: string;
-  readonly noteY: number;
   /** x of the lane's own ticks; empty when their phase is not known. */
   readonly ticks: readonly number[];
   /** [from, to) where nothing is known yet, px; null: all of the window is known. */
@@ -93,14 +98,55 @@ const axisHeight = 44;
 const readoutHeight = 30;
 const mostPitch = 26;
 const leastPitch = 8;
+const comfortablePitch = 13;
 const stripHeight = 16;
 const stripPitch = 20;
+const asideHeight = 9;
 const stripGap = 8;
 const laneGap = 26;
+const labelLine = 17;
 
-function labelOfTrack(score: Score, row: Row): string {
-  const title = score.tracks.find((t) => t.name === row.name || t.title === row.name)?.title;
-  return (title ?? row.name).split(' (')[0]!;
+/** "expedited RCU (not the lesson)" -> the name, and what it is said to be aside. */
+function labelOfTrack(score: Score, row: Row): { label: string; aside: string } {
+  const track = score.tracks.find((t) => t.name === row.name || t.title === row.name);
+  const label = (track?.title ?? row.name).split(' (')[0]!;
+  return { label, aside: track?.lesson === false ? 'not the lesson' : '' };
+}
+
+/** How much room strips get: all, no second lines, or no names above. */
+interface Room {
+  readonly asides: boolean;
+  readonly above: boolean;
+}
+
+interface Strip {
+  readonly row: Row;
+  readonly label: string;
+  readonly aside: string;
+  readonly pitch: number;
+  readonly height: number;
+}
+
+function stripsOf(lane: LaneIndex, score: Score, room: Room): Strip[] {
+  if (!score.showTracks) return [];
+  return lane.rows
+    .filter((row) => row.role === 'track')
+    .map((row) => {
+      const { label, aside } = labelOfTrack(score, row);
+      const height = aside === '' ? stripHeight : asideHeight;
+      const second = aside !== '' && room.asides && !room.above ? 12 : 0;
+      return {
+        row,
+        label,
+        aside,
+        height,
+        pitch: stripPitch + second + (room.above ? labelLine : 0),
+      };
+    });
+}
+
+function stripsHeight(strips: readonly Strip[]): number {
+  return strips.length === 0 ? 0 : strips.reduce((sum, s) => sum + s.pitch, stripGap);
 }
 
 /** Rows that are drawn as hogs: the hogs, then readers and others that do something. */
@@ -111,17 +157,12 @@ function threads(lane: LaneIndex): readonly Row[] {
     .sort((a, b) => order[a.role] - order[b.role] || a.row - b.row);
 }
 
-function trackRows(lane: LaneIndex, score: Score): readonly Row[] {
-  return score.showTracks ? lane.rows.filter((row) => row.role === 'track') : [];
-}
-
 /** The height at which rows stand comfortably, px. */
 export function preferredHeight(index: RunIndex, score: Score, pitch = 17): number {
   let height = readoutHeight + axisHeight;
   for (const lane of index.lanes) {
-    const strips = trackRows(lane, score).length;
     height += score.headerHeight + Math.max(1, threads(lane).length) * pitch + laneGap;
-    height += strips > 0 ? stripGap + strips * stripPitch : 0;
+    height += stripsHeight(stripsOf(lane, score, { asides: true, above: false }));
   }
   return height;
 }
@@ -131,21 +172,15 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
   const left = size.width >= wideFrom ? 140 : 34;
   const right = size.width - 14;
   const nsPerPx = frame.span / Math.max(1, right - left);
-  const counts = index.lanes.map((lane) => Math.max(1, threads(lane).length));
-  const strips = index.lanes.map((lane) => trackRows(lane, score).length);
-  const fixed =
-    readoutHeight +
-    axisHeight +
-    index.lanes.length * score.headerHeight +
-    Math.max(0, index.lanes.length - 1) * laneGap +
-    strips.reduce((sum, n) => sum + (n > 0 ? stripGap + n * stripPitch : noteSpace(strips)), 0);
-  const rows = counts.reduce((sum, n) => sum + n, 0);
-  const free = (size.height - fixed) / Math.max(1, rows);
+  const above = left < 100;
+  const roomy = pitchFor(index, size, score, { asides: true, above });
+  const room = { asides: roomy >= comfortablePitch, above };
+  const free = room.asides ? roomy : pitchFor(index, size, score, room);
   const pitch = Math.max(leastPitch, Math.min(mostPitch, Math.floor(free)));
   const playheadX = xOf(frame.moment, frame, left, nsPerPx);
   let y = readoutHeight;
   const lanes = index.lanes.map((lane, i) => {
-    const box = laneBox(index, lane, frame, score, { y, pitch, left, right, nsPerPx, anyStrips: noteSpace(strips) > 0 });
+    const box = laneBox(index, lane, frame, score, { y, pitch, left, right, nsPerPx, room });
     y = box.bottom + (i === index.lanes.length - 1 ? 0 : laneGap);
     return box;
   });
@@ -166,9 +201,15 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
   };
 }
 
-/** Room for a note on lanes without strips, when others have some. */
-function noteSpace(strips: readonly number[]): number {
-  return strips.some((n) => n > 0) ? 22 : 0;
+/** Height left for each row of a thread, px. */
+function pitchFor(index: RunIndex, size: Size, score: Score, room: Room): number {
+  let fixed = readoutHeight + axisHeight + Math.max(0, index.lanes.length - 1) * laneGap;
+  let rows = 0;
+  for (const lane of index.lanes) {
+    fixed += score.headerHeight + stripsHeight(stripsOf(lane, score, room));
+    rows += Math.max(1, threads(lane).length);
+  }
+  return (size.height - fixed) / Math.max(1, rows);
 }
 
 function xOf(t: number, frame: Frame, left: number, nsPerPx: number): number {
@@ -181,7 +222,7 @@ interface Place {
   readonly left: number;
   readonly right: number;
   readonly nsPerPx: number;
-  readonly anyStrips: boolean;
+  readonly room: Room;
 }
 
 function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, at: Place): LaneBox {
@@ -195,20 +236,28 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     row: row.row,
     role: row.role,
     label: row.name,
+    aside: '',
+    labelAbove: false,
     top: bodyTop + i * pitch + Math.round((pitch - bar) / 2),
     height: bar,
   }));
   const hogsBottom = bodyTop + Math.max(1, hogs.length) * pitch;
-  const strips = trackRows(lane, score).map((row, i) => ({
-    row: row.row,
-    role: row.role,
-    label: labelOfTrack(score, row),
-    top: hogsBottom + stripGap + i * stripPitch,
-    height: stripHeight,
-  }));
-  const noted = strips.length === 0 && at.anyStrips;
-  const bottom =
-    strips.length > 0 ? hogsBottom + stripGap + strips.length * stripPitch : hogsBottom + (noted ? 22 : 0);
+  let stripY = hogsBottom + stripGap;
+  const strips = stripsOf(lane, score, at.room).map((strip): RowBox => {
+    const { label, aside, height, row } = strip;
+    const top = stripY + (at.room.above ? labelLine : 0);
+    stripY += strip.pitch;
+    return {
+      row: row.row,
+      role: row.role,
+      label,
+      aside: at.room.asides || at.room.above ? aside : '',
+      labelAbove: at.room.above,
+      top,
+      height,
+    };
+  });
+  const bottom = strips.length > 0 ? stripY : hogsBottom;
   const unknownFrom = lane.ended ? Number.POSITIVE_INFINITY : x(lane.watermark);
   const endX = lane.ended ? x(lane.watermark) : null;
   const ops = opsUpTo(lane, laneTime(frame.offset, lane.arm, frame.moment));
@@ -225,16 +274,21 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     bottom,
     hogs,
     strips,
-    note: noted ? 'no grace period of the lesson on this kernel' : '',
-    noteY: hogsBottom + 15,
     ticks: laneTicks(index, lane, t0, frame.span, x),
     unknown: unknownFrom < right ? [Math.max(left, unknownFrom), right] : null,
     endX: endX !== null && endX > left && endX < right ? endX : null,
     losses: lane.losses
-      .map((loss) => ({ x0: x(loss.t0), x1: Math.max(x(loss.t1), x(loss.t0) + 3), events: loss.events }))
+      .map((loss) => ({
+        x0: x(loss.t0),
+        x1: Math.max(x(loss.t1), x(loss.t0) + 3),
+        events: loss.events,
+      }))
       .filter((loss) => loss.x1 > left && loss.x0 < right)
       .map((loss) => ({ ...loss, x0: Math.max(left, loss.x0), x1: Math.min(right, loss.x1) })),
-    evictedTo: x(lane.historyFrom) > left && lane.historyFrom > 0 ? Math.min(right, x(lane.historyFrom)) : null,
+    evictedTo:
+      x(lane.historyFrom) > left && lane.historyFrom > 0
+        ? Math.min(right, x(lane.historyFrom))
+        : null,
     t0,
   };
 }

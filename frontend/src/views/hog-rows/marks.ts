@@ -2,7 +2,7 @@
 /**
  * Spans of one lane as rectangles, gathered by kind so that a kind is drawn in one colour at one go.
  *
- * A strand with more spans than it has columns is drawn as stacked shares: each column of 2 px shows how the time
+ * A strand with more spans than the window has pixels is drawn as stacked shares: each column of 2 px shows how the time
  * in it was divided, from the level-of-detail pyramid when the window is wide. A share is never thinner than a
  * pixel, so a short wait is never lost.
  */
@@ -61,7 +61,12 @@ const columnPx = 2;
 const mostLinks = 1200;
 
 /** All marks of a lane in the window. */
-export function marksOf(index: RunIndex, layout: Layout, box: LaneBox, withLinks: boolean): LaneMarks {
+export function marksOf(
+  index: RunIndex,
+  layout: Layout,
+  box: LaneBox,
+  withLinks: boolean,
+): LaneMarks {
   const styles = stylesFor(index.kinds);
   const rects = styles.map((style) => new RectList(style));
   const shares = styles.map((style) => new RectList(style));
@@ -103,8 +108,13 @@ function addStrand(
     return;
   }
   const { from, to } = touching(lane.spans, strand, box.t0, box.t0 + width * layout.nsPerPx);
-  if (to - from > width / columnPx) {
-    addShares(layout, row, shares, fromSpans(layout, box, strand, from, to, styles.length, columnNs));
+  if (to - from > width) {
+    addShares(
+      layout,
+      row,
+      shares,
+      fromSpans(layout, box, strand, from, to, styles.length, columnNs),
+    );
     return;
   }
   const { t0, t1, kind } = lane.spans;
@@ -234,7 +244,12 @@ function fromSpans(
 }
 
 /** Work stands on the line, waits hang from the top, the rest lies between; equal neighbours become one mark. */
-function addShares(layout: Layout, row: RowBox, shares: readonly RectList[], columns: Columns): void {
+function addShares(
+  layout: Layout,
+  row: RowBox,
+  shares: readonly RectList[],
+  columns: Columns,
+): void {
   const { n, kinds, ns, kindOf, columnNs } = columns;
   const kindAt = (k: number) => (kindOf === null ? k : kindOf[k]!);
   const heights = new Uint8Array(kinds);
@@ -272,7 +287,13 @@ function addShares(layout: Layout, row: RowBox, shares: readonly RectList[], col
 }
 
 /** Time per kind -> whole px of the row's height; at least 1 for whatever happened, the largest gives way. */
-function shareHeights(out: Uint8Array, ns: Float32Array, at: number, columnNs: number, height: number): void {
+function shareHeights(
+  out: Uint8Array,
+  ns: Float32Array,
+  at: number,
+  columnNs: number,
+  height: number,
+): void {
   let used = 0;
   let largest = 0;
   for (let k = 0; k < out.length; k++) {
@@ -324,7 +345,9 @@ export function hitTest(index: RunIndex, layout: Layout, x: number, y: number): 
   const styles = stylesFor(index.kinds);
   const reach = 4 * layout.nsPerPx;
   for (const box of layout.lanes) {
-    const row = [...box.strips, ...box.hogs].find((r) => y >= r.top - 3 && y <= r.top + r.height + 3);
+    const row = [...box.strips, ...box.hogs].find(
+      (r) => y >= r.top - 3 && y <= r.top + r.height + 3,
+    );
     if (row === undefined) continue;
     const t = box.t0 + (x - layout.left) * layout.nsPerPx;
     return hitRow(box.lane, row, t, reach, styles);

@@ -70,7 +70,8 @@ export function stylesOf(kinds: readonly KindFacts[]): MarkStyle[] {
       kind: index,
       colour: kind.colour,
       texture,
-      rank: ranks[kind.colour] + (delay ? -0.5 : 0) + (brief && kind.colour === 'mechanism' ? 0.5 : 0),
+      rank:
+        ranks[kind.colour] + (delay ? -0.5 : 0) + (brief && kind.colour === 'mechanism' ? 0.5 : 0),
       leastPx: brief ? 2 : 1,
       tall: brief ? 2 : 0,
     };

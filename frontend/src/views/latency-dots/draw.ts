@@ -5,7 +5,13 @@ import type { Theme } from '../../base/theme.ts';
 import { mix, type Pen } from '../paints.ts';
 import type { DotRow, DotsLayout } from './layout.ts';
 
-export function drawDots(pen: Pen, layout: DotsLayout, theme: Theme, width: number, height: number): void {
+export function drawDots(
+  pen: Pen,
+  layout: DotsLayout,
+  theme: Theme,
+  width: number,
+  height: number,
+): void {
   pen.globalAlpha = 1;
   pen.clearRect(0, 0, width, height);
   pen.textBaseline = 'middle';

@@ -5,7 +5,13 @@ import type { Theme } from '../../base/theme.ts';
 import { mix, type Pen } from '../paints.ts';
 import type { Band, OverviewLayout } from './layout.ts';
 
-export function drawOverview(pen: Pen, layout: OverviewLayout, theme: Theme, width: number, height: number): void {
+export function drawOverview(
+  pen: Pen,
+  layout: OverviewLayout,
+  theme: Theme,
+  width: number,
+  height: number,
+): void {
   pen.globalAlpha = 1;
   pen.clearRect(0, 0, width, height);
   const [x0, x1] = layout.window;
@@ -14,7 +20,12 @@ export function drawOverview(pen: Pen, layout: OverviewLayout, theme: Theme, wid
   for (const band of layout.bands) drawBand(pen, layout, band, theme);
   drawBracket(pen, layout, theme);
   pen.fillStyle = theme.ink;
-  pen.fillRect(Math.round(layout.momentX) - 0.75, layout.top - 2, 1.5, layout.bottom - layout.top + 4);
+  pen.fillRect(
+    Math.round(layout.momentX) - 0.75,
+    layout.top - 2,
+    1.5,
+    layout.bottom - layout.top + 4,
+  );
   pen.font = `400 13px ${theme.font}`;
   pen.textBaseline = 'middle';
   pen.fillStyle = theme.soft;

@@ -27,7 +27,13 @@ export function Overview({
   }, [lesson]);
   const draw = useCallback<Draw>(
     (ctx, s) => {
-      drawOverview(ctx, layoutOverview(runIndex, frame.get(), s, titleOf), theme, s.width, s.height);
+      drawOverview(
+        ctx,
+        layoutOverview(runIndex, frame.get(), s, titleOf),
+        theme,
+        s.width,
+        s.height,
+      );
     },
     [runIndex, frame, theme, titleOf],
   );
