@@ -41,9 +41,15 @@ def kernel_cmdline(spec: GuestSpec, verbose: bool) -> str:
     return " ".join((*FIXED_CMDLINE, *clock, *(() if verbose else ("quiet",)), *spec.cmdline))
 
 
-def port_args(sockets: dict[int, Path]) -> list[str]:
-    """One virtio-serial device, and a port for each socket. QEMU connects, the host listens."""
-    args = ["-device", "virtio-serial-pci,id=duet,max_ports=8"]
+def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
+    """One virtio-serial device, and a port for each socket. QEMU connects, the host listens.
+
+    On the count clock a write to a port is served within the instruction that rings the bell
+    (ioeventfd=off). Otherwise QEMU's main loop would serve it at some host moment, and its
+    interrupt would reach the guest at another instruction in every run.
+    """
+    device = "virtio-serial-pci,id=duet,max_ports=8"
+    args = ["-device", device + (",ioeventfd=off" if clock is Clock.COUNT else "")]
     for stream, path in sockets.items():
         ident = f"duet{stream}" if stream != CTL_STREAM else "duetctl"
         name = port_name(stream)
@@ -62,7 +68,7 @@ def clock_args(spec: GuestSpec, accel: Accel) -> list[str]:
         *("-accel", "tcg,thread=single", "-cpu", "max"),
         *("-icount", f"shift={spec.icount_shift},sleep=off"),
         # Nothing of the host may leak in: neither its clock nor its randomness.
-        *("-rtc", "base=2020-01-01T00:00:00,clock=vm", "-seed", "1"),
+        *("-rtc", "base=2020-01-01T00:00:00,clock=vm", "-seed", str(spec.seed)),
     ]
 
 
@@ -90,7 +96,7 @@ class QemuMachine(Machine):
             *("-append", kernel_cmdline(spec, self.verbose)),
             *("-serial", "stdio", "-device", "vmcoreinfo"),
             *("-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"),
-            *port_args(sockets),
+            *port_args(sockets, spec.clock),
             *plan_args(spec, folder),
         ]
 

@@ -45,6 +45,8 @@ class GuestSpec:
         cmdline: extra kernel parameters, e.g. ("srcutree.exp_holdoff=0",).
         clock: wall or count.
         icount_shift: 2^shift ns per instruction on the count clock.
+        seed: of all randomness in the guest on the count clock. Equal seeds give equal runs, to
+            the instruction; another seed is a perturbed start.
         boot_plan: plan text given to the agent at boot (fw_cfg); must autostart on the count clock.
     """
 
@@ -56,6 +58,7 @@ class GuestSpec:
     cmdline: tuple[str, ...] = ()
     clock: Clock = Clock.WALL
     icount_shift: int = 0
+    seed: int = 1
     boot_plan: str | None = None
 
 

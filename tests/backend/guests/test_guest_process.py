@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Processes and directories of guests: nothing outlives its owner."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from duet.errors import InfraError
+from duet.guests.process import RunDir, find_program, sweep
+from duet.guests.qemu import QEMU, QemuGuest, qemu_version
+from duet.guests.types import GuestSpec
+
+Run = Callable[..., object]
+
+OWNER = """
+import asyncio, json, sys
+from duet.guests.console import Console
+from duet.guests.process import OwnedProcess, RunDir
+async def main():
+    with RunDir() as folder:
+        process = OwnedProcess(json.loads(sys.argv[1]), console=Console(), errors=Console(),
+                               on_exit=lambda: None, death_signal=sys.argv[2])
+        async with process:
+            print(process.pid, folder, flush=True)
+            await asyncio.sleep(60)
+asyncio.run(main())
+"""
+QEMU_WORDS = [QEMU, "-nodefaults", "-display", "none", "-M", "q35", "-accel", "tcg", "-S"]
+
+
+def gone(pid: int, within_s: float) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def start_owner(
+    words: list[str], death_signal: str, base: Path
+) -> tuple[subprocess.Popen[str], int, Path]:
+    """An owner, the pid of its process, and the private directory."""
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, json.dumps(words), death_signal],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_RUNTIME_DIR": str(base)},
+    )
+    assert owner.stdout is not None
+    with owner.stdout:
+        pid, folder = owner.stdout.readline().split()
+    return owner, int(pid), Path(folder)
+
+
+@pytest.fixture
+def short_base() -> Path:
+    """A runtime directory with a short path."""
+    base = Path(f"/tmp/duet-t{os.getpid()}")
+    base.mkdir(exist_ok=True)
+    yield base  # type: ignore[misc]
+    subprocess.run(["rm", "-rf", str(base)], check=True)
+
+
+def test_no_qemu_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
+    owner, qemu, folder = start_owner(QEMU_WORDS, "KILL", short_base)
+    assert psutil.Process(qemu).is_running()
+    owner.kill()
+    owner.wait()
+    assert gone(qemu, within_s=5)
+    # The directory that it left goes at the next start.
+    assert folder.exists()
+    with RunDir(short_base / "kernel-duet") as mine:
+        assert not folder.exists()
+        assert mine.exists()
+
+
+def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
+    """The keeper of a launcher ends what the launcher started, in another session too."""
+    shell = f"setsid sleep 61 & echo $! > {short_base}/pid; wait; sleep 62"
+    words = [sys.executable, "-m", "duet.guests.keeper", "sh", "-c", shell]
+    owner, keeper, _ = start_owner(words, "TERM", short_base)
+    pid_file = short_base / "pid"
+    end = time.monotonic() + 10
+    while not (pid_file.exists() and pid_file.read_text().strip()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    grandchild = int(pid_file.read_text())
+    assert psutil.Process(grandchild).is_running()
+    owner.kill()
+    owner.wait()
+    assert gone(keeper, within_s=5)
+    assert gone(grandchild, within_s=5)
+
+
+def test_directories_of_live_owners_stay_and_others_go(tmp_path: Path) -> None:
+    with RunDir(tmp_path) as mine:
+        ghost = subprocess.Popen(["true"])
+        ghost.wait()
+        for name, owner in (
+            ("g-dead", f"{ghost.pid} 1.0"),
+            ("g-reused", f"{os.getpid()} 1.0"),  # our pid, but another process's start
+            ("g-broken", "no numbers"),
+        ):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "owner").write_text(owner)
+        (tmp_path / "g-empty").mkdir()
+        removed = {path.name for path in sweep(tmp_path)}
+        assert removed == {"g-dead", "g-reused", "g-broken", "g-empty"}
+        assert [path.name for path in tmp_path.iterdir()] == [mine.name]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_runtime_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(InfraError, match="No private directory"), RunDir(blocked / "x"):
+        pass
+
+
+def test_a_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(InfraError) as caught:
+        find_program("qemu-system-x86_64", "qemu-system-x86")
+    assert caught.value.remedy == "Install it: apt-get install qemu-system-x86"
+
+
+def test_a_guest_without_qemu_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, run_async: Run, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        guest = QemuGuest(GuestSpec("srcu", tmp_path / "bzImage", tmp_path / "root.cpio"))
+        with pytest.raises(InfraError) as caught:
+            async with guest:
+                pass
+        assert caught.value.sentence == "The program qemu-system-x86_64 is not installed."
+        assert "qemu-system-x86" in caught.value.remedy
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run_async(scenario())
+
+
+def test_a_guest_without_kernel_says_how_to_build_it(run_async: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        guest = QemuGuest(GuestSpec("srcu", tmp_path / "bzImage", tmp_path / "root.cpio"))
+        with pytest.raises(InfraError, match="kernel of lane srcu is missing"):
+            async with guest:
+                pass
+
+    run_async(scenario())
+
+
+def test_the_version_of_qemu_is_known(run_async: Run) -> None:
+    assert str(run_async(qemu_version()))[0].isdigit()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command lines of sealed and virtme-ng guests, for both clocks and both accelerators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from duet.errors import InputError
+from duet.guests.qemu import QemuMachine, kernel_cmdline
+from duet.guests.types import Accel, Clock, GuestSpec
+from duet.guests.vng import VngGuest, VngMachine
+
+SPEC = GuestSpec("srcu", Path("/k/bzImage"), Path("/k/root.cpio"), cmdline=("a.b=1",))
+SOCKETS = {-1: Path("/r/ctl"), 0: Path("/r/c0")}
+Run = Callable[..., object]
+
+
+def words(spec: GuestSpec, accel: Accel, folder: Path) -> str:
+    return " ".join(QemuMachine(spec, accel, False).argv(folder, SOCKETS))
+
+
+def test_wall_clock_uses_a_thread_per_vcpu(tmp_path: Path) -> None:
+    line = words(replace(SPEC, vcpus=3, memory_mib=256), Accel.TCG, tmp_path)
+    assert "-M q35 -m 256 -smp 3 -accel tcg,thread=multi" in line
+    assert "-icount" not in line
+    assert "socket,id=duetctl,path=/r/ctl,server=off" in line
+    assert "virtserialport,bus=duet.0,chardev=duet0,name=duet.cpu0" in line
+
+
+def test_count_clock_has_one_vcpu_and_nothing_of_the_host(tmp_path: Path) -> None:
+    spec = replace(SPEC, vcpus=4, clock=Clock.COUNT, icount_shift=3, seed=7)
+    line = words(spec, Accel.TCG, tmp_path)
+    assert "-smp 1" in line
+    assert "-icount shift=3,sleep=off" in line
+    assert "clock=vm -seed 7" in line
+    assert "ioeventfd=off" in line
+    assert "tsc_early_khz=1000000" in line
+
+
+def test_kvm_uses_the_hosts_cpu(tmp_path: Path) -> None:
+    assert "-accel kvm -cpu host" in words(SPEC, Accel.KVM, tmp_path)
+
+
+def test_kernel_is_told_to_trust_its_clock_and_to_die_loudly() -> None:
+    line = kernel_cmdline(SPEC, verbose=False).split()
+    assert {"tsc=reliable", "trace_clock=mono", "panic=-1", "oops=panic", "quiet"} < set(line)
+    assert line[-1] == "a.b=1"
+    assert "quiet" not in kernel_cmdline(SPEC, verbose=True).split()
+
+
+def test_boot_plan_goes_by_fw_cfg(tmp_path: Path) -> None:
+    line = words(replace(SPEC, boot_plan="plan 1\nrun true\n"), Accel.TCG, tmp_path)
+    assert f"-fw_cfg name=opt/duet/plan,file={tmp_path}/plan" in line
+    assert (tmp_path / "plan").read_text() == "plan 1\nrun true\n"
+
+
+def test_vng_runs_the_agent_by_its_path_on_the_host(tmp_path: Path) -> None:
+    machine = VngMachine(SPEC, Accel.TCG, False, Path("/p"))
+    argv = machine.argv(tmp_path, SOCKETS)
+    assert argv[1:3] == ["-m", "duet.guests.keeper"]
+    assert "--disable-kvm" in argv
+    assert argv[-2:] == ["--", "/p/duet-agent --vng --path /p"]
+    assert any("name=duet.ctl" in word for word in argv if word.startswith("--qemu-opts="))
+    assert "a.b=1" in argv
+
+
+def test_vng_has_no_count_clock(run_async: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        with pytest.raises(InputError, match="no count clock"):
+            async with VngGuest(replace(SPEC, clock=Clock.COUNT), tmp_path):
+                pass
+
+    run_async(scenario())

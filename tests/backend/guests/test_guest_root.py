@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sealed root: same inputs, same image; found workloads; sentences for what is missing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from duet.errors import InfraError
+from duet.guests.root import GuestRoot, ensure_root
+
+Run = Callable[..., object]
+
+
+def names(image: Path) -> list[str]:
+    with image.open("rb") as archive:
+        return subprocess.run(
+            ["cpio", "-t", "--quiet"], stdin=archive, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+
+
+def make(run_async: Run, **where: Path) -> GuestRoot:
+    made = run_async(ensure_root(**where))  # type: ignore[arg-type]
+    assert isinstance(made, GuestRoot)
+    return made
+
+
+@pytest.fixture
+def checkout(root: Path, tmp_path: Path) -> Path:
+    """A copy of what the recipe reads, to be changed."""
+    copy = tmp_path / "checkout"
+    for part in ("vm-images/agent", "vm-images/root", "lessons/02-grace-periods/workload"):
+        shutil.copytree(root / part, copy / part)
+    return copy
+
+
+def test_a_second_call_makes_nothing_and_is_quick(run_async: Run, tmp_path: Path) -> None:
+    first = make(run_async, cache=tmp_path)
+    stamp = first.image.stat().st_mtime_ns
+    began = time.monotonic()
+    assert make(run_async, cache=tmp_path) == first
+    assert time.monotonic() - began < 1.0
+    assert first.image.stat().st_mtime_ns == stamp
+    assert first.image == tmp_path / "roots" / f"{first.key}.cpio"
+    inside = names(first.image)
+    assert {"init", "bin/busybox", "bin/duet-agent", "bin/storm", "usr/bin/stress-ng"} < {*inside}
+    assert {path.name for path in first.programs.iterdir()} >= {"duet-agent", "storm"}
+    assert not [path for path in (tmp_path / "roots").iterdir() if path != first.image]
+
+
+def test_equal_inputs_give_equal_bytes(run_async: Run, tmp_path: Path) -> None:
+    one = make(run_async, cache=tmp_path / "one")
+    two = make(run_async, cache=tmp_path / "two")
+    assert one.key == two.key
+    assert one.image.read_bytes() == two.image.read_bytes()
+
+
+def test_a_new_lessons_workload_is_found(run_async: Run, checkout: Path, tmp_path: Path) -> None:
+    before = make(run_async, repo=checkout, cache=tmp_path)
+    folder = checkout / "lessons" / "06-new" / "workload"
+    folder.mkdir(parents=True)
+    (folder / "drizzle.c").write_text("int main(void)\n{\n\treturn 0;\n}\n")
+    after = make(run_async, repo=checkout, cache=tmp_path)
+    assert after.key != before.key
+    assert "bin/drizzle" in names(after.image)
+
+
+def test_two_workloads_of_one_name_are_refused(
+    run_async: Run, checkout: Path, tmp_path: Path
+) -> None:
+    folder = checkout / "lessons" / "06-new" / "workload"
+    folder.mkdir(parents=True)
+    (folder / "storm.c").write_text("int main(void)\n{\n\treturn 0;\n}\n")
+    with pytest.raises(InfraError, match=r"Two lessons have a workload storm\.c"):
+        make(run_async, repo=checkout, cache=tmp_path)
+
+
+def test_a_workload_that_does_not_compile_shows_the_compilers_words(
+    run_async: Run, checkout: Path, tmp_path: Path
+) -> None:
+    (checkout / "lessons/02-grace-periods/workload/storm.c").write_text("int main(void) { oops }")
+    with pytest.raises(InfraError) as caught:
+        make(run_async, repo=checkout, cache=tmp_path)
+    assert "oops" in caught.value.detail
+    assert not list((tmp_path / "roots").iterdir())
+
+
+def test_a_missing_tool_is_named(
+    run_async: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("env", "python3", "gcc", "make", "ldd"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    monkeypatch.setenv("PATH", str(tools))
+    with pytest.raises(InfraError, match="apt-get install stress-ng"):
+        make(run_async, cache=tmp_path)
