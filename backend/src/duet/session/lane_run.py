@@ -313,7 +313,7 @@ class LaneRun:
         self.error = error
         if self._pipeline and not isinstance(error, DecodeError):
             try:
-                await self._advance(final=True)
+                await self._advance(final=False)  # beyond the watermark CPUs are missing
             except DuetError as second:
                 self.error = second
         if self._lane and not self._recorded:

@@ -152,7 +152,11 @@ class LanePipeline:
         columns = [self._decoder.decode(cpu, pages) for cpu, pages in work.pages]
         self._reducer.feed(columns)
         self.history.add(columns)
-        result = self._reducer.finish() if work.final else self._reducer.advance(work.watermark_ns)
+        result = (
+            self._reducer.finish(work.watermark_ns)
+            if work.final
+            else self._reducer.advance(work.watermark_ns)
+        )
         result.losses += self._take_losses(work.final)
         self.losses += result.losses
         result.batches = [

@@ -92,16 +92,20 @@ class LaneReducer:
         stream = self._merger.take(watermark_ns)
         if stream is not None:
             self._run(stream)
-            self._watermark = max(self._watermark, int(stream.ts[-1]))
-        self._watermark = max(self._watermark, min(watermark_ns, 1 << 62))
+        self._watermark = max(self._watermark, watermark_ns)
         return self._flush()
 
-    def finish(self) -> Reduction:
-        """Work on all that is left; the watermark ends at the last event."""
+    def finish(self, watermark_ns: int = 0) -> Reduction:
+        """Work on all that is left, since nothing more will come.
+
+        Args:
+            watermark_ns: complete up to here, though the last event may be older.
+        """
         stream = self._merger.take(1 << 62)
         if stream is not None:
             self._run(stream)
             self._watermark = max(self._watermark, int(stream.ts[-1]))
+        self._watermark = max(self._watermark, watermark_ns)
         return self._flush()
 
     def metrics(self, events_lost: int) -> Metrics:
@@ -213,11 +217,11 @@ class LaneReducer:
 
     def _run(self, stream: Stream) -> None:
         acts, threads = self._acts, self._threads
-        running = self._p.running
+        running, switch = self._p.running, self._p.codes[SWITCH_EVENT]
         columns = (stream.ts, stream.cpu, stream.code, stream.pid, stream.a, stream.b, stream.c)
         for ts, cpu, code, pid, a, b, c in zip(*(x.tolist() for x in columns), strict=True):
             thread = threads.get(pid) or self._thread(pid)
-            if thread is not None:
+            if thread is not None and code != switch:
                 thread.woken = False
                 if thread.state != running and thread.state != GONE:
                     self._enter(thread, running, ts, cpu)  # it emits events, so it runs
@@ -270,6 +274,8 @@ class LaneReducer:
         p = self._p
         thread = self._thread(prev)
         if thread is not None and thread.state != GONE:
+            if thread.state != p.running:
+                self._enter(thread, p.running, ts, cpu)
             if prev_state & EXIT_STATES:
                 self._enter(thread, GONE, ts, -1)
             elif prev_state & SLEEP_STATES:

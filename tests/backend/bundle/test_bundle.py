@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bundles come back as they were written; anything else is refused in one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duet.bundle import ArmEntry, Bundle, Manifest, Record, limits, open_bundle, write_bundle
+from duet.bundle.stream import pack_stream, unpack_stream
+from duet.errors import InfraError, InputError
+
+RECORDS = [Record(0, -1, b"hello"), Record(5, 0, bytes(4096)), Record(5, 3, b"x")]
+PATCH = b"--- a/mm/vmscan.c\n"
+
+
+def manifest(*arms: str) -> Manifest:
+    return Manifest(
+        created="2026-01-01T00:00:00+00:00",
+        lesson="02-grace-periods",
+        clock="wall",
+        params={"hogs": 3},
+        workload="storm",
+        arms=tuple(ArmEntry(name=arm, title=arm, role="before") for arm in arms or ("rwsem",)),
+        host={"cpu": "a \N{GREEK SMALL LETTER MU}"},
+    )
+
+
+def written(folder: Path) -> Path:
+    path = folder / "a.duet"
+    write_bundle(
+        path,
+        manifest("rwsem", "srcu"),
+        dict.fromkeys(("rwsem", "srcu"), RECORDS),
+        {"s.patch": PATCH},
+    )
+    return path
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewrite(path: Path, parts: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+def changed(path: Path, **keys: object) -> Path:
+    parts = members(path)
+    tree = json.loads(parts["manifest.json"]) | keys
+    return rewrite(path, {**parts, "manifest.json": json.dumps(tree).encode()})
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    bundle = open_bundle(written(tmp_path))
+    assert list(bundle.records("srcu")) == RECORDS
+    assert bundle.patch("s.patch") == PATCH
+    assert bundle.patches == ("s.patch",)
+    assert bundle.manifest.params == {"hogs": 3}
+    assert [p.name for p in tmp_path.iterdir()] == ["a.duet"]
+
+
+def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
+    first = written(tmp_path).read_bytes()
+    assert written(tmp_path).read_bytes() == first
+
+
+def test_other_zip_methods_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    parts = members(path)
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        assert list(open_bundle(rewrite(path, parts, method)).records("rwsem")) == RECORDS
+
+
+@given(st.lists(st.builds(Record, st.integers(0, 2**64 - 1), st.integers(-1, 63), st.binary())))
+def test_records_survive_packing(records: list[Record]) -> None:
+    wanted = [record for record in records if record.payload]
+    assert list(unpack_stream(pack_stream(records), "x")) == wanted
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_records_or_an_error(stream: bytes) -> None:
+    try:
+        list(unpack_stream(stream, "x"))
+    except InputError as error:
+        assert "broken at byte" in error.sentence
+
+
+def refused(path: Path, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        open_bundle(path)
+    assert caught.value.sentence.count("\n") == 0
+    assert caught.value.remedy
+
+
+def test_a_missing_file_and_a_file_that_is_no_zip_are_told_apart(tmp_path: Path) -> None:
+    refused(tmp_path / "none.duet", "there is no recording none.duet")
+    (tmp_path / "b.duet").write_bytes(b"not a zip")
+    refused(tmp_path / "b.duet", "no zip file")
+
+
+def test_a_cut_file_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_bytes(path.read_bytes()[:-30])
+    refused(path, "no zip file")
+
+
+def test_a_newer_format_says_so(tmp_path: Path) -> None:
+    refused(changed(written(tmp_path), format=2), "has format 2, and this program knows 1")
+
+
+def test_an_unknown_key_or_a_wrong_type_names_its_place(tmp_path: Path) -> None:
+    refused(changed(written(tmp_path), colour="red"), "manifest.json: colour")
+    refused(changed(written(tmp_path), clock="sun"), "manifest.json: clock")
+
+
+def test_a_wrong_checksum_names_the_member(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    parts = members(path) | {"patches/s.patch": b"other"}
+    refused(rewrite(path, parts), r"patches/s.patch is not what its checksum says")
+
+
+def test_flipped_bytes_inside_never_pass(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 17):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1 :])
+        try:
+            bundle = open_bundle(path)
+        except InputError:
+            continue
+        assert list(bundle.records("rwsem")) == RECORDS
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../evil", "/etc/passwd", "lanes/../x/stream.bin", "lanes/A/stream.bin", "x\\y", "patches/.."],
+)
+def test_odd_names_are_refused(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path)
+    refused(rewrite(path, members(path) | {name: b""}), "odd name")
+
+
+def test_too_many_members_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    more = {f"patches/p{n}": b"" for n in range(limits.MEMBERS)}
+    refused(rewrite(path, members(path) | more), "members, and 64 are allowed")
+
+
+def test_members_that_no_sum_knows_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    refused(rewrite(path, members(path) | {"patches/x": b""}), "disagree on patches/x")
+
+
+def test_a_lane_without_a_stream_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    parts = members(path)
+    del parts["lanes/srcu/stream.bin"]
+    refused(rewrite(path, parts), "lanes/srcu/stream.bin is missing")
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path)
+    bomb = bytes(2 << 20)
+    rewrite(path, members(path) | {"patches/bomb": bomb})
+    assert path.stat().st_size < 20_000
+    refused(path, "patches/bomb has 2097152 bytes, and 1048576 are allowed")
+    monkeypatch.setattr(limits, "TOTAL_BYTES", 5000)
+    refused(written(tmp_path), "unpacked it has .* and 5000 are allowed")
+    monkeypatch.setattr(limits, "FILE_BYTES", 100)
+    refused(written(tmp_path), "and 100 are allowed")
+
+
+def test_a_size_that_lies_is_refused(tmp_path: Path) -> None:
+    path = rewrite(written(tmp_path), members(written(tmp_path)), zipfile.ZIP_STORED)
+    whole = bytearray(path.read_bytes())
+    at = whole.rindex(b"PK\x01\x02")
+    struct.pack_into("<I", whole, at + 24, 5)
+    path.write_bytes(bytes(whole))
+    with pytest.raises(InputError):
+        open_bundle(path)
+
+
+def test_a_broken_record_is_found_when_the_bundle_is_opened(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    parts = members(path)
+    parts["lanes/srcu/stream.bin"] = parts["lanes/srcu/stream.bin"][:-1]
+    tree = json.loads(parts["manifest.json"])
+    cut = parts["lanes/srcu/stream.bin"]
+    tree["sums"]["lanes/srcu/stream.bin"] = hashlib.sha256(cut).hexdigest()
+    parts["manifest.json"] = json.dumps(tree).encode()
+    refused(rewrite(path, parts), "a record lacks 1 of 1 bytes")
+
+
+def test_unknown_lanes_and_patches_are_named(tmp_path: Path) -> None:
+    bundle: Bundle = open_bundle(written(tmp_path))
+    with pytest.raises(InputError, match="no lane 'x'") as caught:
+        bundle.records("x")
+    assert "rwsem, srcu" in caught.value.remedy
+    with pytest.raises(InputError, match="no patch 'y'"):
+        bundle.patch("y")
+
+
+def test_a_folder_that_cannot_be_written_is_an_infra_error(tmp_path: Path) -> None:
+    with pytest.raises(InfraError, match=r"a.duet could not be written"):
+        write_bundle(tmp_path / "none" / "a.duet", manifest(), {"rwsem": RECORDS}, {})

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real recording through the whole path: replay guest, wire, decode, reduce, session."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from duet.bundle import Bundle, Record, open_bundle, trim
+from duet.guests.replay import ReplayGuest
+from duet.guests.types import Clock
+from duet.lessons.load import LessonFolder
+from duet.session import (
+    Batch,
+    LanePhase,
+    Lanes,
+    LaneSource,
+    LaneState,
+    Line,
+    Loss,
+    Metrics,
+    Row,
+    RunResult,
+    RunSession,
+    RunSpec,
+    RunState,
+)
+
+Run = Callable[..., Any]
+
+
+class Tape:
+    """A sink that keeps everything."""
+
+    def __init__(self) -> None:
+        self.phases: list[str] = []
+        self.lane_phases: dict[str, list[str]] = {}
+        self.rows: dict[str, tuple[Row, ...]] = {}
+        self.batches: dict[tuple[str, str], list[Batch]] = {}
+        self.losses: list[Loss] = []
+        self.lines: list[Line] = []
+
+    def on_run(self, state: RunState) -> None:
+        self.phases.append(str(state.phase))
+
+    def on_lane(self, state: LaneState) -> None:
+        self.lane_phases.setdefault(state.arm, []).append(str(state.phase))
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        assert rows[: len(self.rows.get(arm, ()))] or not self.rows.get(arm)
+        self.rows[arm] = rows
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        assert arm in self.rows, "rows come before what uses them"
+        assert all(len(column) == new.n for column in new.columns.values())
+        self.batches.setdefault((arm, new.table), []).append(new)
+
+    def on_metrics(self, arm: str, metrics: Metrics) -> None:
+        pass
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        self.losses.append(loss)
+
+    def on_line(self, arm: str, line: Line) -> None:
+        self.lines.append(line)
+
+    def table(self, arm: str, table: str) -> dict[str, np.ndarray]:
+        parts = self.batches[arm, table]
+        parts = parts[-1:] if table == "open" else parts
+        return {
+            name: np.concatenate([part.columns[name] for part in parts])
+            for name in parts[0].columns
+        }
+
+
+@pytest.fixture(scope="session")
+def recording(root: Path) -> Bundle:
+    return open_bundle(root / "tests" / "fixtures" / "transcripts" / "storm-3-hogs-reclaim.duet")
+
+
+def spec_of(folder: LessonFolder, bundle: Bundle, *arms: str) -> RunSpec:
+    return RunSpec(
+        run_id="recorded",
+        folder=folder,
+        arms=arms,
+        workload=bundle.manifest.workload,
+        params=bundle.manifest.params,
+        clock=Clock.WALL,
+        source="recorded",
+    )
+
+
+Played = tuple[Tape, RunResult, RunSession]
+
+
+async def play(spec: RunSpec, lanes: dict[str, list[Record]], bundle: Bundle) -> Played:
+    def source(arm: str) -> LaneSource:
+        symbols = bundle.manifest.arm(arm).symbols
+        return LaneSource(arm, symbols, lambda _: ReplayGuest(lanes[arm]))
+
+    tape = Tape()
+    async with Lanes() as owner:
+        session = RunSession(owner, spec, {arm: source(arm) for arm in spec.arms}, tape)
+        return tape, await session.execute(), session
+
+
+@pytest.fixture(scope="session")
+def whole(lesson02: LessonFolder, recording: Bundle) -> Played:
+    arms = ("rwsem", "srcu")
+    records = {arm: list(recording.records(arm)) for arm in arms}
+    return asyncio.run(play(spec_of(lesson02, recording, *arms), records, recording))
+
+
+def test_phases_follow_the_recording(whole: Played) -> None:
+    tape, result, _ = whole
+    assert tape.phases[0] == "preparing"
+    assert tape.phases[-1] == result.phase == "done"
+    for phases in tape.lane_phases.values():
+        assert [p for p, _ in itertools.groupby(phases)] in (
+            ["booting", "ready", "running", "draining", "done"],
+            ["booting", "ready", "running", "done"],
+        )
+
+
+@pytest.mark.parametrize(("arm", "umounts"), [("rwsem", 307), ("srcu", 194)])
+def test_the_operations_are_as_many_as_the_workload_counted(
+    whole: Played, arm: str, umounts: int
+) -> None:
+    tape, result, _ = whole
+    lane = result.lanes[arm]
+    assert lane.metrics.events_lost == 0
+    assert lane.loss == ()
+    assert (lane.ops, lane.metrics.ops, lane.status) == (umounts, umounts, 0)
+    assert len(tape.table(arm, "ops")["id"]) == umounts
+    assert lane.metrics.wait_ns is not None
+    assert lane.metrics.wait_ns.n == umounts
+
+
+@pytest.mark.parametrize("arm", ["rwsem", "srcu"])
+def test_states_of_a_row_have_no_gap_and_no_overlap(
+    whole: Played, lesson02: LessonFolder, arm: str
+) -> None:
+    tape, _, _ = whole
+    states = [n for n, k in enumerate(lesson02.lesson.kinds) if k.layer == "state"]
+    spans, still = tape.table(arm, "spans"), tape.table(arm, "open")
+    for row in (r for r in tape.rows[arm] if r.role in ("hog", "reader")):
+        pairs = []
+        for table in (spans, still):
+            mine = (table["row"] == row.row) & np.isin(table["kind"], states)
+            pairs += zip(table["t0_ns"][mine].tolist(), table["t1_ns"][mine].tolist(), strict=True)
+        pairs.sort()
+        assert pairs[0][0] == 0
+        for one, following in itertools.pairwise(pairs):
+            assert one[1] == following[0]
+
+
+def test_every_srcu_wait_lies_inside_its_call_and_is_ended_by_a_wake(
+    whole: Played, lesson02: LessonFolder
+) -> None:
+    tape, result, _ = whole
+    kinds = [kind.name for kind in lesson02.lesson.kinds]
+    spans = tape.table("srcu", "spans")
+
+    def of(kind: str) -> list[tuple[int, float, float]]:
+        mine = spans["kind"] == kinds.index(kind)
+        return sorted(
+            zip(
+                spans["row"][mine].tolist(),
+                spans["t0_ns"][mine].tolist(),
+                spans["t1_ns"][mine].tolist(),
+                strict=True,
+            )
+        )
+
+    waits, calls = of("wait_srcu"), of("srcu_call")
+    assert len(calls) == result.lanes["srcu"].metrics.ops
+    assert waits
+    for row, begin, end in waits:
+        assert any(c[0] == row and c[1] <= begin and end <= c[2] for c in calls)
+    links = tape.table("srcu", "links")
+    wakes = set(zip(links["to_row"].tolist(), links["t_ns"].tolist(), strict=True))
+    assert len([w for w in waits if (w[0], w[2]) in wakes]) >= 0.95 * len(waits)
+    assert of("reader")
+    assert of("gp_armed")
+    assert not of("wait_lock") or len(of("wait_lock")) < len(waits)
+
+
+def test_srcu_waits_and_the_stock_kernel_does_not(
+    whole: Played,
+) -> None:
+    _, result, _ = whole
+    stock, srcu = (result.lanes[arm].metrics for arm in ("rwsem", "srcu"))
+    assert stock.grace_periods == 0
+    assert srcu.grace_periods > 50
+    assert stock.wait_ns is not None
+    assert srcu.wait_ns is not None
+    assert srcu.wait_ns.p50 > 100 * max(1.0, stock.wait_ns.p50)
+    assert "wait_srcu" not in stock.spans
+
+
+def test_raw_records_stand_behind_a_mark(whole: Played) -> None:
+    tape, _, session = whole
+    spans = tape.table("srcu", "spans")
+    at = float(spans["t0_ns"][len(spans["t0_ns"]) // 2])
+    row = int(spans["row"][len(spans["t0_ns"]) // 2])
+    found = session.raw_events("srcu", at, row, 10)
+    assert len(found) == 10
+    assert any(event["t_ns"] == at for event in found)
+    assert sorted(event["t_ns"] for event in found) == [event["t_ns"] for event in found]
+    track = next(r.row for r in tape.rows["srcu"] if r.name == "grace-period")
+    names = {event["event"] for event in session.raw_events("srcu", at, track, 50)}
+    assert names == {"rcu/srcu_gp_state"}
+    assert session.raw_events("srcu", at, 999, 5) == []
+
+
+def test_a_cut_recording_shows_the_same_beginning(
+    lesson02: LessonFolder,
+    recording: Bundle,
+    whole: Played,
+    run_async: Run,
+) -> None:
+    tape, _, _ = whole
+    cut = trim(recording.records("srcu"), "storm: start", 200)
+    size = sum(len(record.payload) for record in cut)
+    assert size < 0.6 * sum(len(record.payload) for record in recording.records("srcu"))
+    spec = spec_of(lesson02, recording, "srcu")
+    short, result, _ = run_async(play(spec, {"srcu": cut}, recording))
+    lane = result.lanes["srcu"]
+    assert lane.phase is LanePhase.DONE
+    assert lane.metrics.events_lost == 0
+    assert 200e6 <= lane.metrics.watermark_ns < 320e6
+    for table in ("spans", "ops"):
+        full, part = tape.table("srcu", table), short.table("srcu", table)
+        end = 150e6
+        for name in full:
+            if name != "id":
+                first = np.sort(full[name][full["t1_ns"] < end])
+                assert np.array_equal(first, np.sort(part[name][part["t1_ns"] < end]))
+
+
+def test_a_recording_that_ends_in_the_middle_fails_its_lane_alone(
+    lesson02: LessonFolder, recording: Bundle, run_async: Run
+) -> None:
+    lanes = {arm: list(recording.records(arm)) for arm in ("rwsem", "srcu")}
+    del lanes["srcu"][len(lanes["srcu"]) // 2 :]
+    spec = spec_of(lesson02, recording, "rwsem", "srcu")
+    _, result, _ = run_async(play(spec, lanes, recording))
+    assert result.phase == "done"
+    assert result.lanes["rwsem"].phase == "done"
+    lane = result.lanes["srcu"]
+    assert lane.phase == "failed"
+    assert lane.error is not None
+    assert "ends in the middle" in lane.error.sentence
+    assert lane.metrics.ops > 0
+
+
+def test_a_broken_page_fails_its_lane_with_the_decoders_words(
+    lesson02: LessonFolder, recording: Bundle, run_async: Run
+) -> None:
+    records = list(recording.records("srcu"))
+    at = next(i for i, r in enumerate(records) if r.stream == 1)
+    page = bytearray(records[at].payload)
+    page[8:10] = b"\xff\xff"
+    records[at] = records[at]._replace(payload=bytes(page))
+    spec = spec_of(lesson02, recording, "srcu")
+    _, result, _ = run_async(play(spec, {"srcu": records}, recording))
+    assert result.phase == "failed"
+    error = result.lanes["srcu"].error
+    assert error is not None
+    assert "page 0 of CPU 1 says 65535 bytes" in error.sentence
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 4096])
+def test_any_split_of_the_ports_gives_the_same(
+    lesson02: LessonFolder,
+    recording: Bundle,
+    whole: Played,
+    run_async: Run,
+    pieces: int,
+) -> None:
+    records = [
+        Record(r.host_ns, r.stream, r.payload[at : at + size])
+        for r in recording.records("srcu")
+        for size in (max(pieces, len(r.payload) // 40),)
+        for at in range(0, len(r.payload), size)
+    ]
+    spec = spec_of(lesson02, recording, "srcu")
+    tape, result, _ = run_async(play(spec, {"srcu": records}, recording))
+    assert result.lanes["srcu"].metrics == whole[1].lanes["srcu"].metrics
+    assert len(tape.table("srcu", "spans")["id"]) == len(whole[0].table("srcu", "spans")["id"])
