@@ -364,27 +364,30 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
             </div>
           ) : null
         }
+        predict={
+          prediction && (
+            <PredictCard
+              prediction={prediction}
+              guess={guess}
+              answer={answer}
+              unfit={unfit(lesson, prediction.params, run)}
+              armTitle={armTitle}
+              plural={lesson.operation.plural}
+              onGuess={(i) =>
+                keep({ ...kept, guesses: { ...kept.guesses, [scene.predict ?? '']: i } })
+              }
+              onForget={() => {
+                const { [scene.predict ?? '']: _gone, ...guesses } = kept.guesses;
+                keep({ ...kept, guesses });
+              }}
+            />
+          )
+        }
+        predicted={prediction === undefined || guess !== null || seen.has(scene.id)}
         onStep={step}
         onCaveats={acts.caveats}
         onQuestions={acts.questions}
       >
-        {prediction && (
-          <PredictCard
-            prediction={prediction}
-            guess={guess}
-            answer={answer}
-            unfit={unfit(lesson, prediction.params, run)}
-            armTitle={armTitle}
-            plural={lesson.operation.plural}
-            onGuess={(i) =>
-              keep({ ...kept, guesses: { ...kept.guesses, [scene.predict ?? '']: i } })
-            }
-            onForget={() => {
-              const { [scene.predict ?? '']: _gone, ...guesses } = kept.guesses;
-              keep({ ...kept, guesses });
-            }}
-          />
-        )}
         {questions && (
           <Questions
             lesson={lesson}
@@ -445,6 +448,7 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
           index={index}
           recorded={recorded}
           theme={theme}
+          veiled={veiled}
           measured={measured?.lesson === lesson.slug ? measured : null}
           blocked={running ? 'A live run is going on; measuring would disturb it.' : blocked}
           onMeasure={() => commands.measure(choice)}
@@ -461,14 +465,15 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
         empty={!settled}
         beat={lesson.operation.name}
         overview={
-          <Overview
-            runIndex={index}
-            lesson={lesson}
-            frame={playback.frame}
-            theme={theme}
-            arms={arms}
-            onWindow={playback.setWindow}
-          />
+          index && (
+            <Overview
+              runIndex={index}
+              lesson={lesson}
+              frame={playback.frame}
+              theme={theme}
+              onWindow={playback.setWindow}
+            />
+          )
         }
         onToggle={playback.toggle}
         onBeat={playback.beat}

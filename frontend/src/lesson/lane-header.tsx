@@ -48,7 +48,7 @@ export function LaneHeader(props: Props) {
         {(phase.bad || tail !== '') && (
           <button
             type="button"
-            className="link small"
+            className="link small lane-details"
             onClick={() => setDetails(true)}
             data-testid={`details-${arm.name}`}
           >

@@ -5,7 +5,7 @@ import { Tabs } from 'radix-ui';
 import { useMemo } from 'react';
 import { plural } from '../base/units.ts';
 import type { Arm, Kind, Lesson, Lit } from '../protocol/lesson.ts';
-import { type Hunk, type PatchLine, parsePatch } from './patch.ts';
+import { type Hunk, type PatchFile, type PatchLine, parsePatch, tally } from './patch.ts';
 
 /** How many rows stand inside a kind of span on an arm now. */
 export type OpenCount = (arm: string, kind: string) => number;
@@ -15,10 +15,12 @@ interface Props {
   readonly arms: readonly string[];
   readonly arm: string;
   readonly open: OpenCount;
+  /** Whether a kind of function ran at all in the run on the stage. */
+  readonly occurs: (kind: string) => boolean;
   readonly onArm: (arm: string) => void;
 }
 
-export function PatchPanel({ lesson, arms, arm, open, onArm }: Props) {
+export function PatchPanel({ lesson, arms, arm, open, occurs, onArm }: Props) {
   const shown = lesson.arms.filter((a) => arms.includes(a.name));
   const chosen = shown.some((a) => a.name === arm) ? arm : (shown.at(-1)?.name ?? '');
   return (
@@ -34,7 +36,7 @@ export function PatchPanel({ lesson, arms, arm, open, onArm }: Props) {
         </Tabs.List>
         {shown.map((a) => (
           <Tabs.Content key={a.name} value={a.name}>
-            <ArmPatch lesson={lesson} arm={a} open={open} />
+            <ArmPatch lesson={lesson} arm={a} open={open} occurs={occurs} />
           </Tabs.Content>
         ))}
       </Tabs.Root>
@@ -46,10 +48,12 @@ interface ArmProps {
   readonly lesson: Lesson;
   readonly arm: Arm;
   readonly open: OpenCount;
+  readonly occurs: (kind: string) => boolean;
 }
 
-function ArmPatch({ lesson, arm, open }: ArmProps) {
+function ArmPatch({ lesson, arm, open, occurs }: ArmProps) {
   const files = useMemo(() => arm.patch_texts.flatMap((p) => parsePatch(p.text)), [arm]);
+  const lits = useMemo(() => litLines(lesson.lit, arm.name, files), [lesson, arm, files]);
   if (files.length === 0)
     return (
       <p className="quiet no-patch">
@@ -59,48 +63,55 @@ function ArmPatch({ lesson, arm, open }: ArmProps) {
     );
   return (
     <>
-      {files.map((file) => (
-        <div key={file.path} className="patch-file">
-          <p className="patch-path">
-            <code>{file.path}</code>
-            <span className="quiet number">
-              +{file.added} −{file.removed}
-            </span>
-          </p>
-          {file.hunks.map((hunk, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: hunks of one patch never move
-            <HunkView key={i} lesson={lesson} arm={arm} hunk={hunk} open={open} />
-          ))}
-        </div>
-      ))}
+      {files.map((file) => {
+        const near = file.hunks.filter((hunk) =>
+          hunk.lines.some((line) => occurs(lits.get(line)?.kind ?? '')),
+        );
+        const far = file.hunks.filter((hunk) => !near.includes(hunk));
+        const view = (hunk: Hunk) => (
+          <HunkView key={file.hunks.indexOf(hunk)} {...{ lesson, arm, hunk, lits, open }} />
+        );
+        return (
+          <div key={file.path} className="patch-file">
+            <p className="patch-path">
+              <code>{file.path}</code>
+              <Balance added={file.added} removed={file.removed} />
+            </p>
+            {near.map(view)}
+            {far.length > 0 && near.length > 0 && (
+              <details className="hunk more">
+                <summary>
+                  <span>{plural(far.length, 'more place', 'more places')}</span>
+                  <Balance {...tally(far)} />
+                </summary>
+                {far.map(view)}
+              </details>
+            )}
+            {near.length === 0 && far.map(view)}
+          </div>
+        );
+      })}
     </>
   );
 }
 
-function HunkView({ lesson, arm, hunk, open }: ArmProps & { readonly hunk: Hunk }) {
-  const lits = useMemo(
-    () => hunk.lines.map((line) => litOf(lesson.lit, arm.name, line)),
-    [lesson, arm, hunk],
-  );
+interface HunkProps extends Omit<ArmProps, 'occurs'> {
+  readonly hunk: Hunk;
+  readonly lits: ReadonlyMap<PatchLine, Lit>;
+}
+
+function HunkView({ lesson, arm, hunk, lits, open }: HunkProps) {
   const indent = useMemo(() => commonIndent(hunk.lines), [hunk]);
-  const added = hunk.lines.filter((l) => l.sign === '+').length;
-  const removed = hunk.lines.filter((l) => l.sign === '-').length;
-  const now = lits.flatMap((lit) => {
-    const n = lit ? open(arm.name, lit.kind) : 0;
-    return lit && n > 0 ? [{ lit, n }] : [];
-  });
   return (
-    <details className="hunk" open={lits.some(Boolean)}>
+    <details className="hunk" open>
       <summary>
         <code>{hunk.where || 'top of the file'}</code>
-        <span className="quiet number">
-          +{added} −{removed}
-        </span>
+        <Balance {...tally([hunk])} />
       </summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, so keys must reach it */}
       <pre tabIndex={0}>
         {hunk.lines.map((line, i) => {
-          const lit = lits[i];
+          const lit = lits.get(line);
           const n = lit ? open(arm.name, lit.kind) : 0;
           return (
             <span
@@ -109,33 +120,50 @@ function HunkView({ lesson, arm, hunk, open }: ArmProps & { readonly hunk: Hunk 
               className="patch-line"
               data-sign={line.sign}
               data-lit={n > 0 ? colourOf(lesson.kinds, lit?.kind) : undefined}
-              data-may-light={lit ? '' : undefined}
             >
               <i>{line.sign === '-' ? '−' : line.sign}</i>
               {line.text.slice(indent) || ' '}
+              {lit && (
+                <span className="standing" data-testid={`standing-${lit.kind}`} data-volatile>
+                  {who(lesson, lit, n)}
+                </span>
+              )}
             </span>
           );
         })}
       </pre>
-      {now.map(({ lit, n }) => (
-        <p key={lit.match} className="standing" data-testid="standing" data-volatile>
-          {who(lesson, lit, n)} on the marked line now
-        </p>
-      ))}
     </details>
   );
 }
 
-function who(lesson: Lesson, lit: Lit, n: number): string {
-  const reader = lesson.kinds.find((k) => k.name === lit.kind)?.name === 'reader';
-  return `${plural(n, reader ? 'reader' : 'hog')} ${n === 1 ? 'stands' : 'stand'}`;
+function Balance({ added, removed }: { readonly added: number; readonly removed: number }) {
+  return (
+    <span className="quiet number">
+      +{added} −{removed}
+    </span>
+  );
 }
 
-function litOf(lits: readonly Lit[], arm: string, line: PatchLine): Lit | undefined {
-  if (line.sign === '-') return undefined;
-  return lits.find(
-    (lit) => line.text.includes(lit.match) && (lit.arms.length === 0 || lit.arms.includes(arm)),
-  );
+function who(lesson: Lesson, lit: Lit, n: number): string {
+  const one = lesson.kinds.find((k) => k.name === lit.kind)?.name === 'reader' ? 'reader' : 'hog';
+  if (n === 0) return `no ${one} stands on this line now`;
+  return `${plural(n, one)} ${n === 1 ? 'stands' : 'stand'} on this line now`;
+}
+
+/** Each call is lit at its first line in the patch: the others are of functions that nobody is in. */
+function litLines(
+  lits: readonly Lit[],
+  arm: string,
+  files: readonly PatchFile[],
+): ReadonlyMap<PatchLine, Lit> {
+  const found = new Map<PatchLine, Lit>();
+  const lines = files.flatMap((file) => file.hunks).flatMap((hunk) => hunk.lines);
+  for (const lit of lits) {
+    if (lit.arms.length > 0 && !lit.arms.includes(arm)) continue;
+    const line = lines.find((l) => l.sign !== '-' && l.text.includes(lit.match));
+    if (line) found.set(line, lit);
+  }
+  return found;
 }
 
 function colourOf(kinds: readonly Kind[], name: string | undefined): string {

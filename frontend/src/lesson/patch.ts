@@ -58,7 +58,8 @@ function functionName(context: string): string {
   return call ? `${call[1]}()` : context.trim();
 }
 
-function tally(hunks: readonly Hunk[]): { added: number; removed: number } {
+/** Lines that come and lines that go. */
+export function tally(hunks: readonly Hunk[]): { added: number; removed: number } {
   const lines = hunks.flatMap((h) => h.lines);
   return {
     added: lines.filter((l) => l.sign === '+').length,

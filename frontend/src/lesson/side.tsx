@@ -6,6 +6,7 @@ import type { Theme } from '../base/theme.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
+import { useMetrics } from '../store/hooks.tsx';
 import { usePlayback } from '../views/hooks.tsx';
 import { LatencyDots } from '../views/latency-dots/index.tsx';
 import { CountsPanel } from './counts-panel.tsx';
@@ -19,6 +20,8 @@ interface Props {
   readonly arms: readonly string[];
   readonly index: RunIndex | null;
   readonly recorded: boolean;
+  /** The viewer is asked to predict: nothing here may give the answer away. */
+  readonly veiled: boolean;
   readonly theme: Theme;
   readonly measured: MeasuredMessage | null;
   readonly blocked: string;
@@ -33,7 +36,8 @@ export function hasSide(scene: Scene): boolean {
 export function Side(props: Props) {
   const { lesson, scene, arms, index, recorded, theme } = props;
   const patch = scene.show.includes('patch');
-  const evidence = scene.show.includes('latency') || scene.show.includes('measured');
+  const measured = scene.show.includes('measured');
+  const evidence = scene.show.includes('latency') || measured;
   const [tab, setTab] = useState<'patch' | 'evidence'>('patch');
   const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
   return (
@@ -57,13 +61,13 @@ export function Side(props: Props) {
         </div>
       )}
       {patch && (
-        <div className="patch-side">
+        <div className="patch-side" style={{ order: measured ? 2 : 1 }}>
           <LitPatch lesson={lesson} arms={arms} index={index} />
         </div>
       )}
-      {evidence && (
-        <div className="evidence-side">
-          {scene.show.includes('measured') && (
+      {evidence && !props.veiled && (
+        <div className="evidence-side" style={{ order: measured ? 1 : 2 }}>
+          {measured && (
             <MeasuredPanel
               lesson={lesson}
               measured={props.measured}
@@ -94,13 +98,19 @@ function LitPatch({
   const [arm, setArm] = useState('');
   const patched = lesson.arms.filter((a) => arms.includes(a.name) && a.patch_texts.length > 0);
   const chosen = arms.includes(arm) ? arm : (patched[0]?.name ?? arms[0] ?? '');
-  const open = useMemo(() => openFunctions(index, state, chosen), [index, state, chosen]);
+  const kinds = useMemo(() => new Set(lesson.lit.map((lit) => lit.kind)), [lesson]);
+  const open = useMemo(
+    () => openFunctions(index, state, chosen, kinds),
+    [index, state, chosen, kinds],
+  );
+  const spans = useMetrics(chosen)?.spans;
   return (
     <PatchPanel
       lesson={lesson}
       arms={arms}
       arm={chosen}
       onArm={setArm}
+      occurs={(kind) => spans === undefined || (spans[kind] ?? 0) > 0}
       open={(of, kind) => (of === chosen ? (open.get(kind) ?? 0) : 0)}
     />
   );
@@ -121,7 +131,7 @@ function Latency({
         <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
       </h3>
       <div className="dots-box" style={{ height: 34 + arms.length * 46 }}>
-        <LatencyDots runIndex={index} lesson={lesson} frame={frame} theme={theme} arms={arms} />
+        {index && <LatencyDots runIndex={index} lesson={lesson} frame={frame} theme={theme} />}
       </div>
     </section>
   );

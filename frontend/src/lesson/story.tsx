@@ -14,6 +14,9 @@ interface Props {
   readonly recorded: boolean;
   /** Why the picture is not of this step's params, and what to do; null when it is. */
   readonly mismatch: ReactNode;
+  /** The prediction; the text below the dashes waits until it is made. */
+  readonly predict: ReactNode;
+  readonly predicted: boolean;
   readonly children?: ReactNode;
   readonly onStep: (id: string) => void;
   readonly onCaveats: () => void;
@@ -24,6 +27,7 @@ interface Props {
 export function Story(props: Props) {
   const { lesson, scene, prose, sentence, recorded, mismatch, children } = props;
   const at = lesson.scenes.indexOf(scene);
+  const [before = '', after = ''] = prose.split(/^---$/m);
   return (
     <section className="story" aria-label="Story" data-testid="story">
       <div className="story-text">
@@ -32,9 +36,14 @@ export function Story(props: Props) {
         </p>
         <h2>{scene.title}</h2>
         <div className="prose">
-          <Markdown>{prose}</Markdown>
+          <Markdown>{before}</Markdown>
         </div>
-        <Sentence text={sentence} recorded={recorded} />
+        {props.predict}
+        {after && props.predicted && (
+          <div className="prose">
+            <Markdown>{after}</Markdown>
+          </div>
+        )}
         {mismatch}
         {children}
         <div className="story-links">
@@ -50,6 +59,7 @@ export function Story(props: Props) {
           </button>
         </div>
       </div>
+      <Sentence text={sentence} recorded={recorded} />
       <StepNav lesson={lesson} scene={scene} onStep={props.onStep} />
     </section>
   );
