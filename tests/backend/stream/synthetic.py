@@ -7,6 +7,7 @@ of a real lane; every message of it says "synthetic". It is never shipped as a r
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import random
 from collections import deque
@@ -179,13 +180,15 @@ def lane_messages(
         "ops": (OP_COLUMNS, sorted(tables.ops)),
         "links": (LINK_COLUMNS, sorted(tables.links)),
     }
+    done_at = {name: [done for done, _ in marks] for name, (_, marks) in sources.items()}
     counts = {"spans": dict.fromkeys(kinds, 0), "ops": 0}
     waits: list[float] = []
     seqs = dict.fromkeys(sources, 0)
     for slot in range(int(lane.end // BATCH)):
         t0, t1 = slot * BATCH, (slot + 1) * BATCH
         for name, (names, marks) in sources.items():
-            chosen = [values for done, values in marks if t0 <= done < t1]
+            first, last = (bisect.bisect_left(done_at[name], t) for t in (t0, t1))
+            chosen = [values for _, values in marks[first:last]]
             if not chosen:
                 continue
             yield t1, batch(run_id, arm, name, seqs[name], t1, _columns(names, chosen))
@@ -197,8 +200,9 @@ def lane_messages(
                     counts["spans"][kinds[int(values[3])]] += 1
                 waits += [v[1] - v[0] for v in chosen if kinds[int(v[3])] == "wait_srcu"]
         yield t1, _metrics(run_id, arm, t1, counts, waits)
-        still = [v for done, v in tables.spans if v[0] < t1 <= done]
-        cut = [(*v[:1], t1, *v[2:]) for v in still] or [(t1, t1, 0.0, 0.0, -1.0, 0.0, 0.0)][:0]
+        first = bisect.bisect_left(done_at["spans"], t1)
+        near = sources["spans"][1][first : first + 200]
+        cut = [(v[0], t1, *v[2:]) for _, v in near if v[0] < t1]
         yield t1, batch(run_id, arm, "open", slot, t1, _columns(SPAN_COLUMNS, cut))
 
 

@@ -26,7 +26,7 @@ from duet.stream.hub import Hub, Viewer
 
 IDLE_LANES_S = 300.0
 """Lanes that nobody has used for so long are closed; a later run boots them again."""
-KEPT_RUNS = 3
+KEPT_RUNS = 2
 """Live runs kept for download, raw events and late joiners."""
 
 log = logging.getLogger("duet.api")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -74,7 +75,12 @@ class Stage(Protocol):
 
     async def __aenter__(self) -> Stage: ...
 
-    async def __aexit__(self, *exc: object) -> None: ...
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
 
     def prepare(self, wish: Wish, run_id: str, hub: Hub) -> Performance:
         """A run that publishes into the hub once performed."""

@@ -55,7 +55,6 @@ class Hub:
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
         self.controller: ViewerId | None = None
-        self.on_control: Callable[[], None] = lambda: None
 
     @property
     def viewers(self) -> tuple[Viewer, ...]:
@@ -128,7 +127,6 @@ class Hub:
         self.controller = ident
         for viewer in self._viewers.values():
             self.tell_control(viewer)
-        self.on_control()
 
     @staticmethod
     def _send(packet: Packet, viewers: Iterable[Viewer]) -> None:

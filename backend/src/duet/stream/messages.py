@@ -25,7 +25,7 @@ LanePhase = Literal[
     "waiting", "building", "booting", "ready", "running", "draining", "done", "stopped", "failed"
 ]
 BuildPhase = Literal[
-    "queued", "unpack", "patch", "config", "compile", "store", "done", "failed", "cancelled"
+    "wait", "extract", "patch", "config", "compile", "link", "store", "done", "failed"
 ]
 
 
@@ -176,7 +176,7 @@ class Loss(Message):
     arm: str
     t0_ns: float
     t1_ns: float
-    events: int
+    events: int | None = Field(description="null: it is not known how many")
     where: Literal["ring buffer", "kprobe", "host"]
 
 

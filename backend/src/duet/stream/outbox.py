@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One bounded queue per browser, where slowness is turned into told gaps. Pure: no sockets.
 
-State (run, lane, rows, metrics, open, build) conflates in place: the latest wins. Batches and
-lines drop oldest first, and what was dropped is told exactly as a gap before anything later is
-sent. The rest (loss, errors) is never dropped; when only such packets fill the box, it is full.
+Of state (run, lane, rows, metrics, open, build) two wait per key at most: the oldest, so that a
+run is known before its batches come, and the latest, so that `done` comes after the last of
+them. Batches and lines drop oldest first, and what was dropped is told exactly, as a gap, before
+anything later of that table. The rest (loss, errors) is never dropped; when only such packets
+fill the box, it is full.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ class Outbox:
     """Packets that wait for one browser.
 
     Args:
-        max_packets: most live packets that wait; the backlog is counted apart.
-        max_bytes: most live bytes that wait.
+        max_packets: most live packets that wait, state aside; the backlog is counted apart.
+        max_bytes: most bytes of those.
     """
 
     def __init__(self, max_packets: int = MAX_PACKETS, max_bytes: int = MAX_BYTES) -> None:
@@ -37,19 +39,18 @@ class Outbox:
         self._max_bytes = max_bytes
         self._backlog: deque[Packet] = deque()
         self._live: OrderedDict[int, Packet] = OrderedDict()
-        self._slots: dict[Key, int] = {}
+        self._states: dict[Key, list[int]] = {}
         self._droppable: deque[int] = deque()
         self._gaps: OrderedDict[TableKey, Gap] = OrderedDict()
+        self._promised: deque[Packet] = deque()
         self._next = 0
+        self._count = 0
         self._bytes = 0
         self.rows_dropped = 0
 
-    def __len__(self) -> int:
-        return len(self._backlog) + len(self._live) + len(self._gaps)
-
     @property
     def live_bytes(self) -> int:
-        """Bytes that wait, without the backlog."""
+        """Bytes that wait, without state and backlog."""
         return self._bytes
 
     def restart(self, backlog: Iterable[Packet]) -> None:
@@ -61,10 +62,11 @@ class Outbox:
         keep = [p for p in self._live.values() if p.type in KEPT]
         self._backlog = deque(backlog)
         self._live.clear()
-        self._slots.clear()
+        self._states.clear()
         self._droppable.clear()
         self._gaps.clear()
-        self._bytes = 0
+        self._promised.clear()
+        self._count = self._bytes = 0
         for packet in keep:
             self.put(packet)
 
@@ -74,54 +76,82 @@ class Outbox:
         Raises:
             OutboxFull: only packets that may not be dropped are waiting.
         """
-        if packet.key is not None and (slot := self._slots.get(packet.key)) is not None:
-            self._bytes += len(packet.body) - len(self._live[slot].body)
-            self._live[slot] = packet
-        else:
-            slot = self._next
-            self._next += 1
-            self._live[slot] = packet
-            self._bytes += len(packet.body)
-            if packet.key is not None:
-                self._slots[packet.key] = slot
-            if packet.span is not None:
-                self._droppable.append(slot)
-        while len(self._live) > self._max_packets or self._bytes > self._max_bytes:
+        slot = self._next
+        self._next += 1
+        self._live[slot] = packet
+        if packet.key is not None:
+            waiting = self._states.setdefault(packet.key, [])
+            if len(waiting) == 2:
+                del self._live[waiting.pop()]
+            waiting.append(slot)
+            return
+        self._count += 1
+        self._bytes += len(packet.body)
+        if packet.span is not None:
+            self._droppable.append(slot)
+        while self._count > self._max_packets or self._bytes > self._max_bytes:
             self._drop_oldest()
 
     def pop(self) -> Packet | None:
         """The next packet to send; None when nothing waits."""
         if self._backlog:
             return self._backlog.popleft()
-        if self._gaps:
-            return pack(self._gaps.popitem(last=False)[1])
+        if not self._promised:
+            self._promise()
+        return self._promised.popleft() if self._promised else None
+
+    def _promise(self) -> None:
+        """Take the next packet and the gaps that must be told before it.
+
+        What is promised cannot be dropped any more: else a very slow page would see gaps only.
+        """
         if not self._live:
-            return None
+            self._promised.extend(self._take_gaps())
+            return
         slot, packet = self._live.popitem(last=False)
-        self._bytes -= len(packet.body)
         if packet.key is not None:
-            del self._slots[packet.key]
-        if self._droppable and self._droppable[0] == slot:
+            self._states[packet.key].remove(slot)
+            if packet.type in ENDINGS:
+                self._promised.extend(self._take_gaps())
+        else:
+            self._count -= 1
+            self._bytes -= len(packet.body)
+        if packet.span is not None:
             self._droppable.popleft()
-        return packet
+            gap = self._gaps.pop(_table(packet.span), None)
+            if gap is not None:
+                self._promised.append(pack(gap))
+        self._promised.append(packet)
+
+    def _take_gaps(self) -> list[Packet]:
+        gaps = [pack(gap) for gap in self._gaps.values()]
+        self._gaps.clear()
+        return gaps
 
     def _drop_oldest(self) -> None:
         if not self._droppable:
             raise OutboxFull
         packet = self._live.pop(self._droppable.popleft())
+        self._count -= 1
         self._bytes -= len(packet.body)
         assert packet.span is not None
         self.rows_dropped += packet.span.rows
         extend_gaps(self._gaps, packet.span)
 
 
+ENDINGS = frozenset({"run", "lane"})
+"""Before these every gap is told, so that nothing of a run comes after its `done`."""
 KEPT = frozenset({"hello", "lesson", "build", "measured", "control", "error"})
 """Types that belong to the viewer, not to a run; they survive a switch of runs."""
 
 
+def _table(span: Span) -> TableKey:
+    return (span.run_id, span.arm, span.table)
+
+
 def extend_gaps(gaps: OrderedDict[TableKey, Gap], span: Span) -> None:
     """Add a dropped span; spans of one table come in order, so each table has one gap."""
-    key = (span.run_id, span.arm, span.table)
+    key = _table(span)
     former = gaps.get(key)
     gaps[key] = Gap(
         run_id=span.run_id,

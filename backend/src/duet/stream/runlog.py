@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 
+import msgpack
+
 from duet.stream.codec import Key, Packet, pack
-from duet.stream.messages import Gap
+from duet.stream.messages import Gap, Metrics
 from duet.stream.outbox import TableKey, extend_gaps
 
 REPLAY_BYTES = 64 * 1024 * 1024
@@ -54,6 +56,15 @@ class RunLog:
         yield from self._numbered
         yield from (p for p in state if p.type not in FIRST)
         yield from self._kept
+
+    def metrics(self) -> dict[str, Metrics]:
+        """The newest counts of each lane."""
+        found: dict[str, Metrics] = {}
+        for packet in self._state.values():
+            if packet.type == "metrics":
+                metrics = Metrics.model_validate(msgpack.unpackb(packet.body))
+                found[metrics.arm] = metrics
+        return found
 
     def _evict(self) -> None:
         packet = self._numbered.popleft()

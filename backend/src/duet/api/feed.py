@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a session tells of a run becomes messages; the one place where both words are known."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
+from duet.stream import messages as m
+from duet.stream.codec import Packet, batch, pack, pack_line
+
+Send = Callable[[Packet], None]
+
+
+class Feed:
+    """A SessionSink that publishes messages.
+
+    Args:
+        run: the run message as it stands before the run; phase and message are updated.
+        send: where packets go: to hub and log, or (a recording) to a log alone.
+    """
+
+    def __init__(self, run: m.Run, send: Send) -> None:
+        self.run = run
+        self._send = send
+        self._seq: Counter[tuple[str, str]] = Counter()
+        # Host times of chunks are monotonic; pages know only Unix time.
+        self._to_unix_ns = time.time_ns() - time.monotonic_ns()
+
+    def announce(self, **changes: object) -> None:
+        """Publish the run's state, changed."""
+        self.run = self.run.model_copy(update=changes)
+        self._send(pack(self.run))
+
+    def on_run(self, state: RunState) -> None:
+        """The run's phase."""
+        self.announce(phase=str(state.phase), message=state.message)
+
+    def on_lane(self, state: LaneState) -> None:
+        """A lane's phase."""
+        self._send(
+            pack(
+                m.Lane.model_validate(
+                    {
+                        "run_id": self.run.run_id,
+                        "arm": state.arm,
+                        "phase": str(state.phase),
+                        "message": state.message,
+                        "remedy": state.remedy,
+                        "detail": state.detail,
+                        "accel": None if state.accel is None else str(state.accel),
+                        "pid": state.pid,
+                        "kernel": state.kernel,
+                        "boot_s": state.boot_s,
+                    }
+                )
+            )
+        )
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        """All rows of a lane."""
+        told = [
+            m.Row.model_validate({"row": r.row, "tid": r.tid, "name": r.name, "role": str(r.role)})
+            for r in rows
+        ]
+        self._send(pack(m.Rows(run_id=self.run.run_id, arm=arm, rows=told)))
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """New rows of one table, numbered per table and lane."""
+        seq = self._seq[arm, new.table]
+        self._seq[arm, new.table] += 1
+        newest: float | None = None
+        if self.run.source == "live" and new.newest_host_ns:
+            newest = (new.newest_host_ns + self._to_unix_ns) / 1e6
+        run_id = self.run.run_id
+        self._send(pack(batch(run_id, arm, new.table, seq, new.watermark_ns, new.columns, newest)))
+
+    def on_metrics(self, arm: str, metrics: Metrics) -> None:
+        """Counts so far."""
+        tree: Mapping[str, object] = metrics.as_dict()
+        self._send(pack(m.Metrics.model_validate({"run_id": self.run.run_id, "arm": arm, **tree})))
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        """Events lost before the stream."""
+        self._send(
+            pack(
+                m.Loss.model_validate(
+                    {
+                        "run_id": self.run.run_id,
+                        "arm": arm,
+                        "t0_ns": loss.t0_ns,
+                        "t1_ns": loss.t1_ns,
+                        "events": loss.events,
+                        "where": str(loss.where),
+                    }
+                )
+            )
+        )
+
+    def on_line(self, arm: str, line: Line) -> None:
+        """One line of the workload."""
+        seq = self._seq[arm, "lines"]
+        self._seq[arm, "lines"] += 1
+        told = m.Line.model_validate(
+            {
+                "run_id": self.run.run_id,
+                "arm": arm,
+                "stream": line.stream,
+                "text": line.text,
+                "t_ns": line.t_ns,
+            }
+        )
+        self._send(pack_line(told, seq))

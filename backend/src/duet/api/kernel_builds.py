@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels of all lessons: which are there, and building the rest in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from duet.errors import DuetError, InfraError
+from duet.kernels import (
+    ArmSpec,
+    BuildProgress,
+    KernelImage,
+    KernelSettings,
+    Phase,
+    build,
+    lookup,
+    plan,
+)
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.stream import messages as m
+from duet.stream.codec import failure
+
+TELL_EVERY_S = 0.25
+"""Progress of one arm goes out at most this often; changes of phase always do."""
+RETRY_S = 60.0
+"""A failed build is tried again after this: space may have been freed, a package installed."""
+
+log = logging.getLogger("duet.api")
+
+
+def arm_specs(folder: LessonFolder) -> dict[str, ArmSpec]:
+    """What the kernel store needs to know of each arm."""
+    return {
+        arm.name: ArmSpec(folder.slug, arm.name, folder.patch_files(arm.name))
+        for arm in folder.lesson.arms
+    }
+
+
+def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> KernelImage:
+    """The built kernel of an arm.
+
+    Raises:
+        InfraError: it is not built.
+    """
+    image = lookup(plan(arm_specs(folder)[arm], settings), settings)
+    if image is None:
+        error = InfraError(
+            f"The kernel of {arm} is not built yet.",
+            remedy=f"Run ./duet build {folder.slug}.",
+        )
+        error.code = "not-built"
+        raise error
+    return image
+
+
+def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool]:
+    """arm -> its kernel is built; all False where not even a compiler is there."""
+    ready: dict[str, bool] = {}
+    for name, spec in arm_specs(folder).items():
+        try:
+            ready[name] = lookup(plan(spec, settings), settings) is not None
+        except DuetError:
+            ready[name] = False
+    return ready
+
+
+class HouseKernels:
+    """The kernels of this checkout (see api.parts.Kernels)."""
+
+    def __init__(self, settings: KernelSettings) -> None:
+        self.settings = settings
+        self._newest: dict[tuple[str, str], m.Build] = {}
+
+    def ready(self, slug: str) -> dict[str, bool]:
+        """arm -> its kernel is built."""
+        return ready_arms(lessons.load(slug), self.settings)
+
+    def latest(self) -> list[m.Message]:
+        """The newest `build` message of each arm, for a viewer who joins."""
+        return list(self._newest.values())
+
+    async def work(self, tell: Callable[[m.Message], None]) -> None:
+        """Build what is missing, lesson by lesson; a failure is told and tried again later."""
+
+        def publish(message: m.Build) -> None:
+            self._newest[message.lesson, message.arm] = message
+            tell(message)
+
+        while True:
+            results = [await self._lesson(slug, publish) for slug in lessons.slugs()]
+            if all(results):
+                return
+            await asyncio.sleep(RETRY_S)
+
+    async def _lesson(self, slug: str, publish: Callable[[m.Build], None]) -> bool:
+        """Build one lesson's missing kernels; False when that failed."""
+        folder = lessons.load(slug)
+        missing = [name for name, there in self.ready(slug).items() if not there]
+        if not missing:
+            return True
+        teller = BuildTeller(slug, missing, publish)
+        specs = arm_specs(folder)
+        stop = threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def on_progress(progress: BuildProgress) -> None:
+            loop.call_soon_threadsafe(teller.progress, progress)
+
+        def work() -> None:
+            wanted = [specs[name] for name in missing]
+            build(wanted, self.settings, on_progress=on_progress, stop=stop)
+
+        # A thread of its own: make ends with the thread that started it (PDEATHSIG).
+        with ThreadPoolExecutor(1, "kernel-build") as pool:
+            task = loop.run_in_executor(pool, work)
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError:
+                stop.set()
+                await asyncio.wait({task})
+                raise
+            except (DuetError, OSError) as error:
+                log.error("building kernels of %s failed: %s", slug, error)
+                teller.failed(failure(error))
+                return False
+        teller.finished()
+        return True
+
+
+class BuildTeller:
+    """Turns the progress of a build into `build` messages, one stream per arm."""
+
+    def __init__(self, slug: str, arms: list[str], publish: Callable[[m.Build], None]) -> None:
+        self._slug = slug
+        self._arms = arms
+        self._publish = publish
+        self._open = list(arms)
+        self._now: BuildProgress | None = None
+        self._told_at = 0.0
+
+    def progress(self, progress: BuildProgress) -> None:
+        """A moment of the build."""
+        former, self._now = self._now, progress
+        if former is not None and former.arm != progress.arm:
+            self._end(former.arm, "done", None)
+        changed = former is None or (former.phase, former.arm) != (progress.phase, progress.arm)
+        now = time.monotonic()
+        if progress.phase is Phase.DONE or not (changed or now - self._told_at > TELL_EVERY_S):
+            return
+        self._told_at = now
+        self._send(progress.arm, _PHASES[progress.phase], None)
+
+    def finished(self) -> None:
+        """All are built."""
+        for arm in list(self._open):
+            self._end(arm, "done", None)
+
+    def failed(self, error: m.ErrorMessage) -> None:
+        """The rest cannot be built."""
+        for arm in list(self._open):
+            self._end(arm, "failed", error)
+
+    def _end(self, arm: str, phase: m.BuildPhase, error: m.ErrorMessage | None) -> None:
+        if arm in self._open:
+            self._send(arm, phase, error)
+            self._open.remove(arm)
+
+    def _send(self, arm: str, phase: m.BuildPhase, error: m.ErrorMessage | None) -> None:
+        now = self._now
+        of_this = now is not None and now.arm == arm
+        self._publish(
+            m.Build(
+                lesson=self._slug,
+                arms=self._arms,
+                arm=arm,
+                phase=phase,
+                done=now.objects_done if now and of_this else 0,
+                total=now.objects_expected if now and of_this else 0,
+                elapsed_s=round(now.elapsed_s, 1) if now else 0.0,
+                message=now.note if now and of_this else "",
+                error=error,
+            )
+        )
+
+
+_PHASES: dict[Phase, m.BuildPhase] = {
+    Phase.WAIT: "wait",
+    Phase.EXTRACT: "extract",
+    Phase.PATCH: "patch",
+    Phase.CONFIG: "config",
+    Phase.COMPILE: "compile",
+    Phase.LINK: "link",
+    Phase.STORE: "store",
+    Phase.DONE: "done",
+}

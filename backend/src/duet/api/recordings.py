@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recorded runs: each bundle goes once through the same decode and session as a live lane."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+
+from duet.api.feed import Feed
+from duet.api.parts import Performance
+from duet.api.sources import bundle_sources
+from duet.bundle import Bundle, open_bundle
+from duet.errors import DuetError, InputError
+from duet.guests import Clock
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.session import Lanes, RunSession, RunSpec
+from duet.stream import messages as m
+from duet.stream.codec import Packet
+from duet.stream.runlog import RunLog
+
+KEPT = 4
+"""Recordings kept decoded; each is a few megabytes."""
+MEASURED = "measured.json"
+
+
+class RecordedRun:
+    """A recording, decoded (see api.parts.Performance)."""
+
+    def __init__(self, folder: LessonFolder, path: Path) -> None:
+        self.log = RunLog(f"recorded:{path.stem}", folder.slug)
+        self._folder = folder
+        self._path = path
+        self._session: RunSession | None = None
+
+    async def perform(self) -> None:
+        """Read the bundle into the log.
+
+        Raises:
+            InputError: the bundle is not usable.
+        """
+        bundle = open_bundle(self._path)
+        manifest = bundle.manifest
+        arms = tuple(entry.name for entry in manifest.arms)
+        spec = RunSpec(
+            run_id=self.log.run_id,
+            folder=self._folder,
+            arms=arms,
+            workload=manifest.workload,
+            params=manifest.params,
+            clock=Clock(manifest.clock),
+            source="recorded",
+            recorded_at=manifest.created,
+        )
+        feed = Feed(self._message(bundle, arms), self._add)
+        feed.announce()
+        async with Lanes() as lanes:
+            self._session = RunSession(lanes, spec, bundle_sources(bundle), feed)
+            result = await self._session.execute()
+        for lane in result.lanes.values():
+            if lane.error is not None:
+                raise lane.error
+
+    def _add(self, packet: Packet) -> None:
+        self.log.add(packet)
+
+    def _message(self, bundle: Bundle, arms: tuple[str, ...]) -> m.Run:
+        manifest = bundle.manifest
+        return m.Run.model_validate(
+            {
+                "run_id": self.log.run_id,
+                "lesson": self._folder.slug,
+                "source": "recorded",
+                "clock": str(manifest.clock),
+                "params": dict(manifest.params),
+                "workload": manifest.workload,
+                "arms": list(arms),
+                "phase": "preparing",
+                "started_at": manifest.created,
+                "recorded_at": manifest.created,
+            }
+        )
+
+    async def stop(self) -> None:
+        """Nothing: it is over."""
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int
+    ) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment."""
+        if self._session is None:
+            return []
+        return self._session.raw_events(arm, around_ns, row, n)
+
+    def bundle(self) -> Path | bytes | None:
+        """The file itself."""
+        return self._path
+
+
+class LessonRecordings:
+    """The recordings that lie in the lessons' folders (see api.parts.Recordings)."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
+
+    def listing(self, slug: str) -> list[dict[str, JsonValue]]:
+        """What is recorded; a bundle that cannot be opened is left out (lint names it)."""
+        rows: list[dict[str, JsonValue]] = []
+        for path in lessons.load(slug).recordings():
+            try:
+                manifest = open_bundle(path).manifest
+            except DuetError:
+                continue
+            rows.append(
+                {
+                    "name": path.stem,
+                    "params": dict(manifest.params),
+                    "arms": [entry.name for entry in manifest.arms],
+                    "clock": str(manifest.clock),
+                    "seconds": manifest.params.get("seconds"),
+                    "bytes": path.stat().st_size,
+                    "recorded_at": manifest.created,
+                }
+            )
+        return rows
+
+    async def load(self, slug: str, name: str | None = None) -> Performance | None:
+        """The recording of that name, or the first.
+
+        Raises:
+            InputError: none of that name, or it is not usable.
+        """
+        folder = lessons.load(slug)
+        paths = {path.stem: path for path in folder.recordings()}
+        if name is None and not paths:
+            return None
+        chosen = next(iter(paths)) if name is None else name
+        if chosen not in paths:
+            raise InputError(
+                f"lesson {slug} has no recording '{chosen:.60}'.",
+                remedy=f"Choose from: {', '.join(paths) or 'none'}.",
+            )
+        key = (slug, chosen)
+        if key not in self._kept:
+            run = RecordedRun(folder, paths[chosen])
+            await run.perform()
+            self._kept[key] = run
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def measured(self, slug: str) -> m.Message | None:
+        """The first recorded measured table; None when there is none or it is unreadable."""
+        tables = read_tables(lessons.load(slug).folder / "recorded" / MEASURED)
+        return tables[0] if tables else None
+
+
+def read_tables(path: Path) -> list[m.Measured]:
+    """Recorded measured tables, the headline first; empty when there is no file.
+
+    Raises:
+        InputError: the file is not what `duet record --measured` writes.
+    """
+    if not path.is_file():
+        return []
+    try:
+        trees = json.loads(path.read_bytes())["tables"]
+        return [m.Measured.model_validate(tree) for tree in trees]
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise InputError(
+            f"{path.parent.parent.name}/recorded/{path.name} is not a measured table.",
+            remedy="Make it anew with ./duet record --measured.",
+            detail=str(error),
+        ) from error

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Live runs on real guests: the stage behind api.parts.Stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from pydantic import JsonValue
+
+from duet.api.bundling import bundle_bytes
+from duet.api.feed import Feed
+from duet.api.measuring import measured_message
+from duet.api.parts import MeasureWish, Wish
+from duet.api.sources import house_sources
+from duet.guests import Clock
+from duet.kernels import KernelSettings
+from duet.measure import Progress, measure
+from duet.session import Lanes, RunResult, RunSession, RunSpec
+from duet.stream import messages as m
+from duet.stream.codec import Packet
+from duet.stream.hub import Hub
+from duet.stream.runlog import RunLog
+
+
+def now() -> str:
+    """This moment, ISO 8601 UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class LiveRun:
+    """One live run (see api.parts.Performance)."""
+
+    def __init__(
+        self, lanes: Lanes, settings: KernelSettings, wish: Wish, run_id: str, hub: Hub
+    ) -> None:
+        self.log = RunLog(run_id, wish.folder.slug)
+        self._lanes = lanes
+        self._settings = settings
+        self._wish = wish
+        self._session: RunSession | None = None
+        self._result: RunResult | None = None
+        self._stopped = False
+        self._hub = hub
+        self._feed = Feed(self._first_message(hub.controller), self._send)
+        self._feed.announce()
+
+    def _send(self, packet: Packet) -> None:
+        self._hub.publish(self.log, packet)
+
+    def _first_message(self, controller: str | None) -> m.Run:
+        wish = self._wish
+        return m.Run(
+            run_id=self.log.run_id,
+            lesson=wish.folder.slug,
+            source="live",
+            clock=wish.clock,
+            params=wish.params,
+            workload=wish.workload,
+            arms=list(wish.arms),
+            phase="preparing",
+            started_at=now(),
+            controller=controller,
+            message="" if not wish.missing else f"Not built yet: {', '.join(wish.missing)}.",
+        )
+
+    async def perform(self) -> None:
+        """Boot what is not up, run, drain; failures of single lanes are messages."""
+        wish = self._wish
+        spec = RunSpec(
+            run_id=self.log.run_id,
+            folder=wish.folder,
+            arms=wish.arms,
+            workload=wish.workload,
+            params=wish.params,
+            clock=Clock(wish.clock),
+        )
+        try:
+            sources = await house_sources(wish.folder, wish.arms, self._settings)
+        except Exception:
+            self._feed.announce(phase="failed")
+            raise
+        self._session = RunSession(self._lanes, spec, sources, self._feed)
+        if self._stopped:
+            self._feed.announce(phase="stopped")
+            return
+        self._result = await self._session.execute()
+
+    async def stop(self) -> None:
+        """End the workload; perform() then returns."""
+        self._stopped = True
+        if self._session is not None:
+            await self._session.stop()
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int
+    ) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment."""
+        if self._session is None:
+            return []
+        return self._session.raw_events(arm, around_ns, row, n)
+
+    def bundle(self) -> Path | bytes | None:
+        """The whole run as a bundle; blocking."""
+        if self._result is None:
+            return None
+        return bundle_bytes(self._wish, self._result, self._settings)
+
+
+class HouseStage:
+    """Owns all guests of the server."""
+
+    def __init__(self, settings: KernelSettings) -> None:
+        self._settings = settings
+        self._lanes = Lanes()
+
+    async def __aenter__(self) -> HouseStage:
+        await self._lanes.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._lanes.__aexit__(kind, error, trace)
+
+    def prepare(self, wish: Wish, run_id: str, hub: Hub) -> LiveRun:
+        """A run that publishes into the hub once performed."""
+        return LiveRun(self._lanes, self._settings, wish, run_id, hub)
+
+    async def measure(
+        self, wish: MeasureWish, run_id: str, publish: Callable[[m.Message], None]
+    ) -> None:
+        """Measure lanes one after another, with no other guest alive."""
+        await self._lanes.close_all()
+        what = wish.wish
+        sources = await house_sources(what.folder, what.arms, self._settings)
+
+        def progress(step: Progress) -> None:
+            publish(measured_message(what, step, run_id))
+
+        table = await measure(
+            what.folder,
+            what.arms,
+            what.workload,
+            what.params,
+            Clock(what.clock),
+            wish.repeats,
+            sources,
+            traced=False,
+            progress=progress,
+        )
+        publish(measured_message(what, table, run_id))
+
+    async def rest(self) -> None:
+        """Close all lanes."""
+        await self._lanes.close_all()

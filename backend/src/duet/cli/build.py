@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet build`: the kernels that are not there yet, with a progress bar."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from duet.cli.output import emit, note
+from duet.errors import InputError
+from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, lookup, plan
+from duet.kernels import build as build_kernels
+from duet.lessons import load as lessons
+
+
+def wanted_arms(lesson: str | None, only: list[str]) -> list[ArmSpec]:
+    """The arms that were asked for.
+
+    Raises:
+        InputError: unknown lesson or arm.
+    """
+    specs: list[ArmSpec] = []
+    for slug in [lesson] if lesson else lessons.slugs():
+        folder = lessons.load(slug)
+        names = only or [arm.name for arm in folder.lesson.arms]
+        specs += [ArmSpec(slug, folder.arm(n).name, folder.patch_files(n)) for n in names]
+    return specs
+
+
+def build(lesson: str | None, source: Path | None, only: list[str], as_json: bool) -> int:
+    """See `duet build --help`."""
+    if only and not lesson:
+        raise InputError("--arm needs the lesson it belongs to.", remedy="Name the lesson first.")
+    began = time.monotonic()
+    settings = KernelSettings.default(source)
+    specs = wanted_arms(lesson, only)
+    keys = [plan(spec, settings) for spec in specs]
+    before = [lookup(key, settings) for key in keys]
+    todo = [spec for spec, image in zip(specs, before, strict=True) if image is None]
+    if todo:
+        _build_with_bar(todo, settings)
+    images = [lookup(key, settings) for key in keys]
+    rows = [
+        {
+            "lesson": spec.lesson,
+            "arm": spec.name,
+            "key": str(image.key),
+            "folder": str(image.folder),
+            "kernel_version": image.manifest.kernel_version,
+            "built": former is None,
+        }
+        for spec, image, former in zip(specs, images, before, strict=True)
+        if image is not None
+    ]
+    seconds = round(time.monotonic() - began, 2)
+    if as_json:
+        emit({"built": len(todo), "seconds": seconds, "kernels": rows})
+    elif todo:
+        print(f"Built {len(todo)} kernels in {seconds:.0f} s.")
+    else:
+        print(f"All {len(rows)} kernels are there already.")
+    return 0
+
+
+def _build_with_bar(todo: list[ArmSpec], settings: KernelSettings) -> None:
+    stop = threading.Event()
+    former = signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    try:
+        if sys.stderr.isatty():
+            _on_terminal(todo, settings, stop)
+        else:
+            tell = _plain_lines()
+            build_kernels(todo, settings, on_progress=tell, stop=stop)
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+def _on_terminal(todo: list[ArmSpec], settings: KernelSettings, stop: threading.Event) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f} objects"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("kernels", total=1)
+
+        def tell(progress: BuildProgress) -> None:
+            bar.update(
+                task,
+                description=_words(progress),
+                completed=progress.objects_done,
+                total=max(progress.objects_expected, 1),
+            )
+            if progress.note:
+                bar.console.print(progress.note)
+
+        build_kernels(todo, settings, on_progress=tell, stop=stop)
+
+
+def _plain_lines() -> Callable[[BuildProgress], None]:
+    """One line per phase and per 100 objects, for logs."""
+    last: list[tuple[str, Phase, int]] = []
+
+    def tell(progress: BuildProgress) -> None:
+        moment = (progress.arm, progress.phase, progress.objects_done // 100)
+        if last != [moment]:
+            last[:] = [moment]
+            count = f" {progress.objects_done}/{progress.objects_expected}"
+            shown = count if progress.objects_done else ""
+            note(f"{_words(progress)}{shown} ({progress.elapsed_s:.0f} s) {progress.note}".rstrip())
+
+    return tell
+
+
+def _words(progress: BuildProgress) -> str:
+    place = f"kernel {progress.arm_index + 1} of {progress.arms_total}"
+    return f"{place}, {progress.lesson} {progress.arm}: {progress.phase}"

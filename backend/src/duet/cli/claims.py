@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lesson's claims against its recorded measured tables. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from duet.lessons.manifest import Claim, Lesson
+from duet.stream.messages import Measured
+
+
+def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
+    """The table that was measured under the claim's clock and knobs."""
+    for table in tables:
+        same = all(table.params.get(name) == value for name, value in claim.params.items())
+        arms = {row.arm for row in table.rows}
+        if same and table.clock == claim.clock and {claim.arm, claim.to} <= arms:
+            return table
+    return None
+
+
+def ratio_of(claim: Claim, table: Measured) -> float | None:
+    """The claim's arm over the other; None when a row has no number."""
+    rates = {row.arm: row.ops_per_s_median for row in table.rows}
+    one, other = rates.get(claim.arm), rates.get(claim.to)
+    return one / other if one is not None and other else None
+
+
+def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[str, str]]:
+    """(where, sentence) of each claim that does not hold on, or is missing from, the tables.
+
+    A claim about something else than a rate is checked on live guests only.
+    """
+    for number, claim in enumerate(lesson.claims, 1):
+        if claim.metric != "ops_per_s" or not tables:
+            continue
+        where = f"claim {number}"
+        said = f"{claim.arm} to {claim.to}, {claim.clock} clock, {claim.params}"
+        table = table_for(claim, tables)
+        if table is None:
+            yield where, f"no recorded table was measured for it ({said})."
+            continue
+        ratio = ratio_of(claim, table)
+        if ratio is None:
+            yield where, f"the recorded table has no numbers for it ({said})."
+        elif claim.ratio_max is not None and ratio > claim.ratio_max:
+            yield where, f"at most {claim.ratio_max} is claimed, {ratio:.2f} was measured ({said})."
+        elif claim.ratio_min is not None and ratio < claim.ratio_min:
+            yield where, f"at least {claim.ratio_min} is claimed, {ratio:.2f} measured ({said})."

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet doctor`: what this machine has and lacks, each with a remedy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from duet.cli.output import emit
+from duet.errors import DuetError
+from duet.settings import cache_dir, repo_root
+
+Status = Literal["ok", "warning", "missing"]
+NEEDED_BYTES = 6 << 30
+"""Tree, objects and a handful of images of one base."""
+MARKS: dict[Status, str] = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. `missing` makes doctor fail, `warning` does not."""
+
+    name: str
+    status: Status
+    found: str
+    needed_for: str
+    remedy: str = ""
+
+
+def doctor(as_json: bool) -> int:
+    """See `duet doctor --help`."""
+    checks = [check for part in PARTS for check in part()]
+    ok = all(check.status != "missing" for check in checks)
+    if as_json:
+        emit({"ok": ok, "checks": [asdict(check) for check in checks]})
+    else:
+        width = max(len(check.name) for check in checks)
+        for check in checks:
+            print(f"{MARKS[check.status]}  {check.name:{width}}  {check.found}")
+            if check.remedy:
+                print(f"{'':{width + 11}}-> {check.remedy}")
+        print("All that is needed is there." if ok else "Something that is needed is missing.")
+    return 0 if ok else 3
+
+
+def _python() -> Iterator[Check]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= (3, 11)
+    remedy = "" if good else "Install Python 3.11 or newer."
+    yield Check("python", "ok" if good else "missing", version, "everything", remedy)
+
+
+def _program(
+    program: str, package: str, purpose: str, absent: Status = "missing", flag: str = "--version"
+) -> Check:
+    path = shutil.which(program)
+    if path is None:
+        remedy = f"Install: apt-get install {package}"
+        return Check(program, absent, "not found", purpose, remedy)
+    try:
+        done = subprocess.run([path, flag], capture_output=True, text=True, timeout=10)
+        said = (done.stdout or done.stderr).strip().splitlines()
+    except (OSError, subprocess.TimeoutExpired):
+        said = []
+    return Check(program, "ok", said[0][:70] if said else "found", purpose)
+
+
+def _decoder() -> Iterator[Check]:
+    yield _program("gcc", "gcc libc6-dev", "decoding, building guests and kernels")
+    name, purpose = "libtraceevent", "decoding events"
+    remedy = "Install: apt-get install pkg-config libtraceevent-dev"
+    try:
+        done = subprocess.run(
+            ["pkg-config", "--modversion", "libtraceevent"], capture_output=True, text=True
+        )
+        found = done.stdout.strip() if done.returncode == 0 else ""
+    except OSError:
+        found = ""
+    if found:
+        yield Check(name, "ok", found, purpose)
+    else:
+        yield Check(name, "missing", "not found", purpose, remedy)
+
+
+def _kernel_tools() -> Iterator[Check]:
+    from duet.kernels.compiler import check_tools
+
+    name, purpose = "kernel build tools", "building kernels"
+    try:
+        check_tools()
+    except DuetError as error:
+        yield Check(name, "missing", error.sentence, purpose, error.remedy)
+    else:
+        yield Check(name, "ok", "make, flex, bison, bc, libelf and the rest", purpose)
+
+
+def _kernel_source() -> Iterator[Check]:
+    from duet.kernels import KernelSettings
+    from duet.kernels.source import find_tarball
+
+    settings = KernelSettings.default()
+    name, purpose = "kernel source", "building kernels"
+    try:
+        tarball = find_tarball(settings.base, None, settings.cache / "tarballs.json")
+    except DuetError as error:
+        yield Check(name, "missing", error.sentence, purpose, error.remedy)
+    else:
+        yield Check(name, "ok", str(tarball.path), purpose)
+
+
+def _guests() -> Iterator[Check]:
+    yield _program("qemu-system-x86_64", "qemu-system-x86", "booting guests")
+    yield _program("busybox", "busybox-static", "the guests' root", flag="--help")
+    yield _program("stress-ng", "stress-ng", "the mail's own workload")
+    yield _program("vng", "virtme-ng", "the author's launcher", absent="warning")
+    yield _kvm()
+
+
+def _kvm() -> Check:
+    from duet.cli.probe import kvm_works
+
+    purpose = "speed; emulation works everywhere"
+    if not Path("/dev/kvm").exists():
+        return Check("kvm", "warning", "no /dev/kvm: guests are emulated", purpose)
+    works, why = kvm_works()
+    if works:
+        return Check("kvm", "ok", "a probe guest booted under it", purpose)
+    remedy = "Nothing to do: emulation is slower and shows the same."
+    return Check("kvm", "warning", why, purpose, remedy)
+
+
+def _disk() -> Iterator[Check]:
+    folder = cache_dir()
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    found = f"{free / 2**30:.1f} GiB free for {folder}"
+    if not os.access(there, os.W_OK):
+        remedy = "Set DUET_CACHE to a folder that you may write to."
+        yield Check("disk", "missing", f"{there} is not writable", "kernels", remedy)
+    elif free < NEEDED_BYTES:
+        remedy = f"Free {NEEDED_BYTES >> 30} GiB, or set DUET_CACHE to a larger disk."
+        yield Check("disk", "warning", found, "kernels", remedy)
+    else:
+        yield Check("disk", "ok", found, "kernels")
+
+
+def _page() -> Iterator[Check]:
+    if (repo_root() / "frontend/dist/index.html").is_file():
+        yield Check("page", "ok", "built", "the browser")
+    else:
+        remedy = "Run ./setup.sh page."
+        yield Check("page", "missing", "frontend/dist is not built", "the browser", remedy)
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    remedy = "" if chromium else "Install: apt-get install chromium"
+    status: Status = "ok" if chromium else "warning"
+    yield Check("chromium", status, chromium or "not found", "browser tests only", remedy)
+
+
+def _lessons() -> Iterator[Check]:
+    from duet.api.kernel_builds import ready_arms
+    from duet.kernels import KernelSettings
+    from duet.lessons import load as lessons
+
+    settings = KernelSettings.default()
+    for slug in lessons.slugs():
+        name, purpose = f"kernels {slug}", "live runs of the lesson"
+        try:
+            ready = ready_arms(lessons.load(slug), settings)
+        except DuetError as error:
+            yield Check(name, "missing", error.sentence, purpose, error.remedy)
+            continue
+        absent = [arm for arm, there in ready.items() if not there]
+        if absent:
+            found, remedy = f"not built: {', '.join(absent)}", f"Run: ./duet build {slug}"
+            yield Check(name, "warning", found, purpose, remedy)
+        else:
+            yield Check(name, "ok", f"all {len(ready)} built", purpose)
+
+
+PARTS = (_python, _decoder, _kernel_tools, _kernel_source, _guests, _disk, _page, _lessons)

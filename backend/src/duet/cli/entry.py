@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""main(): runs a verb and turns whatever happens into two lines and an exit code.
+
+Exit codes: 0 done, 1 something unexpected, 2 the input is not usable, 3 the host cannot do it,
+4 a guest kernel did something wrong, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from typer.exceptions import TyperException
+
+from duet.cli.output import fail
+from duet.cli.verbs import app
+from duet.errors import DuetError, InputError
+
+INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in given
+    try:
+        code = app(given, prog_name="duet", standalone_mode=False)
+        sys.stdout.flush()
+    except DuetError as error:
+        fail(error, as_json)
+        return error.exit_code
+    except TyperException as error:
+        told = InputError(
+            _sentence(error.format_message()),
+            remedy=f"See ./duet {_verb(given)}--help.",
+        )
+        fail(told, as_json)
+        return told.exit_code
+    except (KeyboardInterrupt, EOFError):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (| head); Python must not complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("DUET_DEBUG"):
+            raise
+        unexpected = DuetError(
+            f"something unexpected happened ({type(error).__name__}: {error}).",
+            remedy="Set DUET_DEBUG=1 and run it again to see where, and report it.",
+        )
+        unexpected.code = "unexpected"
+        fail(unexpected, as_json)
+        return unexpected.exit_code
+    return code if isinstance(code, int) else 0
+
+
+def _verb(given: list[str]) -> str:
+    known = {c.callback.__name__ for c in app.registered_commands if c.callback}
+    return next((f"{word} " for word in given if word in known), "")
+
+
+def _sentence(text: str) -> str:
+    """Typer's message as one sentence."""
+    flat = " ".join(text.split())
+    return flat if flat.endswith((".", "?")) else f"{flat}."

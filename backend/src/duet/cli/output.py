@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What goes to stdout (results) and to stderr (progress, errors)."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from duet.errors import DuetError, InputError
+
+
+def emit(tree: object) -> None:
+    """One JSON document on stdout."""
+    json.dump(tree, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def note(text: str) -> None:
+    """One line of progress on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def fail(error: DuetError, as_json: bool) -> None:
+    """An error as two lines on stderr, or as JSON on stdout."""
+    if as_json:
+        body = {
+            "code": error.code,
+            "sentence": error.sentence,
+            "remedy": error.remedy,
+            "detail": error.detail,
+        }
+        emit({"error": body})
+        return
+    print(f"error: {error.sentence}\nremedy: {error.remedy}", file=sys.stderr)
+    if error.detail:
+        tail = error.detail.rstrip().splitlines()[-DETAIL_LINES:]
+        print("\n".join(f"  | {line}" for line in tail), file=sys.stderr)
+
+
+DETAIL_LINES = 15
+"""Lines of a console or log tail that a terminal gets; --json has all of it."""
+
+
+def parse_settings(settings: list[str]) -> dict[str, int]:
+    """`--set hogs=9` as name -> value.
+
+    Raises:
+        InputError: not NAME=WHOLE NUMBER.
+    """
+    values: dict[str, int] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        try:
+            if not equals:
+                raise ValueError
+            values[name.strip()] = int(value)
+        except ValueError:
+            raise InputError(
+                f"--set wants NAME=NUMBER, but '{setting:.60}' came.",
+                remedy="Write for example: --set hogs=9.",
+            ) from None
+    return values
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """`rwsem,srcu` as a tuple; empty text gives none."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A SessionSink for commands: tells phases of lanes on stderr and drops the rest."""
+
+from __future__ import annotations
+
+from duet.cli.output import note
+from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
+
+
+class Quiet:
+    """What a command without a picture does with a run."""
+
+    def on_run(self, state: RunState) -> None:
+        """Nothing; lanes tell more."""
+
+    def on_lane(self, state: LaneState) -> None:
+        """One line per phase."""
+        note(f"{state.arm}: {state.phase} {state.message}".rstrip())
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        """Nothing."""
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """Nothing."""
+
+    def on_metrics(self, arm: str, metrics: Metrics) -> None:
+        """Nothing."""
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        """Loss is never silent."""
+        note(f"{arm}: lost {loss.events} events ({loss.where})")
+
+    def on_line(self, arm: str, line: Line) -> None:
+        """Nothing; the result has them."""

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet record`: a run of real kernels in one file, each lane with the machine for itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+from duet.api.bundling import write_run
+from duet.api.measuring import measured_message
+from duet.api.parts import Wish
+from duet.api.recordings import MEASURED, read_tables
+from duet.api.sources import house_sources
+from duet.bundle import Record, trim
+from duet.cli.output import emit, note
+from duet.cli.quiet import Quiet
+from duet.cli.run import Request, measure_request, read_request
+from duet.errors import InputError, KernelError
+from duet.kernels import KernelSettings
+from duet.lessons.plan import workload_of
+from duet.session import LaneResult, Lanes, RunSession, RunSpec
+from duet.stream.messages import Measured
+
+NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")
+REPEATS = 5
+"""Runs per arm of a recorded table; fewer give no verdict."""
+
+
+def record(
+    lesson: str,
+    arms: str,
+    workload: str,
+    clock: str,
+    settings: list[str],
+    name: str,
+    out: Path | None,
+    window_ms: int,
+    measured: bool,
+    as_json: bool,
+) -> int:
+    """See `duet record --help`."""
+    request = read_request(lesson, arms, workload, clock, settings)
+    if not NAME.match(name):
+        raise InputError(
+            f"'{name:.40}' is no name for a recording.",
+            remedy="Use small letters, digits and hyphens.",
+        )
+    path = out or request.folder.folder / "recorded" / f"{name}.duet"
+    kernels = KernelSettings.default()
+    lanes, size = asyncio.run(_record(request, path, window_ms, kernels))
+    table = _record_measured(request, kernels) if measured else None
+    if as_json:
+        emit(_tree(request, path, size, lanes, table))
+    else:
+        print(f"Recorded {', '.join(lanes)} into {path} ({size:,} bytes).")
+        if table is not None:
+            print(f"Recorded the measured table into {table}.")
+    return 0
+
+
+async def _record(
+    request: Request, path: Path, window_ms: int, kernels: KernelSettings
+) -> tuple[dict[str, LaneResult], int]:
+    """Run each lane by itself and write what they sent."""
+    sources = await house_sources(request.folder, request.arms, kernels)
+    marker = workload_of(request.folder.lesson, request.workload).start_marker
+    lanes: dict[str, LaneResult] = {}
+    records: dict[str, list[Record]] = {}
+    async with Lanes() as guests:
+        for arm in request.arms:
+            note(f"recording {arm}")
+            spec = RunSpec(
+                run_id=f"record-{arm}",
+                folder=request.folder,
+                arms=(arm,),
+                workload=request.workload,
+                params=request.params,
+                clock=request.clock,
+            )
+            session = RunSession(guests, spec, {arm: sources[arm]}, Quiet())
+            lane = (await session.execute()).lanes[arm]
+            await guests.close(arm)
+            if lane.error is not None:
+                raise lane.error
+            if lane.transcript is None or lane.transcript.truncated:
+                raise KernelError(
+                    f"lane {arm} sent more than can be kept of one run.",
+                    remedy="Record fewer --set seconds.",
+                )
+            lanes[arm] = lane
+            records[arm] = trim(lane.transcript.records(), marker, window_ms)
+    wish = _wish(request)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    how = {"lanes": "one after another", "window_ms": str(window_ms)}
+    return lanes, write_run(path, wish, lanes, records, kernels, how)
+
+
+def _record_measured(request: Request, kernels: KernelSettings) -> Path:
+    """Measure and put the table beside the recordings; a table of the same kind is replaced."""
+    table = asyncio.run(measure_request(request, REPEATS, traced=True, kernels=kernels))
+    message = measured_message(_wish(request), table, None, "recorded")
+    path = request.folder.folder / "recorded" / MEASURED
+
+    def same(other: Measured) -> bool:
+        one = (message.clock, message.params, message.workload)
+        return (other.clock, other.params, other.workload) == one
+
+    kept = [other for other in read_tables(path) if not same(other)]
+    trees = [m.model_dump(mode="json", exclude={"type"}) for m in [*kept, message]]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"tables": trees}, indent=1, ensure_ascii=False) + "\n")
+    return path
+
+
+def _wish(request: Request) -> Wish:
+    clock: str = str(request.clock)
+    return Wish(
+        request.folder,
+        request.arms,
+        request.workload,
+        request.params,
+        "count" if clock == "count" else "wall",
+    )
+
+
+def _tree(
+    request: Request, path: Path, size: int, lanes: dict[str, LaneResult], table: Path | None
+) -> dict[str, object]:
+    return {
+        "file": str(path),
+        "bytes": size,
+        "lesson": request.folder.slug,
+        "params": request.params,
+        "clock": str(request.clock),
+        "arms": [
+            {
+                "arm": arm,
+                "phase": str(lane.phase),
+                "ops": lane.ops,
+                "events_read": lane.metrics.events_read,
+                "events_lost": lane.metrics.events_lost,
+            }
+            for arm, lane in lanes.items()
+        ],
+        "measured": None if table is None else str(table),
+    }

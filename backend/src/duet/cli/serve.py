@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet serve`: binds first, tells the address at once, and ends within END_S of a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvicorn
+
+from duet.api.app import create_app
+from duet.api.real import real_director
+from duet.errors import InfraError, InputError
+from duet.kernels import KernelSettings
+from duet.settings import repo_root
+from duet.stream.hub import Hub
+from duet.stream.protocol import SocketProtocol
+
+END_S = 5.0
+"""From the signal to the end of the process, whatever hangs. Guests die with their owner."""
+GRACE_S = 2
+"""Open connections get this to finish after the signal."""
+MAX_FRAME_BYTES = 1 << 20
+"""Larger frames end the connection (1009); between this and 64 KiB a sentence is sent."""
+
+
+def serve(
+    host: str,
+    port: int,
+    builds: bool,
+    browser: bool,
+    names: tuple[str, ...],
+    source: Path | None,
+    as_json: bool,
+) -> int:
+    """See `duet serve --help`."""
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    with bind(host, port) as listener:
+        settings = KernelSettings.default(source)
+        app = create_app(
+            lambda hub: real_director(hub, settings, builds),
+            page=repo_root() / "frontend/dist",
+            host=host,
+            names=names,
+            hub=Hub(),
+        )
+        config = uvicorn.Config(
+            app,
+            ws=SocketProtocol,
+            ws_max_size=MAX_FRAME_BYTES,
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=GRACE_S,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+        )
+        house = House(config, listener, browser, as_json)
+        asyncio.run(house.serve(sockets=[listener]))
+    return 0
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        InfraError: the port is taken or not allowed.
+        InputError: no such address.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except socket.gaierror as error:
+        raise InputError(
+            f"'{host:.80}' is not an address that can be listened on ({error.strerror}).",
+            remedy="Use --host 127.0.0.1, or 0.0.0.0 for the whole network.",
+        ) from None
+    family, _, _, _, address = found[0]
+    try:
+        return socket.create_server(address[:2], family=family, backlog=128)
+    except PermissionError:
+        raise InfraError(
+            f"port {port} may not be used by this user.",
+            remedy="Choose one above 1023 with --port, e.g. --port 8643.",
+        ) from None
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise InfraError(
+                f"the server could not listen on {host} port {port} ({error.strerror}).",
+                remedy="Choose another address with --host, or another port with --port.",
+            ) from None
+        raise InfraError(
+            f"port {port} is taken by another program.",
+            remedy=f"Choose another one with --port, e.g. --port {port + 1}.",
+        ) from None
+
+
+class House(uvicorn.Server):
+    """uvicorn with our own signals and our own greeting."""
+
+    def __init__(
+        self, config: uvicorn.Config, listener: socket.socket, browser: bool, as_json: bool
+    ) -> None:
+        super().__init__(config)
+        self._address = listener.getsockname()[:2]
+        self._browser = browser
+        self._as_json = as_json
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then tell where."""
+        await super().startup(sockets)
+        host, port = self._address
+        shown = "localhost" if host in ("0.0.0.0", "::") else host
+        url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
+        if self._as_json:
+            print(json.dumps({"url": url, "host": host, "port": port, "pid": os.getpid()}))
+        else:
+            print(f"Kernel Duet is at {url} (Ctrl-C ends it)")
+        sys.stdout.flush()
+        if self._browser:
+            webbrowser.open(url)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM end the server; a second one, or END_S, ends the process."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        if self.should_exit:
+            os._exit(1)
+        self.should_exit = True
+        last = threading.Timer(END_S, os._exit, (1,))
+        last.daemon = True
+        last.start()

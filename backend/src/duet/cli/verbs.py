@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verbs and their options. Each body is elsewhere and is imported only when it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Kernel Duet: two kernels, one workload, one screen.",
+    epilog="Exit codes: 0 done, 1 unexpected, 2 input, 3 host, 4 guest kernel, 130 interrupted. "
+    'With --json an error is {"error": {"code", "sentence", "remedy", "detail"}} on stdout.',
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Lesson = Annotated[str, typer.Argument(help="Slug, e.g. 02-grace-periods.")]
+MaybeLesson = Annotated[str | None, typer.Argument(help="Slug; all lessons when left out.")]
+Source = Annotated[Path | None, typer.Option("--source", help="A linux-*.tar.* to build from.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="A knob, NAME=NUMBER; may be repeated.")
+]
+Arms = Annotated[str, typer.Option("--arms", help="Names with commas; default: all arms.")]
+Workload = Annotated[str, typer.Option("--workload", help="Default: the lesson's first.")]
+Clock = Annotated[str, typer.Option("--clock", help="wall or count; default: the lesson's.")]
+
+DOCTOR_KEYS = (
+    "JSON keys: ok (bool), checks: [{name, status: ok|warning|missing, found, needed_for, remedy}]."
+)
+BUILD_KEYS = (
+    "JSON keys: built (int), seconds, kernels: [{lesson, arm, key, folder, kernel_version, built}]."
+)
+SERVE_KEYS = "JSON keys (one line, once it listens): url, host, port, pid."
+RUN_KEYS = (
+    "JSON keys: lesson, clock, workload, params, at, verdict, unit, arms: [{arm, ops, ops_per_s, "
+    "wait_ns: {p50, p95, max, n}, grace_periods, events_read, events_lost, n, ops_per_s_all, "
+    "kernel, accel, refused, lines}]. ops and ops_per_s are medians of the untraced runs; "
+    "wait_ns, grace_periods and events_* come from the traced run of the same arm and are null "
+    "with --no-trace."
+)
+RECORD_KEYS = (
+    "JSON keys: file, bytes, lesson, params, clock, arms: [{arm, phase, ops, events_read, "
+    "events_lost}], measured (path or null)."
+)
+LINT_KEYS = "JSON keys: ok (bool), lessons: [slug], problems: [{lesson, where, sentence, remedy}]."
+
+
+@app.command(epilog=DOCTOR_KEYS)
+def doctor(json: Json = False) -> int:
+    """Check what this machine has and lacks, with a remedy for each."""
+    from duet.cli.doctor import doctor as body
+
+    return body(json)
+
+
+@app.command(epilog=BUILD_KEYS)
+def build(
+    lesson: MaybeLesson = None,
+    source: Source = None,
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", help="Only this arm; may be repeated.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Build the kernels that are not there yet."""
+    from duet.cli.build import build as body
+
+    return body(lesson, source, arm or [], json)
+
+
+@app.command(epilog=SERVE_KEYS)
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8642,
+    no_build: Annotated[bool, typer.Option("--no-build", help="Build no kernels.")] = False,
+    open: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="A host name to answer to; repeatable."),
+    ] = None,
+    source: Source = None,
+    json: Json = False,
+) -> int:
+    """Serve the page; missing kernels are built in the background."""
+    from duet.cli.serve import serve as body
+
+    return body(host, port, not no_build, open, tuple(allow_host or []), source, json)
+
+
+@app.command(epilog=RUN_KEYS)
+def run(
+    lesson: Lesson,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: Clock = "",
+    set: Set = None,
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Untraced runs per arm.")] = 3,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="No traced run.")] = False,
+    json: Json = False,
+) -> int:
+    """Measure the arms of a lesson, one guest after another."""
+    from duet.cli.run import run as body
+
+    return body(lesson, arms, workload, clock, set or [], repeats, not no_trace, json)
+
+
+@app.command(epilog=RECORD_KEYS)
+def record(
+    lesson: Lesson,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: Clock = "",
+    set: Set = None,
+    name: Annotated[str, typer.Option(help="Name of the recording.")] = "storm",
+    out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
+    window_ms: Annotated[int, typer.Option(min=1, help="Kept of each lane from its start.")] = 400,
+    measured: Annotated[
+        bool, typer.Option("--measured", help="Also record the measured table.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Record a run of real kernels, one lane after another, as a bundle that plays anywhere."""
+    from duet.cli.record import record as body
+
+    return body(lesson, arms, workload, clock, set or [], name, out, window_ms, measured, json)
+
+
+@app.command(epilog=LINT_KEYS)
+def lint(lesson: MaybeLesson = None, json: Json = False) -> int:
+    """Check lessons: schema, patches, fair arms, prose, recordings and claims."""
+    from duet.cli.lint import lint as body
+
+    return body(lesson, json)
