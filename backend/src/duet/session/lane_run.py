@@ -159,6 +159,11 @@ class LaneRun:
             await self._run()
             await self._settle()
         except Stopped:
+            if self._lane and not self._ready:
+                # its answers to this plan must not reach the next run
+                self._lane.attach(None)
+                self._room.set()
+                await self._lanes.close(self.arm)
             self._tell(LanePhase.STOPPED)
         except DuetError as error:
             await self._fail(error)

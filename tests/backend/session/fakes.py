@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest that speaks the agent's protocol from a script, and a sink that keeps what it hears."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from duet.errors import DuetError
+from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
+from duet.session import Batch, GuestWish, LaneSource, LaneState, Line, Loss, Metrics, Row, RunState
+from duet.wire import (
+    Beat,
+    CpuBeat,
+    CpuStats,
+    Drained,
+    Ended,
+    Frame,
+    FrameReader,
+    FrameType,
+    GuestError,
+    GuestFile,
+    Hello,
+    HostFrame,
+    Ready,
+    Started,
+    Stats,
+    decode_frame,
+    encode,
+)
+from duet.wire import Line as LineFrame
+
+sys.path.insert(0, str(Path(__file__).parent))
+from stage import FILES, SYMBOLS, Stage
+
+
+class FakeGuest:
+    """Boots at once; a plan is READY, START plays a small stage, STOP ends it.
+
+    Args:
+        faults: words that change what it does:
+            "no boot", "no hello", "no ready", "bad plan", "dies", "endless", "deaf", "overrun",
+            "kprobe", "short" (bytes that were sent never come), "no drain".
+    """
+
+    def __init__(self, wish: GuestWish, *faults: str, error: DuetError | None = None) -> None:
+        self.wish = wish
+        self.faults = set(faults)
+        self.error = error
+        self.facts = GuestFacts("fake", Accel.TCG, 4242, "fake 1.0", 0.5)
+        self.sent: list[HostFrame] = []
+        self.open = False
+        self.slow_s = 0.0
+        self._out: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue()
+        self._bytes = [0, 0]
+        self._runs = 0
+        self._reader = FrameReader()
+
+    async def __aenter__(self) -> FakeGuest:
+        if "no boot" in self.faults and self.error:
+            raise self.error
+        self.open = True
+        if "no hello" not in self.faults:
+            self.tell(Hello({"agent": "1", "kernel": "6.1.192", "clocksource": "tsc"}))
+        if self.wish.boot_plan is not None:
+            self.ready()
+            self.play()
+            self._out.put_nowait(None)
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.open = False
+
+    async def chunks(self) -> AsyncIterator[Chunk]:
+        while (item := await self._out.get()) is not None:
+            yield Chunk(item[0], item[1], time.monotonic_ns())
+        if self.error:
+            raise self.error
+
+    def console_tail(self) -> str:
+        return "console says hello"
+
+    async def send(self, frame: bytes) -> None:
+        for raw in self._reader.feed(frame):
+            told = decode_frame(raw)
+            assert isinstance(told, HostFrame)
+            self.sent.append(told)
+            await self.obey(told)
+
+    async def obey(self, frame: HostFrame) -> None:
+        if frame.type is FrameType.PLAN and "bad plan" in self.faults:
+            self.tell(GuestError("Line 3 of the plan is odd.", "Mend it.", "line 3"))
+        elif frame.type is FrameType.PLAN and "no ready" not in self.faults:
+            await asyncio.sleep(self.slow_s)
+            self.ready()
+        elif frame.type is FrameType.START:
+            if "dies" in self.faults:
+                self.play(end=False)
+                self._out.put_nowait(None)
+            elif "endless" in self.faults or "deaf" in self.faults:
+                self.tell(Started(1_000_000_000, 7))
+            else:
+                self.play()
+        elif frame.type is FrameType.STOP and "deaf" not in self.faults:
+            self.tell(Ended(1_000_000_100, -15), Drained(1_000_000_200))
+
+    def tell(self, *frames: Frame) -> None:
+        for frame in frames:
+            self._out.put_nowait((CTL_STREAM, encode(frame)))
+
+    def ready(self) -> None:
+        for name, content in FILES.items():
+            self.tell(GuestFile(name, content))
+        self.tell(Ready())
+
+    def play(self, *, end: bool = True) -> None:
+        """One umount with an SRCU wait on CPU 0; the beat overtakes the pages."""
+        self._runs += 1
+        stage = Stage(cpus=2, hogs=1)
+        stage.base += self._runs * 10_000_000
+        stage.barrier()
+        stage.switch(20, 0, 0, 100)
+        stage.add(30, 0, "sys_umount", 100)
+        stage.add(40, 0, "srcu_call", 100, SYMBOLS["shrinker_srcu"], 1)
+        stage.switch(50, 0, 100, 0, 2)
+        stage.wake(900, 1, 900, 100)
+        stage.switch(950, 0, 0, 100)
+        stage.add(960, 0, "srcu_ret", 100)
+        stage.add(990, 0, "cleanup_ret", 100)
+        pages = [buffer.take() for buffer in stage.cpus]
+        self.tell(Started(stage.base, 7))
+        self._bytes = [n + len(p) for n, p in zip(self._bytes, pages, strict=True)]
+        at = stage.base + 1000
+        self.tell(Beat(at, tuple(CpuBeat(n, at) for n in self._bytes)))
+        for cpu, part in enumerate(pages):
+            if "short" in self.faults and cpu == 1:
+                continue
+            self._out.put_nowait((cpu, part[:1000]))
+            self._out.put_nowait((cpu, part[1000:]))
+        if not end:
+            return
+        overrun = 77 if "overrun" in self.faults else 0
+        missed = 5 if "kprobe" in self.faults else 0
+        counts = CpuStats(0, overrun, 0, 0, stage.count), CpuStats(0, 0, 0, 0, 0)
+        self.tell(LineFrame(at, "out", "storm: hogs=1 seconds=1.000 umounts=1 per_s=1.0 errors=0"))
+        self.tell(Ended(at, 0), Stats(True, counts, missed))
+        if "no drain" not in self.faults:
+            self.tell(Drained(at + 10))
+
+
+class Fleet:
+    """Makes fake guests and remembers them.
+
+    Args:
+        faults: arm -> words for its guests.
+    """
+
+    def __init__(self, **faults: tuple[str, ...]) -> None:
+        self.faults = faults
+        self.errors: dict[str, DuetError] = {}
+        self.slow: dict[str, float] = {}
+        self.guests: list[FakeGuest] = []
+
+    def sources(self, *arms: str) -> dict[str, LaneSource]:
+        def make(wish: GuestWish) -> FakeGuest:
+            faults = self.faults.get(wish.arm.replace("-", "_"), ())
+            guest = FakeGuest(wish, *faults, error=self.errors.get(wish.arm))
+            guest.slow_s = self.slow.get(wish.arm, 0.0)
+            self.guests.append(guest)
+            return guest
+
+        return {arm: LaneSource(arm, SYMBOLS, make) for arm in arms}
+
+    def of(self, arm: str) -> list[FakeGuest]:
+        return [guest for guest in self.guests if guest.wish.arm == arm]
+
+
+class Ears:
+    """A sink that keeps everything."""
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+        self.lanes: list[LaneState] = []
+        self.batches: list[tuple[str, Batch]] = []
+        self.metrics: dict[str, Metrics] = {}
+        self.losses: list[tuple[str, Loss]] = []
+        self.lines: list[tuple[str, Line]] = []
+
+    def phases(self, arm: str) -> list[str]:
+        return [str(state.phase) for state in self.lanes if state.arm == arm]
+
+    def on_run(self, state: RunState) -> None:
+        self.runs.append(str(state.phase))
+
+    def on_lane(self, state: LaneState) -> None:
+        self.lanes.append(state)
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        pass
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        self.batches.append((arm, new))
+
+    def on_metrics(self, arm: str, metrics: Metrics) -> None:
+        self.metrics[arm] = metrics
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        self.losses.append((arm, loss))
+
+    def on_line(self, arm: str, line: Line) -> None:
+        self.lines.append((arm, line))
