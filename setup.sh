@@ -76,7 +76,7 @@ python_dev() {
 
 binding() {
 	say "building the decoder binding"
-	$PYTHON -m duet.decode.build
+	$PYTHON -c 'from duet.decode.build import ensure; ensure()'
 }
 
 node_packages() {
