@@ -1,40 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The grace period around a moment, read from the strips of a lane: asked for, checked, told. */
+/**
+ * Which grace period a sleeper waits for, read from the strips of its lane.
+ *
+ * A grace period must begin after the question: who asks while one is under way waits for the next
+ * (Documentation/RCU, kernel/rcu/srcutree.c, srcu_gp_start_if_needed()). The next is armed as soon as one ends, while
+ * the callbacks of the first still wait for their tick, so two are in flight, and must not be mistaken for each other.
+ */
 
 import { firstAbove } from '../base/search.ts';
 import { type Nanos, ns } from '../base/units.ts';
-import { isWait, spanAt, spansIn } from './query.ts';
+import { isWait, type SpanRecord, spanAt, spansIn } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
 export interface Grace {
-  readonly askedAt: Nanos;
+  /** When it was armed; null: it is not yet, since the one before is not over. */
+  readonly askedAt: Nanos | null;
   /** How long the kernel looked for readers; null: it has not yet. */
   readonly checkNs: number | null;
   readonly readerSeen: boolean;
+  /** When it was over and only the callbacks were left; null: it is not. */
+  readonly overSince: Nanos | null;
 }
 
+/** The tracer may see the question some microseconds after the answer began. */
+const slack = 20_000;
 /** A grace period and its callbacks are over within so many ticks, or a reader holds it. */
-const ticksBack = 50;
+const ticksBack = 100;
 
-/** The grace period that was asked for last before t; null on a lane that has none. */
-export function graceAt(index: RunIndex, lane: LaneIndex, t: number): Grace | null {
-  let asked: number | null = null;
-  let check: { t0: number; t1: number } | null = null;
-  let readerSeen = false;
-  const spans = [...spansIn(lane, 'track', t - ticksBack * index.tickNs, t)];
-  spans.sort((a, b) => a.t0 - b.t0);
-  for (const span of spans) {
-    if (span.t0 > t) continue;
-    const name = index.kinds[span.kind]?.name;
-    if (name === 'gp_armed') {
-      asked = span.t0;
-      check = null;
-      readerSeen = false;
-    } else if (name === 'gp_check') check = { t0: span.t0, t1: Math.min(span.t1, t) };
-    else if (name === 'gp_recheck') readerSeen = true;
+type Named = SpanRecord & { readonly name: string };
+
+/** Spans of the strips that began in [a, b], in order of their begin. */
+function steps(index: RunIndex, lane: LaneIndex, a: number, b: number): Named[] {
+  return [...spansIn(lane, 'track', a, b + 1)]
+    .filter((span) => span.t0 >= a && span.t0 <= b)
+    .map((span) => ({ ...span, name: index.kinds[span.kind]?.name ?? '' }))
+    .sort((x, y) => x.t0 - y.t0);
+}
+
+/** The grace period of a thread asleep since `since`, as far as it is known at t; null on a lane without any. */
+export function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: number): Grace | null {
+  const asleep = spanAsks(index, lane, since);
+  if (!asleep) return null;
+  const seen = steps(index, lane, since - slack, t);
+  const armed = seen.find((span) => span.name === 'gp_armed');
+  if (armed === undefined) {
+    return { askedAt: null, checkNs: null, readerSeen: false, overSince: null };
   }
-  if (asked === null) return null;
-  return { askedAt: ns(asked), checkNs: check === null ? null : check.t1 - check.t0, readerSeen };
+  let checkNs: number | null = null;
+  let readerSeen = false;
+  let overSince: Nanos | null = null;
+  for (const span of seen) {
+    if (span.t0 <= armed.t0) continue;
+    if (span.name === 'gp_check' && checkNs === null) checkNs = Math.min(span.t1, t) - span.t0;
+    else if (span.name === 'gp_recheck' && overSince === null) readerSeen = true;
+    else if (span.name === 'cb_delay' && checkNs !== null) overSince ??= span.t0;
+  }
+  return { askedAt: armed.t0, checkNs, readerSeen, overSince };
+}
+
+/** Did some thread of this lane begin at `since` to wait for what the strips show? */
+function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
+  for (const span of spansIn(lane, 'state', since, since + 1)) {
+    if (span.t0 === since && index.kinds[span.kind]?.name === 'wait_srcu') return true;
+  }
+  return false;
 }
 
 export interface Wake {
@@ -66,10 +95,14 @@ export function lastWake(index: RunIndex, lane: LaneIndex, t: number, from: numb
       longestWait = Math.max(longestWait, t0 - slept.t0);
     }
   }
-  return {
-    t: ns(t0),
-    freed: rows.size,
-    longestWait,
-    checkNs: graceAt(index, lane, t0)?.checkNs ?? null,
-  };
+  return { t: ns(t0), freed: rows.size, longestWait, checkNs: checkBefore(index, lane, t0) };
+}
+
+/** The check of the grace period whose callbacks run at t: the last that ended before their delay began. */
+function checkBefore(index: RunIndex, lane: LaneIndex, t: number): number | null {
+  const seen = steps(index, lane, t - ticksBack * index.tickNs, t);
+  const delay = seen.findLast((span) => span.name === 'cb_delay' && span.t1 <= t + slack);
+  const over = delay?.t0 ?? t;
+  const check = seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack);
+  return check === undefined ? null : check.t1 - check.t0;
 }

@@ -6,7 +6,7 @@ import { firstAbove } from '../base/search.ts';
 import { formatCount, formatNs, plural } from '../base/units.ts';
 import type { SentenceKind } from '../protocol/lesson.ts';
 import { laneTime } from './align.ts';
-import { graceAt, lastWake } from './grace.ts';
+import { type Grace, graceOf, lastWake } from './grace.ts';
 import { hogs, isWait, opsUpTo, type SpanRecord, spansIn, statesAt } from './query.ts';
 import type { Frame, LaneIndex, RunIndex } from './types.ts';
 import { armTitle, capital, list, ofHogs, type Titles, verbFor } from './words.ts';
@@ -53,7 +53,7 @@ function statesOfRow(lane: LaneIndex, row: number, a: number, b: number) {
     const length = Math.min(span.t1, b) - Math.max(span.t0, a);
     time.set(span.kind, (time.get(span.kind) ?? 0) + length);
   }
-  return [...time].sort((x, y) => y[1] - x[1]);
+  return [...time].sort((x, y) => y[1] - x[1] || x[0] - y[0]);
 }
 
 function oneOp(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
@@ -75,7 +75,7 @@ function oneOp(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
   return `On ${armTitle(titles, lane)} this ${titles.operation.name} ${done ? 'took' : 'takes'} ${formatNs(b - a)}: ${list(parts)}.`;
 }
 
-/** "On SRCU 8 of 9 hogs wait for the same grace period; it was asked for 5.2 ms ago, ..." */
+/** "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it was asked for 5.2 ms ago, ..." */
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
   if (t > lane.watermark) return `On ${name} nothing is known yet of this moment.`;
@@ -84,24 +84,42 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
   const waiting = states.filter((s): s is SpanRecord => s !== null && isWait(index.kinds[s.kind]));
   if (waiting.length === 0) return `On ${name} ${whatElse(index, states, all)}.`;
   const kind = index.kinds[waiting[0]!.kind]!;
-  const grace = graceAt(index, lane, t);
-  const oldest = Math.min(...waiting.map((s) => s.t0));
   const who = `On ${name} ${ofHogs(waiting.length, all)} ${verbFor(kind, waiting.length)}`;
+  const graces = waiting.map((s) => graceOf(index, lane, s.t0, t));
+  const grace = mostWaitedFor(graces);
   if (grace === null) {
+    const oldest = Math.min(...waiting.map((s) => s.t0));
     return `${who}; the longest of them for ${formatNs(t - oldest)} now.`;
   }
+  const same = graces.filter((g) => g?.askedAt === grace.askedAt).length;
+  const shared =
+    same === 1
+      ? who
+      : same === waiting.length
+        ? who.replace(' for an ', ' for the same ')
+        : `${who}, ${same} of them for the same one`;
+  return `${shared}; ${graceWords(grace, t)}.`;
+}
+
+/** The grace period that most of the sleepers wait for. */
+function mostWaitedFor(graces: readonly (Grace | null)[]): Grace | null {
+  let best: { grace: Grace; n: number } | null = null;
+  for (const grace of graces) {
+    if (grace === null) continue;
+    const n = graces.filter((g) => g?.askedAt === grace.askedAt).length;
+    if (best === null || n > best.n) best = { grace, n };
+  }
+  return best?.grace ?? null;
+}
+
+function graceWords(grace: Grace, t: number): string {
+  if (grace.askedAt === null) return 'it has not begun, since the one before is not over';
   const asked = `it was asked for ${formatNs(t - grace.askedAt)} ago`;
-  const check =
-    grace.checkNs === null
-      ? 'nobody has looked for readers yet'
-      : `the check took ${formatNs(grace.checkNs)}`;
-  const found =
-    grace.checkNs === null
-      ? ''
-      : grace.readerSeen
-        ? ', and a reader was there'
-        : ', and no reader was there';
-  return `${who}; ${asked}, ${check}${found}.`;
+  if (grace.checkNs === null) return `${asked}, and nobody has looked for readers yet`;
+  const found = grace.readerSeen ? 'a reader was there' : 'no reader was there';
+  const check = `${asked}, the check took ${formatNs(grace.checkNs)}, and ${found}`;
+  if (grace.overSince === null) return check;
+  return `${check}; it has been over for ${formatNs(t - grace.overSince)}, but nobody was told`;
 }
 
 /** Nobody waits for the lesson's sake: what do they do? */

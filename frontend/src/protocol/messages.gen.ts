@@ -81,16 +81,7 @@ export interface Build {
    */
   arms: string[];
   arm: string;
-  phase:
-    | 'queued'
-    | 'unpack'
-    | 'patch'
-    | 'config'
-    | 'compile'
-    | 'store'
-    | 'done'
-    | 'failed'
-    | 'cancelled';
+  phase: 'wait' | 'extract' | 'patch' | 'config' | 'compile' | 'link' | 'store' | 'done' | 'failed';
   done: number;
   total: number;
   elapsed_s: number;
@@ -245,7 +236,10 @@ export interface Loss {
   arm: string;
   t0_ns: number;
   t1_ns: number;
-  events: number;
+  /**
+   * null: it is not known how many
+   */
+  events: number | null;
   where: 'ring buffer' | 'kprobe' | 'host';
 }
 /**

@@ -144,7 +144,8 @@ export const loss = z.object({
   arm: z.string(),
   t0_ns: z.number(),
   t1_ns: z.number(),
-  events: z.number(),
+  /** null: it is not known how many. */
+  events: z.number().nullable(),
   where: z.enum(['ring buffer', 'kprobe', 'host']),
 });
 

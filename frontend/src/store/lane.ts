@@ -23,7 +23,8 @@ export interface Row {
 export interface Loss {
   readonly t0: Nanos;
   readonly t1: Nanos;
-  readonly events: number;
+  /** null: it is not known how many. */
+  readonly events: number | null;
   readonly where: string;
 }
 

@@ -192,17 +192,11 @@ function drawLoss(
     pen.lineTo(x - 4, y + 4);
   }
   pen.stroke();
-  if (w > 120) {
-    pen.fillStyle = theme.hazard;
-    text(
-      pen,
-      theme,
-      `${loss.events.toLocaleString('en-US')} events lost`,
-      x,
-      top + height / 2,
-      'center',
-    );
-  }
+  const words =
+    loss.events === null ? 'events lost' : `${loss.events.toLocaleString('en-US')} events lost`;
+  if (w < textWidth(pen, theme, words) + 12) return;
+  pen.fillStyle = theme.hazard;
+  text(pen, theme, words, x, top + height / 2, 'center');
 }
 
 function text(

@@ -76,7 +76,6 @@ export function HogRowsCanvas(props: CanvasProps) {
       <canvas
         ref={canvas}
         style={{ ...fill, cursor: tip === null ? 'default' : 'pointer', touchAction: 'pan-y' }}
-        aria-hidden="true"
         onPointerDown={(event) => {
           const { x, y } = point(event);
           const layout = size === null ? null : layoutScore(runIndex, frame.get(), size, score);
@@ -176,9 +175,7 @@ export function KindSwatch({
     [kind, kinds, theme],
   );
   useCanvas(canvas, size, draw, null);
-  return (
-    <canvas ref={canvas} className="kind-swatch" style={{ width, height }} aria-hidden="true" />
-  );
+  return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} />;
 }
 
 export const view: ViewKind = {

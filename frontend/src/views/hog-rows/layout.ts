@@ -63,7 +63,11 @@ export interface LaneBox {
   readonly unknown: readonly [number, number] | null;
   /** Where the lane's run ended, px. */
   readonly endX: number | null;
-  readonly losses: readonly { readonly x0: number; readonly x1: number; readonly events: number }[];
+  readonly losses: readonly {
+    readonly x0: number;
+    readonly x1: number;
+    readonly events: number | null;
+  }[];
   /** History that was evicted, up to here, px. */
   readonly evictedTo: number | null;
   /** Lane time at x = left, and ns per px. */

@@ -68,7 +68,7 @@ export function LatencyDots({
       role="img"
       aria-label={`Length of each ${lesson.operation.name}, guest time, logarithmic. ${words}.`}
     >
-      <canvas ref={canvas} style={fill} aria-hidden="true" />
+      <canvas ref={canvas} style={fill} />
     </div>
   );
 }

@@ -50,7 +50,6 @@ export function Overview({
       <canvas
         ref={canvas}
         style={{ ...fill, cursor: 'grab', touchAction: 'none' }}
-        aria-hidden="true"
         onPointerDown={(event) => {
           const t = time(event);
           const { start, span } = frame.get();

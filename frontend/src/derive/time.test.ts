@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Episodes, alignment, beats, moments: where to look. */
+
+import { expect, test } from 'vitest';
+import { cell, indexOf } from '../../test/fixtures/drawing.ts';
+import { noOffsets, offsetsOf } from './align.ts';
+import { beatAfter, eventAfter, firstDivergence, nextLongWait } from './beats.ts';
+import { newestEpisode, nextEpisode } from './episodes.ts';
+import { placeOf } from './moments.ts';
+import { phaseOf } from './ticks.ts';
+
+const ms = 1e6;
+const cells = (t: number | null) => (t === null ? null : t / cell);
+
+test('an episode lies below the watermark of the slowest lane that still runs', () => {
+  const live = indexOf(
+    `
+    rwsem
+    storm-0  R!R!R!R!R!R!R!R!R!R!
+    srcu
+    storm-0  R!R!R!R!R!R!
+  `,
+    true,
+  );
+  expect(newestEpisode(live, 4 * cell, cell, noOffsets)).toEqual({
+    start: 8 * cell,
+    span: 4 * cell,
+  });
+});
+
+test('lanes that ended hold nobody back: a recording goes to the end of the longest', () => {
+  const recorded = indexOf(`
+    rwsem
+    storm-0  R!R!R!R!R!R!R!R!
+    srcu
+    storm-0  R!R!R!R!R!R!R!R!
+  `);
+  expect(newestEpisode(recorded, 4 * cell, cell, noOffsets)!.start).toBe(12 * cell);
+});
+
+test('a window in which a lane did nothing is passed over for one nearby', () => {
+  const live = indexOf(
+    `
+    rwsem
+    storm-0  R!R!R!R!R!R!R!R!R!R!
+    srcu
+    storm-0  R!R!R!R!SSSSSSSSSSSS
+  `,
+    true,
+  );
+  expect(newestEpisode(live, 4 * cell, cell, noOffsets)!.start).toBe(7 * cell);
+});
+
+test('no window is complete yet: none', () => {
+  const live = indexOf('rwsem\nstorm-0 R!R!', true);
+  expect(newestEpisode(live, 10 * cell, cell, noOffsets)).toBeNull();
+});
+
+test('a recording is shown window after window and begins again', () => {
+  const index = indexOf('rwsem\nstorm-0 R!R!R!R!R!');
+  const first = { start: 0 as never, span: 4 * cell };
+  const second = nextEpisode(index, first, noOffsets);
+  expect([second.start / cell, nextEpisode(index, second, noOffsets).start]).toEqual([4, 0]);
+});
+
+test('by operation, the operation that the slower lane has ended stands at one place', () => {
+  const index = indexOf(`
+    rwsem
+    storm-0  R!R!R!R!R!R!
+    srcu
+    storm-0  RSSS!RSSSSS!
+  `);
+  const offset = offsetsOf(index, 'operation', 6 * cell);
+  expect(cells(offset.get('srcu')!)).toBe(0);
+  expect(cells(offset.get('rwsem')!)).toBe(3);
+  expect(offsetsOf(index, 'time', 6 * cell).size).toBe(0);
+});
+
+test('beats are ends of operations on any lane, there and back', () => {
+  const index = indexOf(`
+    rwsem
+    storm-0  RR!RR!RR!
+    srcu
+    storm-0  RSSS!RSSS
+  `);
+  const forth: (number | null)[] = [];
+  let t: number | null = 0;
+  while (t !== null) {
+    t = beatAfter(index, noOffsets, t, 1);
+    forth.push(cells(t));
+  }
+  expect(forth).toEqual([3, 5, 6, 9, null]);
+  expect(cells(beatAfter(index, noOffsets, 6 * cell, -1))).toBe(5);
+});
+
+test('events step to the next begin of anything', () => {
+  const index = indexOf('srcu\nstorm-0 RRSSSRR\ngrace-period ..AAC');
+  expect(cells(eventAfter(index, noOffsets, 0, 1))).toBe(2);
+  expect(cells(eventAfter(index, noOffsets, 2 * cell, 1))).toBe(4);
+  expect(cells(eventAfter(index, noOffsets, 4 * cell, -1))).toBe(2);
+});
+
+test('the next long wait is at least half of the longest, and never one that is not the lesson', () => {
+  const index = indexOf('srcu\nstorm-0 RSSREEEEEEEERSSSSSSRSSSSR');
+  const next = nextLongWait(index, noOffsets, 0)!;
+  expect([cells(next.t0), cells(next.t1)]).toEqual([13, 19]);
+  expect(cells(nextLongWait(index, noOffsets, 13 * cell)!.t0)).toBe(20);
+  expect(cells(nextLongWait(index, noOffsets, 21 * cell)!.t0), 'from the start again').toBe(13);
+});
+
+test('lanes part when one has eight operations and another at most half', () => {
+  const index = indexOf(`
+    rwsem
+    storm-0  R!R!R!R!R!R!R!R!R!
+    srcu
+    storm-0  RSSSS!RSSSSSSS!RSS
+  `);
+  expect(cells(firstDivergence(index, noOffsets))).toBe(16);
+});
+
+test('scenes find their moments', () => {
+  const index = indexOf(`
+    srcu
+    storm-0  RR!RSSSSSSRR!RSSRR
+    storm-1  RRRRSSRR!RRRRRSSRR
+    storm-reclaim ......OO..OOOO....
+    grace-period ....AAAAACX.......
+  `);
+  const place = (moment: 'first_op' | 'start' | 'longest_wait' | 'reader') => {
+    const { moment: t, start } = placeOf(index, { moment, window_ms: 1 });
+    return [cells(start)!.toFixed(1), cells(t)!.toFixed(1)];
+  };
+  expect(place('start')).toEqual(['0.0', '0.0']);
+  expect(place('first_op')).toEqual(['0.0', '0.0']);
+  expect(place('longest_wait')).toEqual(['3.8', '10.0']);
+  expect(place('reader')).toEqual(['6.5', '10.5']);
+});
+
+test("a tick's phase is the early edge of what ticks begin, also across the wrap", () => {
+  const late = [0.02, 0.05, 0.03, 0.06, 0.02, 0.04, 0.3].map((x) => (3.98 + x) % 4);
+  expect(
+    phaseOf(
+      late.map((x) => x * ms),
+      4 * ms,
+    )! / ms,
+  ).toBeCloseTo(0, 1);
+  expect(
+    phaseOf(
+      [0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5].map((x) => x * ms),
+      4 * ms,
+    ),
+  ).toBeNull();
+  expect(
+    phaseOf(
+      [1, 1, 1].map((x) => x * ms),
+      4 * ms,
+    ),
+  ).toBeNull();
+});

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The twin in words: what a picture shows is what is said. One letter is 100 µs. */
+
+import { expect, test } from 'vitest';
+import { cell, frameOver, indexOf } from '../../test/fixtures/drawing.ts';
+import { testLesson } from '../../test/fixtures/lesson.ts';
+import { latenciesOf } from './latency.ts';
+import { answerOf } from './prediction.ts';
+import { sentenceOf } from './sentences.ts';
+import { nearbyOf, summaryOf } from './summary.ts';
+
+const picture = indexOf(`
+  rwsem
+  storm-0  RRR!RRR!RRR!RRR!RRR!
+  storm-1  LLRRRLLRRRLLRRRLLRRR
+  srcu
+  storm-0  RSSSSSSSSSSSSSSSSR!R
+  storm-1  RSSSSSSSSSSSSSSSSR!R
+  storm-2  RRRRRREERRSSSSSSSSSS
+  grace-period .AAAAAAAACAAAAAAAAAA
+  callbacks ..........DDDDDDDW..
+  exp-rcu ......GG............
+  wake> storm-0 17
+  wake> storm-1 17
+`);
+
+const say = (kind: Parameters<typeof sentenceOf>[0], moment: number) =>
+  sentenceOf(kind, picture, frameOver(0, 20, moment), testLesson);
+
+test('waits: who, since when, was there a check, was there a reader', () => {
+  expect(say('waits', 5)).toBe(
+    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them for 0 now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it was asked for 400 µs ago, and nobody has looked for readers yet.',
+  );
+  expect(say('waits', 12)).toContain(
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it was asked for 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was told.',
+  );
+});
+
+test('who asks while a grace period is under way waits for the next, and is not counted with the first', () => {
+  const two = indexOf(`
+    srcu
+    storm-0  RSSSSSSSSSSS
+    storm-1  RRRRRSSSSSSS
+    storm-2  RRRRRRSSSSSS
+    grace-period .AAAAAAAAAAA
+  `);
+  expect(sentenceOf('waits', two, frameOver(0, 12, 4), testLesson)).toBe(
+    'On SRCU 1 of 3 hogs waits for an SRCU grace period; it was asked for 300 µs ago, and nobody has looked for readers yet.',
+  );
+  expect(sentenceOf('waits', two, frameOver(0, 12, 8), testLesson)).toBe(
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it has not begun, since the one before is not over.',
+  );
+});
+
+test('wakes: how many one wake freed, and what their sleep was made of', () => {
+  expect(say('wakes', 18)).toBe(
+    'On SRCU one wake freed 2 hogs 100 µs ago. The longest of them had slept for 1.6 ms; the check took 100 µs of it, ticks the rest.',
+  );
+  expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
+});
+
+test('rates are counts so far, not rates', () => {
+  expect(say('rates', 20)).toBe('Up to this moment rwsem has done 5 umounts and SRCU 2.');
+  expect(say('rates', 4)).toBe('Up to this moment rwsem has done 1 umount and SRCU 0.');
+});
+
+test('one operation is taken apart', () => {
+  const one = indexOf('rwsem\nstorm-0 RREERRRLL!');
+  expect(sentenceOf('one_op', one, frameOver(0, 10, 10), testLesson)).toBe(
+    'On rwsem this umount took 1 ms: 600 µs it runs, 200 µs it waits for shrinker_rwsem and 200 µs it waits for an expedited RCU grace period (not the lesson).',
+  );
+});
+
+test('expedited periods are counted, and dismissed', () => {
+  expect(say('expedited', 20)).toBe(
+    'In this window rwsem runs 0 expedited RCU grace periods for 5 umounts and SRCU runs 1 expedited RCU grace period for 2 umounts, the longest 200 µs. Every kernel pays for them, so they cannot be the difference.',
+  );
+});
+
+test('a reader is named with those who wait for it', () => {
+  const read = indexOf(`
+    srcu
+    storm-0  RSSSSSSSSS
+    storm-1  RRRRRRSSSS
+    storm-reclaim .OOOOOOO..
+    grace-period .AACXXXX..
+  `);
+  expect(sentenceOf('reader', read, frameOver(0, 10, 5), testLesson)).toBe(
+    'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found it and looks again.',
+  );
+  expect(sentenceOf('reader', read, frameOver(0, 10, 9), testLesson)).toBe(
+    'On SRCU no reader walks the shrinkers now.',
+  );
+});
+
+test('a moment that is not known yet is not called idle', () => {
+  const live = indexOf('srcu\nstorm-0 RRRR', true);
+  expect(sentenceOf('waits', live, frameOver(0, 20, 9), testLesson)).toBe(
+    'On SRCU nothing is known yet of this moment.',
+  );
+});
+
+test('the summary shares out all of the hogs’ time', () => {
+  const [, srcu] = summaryOf(picture, frameOver(0, 20, 0), testLesson);
+  const shares = Object.fromEntries(srcu!.shares.map((s) => [s.title, Math.round(s.share * 60)]));
+  expect(shares).toEqual({
+    'waits for an SRCU grace period': 42,
+    running: 16,
+    'waits for an expedited RCU grace period': 2,
+  });
+  expect(srcu!.ops).toBe(2);
+});
+
+test('the table holds at most 50 marks, those nearest to the moment, in order', () => {
+  const rows = nearbyOf(picture, frameOver(0, 20, 10), testLesson);
+  expect(rows.length).toBeLessThanOrEqual(50);
+  expect(rows.map((r) => r.t0)).toEqual(rows.map((r) => r.t0).toSorted((a, b) => a - b));
+  expect(rows.some((r) => r.what.startsWith('check') && r.length === '100 µs')).toBe(true);
+  const busy = indexOf(`rwsem\nstorm-0 ${'RL'.repeat(200)}`);
+  const near = nearbyOf(busy, frameOver(0, 400, 200), testLesson);
+  expect(near.length).toBe(50);
+  expect(Math.abs(near[0]!.t0 / cell - 200)).toBeLessThan(27);
+});
+
+test('a prediction is answered over equal guest time', () => {
+  const index = indexOf(`
+    rwsem
+    storm-0  R!R!R!R!R!R!R!R!R!R!R!R!
+    srcu
+    storm-0  RSSS!RSSS!
+  `);
+  const answer = answerOf(testLesson.predictions['fewer']!, index)!;
+  expect([answer.ops, answer.overNs / cell, answer.choice]).toEqual([[2, 5], 10, 1]);
+  expect(answer.ratio).toBeCloseTo(0.4);
+});
+
+test('too few operations prove nothing', () => {
+  const index = indexOf('rwsem\nstorm-0 R!R!\nsrcu\nstorm-0 R!RR');
+  expect(answerOf(testLesson.predictions['fewer']!, index)).toBeNull();
+});
+
+test('latencies up to the moment: n counts all, dots are the same each time', () => {
+  const lane = picture.lanes[0]!;
+  const some = latenciesOf(lane, 12 * cell);
+  expect([some.n, some.median, some.samples.length]).toEqual([3, 4 * cell, 3]);
+  const many = indexOf(`rwsem\nstorm-0 ${'R!'.repeat(1000)}`).lanes[0]!;
+  const dots = latenciesOf(many, Number.POSITIVE_INFINITY, 100);
+  expect(dots.n).toBe(1000);
+  expect(dots.samples.length).toBeGreaterThan(60);
+  expect(dots.samples.length).toBeLessThan(140);
+  expect(latenciesOf(many, Number.POSITIVE_INFINITY, 100).samples).toEqual(dots.samples);
+});

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { decode, encode } from '@msgpack/msgpack';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { directDecoder } from './decoder.ts';
+import { backoffMs, type Connection, closeReason, openSocket } from './socket.ts';
+
+class FakeSocket {
+  static made: FakeSocket[] = [];
+  readyState = 0;
+  binaryType = '';
+  sent: unknown[] = [];
+  onopen: (() => void) | null = null;
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+  onclose: ((event: { code: number; reason: string }) => void) | null = null;
+
+  constructor() {
+    FakeSocket.made.push(this);
+  }
+  send(bytes: Uint8Array): void {
+    this.sent.push(decode(bytes));
+  }
+  close(): void {
+    this.readyState = 3;
+  }
+  open(): void {
+    this.readyState = 1;
+    this.onopen?.();
+  }
+  drop(code: number, reason = ''): void {
+    this.readyState = 3;
+    this.onclose?.({ code, reason });
+  }
+  receive(tree: unknown): void {
+    this.onmessage?.({ data: encode(tree).slice().buffer });
+  }
+}
+
+function connectFake() {
+  const connections: Connection[] = [];
+  const messages: unknown[] = [];
+  const complaints: string[] = [];
+  const socket = openSocket({
+    url: 'ws://page/ws',
+    makeSocket: () => new FakeSocket() as unknown as WebSocket,
+    makeDecoder: directDecoder,
+    random: () => 0.5,
+    onMessage: (message) => messages.push(message),
+    onConnection: (connection) => connections.push(connection),
+    onComplaint: (sentence) => complaints.push(sentence),
+  });
+  return { socket, connections, messages, complaints };
+}
+
+beforeEach(() => {
+  FakeSocket.made = [];
+  vi.useFakeTimers();
+});
+
+test('a broken connection is tried again, and the lesson is opened again', () => {
+  const { socket, connections } = connectFake();
+  FakeSocket.made[0]!.open();
+  socket.send({ type: 'open', lesson: '02-grace-periods' });
+  FakeSocket.made[0]!.drop(1006);
+  expect(connections.at(-1)).toEqual({
+    state: 'retry',
+    reason: 'The connection to the server broke.',
+    retryInMs: 250,
+  });
+  vi.advanceTimersByTime(251);
+  FakeSocket.made[1]!.open();
+  expect(FakeSocket.made[1]!.sent).toEqual([{ type: 'open', lesson: '02-grace-periods' }]);
+  expect(connections.at(-1)!.state).toBe('open');
+});
+
+test('a refusal is final and says why', () => {
+  const { connections } = connectFake();
+  FakeSocket.made[0]!.open();
+  FakeSocket.made[0]!.drop(1008, '20 malformed messages');
+  vi.advanceTimersByTime(60_000);
+  expect(FakeSocket.made.length).toBe(1);
+  expect(connections.at(-1)).toEqual({
+    state: 'closed',
+    reason: '20 malformed messages',
+    retryInMs: null,
+  });
+});
+
+test('what a person said while there was no connection is said once there is', () => {
+  const { socket } = connectFake();
+  socket.send({ type: 'stop' });
+  FakeSocket.made[0]!.open();
+  expect(FakeSocket.made[0]!.sent).toEqual([{ type: 'stop' }]);
+});
+
+test('handled messages are acked in groups, counted anew on each connection', () => {
+  const { messages } = connectFake();
+  FakeSocket.made[0]!.open();
+  for (let i = 0; i < 33; i++) {
+    FakeSocket.made[0]!.receive({ type: 'control', controller: null, you: false });
+  }
+  expect(messages.length).toBe(33);
+  expect(FakeSocket.made[0]!.sent).toEqual([
+    { type: 'ack', n: 16 },
+    { type: 'ack', n: 32 },
+  ]);
+});
+
+test('close codes: who may come back', () => {
+  const retry = [1000, 1001, 1006, 1011, 1012, 1013, 4408].filter((c) => closeReason(c, '').retry);
+  expect(retry).toEqual([1000, 1001, 1006, 1011, 1012, 1013, 4408]);
+  expect([1002, 1003, 1008, 4000].some((c) => closeReason(c, '').retry)).toBe(false);
+});
+
+test('waiting doubles up to 8 s, and dice spread it by a quarter', () => {
+  expect([0, 1, 2, 5, 50].map((n) => backoffMs(n, 0.5))).toEqual([250, 500, 1000, 8000, 8000]);
+  expect([backoffMs(0, 0), backoffMs(0, 1)]).toEqual([187.5, 312.5]);
+});

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { expect, test } from 'vitest';
+import { laneMessage, opBatch, runMessage, spanBatch } from '../../test/fixtures/messages.ts';
+import { Store } from './store.ts';
+
+const head = (seq: number, watermark = 1000, runId = 'r') => ({ runId, arm: 'a', seq, watermark });
+const span = (t0: number, t1: number, row = 0) => ({ t0, t1, row, kind: 0 });
+
+function started(limits?: ConstructorParameters<typeof Store>[0]): Store {
+  const store = new Store(limits);
+  store.dispatch(runMessage('r', ['a', 'b'], 'running', 'live'));
+  return store;
+}
+
+test('batches append; columns keep what they had', () => {
+  const store = started();
+  for (let seq = 0; seq < 40; seq++) {
+    store.dispatch(spanBatch(head(seq, seq * 100), [span(seq * 100, seq * 100 + 50)]));
+  }
+  const { spans, watermark } = store.shown()!.lane('a');
+  expect(spans.length).toBe(40);
+  expect([...spans.t0.subarray(0, 40)]).toEqual(Array.from({ length: 40 }, (_, i) => i * 100));
+  expect(watermark).toBe(3900);
+});
+
+test('open spans are replaced as a whole, and their numbers may skip', () => {
+  const store = started();
+  store.dispatch(spanBatch(head(0), [span(1, 9), span(2, 9, 1)], 'open'));
+  store.dispatch(spanBatch(head(7), [span(5, 19)], 'open'));
+  const { open, gaps } = store.shown()!.lane('a');
+  expect([open.length, open.t0[0], gaps.length]).toEqual([1, 5, 0]);
+});
+
+test('a skipped number is told as a gap, a told gap is not told twice', () => {
+  const store = started();
+  store.dispatch(spanBatch(head(0), [span(0, 1)]));
+  store.dispatch({
+    type: 'gap',
+    run_id: 'r',
+    arm: 'a',
+    table: 'spans',
+    from_seq: 1,
+    to_seq: 4,
+    rows: 99,
+  });
+  store.dispatch(spanBatch(head(5), [span(2, 3)]));
+  store.dispatch(spanBatch(head(8), [span(4, 5)]));
+  expect(
+    store
+      .shown()!
+      .lane('a')
+      .gaps.map((g) => [g.from_seq, g.to_seq, g.rows]),
+  ).toEqual([
+    [1, 4, 99],
+    [6, 7, 0],
+  ]);
+});
+
+test('after a reconnect the table begins anew; a repeated batch is not counted twice', () => {
+  const store = started();
+  store.dispatch(spanBatch(head(0), [span(0, 1)]));
+  store.dispatch(spanBatch(head(1), [span(1, 2)]));
+  store.dispatch(spanBatch(head(1), [span(1, 2)]));
+  expect(store.shown()!.lane('a').spans.length).toBe(2);
+  store.dispatch(spanBatch(head(0), [span(0, 1)]));
+  store.dispatch(spanBatch(head(1), [span(1, 2)]));
+  store.dispatch(spanBatch(head(2), [span(2, 3)]));
+  expect(store.shown()!.lane('a').spans.length).toBe(3);
+});
+
+test('memory is bounded: the oldest go, and the lane says from when its history is', () => {
+  const store = started({ spans: 100, lines: 5 });
+  for (let seq = 0; seq < 30; seq++) {
+    const rows = Array.from({ length: 10 }, (_, i) =>
+      span(seq * 100 + i * 10, seq * 100 + i * 10 + 10),
+    );
+    store.dispatch(spanBatch(head(seq), rows));
+  }
+  const lane = store.shown()!.lane('a');
+  expect(lane.spans.length).toBeLessThanOrEqual(100);
+  expect(lane.spans.length + lane.spans.evicted).toBe(300);
+  expect(lane.spans.t1[lane.spans.length - 1]).toBe(3000);
+  expect(lane.historyFrom).toBe(lane.spans.t1[0]);
+});
+
+test('a batch without a column is an error on the page, not a crash', () => {
+  const store = started();
+  const whole = spanBatch(head(0), [span(0, 1)]);
+  const { cpu: _cpu, ...columns } = whole.columns;
+  store.dispatch({ ...whole, columns });
+  expect(store.errors.get()[0]!.sentence).toContain('lacks the column cpu');
+  expect(store.shown()!.lane('a').spans.length).toBe(0);
+});
+
+test('the recording stays on show until the live run has events', () => {
+  const store = new Store();
+  store.dispatch(runMessage('recorded:x', ['a'], 'done'));
+  store.dispatch(opBatch(head(0, 1000, 'recorded:x'), [{ t0: 0, t1: 5, row: 0 }]));
+  store.dispatch(runMessage('live-1', ['a'], 'booting', 'live'));
+  store.dispatch(laneMessage('live-1', 'a', 'booting'));
+  expect(store.run.get()!.run_id).toBe('recorded:x');
+  expect(store.pending.get()!.run_id).toBe('live-1');
+  expect(store.lanes.get().map((l) => l.phase)).toEqual(['booting']);
+  store.dispatch(spanBatch(head(0, 5, 'live-1'), [span(0, 5)]));
+  expect(store.run.get()!.run_id).toBe('live-1');
+  expect(store.pending.get()).toBeNull();
+});
+
+test('a live run that fails before its first event leaves the recording on show', () => {
+  const store = new Store();
+  store.dispatch(runMessage('recorded:x', ['a'], 'done'));
+  store.dispatch(opBatch(head(0, 1000, 'recorded:x'), [{ t0: 0, t1: 5, row: 0 }]));
+  store.dispatch(runMessage('live-1', ['a'], 'failed', 'live'));
+  expect(store.run.get()!.run_id).toBe('recorded:x');
+  expect(store.pending.get()).toBeNull();
+});
+
+test('only the part that changed is told', () => {
+  const store = started();
+  let events = 0;
+  let builds = 0;
+  store.events.subscribe(() => events++);
+  store.builds.subscribe(() => builds++);
+  store.dispatch(spanBatch(head(0), [span(0, 1)]));
+  expect([events, builds]).toEqual([1, 0]);
+});

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The layer rule bites: base < protocol < store < derive < views < lesson, ui. Checked on files in a scratch folder. */
+
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const forbidden = [
+  ['src/base/a.ts', '../store/store.ts'],
+  ['src/protocol/a.ts', '../store/store.ts'],
+  ['src/store/a.ts', '../derive/types.ts'],
+  ['src/derive/a.ts', '../views/paints.ts'],
+  ['src/derive/b.ts', 'react'],
+  ['src/views/a.ts', '../lesson/story.tsx'],
+  ['src/views/kind/a.ts', '../../ui/theme.ts'],
+] as const;
+
+const allowed = [
+  ['src/derive/c.ts', '../store/store.ts'],
+  ['src/views/kind/c.ts', '../../derive/types.ts'],
+  ['src/lesson/c.ts', '../views/hooks.tsx'],
+] as const;
+
+test('an import of a higher layer fails the lint, one of a lower layer does not', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'layers-'));
+  try {
+    copyFileSync(join(root, 'biome.json'), join(folder, 'biome.json'));
+    for (const [path, from] of [...forbidden, ...allowed]) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), `export { x } from '${from}';\n`);
+    }
+    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+    const arguments_ = [biome, 'lint', '--max-diagnostics=none', '--colors=off', 'src'];
+    const run = spawnSync(process.execPath, arguments_, { cwd: folder, encoding: 'utf8' });
+    const said = run.stdout + run.stderr;
+    const refused = [...said.matchAll(/^(\S+\.ts):\d+:\d+ lint\/style\/noRestrictedImports/gm)];
+    expect(refused.map((m) => m[1]).toSorted()).toEqual(forbidden.map(([path]) => path).toSorted());
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
