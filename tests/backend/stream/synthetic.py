@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from duet.lessons.load import LessonFolder
 from duet.stream import messages as m
 from duet.stream.codec import batch

@@ -6,11 +6,12 @@ from __future__ import annotations
 import msgpack
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from duet.errors import InfraError, InputError
 from duet.stream import messages as m
 from duet.stream.codec import MAX_CLIENT_BYTES, batch, failure, pack, unpack_client
-from hypothesis import given
-from hypothesis import strategies as st
 
 GOOD = {"type": "start", "lesson": "02-grace-periods", "arms": ["srcu"], "params": {"hogs": 3}}
 

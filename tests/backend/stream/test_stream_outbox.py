@@ -6,12 +6,13 @@ from __future__ import annotations
 import msgpack
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from duet.stream import messages as m
 from duet.stream.codec import Packet, batch, pack
 from duet.stream.outbox import Outbox, OutboxFull
 from duet.stream.runlog import RunLog
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def a_batch(table: str, seq: int, rows: int = 2) -> Packet:

@@ -14,12 +14,13 @@ from typing import Any
 
 import msgpack
 import pytest
-from duet.stream.hub import Hub
-from duet.stream.outbox import Outbox
 from toy_server import SLUG, Page, page, serving, told
 from toy_stage import toy_app
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from duet.stream.hub import Hub
+from duet.stream.outbox import Outbox
 
 NOWHERE = Path("/nonexistent")
 

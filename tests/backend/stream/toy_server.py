@@ -13,8 +13,9 @@ from typing import Any
 
 import msgpack
 import uvicorn
-from duet.stream.protocol import SocketProtocol
 from websockets.asyncio.client import ClientConnection, connect
+
+from duet.stream.protocol import SocketProtocol
 
 SLUG = "02-grace-periods"
 Message = dict[str, Any]

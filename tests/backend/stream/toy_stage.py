@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from synthetic import LABEL, lane_messages
+
 from duet.api.app import create_app
 from duet.api.director import Director
 from duet.api.parts import MeasureWish, Wish
@@ -21,7 +23,6 @@ from duet.stream import messages as m
 from duet.stream.codec import pack, pack_line
 from duet.stream.hub import Hub
 from duet.stream.runlog import RunLog
-from synthetic import LABEL, lane_messages
 
 NOW = "2026-01-01T00:00:00Z"
 
@@ -221,7 +222,7 @@ class ToyRecordings:
             params = folder.check_params(self.knobs)
             arms = tuple(arm.name for arm in folder.lesson.arms)
             wish = Wish(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
-            run = ToyRun(wish, "recorded:synthetic", None, 1.0)
+            run = ToyRun(wish, f"recorded:{slug}:synthetic", None, 1.0)
             await run.perform()
             self.cache[slug] = run
         return self.cache[slug]
@@ -277,6 +278,7 @@ def toy_app(
 
 if __name__ == "__main__":
     import uvicorn
+
     from duet.settings import repo_root
     from duet.stream.protocol import SocketProtocol
 

@@ -49,7 +49,6 @@ class Director:
         self._stage = stage
         self._builds = builds
         self._runs: OrderedDict[str, Performance] = OrderedDict()
-        self._recorded: OrderedDict[str, Performance] = OrderedDict()
         self._newest: dict[str, str] = {}
         self._measured: dict[str, m.Measured] = {}
         self._wish: Wish | MeasureWish | None = None
@@ -133,7 +132,12 @@ class Director:
         Raises:
             InputError: unknown or forgotten.
         """
-        found = self._runs.get(run_id) or self._recorded.get(run_id)
+        kind, _, rest = run_id.partition(":")
+        if kind == "recorded" and rest:
+            slug, _, name = rest.partition(":")
+            found = await self.recordings.load(slug, name)
+        else:
+            found = self._runs.get(run_id)
         if found is None:
             raise InputError(
                 f"there is no run '{run_id:.60}' here (the last {KEPT_RUNS} live runs are kept).",
@@ -161,14 +165,13 @@ class Director:
 
     async def _chosen_run(self, slug: str, run: str | None) -> Performance | None:
         """The run to show: named, else the newest live one, else the recording."""
-        if run is None and slug in self._newest:
-            return self._runs.get(self._newest[slug])
-        if run is not None and not run.startswith("recorded"):
+        if run is not None and run != "recorded":
             return await self.find_run(run)
-        _, _, name = (run or "recorded").partition(":")
-        found = await self.recordings.load(slug, name or None)
-        if found is not None:
-            self._recorded[found.log.run_id] = found
+        found = None
+        if run is not None or slug not in self._newest:
+            found = await self.recordings.load(slug)
+        if run is None and slug in self._newest:  # it may have begun while the recording was read
+            return self._runs[self._newest[slug]]
         return found
 
     def _want(self, viewer: Viewer, wish: Wish | MeasureWish) -> None:
@@ -212,7 +215,8 @@ class Director:
         self._runs[run_id] = performance
         self._newest[wish.folder.slug] = run_id
         while len(self._runs) > KEPT_RUNS:
-            self._runs.popitem(last=False)
+            former, _ = self._runs.popitem(last=False)
+            self._newest = {slug: run for slug, run in self._newest.items() if run != former}
         self.hub.switch(performance.log)
         run = asyncio.create_task(performance.perform(), name=run_id)
         halt = asyncio.create_task(self._halt.wait(), name=f"halt {run_id}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import OrderedDict
 from pathlib import Path
@@ -31,7 +32,7 @@ class RecordedRun:
     """A recording, decoded (see api.parts.Performance)."""
 
     def __init__(self, folder: LessonFolder, path: Path) -> None:
-        self.log = RunLog(f"recorded:{path.stem}", folder.slug)
+        self.log = RunLog(f"recorded:{folder.slug}:{path.stem}", folder.slug)
         self._folder = folder
         self._path = path
         self._session: RunSession | None = None
@@ -105,27 +106,23 @@ class LessonRecordings:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
+        self._reading = asyncio.Lock()
+        self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
 
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
         """What is recorded; a bundle that cannot be opened is left out (lint names it)."""
-        rows: list[dict[str, JsonValue]] = []
-        for path in lessons.load(slug).recordings():
-            try:
-                manifest = open_bundle(path).manifest
-            except DuetError:
-                continue
-            rows.append(
-                {
-                    "name": path.stem,
-                    "params": dict(manifest.params),
-                    "arms": [entry.name for entry in manifest.arms],
-                    "clock": str(manifest.clock),
-                    "seconds": manifest.params.get("seconds"),
-                    "bytes": path.stat().st_size,
-                    "recorded_at": manifest.created,
-                }
-            )
-        return rows
+        listed = (self._entry(path) for path in lessons.load(slug).recordings())
+        return [entry for entry in listed if entry is not None]
+
+    def _entry(self, path: Path) -> dict[str, JsonValue] | None:
+        """One line of the listing; a bundle is opened again only when it changed."""
+        status = path.stat()
+        stamp = (status.st_size, status.st_mtime_ns)
+        known = self._listed.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, _describe(path, status.st_size))
+            self._listed[path] = known
+        return known[1]
 
     async def load(self, slug: str, name: str | None = None) -> Performance | None:
         """The recording of that name, or the first.
@@ -143,9 +140,13 @@ class LessonRecordings:
                 f"lesson {slug} has no recording '{chosen:.60}'.",
                 remedy=f"Choose from: {', '.join(paths) or 'none'}.",
             )
-        key = (slug, chosen)
+        async with self._reading:  # many pages open the same recording at once
+            return await self._read(folder, paths[chosen])
+
+    async def _read(self, folder: LessonFolder, path: Path) -> RecordedRun:
+        key = (folder.slug, path.stem)
         if key not in self._kept:
-            run = RecordedRun(folder, paths[chosen])
+            run = RecordedRun(folder, path)
             await run.perform()
             self._kept[key] = run
             while len(self._kept) > KEPT:
@@ -157,6 +158,22 @@ class LessonRecordings:
         """The first recorded measured table; None when there is none or it is unreadable."""
         tables = read_tables(lessons.load(slug).folder / "recorded" / MEASURED)
         return tables[0] if tables else None
+
+
+def _describe(path: Path, size: int) -> dict[str, JsonValue] | None:
+    try:
+        manifest = open_bundle(path).manifest
+    except DuetError:
+        return None
+    return {
+        "name": path.stem,
+        "params": dict(manifest.params),
+        "arms": [entry.name for entry in manifest.arms],
+        "clock": manifest.clock,
+        "seconds": manifest.params.get("seconds"),
+        "bytes": size,
+        "recorded_at": manifest.created,
+    }
 
 
 def read_tables(path: Path) -> list[m.Measured]:

@@ -118,8 +118,17 @@ def _guests() -> Iterator[Check]:
     yield _program("qemu-system-x86_64", "qemu-system-x86", "booting guests")
     yield _program("busybox", "busybox-static", "the guests' root", flag="--help")
     yield _program("stress-ng", "stress-ng", "the mail's own workload")
-    yield _program("vng", "virtme-ng", "the author's launcher", absent="warning")
+    yield _launcher()
     yield _kvm()
+
+
+def _launcher() -> Check:
+    beside = Path(sys.executable).with_name("vng")
+    path = str(beside) if beside.exists() else shutil.which("vng")
+    purpose = "the author's launcher (DUET_GUEST=vng)"
+    if path is None:
+        return Check("vng", "warning", "not found", purpose, "Run ./setup.sh page.")
+    return Check("vng", "ok", path, purpose)
 
 
 def _kvm() -> Check:
