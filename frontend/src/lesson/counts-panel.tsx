@@ -50,7 +50,7 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
 
 function CountRow({ arm, title }: { readonly arm: string; readonly title: string }) {
   const metrics = useMetrics(arm);
-  const wait = metrics?.wait_ns.p50 ?? null;
+  const wait = metrics && metrics.wait_ns.n > 0 ? metrics.wait_ns.p50 : null;
   return (
     <tr>
       <th scope="row">{title}</th>

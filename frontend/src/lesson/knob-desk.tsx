@@ -322,7 +322,12 @@ function NumberField(props: {
 /** A small number turned by hand: minus, the value, plus. */
 function Stepper({ name, param, value, onChange }: KnobProps) {
   return (
-    <fieldset className="stepper" aria-label={param.title} title={param.help}>
+    <fieldset
+      className="stepper"
+      aria-label={param.title}
+      title={param.help}
+      data-testid={`knob-${name}`}
+    >
       <button
         type="button"
         className="button"

@@ -7,6 +7,7 @@ import type { Connection } from '../protocol/socket.ts';
 import { useConnection, useErrors } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
+import { sentenceCase } from '../ui/words.ts';
 
 export function Notices() {
   const connection = useConnection();
@@ -67,7 +68,7 @@ function ErrorLine({
     <div className="notice" role="alert" data-testid="error">
       <CrossIcon />
       <span>
-        {error.sentence} <span className="quiet">{error.remedy}</span>
+        {sentenceCase(error.sentence)} <span className="quiet">{error.remedy}</span>
       </span>
       <span className="spring" />
       {error.detail && (
@@ -79,7 +80,7 @@ function ErrorLine({
         dismiss
       </button>
       <Dialog title="Details" open={open} onClose={() => setOpen(false)} testId="details">
-        <p>{error.sentence}</p>
+        <p>{sentenceCase(error.sentence)}</p>
         <p className="quiet">{error.remedy}</p>
         <pre className="console">{error.detail}</pre>
       </Dialog>

@@ -59,7 +59,7 @@ function useFittingRecording(lesson: Lesson, scene: Scene): void {
   const run = useRun();
   const pending = usePendingRun();
   const best = bestRecording(lesson, scene);
-  const wanted = best ? `recorded:${best.name}` : null;
+  const wanted = best ? `recorded:${lesson.slug}:${best.name}` : null;
   const free = run === null || run.source === 'recorded';
   const shown = run?.run_id ?? null;
   useEffect(() => {

@@ -3,6 +3,7 @@
 
 import { assertNever } from '../base/assert.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
+import { sentenceCase } from '../ui/words.ts';
 
 export interface PhaseWords {
   readonly name: string;
@@ -39,7 +40,7 @@ export function buildPhase(build: BuildMessage | null): PhaseWords | null {
       words: buildWords.failed,
       progress: null,
       bad: true,
-      sentence: build.error?.sentence ?? build.message,
+      sentence: sentenceCase(build.error?.sentence ?? build.message),
       remedy: build.error?.remedy ?? '',
     };
   const share = build.total > 0 ? build.done / build.total : null;
@@ -82,7 +83,7 @@ function livePhase(lane: LaneMessage | null, build: BuildMessage | null): PhaseW
       words: 'failed',
       progress: null,
       bad: true,
-      sentence: lane.message,
+      sentence: sentenceCase(lane.message),
       remedy: lane.remedy,
     };
   if (!lane || lane.phase === 'waiting' || lane.phase === 'building')

@@ -49,7 +49,7 @@ export function PredictCard(props: Props) {
               <span className="choice-note">
                 {[guess === i ? 'you' : '', truth === i ? 'the events' : '']
                   .filter(Boolean)
-                  .join(', ')}
+                  .join(' and ')}
               </span>
             </button>
           </li>

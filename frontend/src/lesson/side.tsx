@@ -130,7 +130,7 @@ function Latency({
         Time of one {lesson.operation.name}, guest time{' '}
         <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
       </h3>
-      <div className="dots-box" style={{ height: 34 + arms.length * 46 }}>
+      <div className="dots-box" style={{ height: 38 + arms.length * 58 }}>
         {index && <LatencyDots runIndex={index} lesson={lesson} frame={frame} theme={theme} />}
       </div>
     </section>

@@ -92,7 +92,7 @@ function LiveLaneHeader(props: HeaderProps) {
   const lines = useLines(props.arm.name);
   const { losses } = useLoss(props.arm.name);
   const metrics = useMetrics(props.arm.name);
-  const told = losses.reduce((sum, loss) => sum + loss.events, 0);
+  const told = losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0);
   return (
     <LaneHeader
       {...props}

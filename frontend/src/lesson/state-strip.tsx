@@ -130,7 +130,8 @@ export interface LaneLoss {
   readonly losses: readonly {
     readonly t0: number;
     readonly t1: number;
-    readonly events: number;
+    /** Null: nobody can say how many. */
+    readonly events: number | null;
     readonly where: string;
   }[];
   readonly gapRows: number;
@@ -154,8 +155,11 @@ export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
           <ul>
             {lane.losses.map((loss) => (
               <li key={`${loss.where} ${loss.t0}`}>
-                {plural(loss.events, 'event')} in the {loss.where}, between{' '}
-                {(loss.t0 / 1e6).toFixed(3)} and {(loss.t1 / 1e6).toFixed(3)} ms
+                {loss.events === null
+                  ? 'An unknown number of events'
+                  : plural(loss.events, 'event')}{' '}
+                in the {loss.where}, between {(loss.t0 / 1e6).toFixed(3)} and{' '}
+                {(loss.t1 / 1e6).toFixed(3)} ms
               </li>
             ))}
           </ul>

@@ -13,7 +13,7 @@ export function useLosses(lesson: Lesson, arms: readonly string[]): readonly Lan
     .filter((arm) => arms.includes(arm.name))
     .map((arm) => {
       const lane = run?.lanes.get(arm.name);
-      const told = lane?.losses.reduce((sum, loss) => sum + loss.events, 0) ?? 0;
+      const told = lane?.losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0) ?? 0;
       return {
         arm: arm.name,
         title: arm.title,

@@ -18,3 +18,8 @@ export function day(iso: string): string {
     timeZone: 'UTC',
   });
 }
+
+/** The terminal writes errors in lower case after "error:"; here they are sentences. */
+export function sentenceCase(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
