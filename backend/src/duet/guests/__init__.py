@@ -5,6 +5,7 @@
 behind the interface in types.py.
 """
 
+from duet.guests.contention import CpuTime, cpu_time
 from duet.guests.registry import REGISTRY, GuestOptions, default_kind, open_guest
 from duet.guests.root import GuestRoot, ensure_root
 from duet.guests.types import (
@@ -23,11 +24,13 @@ __all__ = [
     "Accel",
     "Chunk",
     "Clock",
+    "CpuTime",
     "Guest",
     "GuestFacts",
     "GuestOptions",
     "GuestRoot",
     "GuestSpec",
+    "cpu_time",
     "default_kind",
     "ensure_root",
     "open_guest",

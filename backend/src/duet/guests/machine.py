@@ -18,8 +18,9 @@ from duet.guests.limits import HANG_UP_S, MAX_CPUS
 from duet.guests.ports import Ports
 from duet.guests.process import OwnedProcess, RunDir
 from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
+from duet.wire.frames import FrameType
 
-_SHUTDOWN_TYPE = (67).to_bytes(2, "little")
+_SHUTDOWN_TYPE = FrameType.SHUTDOWN.to_bytes(2, "little")
 
 
 class Machine(ABC):

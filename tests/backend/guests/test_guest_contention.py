@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Time in the host's run queues, read from /proc."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from duet.guests import CpuTime, cpu_time
+
+
+def test_threads_are_summed_and_readings_subtract(tmp_path: Path) -> None:
+    for tid, text in (("7", "100 20 3\n"), ("8", "200 80 4\n")):
+        task = tmp_path / "7" / "task" / tid
+        task.mkdir(parents=True)
+        (task / "schedstat").write_text(text)
+    now = cpu_time(7, tmp_path)
+    assert now == CpuTime(ran_ns=300, waited_ns=100)
+    assert now.since(CpuTime(100, 50)) == CpuTime(200, 50)
+    assert now.waited_share == 0.25
+    assert CpuTime(0, 0).waited_share == 0.0
+
+
+def test_a_process_that_is_gone_has_no_reading(tmp_path: Path) -> None:
+    assert cpu_time(7, tmp_path) is None
+
+
+def test_a_busy_process_is_seen() -> None:
+    first = cpu_time(os.getpid())
+    end = time.process_time() + 0.05
+    while time.process_time() < end:
+        pass
+    second = cpu_time(os.getpid())
+    assert first is not None and second is not None
+    assert second.since(first).ran_ns > 20_000_000
+
+
+def test_two_on_one_cpu_wait_for_each_other() -> None:
+    cpu = str(min(os.sched_getaffinity(0)))
+    spin = ["taskset", "-c", cpu, "sh", "-c", "while :; do :; done"]
+    both = [subprocess.Popen(spin) for _ in range(2)]
+    try:
+        time.sleep(1.0)
+        reading = cpu_time(both[0].pid)
+    finally:
+        for process in both:
+            process.kill()
+            process.wait()
+    assert reading is not None
+    assert reading.waited_share > 0.2
