@@ -30,7 +30,7 @@ import { buildPhase, lanePhase } from './phase.ts';
 import { type Place, writePlace } from './place.ts';
 import { PredictCard } from './predict-card.tsx';
 import { PresentFoot, PresentTop } from './present.tsx';
-import { differs } from './recording.ts';
+import { bestRecording, differs, recordingId } from './recording.ts';
 import { CaveatSheet, HelpSheet, Questions, RecordsSheet } from './sheets.tsx';
 import { hasSide, Side } from './side.tsx';
 import { Stage } from './stage.tsx';
@@ -100,6 +100,7 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
 
   const armTitle = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
   const off = run ? differs(lesson, scene, run.params) : [];
+  const best = bestRecording(lesson, scene);
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (kept.guesses[scene.predict] ?? null) : null;
   const veiled =
@@ -360,7 +361,16 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
                 data-testid="run-step"
               >
                 run this step live
-              </button>
+              </button>{' '}
+              {live && best && (
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() => commands.open(lesson.slug, recordingId(lesson, best))}
+                >
+                  show the recording
+                </button>
+              )}
             </div>
           ) : null
         }

@@ -19,6 +19,12 @@ export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   return [...lesson.kinds.filter(fits), ...dismissed];
 }
 
+/** The name alone; what follows a colon or a semicolon is told on hover and when pointing at a mark. */
+export function legendWords(kind: Kind): string {
+  const name = kind.title.split(/[:;]/)[0] ?? kind.title;
+  return kind.lesson ? name : `${name} (not the lesson)`;
+}
+
 interface Props {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -29,9 +35,9 @@ export function Legend({ lesson, scene, theme }: Props) {
   return (
     <ul className="legend" aria-label="Legend" data-testid="legend">
       {legendKinds(lesson, scene).map((kind) => (
-        <li key={kind.name} data-muted={kind.lesson ? undefined : ''}>
+        <li key={kind.name} title={kind.title} data-muted={kind.lesson ? undefined : ''}>
           <KindSwatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
-          {kind.title}
+          {legendWords(kind)}
         </li>
       ))}
     </ul>

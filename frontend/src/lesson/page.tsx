@@ -18,7 +18,7 @@ import { Desk } from './desk.tsx';
 import { Notices } from './notices.tsx';
 import type { Place } from './place.ts';
 import { presentArms } from './present.tsx';
-import { bestRecording } from './recording.ts';
+import { bestRecording, recordingId } from './recording.ts';
 import type { Go } from './use-place.ts';
 
 interface Props {
@@ -59,7 +59,7 @@ function useFittingRecording(lesson: Lesson, scene: Scene): void {
   const run = useRun();
   const pending = usePendingRun();
   const best = bestRecording(lesson, scene);
-  const wanted = best ? `recorded:${lesson.slug}:${best.name}` : null;
+  const wanted = best ? recordingId(lesson, best) : null;
   const free = run === null || run.source === 'recorded';
   const shown = run?.run_id ?? null;
   useEffect(() => {

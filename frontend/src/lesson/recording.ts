@@ -51,3 +51,11 @@ export function bestRecording(
   });
   return rated[0]?.recording ?? null;
 }
+
+/** What `open` calls a recording, and what its run is called. */
+export function recordingId(
+  lesson: Pick<Lesson, 'slug'>,
+  recording: Pick<Recording, 'name'>,
+): string {
+  return `recorded:${lesson.slug}:${recording.name}`;
+}
