@@ -11,17 +11,21 @@ export interface Window {
   readonly span: number;
 }
 
-/** Frame time up to which every lane is complete, with the lanes' offsets. An ended lane is complete for ever. */
+/** The last operation of a lane, on the frame; its watermark if it has none. */
+function lastOp(lane: LaneIndex, shift: number): number {
+  const { order, length } = lane.opsByEnd;
+  return (length > 0 ? lane.ops.t1[order[length - 1]!]! : lane.watermark) + shift;
+}
+
+/** Frame time up to which every lane has something to show. An ended lane has nothing after its last operation. */
 function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): number {
-  let live = Number.POSITIVE_INFINITY;
-  let end = 0;
+  let end = Number.POSITIVE_INFINITY;
   for (const lane of index.lanes) {
-    if (lane.failed && lane.spans.length === 0) continue;
-    const at = lane.watermark + (offset.get(lane.arm) ?? 0);
-    end = Math.max(end, at);
-    if (!lane.ended) live = Math.min(live, at);
+    if (lane.ended && lane.spans.length === 0) continue;
+    const shift = offset.get(lane.arm) ?? 0;
+    end = Math.min(end, lane.ended ? lastOp(lane, shift) : lane.watermark + shift);
   }
-  return Number.isFinite(live) ? live : end;
+  return Number.isFinite(end) ? end : 0;
 }
 
 /** Something happened on this lane in [a, b): an operation or a link. */
@@ -73,7 +77,14 @@ export function nextEpisode(
   return { start: ns(start + window.span <= limit ? start : 0), span: window.span };
 }
 
-/** Frame time at which nothing more will be seen, or is not seen yet. */
+/** Frame time at which nothing more will be seen on any lane, or is not seen on some lane yet. */
 export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): Nanos {
-  return ns(completeTo(index, offset));
+  let live = Number.POSITIVE_INFINITY;
+  let end = 0;
+  for (const lane of index.lanes) {
+    const at = lane.watermark + (offset.get(lane.arm) ?? 0);
+    end = Math.max(end, at);
+    if (!lane.ended) live = Math.min(live, at);
+  }
+  return ns(Number.isFinite(live) ? live : end);
 }

@@ -2,6 +2,7 @@
 /** Scene -> window and moment: where a step of the story begins to look. */
 
 import { assertNever } from '../base/assert.ts';
+import { quantile } from '../base/search.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { noOffsets } from './align.ts';
@@ -38,8 +39,8 @@ export function placeOf(index: RunIndex, scene: Pick<Scene, 'moment' | 'window_m
     case 'start':
       return { start: ns(0), span, moment: ns(0), follows: false };
     case 'first_op': {
-      const t = firstOpBegin(index);
-      return t === null ? newest(index, span) : fixed(t, 0.1);
+      const op = typicalOp(index);
+      return op === null ? newest(index, span) : aroundOp(op);
     }
     case 'longest_wait': {
       const wait = longestWait(index, noOffsets);
@@ -62,17 +63,48 @@ function newest(index: RunIndex, span: number): Place {
   return { start, span, moment: start, follows: true };
 }
 
-/** Begin of the first operation that began after the start. */
-function firstOpBegin(index: RunIndex): number | null {
-  let best: number | null = null;
-  for (const lane of index.lanes) {
-    const { order, length } = lane.opsByEnd;
-    for (let p = 0; p < Math.min(length, 64); p++) {
-      const t0 = lane.ops.t0[order[p]!]!;
-      if (t0 >= 0 && (best === null || t0 < best)) best = t0;
-    }
-  }
-  return best;
+interface Op {
+  readonly t0: number;
+  readonly t1: number;
+}
+
+/** The window is fitted to the operation: a quarter of its length before and after. */
+function aroundOp(op: Op): Place {
+  const length = op.t1 - op.t0;
+  return {
+    start: ns(Math.max(0, op.t0 - length / 4)),
+    span: length * 1.5,
+    moment: ns(op.t0 + length / 2),
+    follows: false,
+  };
+}
+
+const opsLookedAt = 400;
+
+/**
+ * The first operation that is like the others: the very first are cold. Its length is within a fifth of the
+ * lane's median, and it slept for what every operation sleeps for; failing that, the one nearest to the median.
+ */
+function typicalOp(index: RunIndex): Op | null {
+  const lane = index.lanes.find((l) => l.opsByEnd.length > 0);
+  if (lane === undefined) return null;
+  const { order, length } = lane.opsByEnd;
+  const ops = Array.from({ length: Math.min(length, opsLookedAt) }, (_, p) => {
+    const i = order[p]!;
+    return { t0: lane.ops.t0[i]!, t1: lane.ops.t1[i]!, row: lane.ops.row[i]! };
+  }).filter((op) => op.t0 >= 0);
+  const median = quantile(
+    ops.map((op) => op.t1 - op.t0),
+    0.5,
+  );
+  const off = (op: Op) => Math.abs(op.t1 - op.t0 - median) / median;
+  const sleeps = (op: Op & { row: number }) =>
+    [...spansIn(lane, 'state', op.t0, op.t1)].some((span) => {
+      const kind = index.kinds[span.kind];
+      return span.row === op.row && kind?.lesson === false && kind.colour === 'other';
+    });
+  const like = ops.find((op) => off(op) < 0.2 && sleeps(op));
+  return like ?? ops.toSorted((a, b) => off(a) - off(b))[0] ?? null;
 }
 
 /** A reader that somebody waits for: the middle of the first recheck, else of the longest reader span. */

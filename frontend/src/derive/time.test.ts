@@ -131,9 +131,29 @@ test('scenes find their moments', () => {
     return [cells(start)!.toFixed(1), cells(t)!.toFixed(1)];
   };
   expect(place('start')).toEqual(['0.0', '0.0']);
-  expect(place('first_op')).toEqual(['0.0', '0.0']);
   expect(place('longest_wait')).toEqual(['3.8', '10.0']);
   expect(place('reader')).toEqual(['6.5', '10.5']);
+});
+
+test('the first operation is one like the others, not the cold one, and the window is fitted to it', () => {
+  const index = indexOf(`
+    rwsem
+    storm-0  RRRRRRRRREE!REE!REE!RRRRREE!
+  `);
+  const place = placeOf(index, { moment: 'first_op', window_ms: 2 });
+  expect([place.start, place.span, place.moment].map(cells)).toEqual([11, 6, 14]);
+});
+
+test('a recording whose lanes end at different times is not shown past the last operation of any', () => {
+  const index = indexOf(`
+    rwsem
+    storm-0  R!R!R!R!
+    srcu
+    storm-0  R!R!R!R!R!R!R!R!R!R!
+  `);
+  expect(cells(newestEpisode(index, 4 * cell, cell, noOffsets)!.start)).toBe(4);
+  const last = { start: (4 * cell) as never, span: 4 * cell };
+  expect(nextEpisode(index, last, noOffsets).start).toBe(0);
 });
 
 test("a tick's phase is the early edge of what ticks begin, also across the wrap", () => {

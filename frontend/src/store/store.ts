@@ -182,6 +182,7 @@ export class Store {
     if (message.purpose === 'measure') return;
     const run = this.#of(message.run_id);
     run.message = message;
+    for (const arm of message.arms) run.lane(arm);
     run.version += 1;
     const shown = this.run.get();
     if (shown === null || shown.run_id === message.run_id || run.hasEvents) {

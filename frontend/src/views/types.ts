@@ -18,6 +18,8 @@ export interface CanvasProps {
   /** Put over each lane instead of the title that the view would draw. */
   readonly header?: (arm: string) => ReactNode;
   readonly headerHeight?: number;
+  /** Of labels, axis and readout, px; at least 13. Present mode: 20. */
+  readonly fontSize?: number;
   readonly onHover?: (mark: Mark | null) => void;
   readonly onSelect?: (mark: Mark | null) => void;
   /** The playhead was dragged to this moment (frame time). */
@@ -47,6 +49,11 @@ export interface ViewKind {
   /** At most 50 marks near the moment. */
   readonly table: (index: RunIndex, frame: Frame, lesson: Lesson) => readonly NearbyRow[];
   /** The height at which it stands comfortably, px. */
-  readonly preferredHeight: (index: RunIndex, lesson: Lesson, show?: Scene['show']) => number;
+  readonly preferredHeight: (
+    index: RunIndex,
+    lesson: Lesson,
+    show?: Scene['show'],
+    fontSize?: number,
+  ) => number;
   readonly Canvas: ComponentType<CanvasProps>;
 }

@@ -18,6 +18,9 @@ export interface Picture {
   readonly ownHeaders: boolean;
 }
 
+/** A theme with the size of its text: 1 em is 13 px. */
+type Inked = Theme & { readonly em: number };
+
 export interface Easel {
   readonly theme: Theme;
   readonly tiles: TileMaker;
@@ -30,9 +33,12 @@ const mutedness = 0.38;
 /** A wake glows for this share of the window after its moment. */
 const glowShare = 0.05;
 
+type Inking = Easel & { readonly theme: Inked };
+
 /** The whole picture at the frame's moment. */
-export function drawPicture(pen: Pen, picture: Picture, easel: Easel): void {
+export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
   const { layout } = picture;
+  const easel: Inking = { ...given, theme: { ...given.theme, em: layout.fontSize / 13 } };
   drawGround(pen, picture, easel);
   stampMarks(pen, picture, easel, faintness, layout.right + 10);
   if (layout.revealX > layout.left) {
@@ -100,7 +106,7 @@ function vertical(pen: Pen, x: number, y0: number, y1: number): void {
   pen.fillRect(Math.round(x), y0, 1, y1 - y0);
 }
 
-function drawGround(pen: Pen, picture: Picture, easel: Easel): void {
+function drawGround(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
   const { theme } = easel;
   pen.globalAlpha = 1;
@@ -115,14 +121,14 @@ function drawGround(pen: Pen, picture: Picture, easel: Easel): void {
 }
 
 /** Ticks of the lane where they are known, the axis's lines where not. */
-function drawGrid(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
+function drawGrid(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const known = box.ticks.length > 0;
   pen.fillStyle = known ? mix(theme.mechanism, theme.paper, 0.3) : theme.rule;
   const xs = known ? box.ticks : layout.ticks.map((t) => t.x);
   for (const x of xs) vertical(pen, x, box.bodyTop - 2, box.bottom);
 }
 
-function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
+function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const { left, right } = layout;
   pen.fillStyle = theme.rule;
   for (const row of box.hogs) {
@@ -144,7 +150,7 @@ function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
 }
 
 /** Unknown, lost, evicted and over look different from each other and from idle, which is the bare staff. */
-function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void {
+function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Inking): void {
   const { theme, tiles } = easel;
   const top = box.bodyTop - 2;
   const height = box.bottom - top;
@@ -169,7 +175,7 @@ function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void {
 
 function drawLoss(
   pen: Pen,
-  theme: Theme,
+  theme: Inked,
   loss: LaneBox['losses'][number],
   top: number,
   height: number,
@@ -201,7 +207,7 @@ function drawLoss(
 
 function text(
   pen: Pen,
-  theme: Theme,
+  theme: Inked,
   words: string,
   x: number,
   y: number,
@@ -210,7 +216,7 @@ function text(
   size = 13,
   family = theme.font,
 ): void {
-  pen.font = `${weight} ${size}px ${family}`;
+  pen.font = `${weight} ${Math.round(size * theme.em)}px ${family}`;
   pen.textAlign = align;
   pen.textBaseline = 'middle';
   pen.fillText(words, x, y);
@@ -218,23 +224,23 @@ function text(
 
 function textWidth(
   pen: Pen,
-  theme: Theme,
+  theme: Inked,
   words: string,
   weight = 400,
   size = 13,
   family = theme.font,
 ) {
-  pen.font = `${weight} ${size}px ${family}`;
+  pen.font = `${weight} ${Math.round(size * theme.em)}px ${family}`;
   return pen.measureText(words).width;
 }
 
-function note(pen: Pen, theme: Theme, words: string, x0: number, x1: number, y: number): void {
+function note(pen: Pen, theme: Inked, words: string, x0: number, x1: number, y: number): void {
   if (x1 - x0 < textWidth(pen, theme, words) + 16) return;
   pen.fillStyle = theme.soft;
   text(pen, theme, words, (x0 + x1) / 2, y, 'center');
 }
 
-function drawAxis(pen: Pen, picture: Picture, easel: Easel): void {
+function drawAxis(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
   const { theme } = easel;
   const y = layout.axisY;
@@ -246,15 +252,21 @@ function drawAxis(pen: Pen, picture: Picture, easel: Easel): void {
     pen.fillStyle = theme.soft;
     const edge =
       tick.x > layout.right - 20 ? 'right' : tick.x < layout.left + 8 ? 'left' : 'center';
-    text(pen, theme, tick.label, tick.x, y + 15, edge);
+    text(pen, theme, tick.label, tick.x, y + 15 * theme.em, edge);
   }
   pen.fillStyle = theme.soft;
-  const wide = layout.left > 100;
-  if (wide) text(pen, theme, 'ms', layout.left - 14, y + 15, 'right');
-  else text(pen, theme, 'ms', 4, y + 15, 'left');
+  const wide = layout.margin;
+  if (wide) text(pen, theme, 'ms', layout.left - 14, y + 15 * theme.em, 'right');
+  else text(pen, theme, 'ms', 4, y + 15 * theme.em, 'left');
 }
 
-function drawLinks(pen: Pen, picture: Picture, marks: LaneMarks, box: LaneBox, easel: Easel): void {
+function drawLinks(
+  pen: Pen,
+  picture: Picture,
+  marks: LaneMarks,
+  box: LaneBox,
+  easel: Inking,
+): void {
   const { frame, layout } = picture;
   const { gain } = easel.theme;
   const shift = frame.offset.get(box.arm) ?? 0;
@@ -284,7 +296,7 @@ function drawLinks(pen: Pen, picture: Picture, marks: LaneMarks, box: LaneBox, e
   pen.globalAlpha = 1;
 }
 
-function drawLabels(pen: Pen, picture: Picture, easel: Easel): void {
+function drawLabels(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
   const { theme } = easel;
   for (const [i, box] of layout.lanes.entries()) {
@@ -299,9 +311,9 @@ function drawLabels(pen: Pen, picture: Picture, easel: Easel): void {
   }
 }
 
-function drawHeader(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
+function drawHeader(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const y = box.top + box.headerHeight / 2 - 1;
-  const x = layout.left > 100 ? layout.left : 4;
+  const x = layout.margin ? layout.left : 4;
   pen.fillStyle = theme.ink;
   text(pen, theme, box.title, x, y, 'left', 650, 17);
   const titleEnd = x + textWidth(pen, theme, box.title, 650, 17) + 14;
@@ -316,12 +328,12 @@ function drawHeader(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void 
   text(pen, theme, box.count, layout.right - unitWidth - 8, y, 'right', 600, 19);
 }
 
-function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): void {
-  const wide = layout.left > 100;
+function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
+  const wide = layout.margin;
   const pitch = box.hogs.length > 1 ? box.hogs[1]!.top - box.hogs[0]!.top : 20;
   const x = layout.left - 16;
   pen.fillStyle = theme.soft;
-  if (pitch >= 14) {
+  if (pitch >= 14 * theme.em) {
     for (const row of box.hogs) {
       const words = wide ? row.label : row.label.replace(/^.*-/, '').slice(0, 2);
       text(pen, theme, words, x, row.top + row.height / 2 + 0.5, 'right');
@@ -336,12 +348,12 @@ function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Theme): vo
     const middle = row.top + row.height / 2;
     if (row.labelAbove) {
       const words = row.aside === '' ? row.label : `${row.label}, ${row.aside}`;
-      text(pen, theme, words, layout.left, row.top - 8, 'left');
+      text(pen, theme, words, layout.left, row.top - 8 * theme.em, 'left');
       continue;
     }
     text(pen, theme, row.label, x, middle, 'right');
     pen.fillStyle = theme.faint;
-    if (row.aside !== '') text(pen, theme, row.aside, x, middle + 15, 'right');
+    if (row.aside !== '') text(pen, theme, row.aside, x, middle + 14 * theme.em, 'right');
   }
 }
 
@@ -351,7 +363,7 @@ function drawStripWords(
   picture: Picture,
   box: LaneBox,
   marks: LaneMarks,
-  theme: Theme,
+  theme: Inked,
 ): void {
   const { index, layout } = picture;
   const first = box.strips[0];
@@ -377,14 +389,14 @@ function drawStripWords(
 }
 
 /** Quiet ground under words that stand on a texture. */
-function plate(pen: Pen, theme: Theme, width: number, x: number, y: number): void {
+function plate(pen: Pen, theme: Inked, width: number, x: number, y: number): void {
   pen.fillStyle = theme.paper;
   pen.beginPath();
-  pen.roundRect(x + 3, y - 7, width + 8, 13, 4);
+  pen.roundRect(x + 3, y - 7 * theme.em, width + 8, 13 * theme.em, 4);
   pen.fill();
 }
 
-function drawOutlines(pen: Pen, picture: Picture, easel: Easel): void {
+function drawOutlines(pen: Pen, picture: Picture, easel: Inking): void {
   const { frame, hover } = picture;
   if (hover !== null) outline(pen, picture, hover, easel.theme.soft, 1.5);
   if (frame.selection !== null) outline(pen, picture, frame.selection, easel.theme.ink, 2);
@@ -406,7 +418,7 @@ function outline(pen: Pen, picture: Picture, mark: Mark, colour: Fill, width: nu
   pen.stroke();
 }
 
-function drawPlayhead(pen: Pen, picture: Picture, easel: Easel): void {
+function drawPlayhead(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
   const { theme } = easel;
   if (layout.playheadX === null) return;
@@ -414,7 +426,7 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Easel): void {
   pen.globalAlpha = 1;
   pen.fillStyle = theme.ink;
   // Strong where there is music, thin where there are words.
-  let y = 24;
+  let y = 3 + 21 * theme.em;
   for (const box of layout.lanes) {
     pen.globalAlpha = 0.16;
     pen.fillRect(x - 0.5, y, 1, box.bodyTop - 3 - y);
@@ -428,8 +440,8 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Easel): void {
   pen.fillStyle = theme.ink;
   const left = Math.max(layout.left - 8, Math.min(layout.right + 8 - w, x - w / 2));
   pen.beginPath();
-  pen.roundRect(left, 3, w, 22, 11);
+  pen.roundRect(left, 3, w, 22 * theme.em, 11 * theme.em);
   pen.fill();
   pen.fillStyle = theme.paper;
-  text(pen, theme, words, left + w / 2, 14.5, 'center', 500, 13, theme.mono);
+  text(pen, theme, words, left + w / 2, 3 + 11.5 * theme.em, 'center', 500, 13, theme.mono);
 }

@@ -20,6 +20,7 @@ const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', hei
 /** Fills its parent, which must be positioned and have a height. */
 export function HogRowsCanvas(props: CanvasProps) {
   const { runIndex, lesson, frame, theme, show, header, onHover, onSelect, onSeek } = props;
+  const { fontSize = 13 } = props;
   const headerHeight = header === undefined ? null : (props.headerHeight ?? 34);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -34,7 +35,10 @@ export function HogRowsCanvas(props: CanvasProps) {
   const dpr = size?.dpr ?? 1;
   // A theme change needs new tiles as well: they are keyed by colour, so only the resolution matters.
   const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
-  const score = useMemo(() => scoreOf(lesson, show, headerHeight), [lesson, show, headerHeight]);
+  const score = useMemo(
+    () => scoreOf(lesson, show, headerHeight, fontSize),
+    [lesson, show, headerHeight, fontSize],
+  );
   const draw = useCallback<Draw>(
     (ctx, s) => {
       const now = frame.get();
@@ -66,11 +70,8 @@ export function HogRowsCanvas(props: CanvasProps) {
   };
   const dragging = useRef(false);
 
-  const tops =
-    size === null || header === undefined
-      ? []
-      : layoutScore(runIndex, frame.get(), size, score).lanes;
-  const wide = (size?.width ?? 0) >= 760;
+  const still =
+    size === null || header === undefined ? null : layoutScore(runIndex, frame.get(), size, score);
   return (
     <div ref={box} style={{ ...fill, overflow: 'hidden' }}>
       <canvas
@@ -103,13 +104,13 @@ export function HogRowsCanvas(props: CanvasProps) {
           if (mark !== null) onSelect?.(mark);
         }}
       />
-      {tops.map((lane) => (
+      {still?.lanes.map((lane) => (
         <div
           key={lane.arm}
           style={{
             position: 'absolute',
             top: lane.top,
-            left: wide ? 140 : 4,
+            left: still.margin ? still.left : 4,
             right: 14,
             height: lane.headerHeight,
           }}
@@ -118,7 +119,7 @@ export function HogRowsCanvas(props: CanvasProps) {
         </div>
       ))}
       {tip !== null && size !== null && (
-        <div className="mark-tip" style={tipStyle(theme, tip.x, tip.y, size.width)}>
+        <div className="mark-tip" style={tipStyle(theme, tip.x, tip.y, size.width, fontSize)}>
           {describeMark(runIndex, tip.mark, lesson)}
         </div>
       )}
@@ -126,7 +127,13 @@ export function HogRowsCanvas(props: CanvasProps) {
   );
 }
 
-function tipStyle(theme: Theme, x: number, y: number, width: number): CSSProperties {
+function tipStyle(
+  theme: Theme,
+  x: number,
+  y: number,
+  width: number,
+  fontSize: number,
+): CSSProperties {
   const right = x > width - 320;
   return {
     position: 'absolute',
@@ -138,7 +145,7 @@ function tipStyle(theme: Theme, x: number, y: number, width: number): CSSPropert
     border: `1px solid ${theme.rule}`,
     background: theme.panel,
     color: theme.ink,
-    font: `13px/1.4 ${theme.font}`,
+    font: `${fontSize}px/1.4 ${theme.font}`,
     pointerEvents: 'none',
     zIndex: 3,
     boxShadow: '0 4px 18px rgb(0 0 0 / 14%)',
@@ -191,6 +198,7 @@ export const view: ViewKind = {
   describe: describeMark,
   summary: (index, frame, lesson) => summaryOf(index, frame, lesson).map((lane) => lane.sentence),
   table: nearbyOf,
-  preferredHeight: (index, lesson, show) => preferredHeight(index, scoreOf(lesson, show, null)),
+  preferredHeight: (index, lesson, show, fontSize) =>
+    preferredHeight(index, scoreOf(lesson, show, null, fontSize)),
   Canvas: HogRowsCanvas,
 };

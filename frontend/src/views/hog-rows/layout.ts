@@ -29,6 +29,8 @@ export interface Score {
   /** Titles are drawn here, or left free for the page. */
   readonly ownHeaders: boolean;
   readonly headerHeight: number;
+  /** Of all text, px. Heights that hold text grow with it. */
+  readonly fontSize: number;
 }
 
 export interface RowBox {
@@ -83,6 +85,9 @@ export interface AxisTick {
 export interface Layout {
   readonly width: number;
   readonly height: number;
+  readonly fontSize: number;
+  /** Names of rows stand in a margin; else above their rows. */
+  readonly margin: boolean;
   readonly left: number;
   readonly right: number;
   readonly top: number;
@@ -137,14 +142,15 @@ function stripsOf(lane: LaneIndex, score: Score, room: Room): Strip[] {
     .filter((row) => row.role === 'track')
     .map((row) => {
       const { label, aside } = labelOfTrack(score, row);
-      const height = aside === '' ? stripHeight : asideHeight;
+      const em = score.fontSize / 13;
+      const height = Math.round((aside === '' ? stripHeight : asideHeight) * em);
       const second = aside !== '' && room.asides && !room.above ? 12 : 0;
       return {
         row,
         label,
         aside,
         height,
-        pitch: stripPitch + second + (room.above ? labelLine : 0),
+        pitch: Math.round((stripPitch + second + (room.above ? labelLine : 0)) * em),
       };
     });
 }
@@ -163,9 +169,10 @@ function threads(lane: LaneIndex): readonly Row[] {
 
 /** The height at which rows stand comfortably, px. */
 export function preferredHeight(index: RunIndex, score: Score, pitch = 17): number {
-  let height = readoutHeight + axisHeight;
+  const em = score.fontSize / 13;
+  let height = (readoutHeight + axisHeight) * em;
   for (const lane of index.lanes) {
-    height += score.headerHeight + Math.max(1, threads(lane).length) * pitch + laneGap;
+    height += score.headerHeight + Math.max(1, threads(lane).length) * pitch * em + laneGap;
     height += stripsHeight(stripsOf(lane, score, { asides: true, above: false }));
   }
   return height;
@@ -173,16 +180,19 @@ export function preferredHeight(index: RunIndex, score: Score, pitch = 17): numb
 
 /** All of the picture's fixed points. */
 export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Score): Layout {
-  const left = size.width >= wideFrom ? 140 : 34;
+  const em = score.fontSize / 13;
+  const margin = size.width >= wideFrom * em;
+  const left = Math.round((margin ? 140 : 34) * em);
   const right = size.width - 14;
   const nsPerPx = frame.span / Math.max(1, right - left);
-  const above = left < 100;
+  const above = !margin;
   const roomy = pitchFor(index, size, score, { asides: true, above });
-  const room = { asides: roomy >= comfortablePitch, above };
+  const room = { asides: roomy >= comfortablePitch * em, above };
   const free = room.asides ? roomy : pitchFor(index, size, score, room);
-  const pitch = Math.max(leastPitch, Math.min(mostPitch, Math.floor(free)));
+  const pitch = Math.max(leastPitch, Math.min(mostPitch * em, Math.floor(free)));
   const playheadX = xOf(frame.moment, frame, left, nsPerPx);
-  let y = readoutHeight;
+  const top = Math.round(readoutHeight * em);
+  let y = top;
   const lanes = index.lanes.map((lane, i) => {
     const box = laneBox(index, lane, frame, score, { y, pitch, left, right, nsPerPx, room });
     y = box.bottom + (i === index.lanes.length - 1 ? 0 : laneGap);
@@ -191,13 +201,15 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
   return {
     width: size.width,
     height: size.height,
+    fontSize: score.fontSize,
+    margin,
     left,
     right,
-    top: readoutHeight,
+    top,
     nsPerPx,
     lanes,
     axisY: y + 10,
-    ticks: axisTicks(index, frame, left, right, nsPerPx),
+    ticks: axisTicks(index, frame, left, right, nsPerPx, score.fontSize),
     axisTitle: axisTitle(index, frame),
     playheadX: playheadX >= left - 0.5 && playheadX <= right + 0.5 ? playheadX : null,
     readout: formatMoment(frame.moment, frame.span / 3),
@@ -207,7 +219,8 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
 
 /** Height left for each row of a thread, px. */
 function pitchFor(index: RunIndex, size: Size, score: Score, room: Room): number {
-  let fixed = readoutHeight + axisHeight + Math.max(0, index.lanes.length - 1) * laneGap;
+  const em = score.fontSize / 13;
+  let fixed = (readoutHeight + axisHeight) * em + Math.max(0, index.lanes.length - 1) * laneGap;
   let rows = 0;
   for (const lane of index.lanes) {
     fixed += score.headerHeight + stripsHeight(stripsOf(lane, score, room));
@@ -249,7 +262,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
   let stripY = hogsBottom + stripGap;
   const strips = stripsOf(lane, score, at.room).map((strip): RowBox => {
     const { label, aside, height, row } = strip;
-    const top = stripY + (at.room.above ? labelLine : 0);
+    const top = stripY + (at.room.above ? Math.round((labelLine * score.fontSize) / 13) : 0);
     stripY += strip.pitch;
     return {
       row: row.row,
@@ -323,8 +336,9 @@ function axisTicks(
   left: number,
   right: number,
   nsPerPx: number,
+  fontSize: number,
 ): AxisTick[] {
-  const leastPx = 76;
+  const leastPx = (76 * fontSize) / 13;
   const wanted = leastPx * nsPerPx;
   let step: number;
   if (wanted <= index.tickNs / 2) {

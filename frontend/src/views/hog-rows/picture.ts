@@ -17,6 +17,7 @@ export function scoreOf(
   lesson: Pick<Lesson, 'arms' | 'tracks' | 'operation'>,
   show: Scene['show'] | undefined,
   headerHeight: number | null,
+  fontSize = 13,
 ): Score {
   const all = show === undefined;
   return {
@@ -26,7 +27,8 @@ export function scoreOf(
     showTracks: all || show.includes('tracks'),
     showLinks: all || show.includes('links'),
     ownHeaders: headerHeight === null,
-    headerHeight: headerHeight ?? 34,
+    headerHeight: headerHeight ?? Math.round((34 * fontSize) / 13),
+    fontSize,
   };
 }
 
