@@ -32,7 +32,9 @@ BuildPhase = Literal[
 class Message(BaseModel):
     """Frozen, and no unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_serialization_defaults_required=True
+    )
 
 
 class LessonCard(Message):

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The real director without guests: the lessons' own recordings over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from toy_server import SLUG, Page, page, serving, told
+
+from duet.api.app import create_app
+from duet.api.real import real_director
+from duet.kernels import KernelSettings
+from duet.lessons.load import load, slugs
+
+RECORDINGS = [path for slug in slugs() for path in load(slug).recordings()]
+
+
+def real_app(cache: Path, root: Path) -> Any:
+    settings = KernelSettings(cache, root / "kernel-patches")
+    return create_app(lambda hub: real_director(hub, settings, False), page=root / "none")
+
+
+async def look(address: str, run: str | None) -> Page:
+    """Open a recording; its counts come last."""
+    async with page(address) as one:
+        await one.open(run)
+        arms = set((await one.until_type("run"))["arms"])
+        counted: set[str] = set()
+        while counted != arms:
+            counted.add((await one.until_type("metrics"))["arm"])
+        return one
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_a_recording_plays_whole_and_says_that_it_is_one(
+    path: Path, root: Path, tmp_path: Path, run_async: Any
+) -> None:
+    run_id = f"recorded:{path.parent.parent.name}:{path.stem}"
+    with serving(real_app(tmp_path, root)) as address:
+        seen = run_async(look(address, run_id)).seen
+    runs = [m for m in seen if m["type"] == "run"]
+    assert (runs[-1]["source"], runs[-1]["phase"]) == ("recorded", "done")
+    assert runs[-1]["recorded_at"]
+    rows = {m["arm"]: m["rows"] for m in seen if m["type"] == "rows"}
+    metrics = {m["arm"]: m for m in seen if m["type"] == "metrics"}
+    assert set(rows) == set(metrics) == set(runs[-1]["arms"])
+    for (arm, table), parts in told(seen, run_id).items():
+        assert [first for first, _, _ in parts] == list(range(len(parts)))
+        if table == "ops":
+            assert sum(n for _, _, n in parts) == metrics[arm]["ops"] > 0
+    for m in seen:
+        if m["type"] == "batch":
+            columns = {
+                name: np.frombuffer(raw, f"<{m['dtypes'][name]}")
+                for name, raw in m["columns"].items()
+            }
+            assert {len(column) for column in columns.values()} == {m["n"]}
+            if m["table"] == "spans":
+                assert (columns["t1_ns"] >= columns["t0_ns"]).all()
+                assert columns["row"].max(initial=-1) < len(rows[m["arm"]])
+
+
+@pytest.mark.skipif(not RECORDINGS, reason="no lesson has a recording")
+def test_raw_events_of_a_recording_are_the_kernels_own(
+    root: Path, tmp_path: Path, run_async: Any
+) -> None:
+    import urllib.request
+
+    path = RECORDINGS[0]
+    run_id = f"recorded:{path.parent.parent.name}:{path.stem}"
+    with serving(real_app(tmp_path, root)) as address:
+        run_async(look(address, run_id))
+        url = f"http://{address}/api/runs/{run_id}/lanes/srcu/events?around_ns=5e6&n=20"
+        rows = json.load(urllib.request.urlopen(url))
+        file = urllib.request.urlopen(f"http://{address}/api/runs/{run_id}/bundle").read()
+    assert 0 < len(rows) <= 20
+    assert all(abs(row["t_ns"] - 5e6) < 50e6 for row in rows)
+    assert any(row["event"].startswith("sched") for row in rows)
+    assert file == path.read_bytes()
+
+
+def test_without_kernels_a_start_says_what_to_do(
+    root: Path, tmp_path: Path, run_async: Any
+) -> None:
+    async def start(address: str) -> dict[str, Any]:
+        async with page(address) as one:
+            hello = one.seen[0]
+            assert [card["available"] for card in hello["lessons"]] == [False] * len(slugs())
+            await one.start("rwsem", "srcu")
+            return await one.until_type("error")
+
+    with serving(real_app(tmp_path, root)) as address:
+        error = run_async(start(address))
+    assert error["code"] == "not-built"
+    assert "./duet build" in error["remedy"]
+
+
+def test_a_spoilt_recording_is_one_sentence_and_the_lesson_still_opens(
+    root: Path, tmp_path: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root / "lessons" / SLUG, tmp_path / "lessons" / SLUG)
+    shutil.copytree(root / "kernel-patches", tmp_path / "kernel-patches")
+    recorded = tmp_path / "lessons" / SLUG / "recorded"
+    shutil.rmtree(recorded, ignore_errors=True)
+    recorded.mkdir()
+    (recorded / "bad.duet").write_bytes(b"PK\x03\x04 not a zip")
+    (recorded / "measured.json").write_text("{}")
+    monkeypatch.setenv("DUET_ROOT", str(tmp_path))
+
+    async def open_it(address: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        async with page(address) as one:
+            await one.open()
+            lesson = await one.until_type("lesson")
+            return lesson, await one.until_type("error")
+
+    with serving(real_app(tmp_path / "cache", tmp_path)) as address:
+        lesson, error = run_async(open_it(address))
+    assert lesson["lesson"]["slug"] == SLUG
+    assert error["code"] == "input"
+    assert error["remedy"]
+
+
+def test_many_pages_open_one_recording_at_once(root: Path, tmp_path: Path, run_async: Any) -> None:
+    if not RECORDINGS:
+        pytest.skip("no lesson has a recording")
+
+    async def crowd(address: str) -> list[Page]:
+        return await asyncio.gather(*(look(address, None) for _ in range(8)))
+
+    with serving(real_app(tmp_path, root)) as address:
+        pages = run_async(crowd(address))
+    first = [m for m in pages[0].seen if m["type"] == "batch"]
+    assert first
+    for other in pages[1:]:
+        assert [m for m in other.seen if m["type"] == "batch"] == first
