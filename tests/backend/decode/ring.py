@@ -14,6 +14,8 @@ PAGE = 4096
 ROOM = PAGE - 16
 COMMON = struct.Struct("<HBBi")
 MISSED = 1 << 31
+SIGN_EXTENDED_MISSED = 0xFFFF_FFFF_8000_0000
+"""The kernel adds an int to a long."""
 STORED = 1 << 30
 
 HEADER_PAGE = (
@@ -154,7 +156,7 @@ class CpuBuffer:
             return
         commit, tail = len(self.body), b""
         if self.missed is not None:
-            commit |= MISSED
+            commit += SIGN_EXTENDED_MISSED
             if self.missed and len(self.body) + 8 <= ROOM:
                 commit |= STORED
                 tail = struct.pack("<Q", self.missed)

@@ -43,7 +43,7 @@ class FakeGuest:
     Args:
         faults: words that change what it does:
             "no boot", "no hello", "no ready", "bad plan", "dies", "endless", "deaf", "overrun",
-            "kprobe", "short" (bytes that were sent never come), "no drain".
+            "kprobe", "short" (bytes that were sent never come), "no drain", "no marker".
     """
 
     def __init__(self, wish: GuestWish, *faults: str, error: DuetError | None = None) -> None:
@@ -121,7 +121,8 @@ class FakeGuest:
         self._runs += 1
         stage = Stage(cpus=2, hogs=1)
         stage.base += self._runs * 10_000_000
-        stage.barrier()
+        if "no marker" not in self.faults:
+            stage.barrier()
         stage.switch(20, 0, 0, 100)
         stage.add(30, 0, "sys_umount", 100)
         stage.add(40, 0, "srcu_call", 100, SYMBOLS["shrinker_srcu"], 1)

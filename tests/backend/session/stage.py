@@ -96,9 +96,12 @@ class Stage:
         return [decoder.decode(cpu, buffer.take()) for cpu, buffer in enumerate(self.cpus)]
 
 
-def reducer(lesson: Lesson, arm: str, decoder: Decoder, hogs: int = 0) -> LaneReducer:
+def reducer(
+    lesson: Lesson, arm: str, decoder: Decoder, hogs: int = 0, step_events: int = 10**6
+) -> LaneReducer:
     workload = lesson.workloads["storm"]
-    return LaneReducer(compile_program(lesson, arm, workload, SYMBOLS, decoder.string_id), hogs)
+    program = compile_program(lesson, arm, workload, SYMBOLS, decoder.string_id)
+    return LaneReducer(program, hogs, step_events)
 
 
 class Outcome:

@@ -254,6 +254,14 @@ def test_losses_are_counted_exactly_and_told(
     assert lane.loss == tuple(loss for _, loss in ears.losses)
 
 
+def test_a_run_without_its_start_marker_says_so(lesson02: LessonFolder, run_async: Run) -> None:
+    result, _ = run_async(once(Fleet(srcu=("no marker", "overrun")), spec_of(lesson02, "srcu")))
+    lane = result.lanes["srcu"]
+    assert lane.error is not None
+    assert "no start marker among its events (77 events were lost)" in lane.error.sentence
+    assert (lane.phase, lane.ops, lane.metrics.events_lost) == ("failed", 1, 77)
+
+
 def test_bytes_that_never_come_are_a_loss_of_our_own(
     lesson02: LessonFolder, run_async: Run
 ) -> None:

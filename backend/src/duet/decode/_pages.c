@@ -18,8 +18,8 @@
 #include <string.h>
 
 #define PAGE_HEADER 16
-#define MISSED_EVENTS (1ULL << 31)
-#define MISSED_STORED (1ULL << 30)
+#define MISSED_EVENTS (1U << 31)
+#define MISSED_STORED (1U << 30)
 #define MAX_IDS 65536
 #define MAX_TABLES 256
 #define MAX_FIELDS 48
@@ -374,22 +374,32 @@ static int copy_record(struct duet *d, struct table *table, const unsigned char 
 }
 
 /*
+ * The length of a page and its two flags. Only 32 bits count: the kernel adds the
+ * int (1 << 31) to a long, so with lost events the upper half is all ones
+ * (ring_buffer_read_page() of 6.1).
+ */
+static uint32_t commit_of(const unsigned char *page)
+{
+	return u32(page + 8);
+}
+
+/*
  * Check that every record of a page ends within it, since kbuffer does not.
  * *size becomes the number of bytes that hold records: a padding without length
  * ends the page early.
  */
 static int check_page(struct duet *d, const unsigned char *page, int cpu, long number, long *size)
 {
-	uint64_t commit = u64(page + 8);
-	uint64_t used = commit & ~(MISSED_EVENTS | MISSED_STORED);
-	long most = d->page_bytes - PAGE_HEADER;
+	uint32_t commit = commit_of(page);
+	uint32_t used = commit & ~(MISSED_EVENTS | MISSED_STORED);
+	uint32_t most = d->page_bytes - PAGE_HEADER;
 	const unsigned char *first = page + PAGE_HEADER;
 	long at = 0, need;
 
-	if (used > (uint64_t)most)
-		return fail(d, "page %ld of CPU %d says %llu bytes, but a page holds %ld", number, cpu,
-			    (unsigned long long)used, most);
-	if ((commit & MISSED_STORED) && used + 8 > (uint64_t)most)
+	if (used > most)
+		return fail(d, "page %ld of CPU %d says %u bytes, but a page holds %u", number, cpu,
+			    used, most);
+	if ((commit & MISSED_STORED) && used + 8 > most)
 		return fail(d, "page %ld of CPU %d has no room for its count of lost events",
 			    number, cpu);
 	while (at < (long)used) {
@@ -447,10 +457,10 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 
 	if (check_page(d, page, cpu, number, &size))
 		return -1;
-	if ((u64(page + 8) & ~(MISSED_EVENTS | MISSED_STORED)) != (uint64_t)size) {
+	if ((commit_of(page) & ~(MISSED_EVENTS | MISSED_STORED)) != size) {
 		uint64_t commit = size;	/* the count of lost events would lie elsewhere: told as unknown */
 
-		if (u64(page + 8) & MISSED_EVENTS)
+		if (commit_of(page) & MISSED_EVENTS)
 			commit |= MISSED_EVENTS;
 		memcpy(d->scratch, page, d->page_bytes);
 		memcpy(d->scratch + 8, &commit, sizeof(commit));

@@ -6,8 +6,6 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 
-from duet.decode.build import ensure
-
 
 class Loss(ctypes.Structure):
     """struct loss of _pages.c; count is -1 if the kernel did not say."""
@@ -42,6 +40,8 @@ def library() -> ctypes.CDLL:
     Raises:
         InfraError: it is not built and cannot be built.
     """
+    from duet.decode.build import ensure  # late, so that `python -m duet.decode.build` is clean
+
     loaded = ctypes.CDLL(str(ensure()))
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(loaded, name)

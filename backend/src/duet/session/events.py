@@ -14,6 +14,10 @@ from duet.lessons.load import LessonFolder
 from duet.session.tables import Batch, Loss, Metrics, Row
 from duet.session.transcript import Transcript
 
+LIVE_BUFFER_KB = 8192
+COUNT_BUFFER_KB = 131072
+"""Some 3 million events, of one CPU, in a guest of 512 MiB."""
+
 
 class RunPhase(StrEnum):
     """Where a run stands."""
@@ -49,7 +53,8 @@ class RunSpec:
     Args:
         params: through LessonFolder.check_params.
         traced: False for the numbers of a measure run: no probes, no pages.
-        buffer_kb: ring buffer per CPU in KiB.
+        buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, on the count clock, where
+            all events stay in the guest until the end, COUNT_BUFFER_KB.
     """
 
     run_id: str
@@ -62,7 +67,7 @@ class RunSpec:
     source: Literal["live", "recorded"] = "live"
     traced: bool = True
     recorded_at: str | None = None
-    buffer_kb: int = 8192
+    buffer_kb: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

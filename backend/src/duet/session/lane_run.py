@@ -20,6 +20,8 @@ from duet.errors import DuetError, InfraError, KernelError
 from duet.guests.types import Clock
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
 from duet.session.events import (
+    COUNT_BUFFER_KB,
+    LIVE_BUFFER_KB,
     GuestWish,
     LanePhase,
     LaneResult,
@@ -243,7 +245,7 @@ class LaneRun:
             self._source.symbols,
             traced=spec.traced,
             at_boot=at_boot,
-            buffer_kb=spec.buffer_kb,
+            buffer_kb=spec.buffer_kb or (COUNT_BUFFER_KB if at_boot else LIVE_BUFFER_KB),
         )
 
     async def _boot(self) -> None:
@@ -310,6 +312,13 @@ class LaneRun:
         if self._lane and self._gone and self._lane.error and not pipeline.complete:
             raise self._lane.error
         await self._advance(final=True)
+        if pipeline.headless:
+            lost = sum(pipeline.lost_by_place().values())
+            raise KernelError(
+                f"lane {self.arm} has no start marker among its events ({lost} events were lost), "
+                "so nothing can be drawn of it.",
+                remedy="Run it again with fewer hogs or seconds.",
+            )
         if self._started and self.phase is LanePhase.READY:
             self._tell(LanePhase.RUNNING)
         self._tell(LanePhase.STOPPED if self._stop_at is not None else LanePhase.DONE)
@@ -382,6 +391,9 @@ class LaneRun:
             return
         reduction = await asyncio.to_thread(pipeline.work, work)
         self._publish(reduction)
+        while reduction.more:
+            reduction = await asyncio.to_thread(pipeline.work, work.rest())
+            self._publish(reduction)
         now = time.monotonic()
         if final or (reduction.batches and now - self._told_metrics > self._limits.metrics_s):
             self._told_metrics = now

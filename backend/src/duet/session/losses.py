@@ -31,6 +31,11 @@ class LossLedger:
         missed, self._kprobe_told = stats.kprobe_missed - self._kprobe_told, stats.kprobe_missed
         return [Loss(t0_ns, t1_ns, missed, "kprobe")] if missed > 0 else []
 
+    @property
+    def dropped(self) -> int:
+        """Events that found the buffer full, where it keeps the oldest."""
+        return sum(cpu.dropped for cpu in self._stats.cpus) if self._stats else 0
+
     def by_place(self, missed: int, decoded: int, *, complete: bool) -> dict[str, int]:
         """Events lost by place.
 

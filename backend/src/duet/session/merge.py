@@ -33,8 +33,8 @@ class Stream:
     def __len__(self) -> int:
         return len(self.ts)
 
-    def pick(self, places: NDArray[np.generic]) -> Stream:
-        """The rows at these places (indices or a mask)."""
+    def pick(self, places: NDArray[np.generic] | slice) -> Stream:
+        """The rows at these places (indices, a mask or a slice)."""
         return Stream(*(getattr(self, name)[places] for name in Stream.__slots__))
 
     @staticmethod
@@ -53,6 +53,12 @@ class Merger:
         self._program = program
         self._loss_code = len(program.acts)
         self._held: list[Stream] = []
+        self._ripe: Stream | None = None
+
+    @property
+    def ripe_left(self) -> bool:
+        """Events within the last watermark are left, since `take` was limited."""
+        return self._ripe is not None
 
     @property
     def held(self) -> int:
@@ -68,8 +74,19 @@ class Merger:
         if columns.losses:
             self._held.append(self._losses(columns.losses))
 
-    def take(self, watermark_ns: int) -> Stream | None:
-        """All events up to and with the watermark, in order; None if there are none."""
+    def take(self, watermark_ns: int, limit: int) -> Stream | None:
+        """Events up to and with the watermark, in order, at most `limit`; None if there are none.
+
+        What a former call left comes first.
+        """
+        ripe = self._ripe or self._ripen(watermark_ns)
+        if ripe is not None and len(ripe) > limit:
+            self._ripe = ripe.pick(slice(limit, None))
+            return ripe.pick(slice(0, limit))
+        self._ripe = self._ripen(watermark_ns)
+        return ripe
+
+    def _ripen(self, watermark_ns: int) -> Stream | None:
         if not self._held:
             return None
         whole = Stream.join(self._held)

@@ -8,7 +8,7 @@ what `take` handed over. One `work` at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from duet.decode import Decoder
 from duet.lessons.manifest import Lesson
@@ -32,6 +32,10 @@ class Work:
     watermark_ns: int
     host_ns: int
     final: bool
+
+    def rest(self) -> Work:
+        """The same without the pages, which are decoded by now."""
+        return replace(self, pages=())
 
 
 class LanePipeline:
@@ -130,7 +134,7 @@ class LanePipeline:
         return Work(pages, self._completeness.watermark_ns, self._host_ns, final)
 
     def work(self, work: Work) -> Reduction:
-        """Decode and reduce.
+        """Decode and reduce one step; `more` in the result asks for `work.rest()`.
 
         Raises:
             DecodeError: pages or format files are broken.
@@ -157,7 +161,7 @@ class LanePipeline:
             if work.final
             else self._reducer.advance(work.watermark_ns)
         )
-        result.losses += self._take_losses(work.final)
+        result.losses += self._take_losses(work.final and not result.more)
         self.losses += result.losses
         result.batches = [
             Batch(b.table, b.columns, b.n, b.watermark_ns, work.host_ns) for b in result.batches
@@ -189,6 +193,11 @@ class LanePipeline:
                 tid, events = None, reducer.track_events(row)
         found = self.history.around(origin + int(around_ns), n, tid, events)
         return [{**event, "t_ns": float(int(str(event["t_ns"])) - origin)} for event in found]
+
+    @property
+    def headless(self) -> bool:
+        """Events came, but the start marker was not among them (overwritten, or never written)."""
+        return self._reducer is not None and self._reducer.origin_ns is None
 
     def reducer(self) -> LaneReducer | None:
         """The reducer, once the first pages have come."""

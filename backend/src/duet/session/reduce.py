@@ -22,12 +22,18 @@ from duet.session.threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Threa
 from duet.session.tracks import Track
 
 Cells = tuple[float, ...]
+STEP_EVENTS = 25_000
+"""A tenth of a second; a run that stays in the guest until its end comes in many steps."""
 
 
 @dataclass(slots=True)
 class Reduction:
-    """What one step gave: batches (without empty ones, but always `open`), and changed rows."""
+    """What one step gave: batches (without empty ones, but always `open`), and changed rows.
 
+    `more` says that events within the watermark are left: call again with the same one.
+    """
+
+    more: bool = False
     batches: list[Batch] = field(default_factory=list)
     rows: tuple[Row, ...] | None = None
     losses: list[Loss] = field(default_factory=list)
@@ -39,13 +45,15 @@ class LaneReducer:
     Args:
         program: the lesson, compiled for arm and workload.
         hogs: rows to keep for hogs, where it is known how many will come.
+        step_events: most events worked on in one step.
     """
 
-    def __init__(self, program: Program, hogs: int = 0) -> None:
+    def __init__(self, program: Program, hogs: int = 0, step_events: int = STEP_EVENTS) -> None:
         self._p = program
         self._merger = Merger(program)
         self._acts = (*program.acts, loss_acts())
         self._hogs = hogs
+        self._step_events = step_events
         self._threads: dict[int, Thread] = {}
         self._names: dict[int, bytes] = {}
         self._ours: dict[bytes, bool] = {}
@@ -88,25 +96,28 @@ class LaneReducer:
             self._merger.add(part)
 
     def advance(self, watermark_ns: int) -> Reduction:
-        """Work on all events up to a guest time at which every CPU is complete."""
-        stream = self._merger.take(watermark_ns)
-        if stream is not None:
-            self._run(stream)
-        self._watermark = max(self._watermark, watermark_ns)
+        """Work on events up to a guest time at which every CPU is complete."""
+        self._step(watermark_ns)
+        if not self._merger.ripe_left:
+            self._watermark = max(self._watermark, watermark_ns)
         return self._flush()
 
     def finish(self, watermark_ns: int = 0) -> Reduction:
-        """Work on all that is left, since nothing more will come.
+        """Work on what is left, since nothing more will come.
 
         Args:
             watermark_ns: complete up to here, though the last event may be older.
         """
-        stream = self._merger.take(1 << 62)
+        self._step(1 << 62)
+        if not self._merger.ripe_left:
+            self._watermark = max(self._watermark, watermark_ns)
+        return self._flush()
+
+    def _step(self, watermark_ns: int) -> None:
+        stream = self._merger.take(watermark_ns, self._step_events)
         if stream is not None:
             self._run(stream)
             self._watermark = max(self._watermark, int(stream.ts[-1]))
-        self._watermark = max(self._watermark, watermark_ns)
-        return self._flush()
 
     def metrics(self, events_lost: int) -> Metrics:
         """Counts so far.
@@ -389,7 +400,7 @@ class LaneReducer:
         return float(max(0, ts - self._origin)) if self._origin is not None else 0.0
 
     def _flush(self) -> Reduction:
-        result = Reduction(losses=self._losses)
+        result = Reduction(more=self._merger.ripe_left, losses=self._losses)
         self._losses = []
         if self._origin is None:
             return result
