@@ -6,12 +6,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from guest_driver import Driver
 
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, ensure_root, open_guest
+from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
+from duet.lessons.load import load
 
 Boot = Callable[..., AbstractAsyncContextManager[Driver]]
 
@@ -20,6 +23,21 @@ Boot = Callable[..., AbstractAsyncContextManager[Driver]]
 def guest_root() -> GuestRoot:
     """The sealed root, made if it is not there."""
     return asyncio.run(ensure_root())
+
+
+@pytest.fixture(scope="session")
+def kernel_images() -> dict[str, KernelImage]:
+    """The stored kernels of lesson 02; they are built first, by `./duet build`."""
+    settings = KernelSettings.default()
+    folder = load("02-grace-periods")
+    found = {}
+    for arm in folder.lesson.arms:
+        wanted = ArmSpec(folder.slug, arm.name, tuple(Path(name) for name in arm.patches))
+        image = lookup(plan(wanted, settings), settings)
+        if image is None:
+            pytest.fail(f"the kernel {arm.name} is not built; run: ./duet build {folder.slug}")
+        found[arm.name] = image
+    return found
 
 
 @pytest.fixture

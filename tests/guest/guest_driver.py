@@ -63,6 +63,12 @@ class Outcome:
         return sum(cpu.overrun for cpu in self.stats.cpus)
 
     @property
+    def dropped(self) -> int:
+        """Events that found no room in a buffer that is kept to the end."""
+        assert self.stats is not None
+        return sum(cpu.dropped for cpu in self.stats.cpus)
+
+    @property
     def left(self) -> int:
         """Events still in the guest."""
         assert self.stats is not None

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REMEDY_PLAN "Correct this line of the plan; the directives stand in ARCHITECTURE.md."
+#define REMEDY_PLAN \
+	"Correct this line of the plan; the directives stand in vm-images/agent/PROTOCOL.md."
 
 /* The line that is parsed, for messages. */
 struct cursor {

@@ -172,11 +172,20 @@ static int setup_event(const struct plan_pair *event, struct report *report)
 	return 0;
 }
 
+/*
+ * Live, a full buffer loses its oldest events (overrun): the newest are what is looked at. A
+ * buffer that is kept to the end loses the newest (dropped): the start of the run must stay.
+ */
 static int setup_buffer(const struct plan *plan, struct report *report)
 {
 	char text[32], clock[64];
 	int err;
 
+	err = tracefs_write("options/overwrite", plan->drain_end ? "0" : "1", 0);
+	if (err)
+		return report_set(report, err, "Build the guest kernel with CONFIG_FTRACE.",
+				  "The ring buffer's overwrite mode cannot be set: %s.",
+				  strerror(-err));
 	snprintf(text, sizeof(text), "%u", plan->buffer_kb);
 	err = tracefs_write("buffer_size_kb", text, 0);
 	if (err)

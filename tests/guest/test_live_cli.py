@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet build`, `run` and `record` on real kernels."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duet.bundle import open_bundle
+
+pytestmark = pytest.mark.guest
+
+SLUG = "02-grace-periods"
+KEYS = {"arm", "ops", "ops_per_s", "wait_ns", "grace_periods", "events_read", "events_lost"}
+
+
+def duet(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "duet", *arguments], capture_output=True, text=True, timeout=240
+    )
+
+
+def test_build_with_nothing_to_do_ends_within_a_second(kernel_images: Any) -> None:
+    began = time.monotonic()
+    done = duet("build", "--json")
+    assert time.monotonic() - began < 1
+    assert (done.returncode, json.loads(done.stdout)["built"]) == (0, 0)
+
+
+def test_run_prints_the_documented_keys(kernel_images: Any) -> None:
+    done = duet(
+        "run", SLUG, "--arms", "rwsem,srcu", "--set", "hogs=9", "--set", "seconds=1",
+        "--repeats", "1", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    arms = {row["arm"]: row for row in json.loads(done.stdout)["arms"]}
+    assert list(arms) == ["rwsem", "srcu"]
+    for row in arms.values():
+        assert set(row) >= KEYS
+        assert row["ops"] > 0 and row["events_read"] > 0 and row["events_lost"] == 0
+    assert set(arms["srcu"]["wait_ns"]) >= {"p50", "p95", "max"}
+    assert arms["srcu"]["wait_ns"]["p50"] > arms["rwsem"]["wait_ns"]["p50"]
+    assert arms["srcu"]["grace_periods"] > 0
+    assert arms["rwsem"]["grace_periods"] == 0
+    assert "run 1 of 4" in done.stderr
+
+
+def test_record_makes_a_small_bundle_of_every_arm(kernel_images: Any, tmp_path: Path) -> None:
+    out = tmp_path / "one.duet"
+    done = duet(
+        "record", SLUG, "--set", "seconds=1", "--window-ms", "200", "--out", str(out), "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    tree = json.loads(done.stdout)
+    assert tree["bytes"] == out.stat().st_size < 1_000_000
+    bundle = open_bundle(out)
+    assert [entry.name for entry in bundle.manifest.arms] == ["rwsem", "srcu", "srcu-expedited"]
+    assert bundle.manifest.host["lanes"] == "one after another"
+    assert all(entry.loss["events"] == 0 for entry in bundle.manifest.arms)
