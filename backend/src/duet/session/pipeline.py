@@ -128,7 +128,11 @@ class LanePipeline:
         Args:
             final: nothing more will come; what is here is reduced whatever beats say.
         """
-        pages, self._pending, self._pending_bytes = tuple(self._pending), [], 0
+        by_cpu: dict[int, list[bytes]] = {}
+        for cpu, part in self._pending:
+            by_cpu.setdefault(cpu, []).append(part)
+        pages = tuple((cpu, b"".join(parts)) for cpu, parts in by_cpu.items())
+        self._pending, self._pending_bytes = [], 0
         if not pages and not final and not self._decoder:
             return None
         return Work(pages, self._completeness.watermark_ns, self._host_ns, final)
