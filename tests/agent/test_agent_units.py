@@ -20,9 +20,7 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 def compile_and_run(name: str, out: Path, *args: str) -> None:
     program = out / name
     sources = [HERE / f"{name}.c", *PURE]
-    subprocess.run(
-        ["gcc", *FLAGS, *SANITIZE, "-o", program, *sources], check=True, timeout=120
-    )
+    subprocess.run(["gcc", *FLAGS, *SANITIZE, "-o", program, *sources], check=True, timeout=120)
     done = subprocess.run([program, *args], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
 

@@ -130,6 +130,12 @@ def test_a_runtime_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None
         pass
 
 
+def test_a_runtime_directory_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(InfraError, match="belongs to somebody else"), RunDir(tmp_path / "link"):
+        pass
+
+
 def test_a_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InfraError) as caught:

@@ -74,6 +74,8 @@ class RunDir:
     def __enter__(self) -> Path:
         try:
             self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self._base.is_symlink() or self._base.stat().st_uid != os.getuid():
+                raise PermissionError(f"{self._base} belongs to somebody else")
             sweep(self._base)
             made = Path(tempfile.mkdtemp(prefix="new-", dir=self._base))
             (made / _OWNER).write_text(_owner_line())
