@@ -2,7 +2,6 @@
 /** A lesson that is there: story, stage, side and transport, wired to the store and the playback. */
 
 import { useEffect, useMemo, useState } from 'react';
-import { plural } from '../base/units.ts';
 import type { Mark } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
@@ -23,7 +22,7 @@ import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '
 import { Overview } from '../views/overview/index.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
-import { firstKnobs, type Knobs, sceneKnobs, valueWords } from './knobs.ts';
+import { firstKnobs, type Knobs, knobWords, sceneKnobs } from './knobs.ts';
 import { Legend } from './legend.tsx';
 import { Notices } from './notices.tsx';
 import { buildPhase, lanePhase } from './phase.ts';
@@ -39,7 +38,7 @@ import { Story } from './story.tsx';
 import { ShareButton, ThemeButton } from './tools.tsx';
 import { Transport } from './transport.tsx';
 import { useKept } from './use-kept.ts';
-import { useLosses } from './use-losses.ts';
+import { useKernel, useLosses } from './use-losses.ts';
 import type { Go } from './use-place.ts';
 import { useAddress, useIdle, useScene } from './use-scene.ts';
 import { WordsPanel } from './words-panel.tsx';
@@ -53,6 +52,9 @@ interface Props {
 }
 
 type Sheet = 'help' | 'caveats' | 'losses' | null;
+
+/** Fewer runs of an arm give no verdict. */
+const repeats = 5;
 
 const liveBusy: readonly RunMessage['phase'][] = [
   'preparing',
@@ -77,6 +79,7 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
   const sentence = useSentence(scene.sentence);
   const answer = usePrediction(scene.predict);
   const losses = useLosses(lesson, arms);
+  const kernel = useKernel();
   const [kept, keep] = useKept(lesson.slug);
   const [knobs, setKnobs] = useState<Knobs>(() => sceneKnobs(lesson, firstKnobs(lesson), scene));
   const [sheet, setSheet] = useState<Sheet>(null);
@@ -100,6 +103,7 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
 
   const armTitle = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
   const off = run ? differs(lesson, scene, run.params) : [];
+  const missing = run ? arms.filter((a) => !run.arms.includes(a)) : [];
   const best = bestRecording(lesson, scene);
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (kept.guesses[scene.predict] ?? null) : null;
@@ -253,7 +257,6 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
       onLoss={() => setSheet('losses')}
     />
   );
-  const kernel = lanes.find((l) => l.kernel)?.kernel ?? null;
   const sheets = (
     <>
       <HelpSheet keys={keys} open={sheet === 'help'} onClose={() => setSheet(null)} />
@@ -345,13 +348,22 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
         recorded={recorded}
         answered={kept.answered.length}
         mismatch={
-          off.length > 0 && run ? (
+          run && (off.length > 0 || missing.length > 0) ? (
             <div className="mismatch" data-testid="mismatch">
-              <p>
-                This step speaks of {off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', ')}
-                ; the {recorded ? 'recording' : 'run'} on the stage has{' '}
-                {off.map((d) => knobWords(lesson, d.name, d.got)).join(', ')}.
-              </p>
+              {missing.length > 0 && (
+                <p>
+                  This step shows {missing.map(armTitle).join(' and ')}, which the{' '}
+                  {recorded ? 'recording' : 'run'} on the stage has not.
+                </p>
+              )}
+              {off.length > 0 && (
+                <p>
+                  This step speaks of{' '}
+                  {off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', ')}; the{' '}
+                  {recorded ? 'recording' : 'run'} on the stage has{' '}
+                  {off.map((d) => knobWords(lesson, d.name, d.got)).join(', ')}.
+                </p>
+              )}
               <button
                 type="button"
                 className="button"
@@ -461,7 +473,7 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
           veiled={veiled}
           measured={measured?.lesson === lesson.slug ? measured : null}
           blocked={running ? 'A live run is going on; measuring would disturb it.' : blocked}
-          onMeasure={() => commands.measure(choice)}
+          onMeasure={() => commands.measure(choice, repeats)}
         />
       )}
 
@@ -504,14 +516,6 @@ function pendingWords(run: RunMessage): string {
   return (
     run.message || (run.phase === 'booting' ? 'guests are booting' : 'a live run is being prepared')
   );
-}
-
-/** "9 hogs", "reclaim every 20 ms" */
-function knobWords(lesson: Lesson, name: string, value: number): string {
-  const param = lesson.params[name];
-  if (!param) return `${name} ${value}`;
-  if (param.title.endsWith('s') && !param.unit) return plural(value, param.title.slice(0, -1));
-  return `${param.title} ${valueWords(param, value)}`;
 }
 
 /** Why the run on the stage cannot answer a prediction; empty when it can. */

@@ -8,8 +8,8 @@ import {
   fixedBecause,
   type Knobs,
   needBoot,
+  paramWords,
   sameRun,
-  valueWords,
   withArm,
   withClock,
   withParam,
@@ -197,21 +197,8 @@ export function KnobDesk(props: Props) {
 
 /** "3 arms, 2 vCPUs, wall clock, 3 s" */
 function summary(lesson: Lesson, knobs: Knobs): string {
-  const words = [plural(knobs.arms.length, 'arm')];
-  for (const [name, param] of Object.entries(lesson.params)) {
-    if (name === first) continue;
-    const value = knobs.params[name] ?? param.default;
-    const always = name === 'vcpus' || name === 'seconds';
-    if (!always && value === param.default) continue;
-    const shown = valueWords(param, value);
-    words.push(
-      name === 'seconds'
-        ? shown
-        : name === 'vcpus'
-          ? `${shown} ${value === 1 ? 'vCPU' : param.title}`
-          : `${param.title} ${shown}`,
-    );
-  }
+  const { [first]: _crowd, ...others } = knobs.params;
+  const words = [plural(knobs.arms.length, 'arm'), ...paramWords(lesson, others)];
   words.push(`${knobs.clock} clock`);
   return words.join(', ');
 }

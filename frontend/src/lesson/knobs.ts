@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the knobs may say, and what a change of them costs. Pure. */
 
+import { plural } from '../base/units.ts';
 import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
 import type { ClockName } from '../protocol/messages.ts';
 
@@ -113,4 +114,24 @@ export function valueWords(param: Param, value: number): string {
   if (label) return label;
   if (value === 0 && param.min === 0) return 'never';
   return param.unit ? `${value} ${param.unit}` : String(value);
+}
+
+/** "9 hogs" */
+export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: number): string {
+  const param = lesson.params[name];
+  if (!param) return `${name} ${value}`;
+  if (name === 'seconds') return valueWords(param, value);
+  if (param.title.endsWith('s') && !param.unit) return plural(value, param.title.slice(0, -1));
+  return `${param.title} ${valueWords(param, value)}`;
+}
+
+/** What is always said of a run, and what differs from the lesson's defaults. */
+export function paramWords(
+  lesson: Pick<Lesson, 'params'>,
+  params: Readonly<Record<string, number>>,
+): readonly string[] {
+  const always = ['hogs', cpuParam, 'seconds'];
+  return Object.entries(lesson.params)
+    .filter(([k, p]) => k in params && (always.includes(k) || params[k] !== p.default))
+    .map(([k]) => knobWords(lesson, k, params[k] ?? 0));
 }

@@ -18,7 +18,10 @@ interface Props {
   readonly pending: boolean;
   /** The run on the stage has no such lane. */
   readonly missing: boolean;
+  /** Operations up to the moment. */
   readonly ops: number | null;
+  /** Operations of the whole run so far; grows while it is live. */
+  readonly total: number | null;
   readonly operation: { readonly name: string; readonly plural: string };
   readonly lost: number;
   readonly lines: readonly string[];
@@ -26,7 +29,7 @@ interface Props {
 }
 
 export function LaneHeader(props: Props) {
-  const { arm, lane, build, recorded, ops, operation, lost, lines } = props;
+  const { arm, lane, build, recorded, ops, total, operation, lost, lines } = props;
   const [details, setDetails] = useState(false);
   const phase = lanePhase(lane, build, recorded, props.pending, props.missing);
   const tail = [build?.error?.detail, lane?.detail, lines.join('\n')].filter(Boolean).join('\n\n');
@@ -67,10 +70,22 @@ export function LaneHeader(props: Props) {
           <CrossIcon /> {plural(lost, 'event')} lost
         </button>
       )}
-      <span className="lane-count number" data-volatile>
-        <b data-testid={`ops-${arm.name}`}>{ops === null ? '–' : formatCount(ops)}</b>{' '}
-        {ops === 1 ? operation.name : operation.plural} so far
-      </span>
+      {ops !== null && (
+        <span
+          className="lane-count number"
+          title={`${operation.plural} up to the moment, of all that are counted so far`}
+          data-volatile
+        >
+          <b data-testid={`ops-${arm.name}`}>{formatCount(ops)}</b>
+          {total !== null && (
+            <>
+              {' of '}
+              <span data-testid={`total-${arm.name}`}>{formatCount(total)}</span>
+            </>
+          )}{' '}
+          {(total ?? ops) === 1 ? operation.name : operation.plural}
+        </span>
+      )}
       {phase.sentence && (
         <p className="lane-error" role="alert" data-testid={`error-${arm.name}`}>
           {phase.sentence} {phase.remedy && <span className="quiet">{phase.remedy}</span>}

@@ -6,6 +6,7 @@ import { formatFigure, plural } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { day } from '../ui/words.ts';
+import { paramWords } from './knobs.ts';
 import { command, mailText } from './mail.ts';
 
 interface Props {
@@ -23,12 +24,11 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
     ...(measured?.rows ?? []).flatMap((r) => [...r.ops_per_s, r.ops_per_s_median ?? 0]),
   );
   const rows = measured?.rows ?? [];
-  const unit = rows[0]?.unit ?? 'ops/s';
+  const unit = rows[0]?.unit ?? `${lesson.operation.plural}/s`;
   return (
     <section className="panel" aria-label="Measured" data-testid="measured">
       <h3 className="eyebrow">
-        {lesson.operation.plural}, {unit}, higher is better{' '}
-        <span className="evidence">measured</span>
+        {unit}, higher is better <span className="evidence">measured</span>
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>
             recorded {day(measured.at)}
@@ -81,12 +81,8 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured && rows.length > 0 && (
         <p className="small quiet">
-          {measured.workload},{' '}
-          {Object.entries(measured.params)
-            .filter(([k]) => k in lesson.params)
-            .map(([k, v]) => `${v} ${lesson.params[k]?.title ?? k}`)
-            .join(', ')}
-          , {measured.clock} clock, untraced, one kernel after the other
+          {[measured.workload, ...paramWords(lesson, measured.params)].join(', ')}, {measured.clock}{' '}
+          clock, untraced, one kernel after the other
         </p>
       )}
       {busy && (

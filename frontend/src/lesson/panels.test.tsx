@@ -142,6 +142,7 @@ describe('errors', () => {
         pending={false}
         missing={false}
         ops={41}
+        total={230}
         operation={lesson.operation}
         lost={3}
         lines={[]}
@@ -153,6 +154,7 @@ describe('errors', () => {
     );
     expect(screen.getByTestId('lost-srcu').textContent).toContain('3 events lost');
     expect(screen.getByTestId('ops-srcu').textContent).toBe('41');
+    expect(screen.getByTestId('lane-srcu').textContent).toContain('41 of 230 umounts');
     expect(screen.getByTestId('lane-srcu').textContent).not.toContain('/s');
     fireEvent.click(screen.getByTestId('details-srcu'));
     expect(screen.getByTestId('details').textContent).toContain('Kernel panic');

@@ -155,8 +155,8 @@ export function RecordsSheet({ lesson, runId, mark, rowName, recorded, onClose }
           </p>
           <p className="small quiet">
             <span className="evidence">{kind?.evidence ?? 'counted'}</span>{' '}
-            {recorded ? 'from the recording, ' : 'from the live guest, '}the trace records around it
-            as the kernel wrote them
+            {recorded ? 'from the recording, ' : 'from the live guest, '}the trace records around
+            its beginning, as the kernel wrote them
           </p>
           {records.state === 'asking' && <p className="quiet">Asking for the records…</p>}
           {records.state === 'failed' && (
@@ -172,6 +172,7 @@ export function RecordsSheet({ lesson, runId, mark, rowName, recorded, onClose }
 }
 
 function RecordTable({ events, mark }: { events: readonly RawEvent[]; mark: Mark }) {
+  const first = events.findIndex((e) => inside(e, mark));
   if (events.length === 0) return <p className="quiet">No raw record is kept for this moment.</p>;
   return (
     <table className="table records">
@@ -190,9 +191,8 @@ function RecordTable({ events, mark }: { events: readonly RawEvent[]; mark: Mark
           <tr
             // biome-ignore lint/suspicious/noArrayIndexKey: a list that came once
             key={i}
-            data-inside={
-              e.t_ns !== undefined && e.t_ns >= mark.t0 && e.t_ns <= mark.t1 ? '' : undefined
-            }
+            ref={i === Math.max(0, first - 1) ? showRow : undefined}
+            data-inside={inside(e, mark) ? '' : undefined}
           >
             <td className="right">{e.t_ns === undefined ? '' : (e.t_ns / 1e6).toFixed(6)}</td>
             <td>{e.cpu}</td>
@@ -206,6 +206,15 @@ function RecordTable({ events, mark }: { events: readonly RawEvent[]; mark: Mark
       </tbody>
     </table>
   );
+}
+
+function inside(event: RawEvent, mark: Mark): boolean {
+  return event.t_ns !== undefined && event.t_ns >= mark.t0 && event.t_ns <= mark.t1;
+}
+
+/** The list opens where the mark begins. */
+function showRow(row: HTMLTableRowElement | null): void {
+  row?.scrollIntoView?.({ block: 'center' });
 }
 
 function fieldWords(fields: RawEvent['fields']): string {

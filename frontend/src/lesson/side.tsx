@@ -75,9 +75,7 @@ export function Side(props: Props) {
               onMeasure={props.onMeasure}
             />
           )}
-          {scene.show.includes('latency') && (
-            <Latency {...{ lesson, arms, index, recorded, theme }} />
-          )}
+          {scene.show.includes('latency') && <Latency {...{ lesson, index, recorded, theme }} />}
           <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />
         </div>
       )}
@@ -118,11 +116,10 @@ function LitPatch({
 
 function Latency({
   lesson,
-  arms,
   index,
   recorded,
   theme,
-}: Pick<Props, 'lesson' | 'arms' | 'index' | 'recorded' | 'theme'>) {
+}: Pick<Props, 'lesson' | 'index' | 'recorded' | 'theme'>) {
   const { frame } = usePlayback();
   return (
     <section className="panel" aria-label="Latency" data-testid="latency">
@@ -130,7 +127,7 @@ function Latency({
         Time of one {lesson.operation.name}, guest time{' '}
         <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
       </h3>
-      <div className="dots-box" style={{ height: 38 + arms.length * 58 }}>
+      <div className="dots-box" style={{ height: 38 + (index?.lanes.length ?? 0) * 58 }}>
         {index && <LatencyDots runIndex={index} lesson={lesson} frame={frame} theme={theme} />}
       </div>
     </section>

@@ -69,7 +69,7 @@ export function Stage(props: Props) {
             theme={theme}
             show={scene.show}
             header={header}
-            {...(present ? { headerHeight: 52 } : {})}
+            {...(present ? { headerHeight: 52, fontSize: 20 } : {})}
             onSelect={props.onMark}
             onSeek={seek}
           />
@@ -85,7 +85,7 @@ export function Stage(props: Props) {
   );
 }
 
-type HeaderProps = Omit<Parameters<typeof LaneHeader>[0], 'lines' | 'lost'>;
+type HeaderProps = Omit<Parameters<typeof LaneHeader>[0], 'lines' | 'lost' | 'total'>;
 
 /** Feeds the header with what changes on its own: lines of the guest and losses. */
 function LiveLaneHeader(props: HeaderProps) {
@@ -96,6 +96,7 @@ function LiveLaneHeader(props: HeaderProps) {
   return (
     <LaneHeader
       {...props}
+      total={metrics?.ops ?? null}
       lines={lines.map((line) => line.text)}
       lost={Math.max(told, metrics?.events_lost ?? 0)}
     />

@@ -105,10 +105,10 @@ function ControlBadge({
       type="button"
       className="badge"
       onClick={() => onControl(false)}
-      title="let another viewer control the live run"
+      title="You control the live run. Press to give it back."
       data-testid="control"
     >
-      <b>you control</b> give back
+      <b>you control</b>
     </button>
   ) : (
     <button

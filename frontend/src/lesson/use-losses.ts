@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the picture lacks, for all lanes together. */
+/** What must be said of all lanes together: what they lack, and their kernel. */
 
 import type { Lesson } from '../protocol/lesson.ts';
 import { useEventsVersion, useStore } from '../store/hooks.tsx';
@@ -22,4 +22,14 @@ export function useLosses(lesson: Lesson, arms: readonly string[]): readonly Lan
         gapRows: lane?.gaps.reduce((sum, gap) => sum + gap.rows, 0) ?? 0,
       };
     });
+}
+
+/** The kernel of the run on the stage, as uname says it. */
+export function useKernel(): string | null {
+  const store = useStore();
+  useEventsVersion();
+  for (const lane of store.shown()?.lanes.values() ?? []) {
+    if (lane.state?.kernel) return lane.state.kernel;
+  }
+  return null;
 }

@@ -54,6 +54,17 @@ export function useScene(
     if (at.speed !== null) player.setSpeed(at.speed);
     if (restore && at.moment !== null) player.seek(at.moment);
   }, [scene, runId, settled]);
+
+  // A live run that has ended is known as a whole: now the step's own moment can be found in it.
+  const live = index?.live ?? false;
+  const lived = useRef<string | null>(null);
+  useEffect(() => {
+    if (live) lived.current = runId;
+    else if (lived.current !== null && lived.current === runId) {
+      lived.current = null;
+      if (wish.current.playback.now().mode === 'scope') wish.current.playback.goto(scene);
+    }
+  }, [live, runId, scene]);
   return settled;
 }
 
