@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Real guests, real browser: start, watch, turn the knob, lose a guest. */
+
+import { kill } from 'node:process';
+import { expect, type Page, test } from '@playwright/test';
+
+/** Guests are emulated and share two cores with the browser. */
+const bootMs = 60_000;
+
+async function count(page: Page, arm: string): Promise<number> {
+  const text = (await page.getByTestId(`total-${arm}`).textContent()) ?? '';
+  const digits = text.replace(/\D/g, '');
+  return digits === '' ? 0 : Number(digits);
+}
+
+async function start(page: Page): Promise<void> {
+  await page.getByTestId('run').click();
+  for (const arm of ['rwsem', 'srcu'])
+    await expect(page.getByTestId(`lane-${arm}`)).toHaveAttribute('data-phase', 'running', { timeout: bootMs });
+}
+
+test('two live lanes: SRCU falls behind, hogs change, a killed guest is told', async ({ page, request }) => {
+  test.setTimeout(240_000);
+  await page.goto('/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu');
+  await expect(page.getByTestId('value-hogs')).toContainText('9');
+  await start(page);
+
+  await test.step('both lanes move, and SRCU falls behind', async () => {
+    await expect.poll(() => count(page, 'srcu'), { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => count(page, 'rwsem'), { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect(page.getByTestId('lane-srcu')).toHaveAttribute('data-phase', 'done', { timeout: bootMs });
+    await expect(page.getByTestId('lane-rwsem')).toHaveAttribute('data-phase', 'done', { timeout: bootMs });
+    const [rwsem, srcu] = [await count(page, 'rwsem'), await count(page, 'srcu')];
+    expect(srcu).toBeGreaterThan(10);
+    expect(srcu).toBeLessThan(rwsem);
+  });
+
+  await test.step('fewer hogs, the same guests', async () => {
+    await page.getByTestId('knob-hogs').getByRole('button', { name: /fewer/i }).click();
+    await expect(page.getByTestId('value-hogs')).toContainText('8');
+    await start(page);
+  });
+
+  await test.step('a killed QEMU is told in a sentence, the other lane goes on', async () => {
+    const health = await (await request.get('/api/health')).json();
+    const lane = health.lanes.find((l: { arm: string }) => l.arm === 'srcu');
+    kill(lane.pid, 'SIGKILL');
+    await expect(page.getByTestId('error-srcu')).toContainText(/QEMU/, { timeout: 20_000 });
+    await expect(page.getByTestId('lane-rwsem')).toHaveAttribute('data-phase', 'done', { timeout: bootMs });
+  });
+});

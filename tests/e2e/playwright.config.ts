@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Browser tests against the real server: recordings, and live guests under QEMU. */
+
+import { existsSync } from 'node:fs';
+import { defineConfig } from '@playwright/test';
+
+const port = Number(process.env['DUET_E2E_PORT'] ?? 8651);
+const chromium = '/usr/bin/chromium';
+if (!existsSync(chromium)) throw new Error('Chromium was wanted at /usr/bin/chromium: run ./setup.sh dev.');
+
+export default defineConfig({
+  testDir: '.',
+  outputDir: '../../test-results',
+  // Lanes share the machine with the browser: one test at a time.
+  workers: 1,
+  retries: 0,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  reporter: [['line']],
+  use: {
+    baseURL: `http://127.0.0.1:${port}`,
+    viewport: { width: 1440, height: 900 },
+    launchOptions: {
+      executablePath: chromium,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    },
+  },
+  webServer: {
+    command: `../../duet serve --port ${port}`,
+    url: `http://127.0.0.1:${port}/api/health`,
+    env: { DUET_SETUP: 'skip' },
+    timeout: 60_000,
+    reuseExistingServer: false,
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 },
+  },
+});
