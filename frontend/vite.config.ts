@@ -28,5 +28,6 @@ export default defineConfig({
     environment: 'node',
     setupFiles: ['test/setup.ts'],
     restoreMocks: true,
+    testTimeout: 20_000,
   },
 });

@@ -112,25 +112,30 @@ export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongW
   return best;
 }
 
-/** The longest wait of the lesson on any lane. */
-export function longestWait(index: RunIndex, offset: Offsets): LongWait | null {
-  let best: LongWait | null = null;
+/** The longest waits of the lesson on any lane, longest first. */
+export function longestWaits(index: RunIndex, offset: Offsets, most: number): LongWait[] {
+  const found: LongWait[] = [];
+  let least = 1;
   for (const lane of index.lanes) {
     const shift = offset.get(lane.arm) ?? 0;
     const { spans } = lane;
     for (let i = 0; i < spans.length; i++) {
       const length = spans.t1[i]! - spans.t0[i]!;
-      if (spans.t0[i]! < 0 || length < (best === null ? 1 : best.t1 - best.t0 + 1)) continue;
-      if (!isWait(index.kinds[spans.kind[i]!])) continue;
-      best = {
-        arm: lane.arm,
-        row: spans.row[i]!,
-        t0: ns(spans.t0[i]! + shift),
-        t1: ns(spans.t1[i]! + shift),
-      };
+      if (spans.t0[i]! < 0 || length < least || !isWait(index.kinds[spans.kind[i]!])) continue;
+      const t0 = ns(spans.t0[i]! + shift);
+      found.push({ arm: lane.arm, row: spans.row[i]!, t0, t1: ns(spans.t1[i]! + shift) });
+      if (found.length < most * 4) continue;
+      keepLongest(found, most);
+      least = found.at(-1)!.t1 - found.at(-1)!.t0;
     }
   }
-  return best;
+  keepLongest(found, most);
+  return found;
+}
+
+function keepLongest(waits: LongWait[], most: number): void {
+  waits.sort((a, b) => b.t1 - b.t0 - (a.t1 - a.t0) || a.t0 - b.t0);
+  waits.length = Math.min(waits.length, most);
 }
 
 /** The lanes have parted: one has ended so many operations, and another at most half of them. */

@@ -36,6 +36,18 @@ function isActive(lane: LaneIndex, a: number, b: number): boolean {
   return firstAtLeast(length, at, b) > firstAtLeast(length, at, a);
 }
 
+/** How many lanes did something in this window. */
+export function activeLanes(
+  index: RunIndex,
+  window: Window,
+  offset: ReadonlyMap<string, number>,
+): number {
+  return index.lanes.filter((lane) => {
+    const from = window.start - (offset.get(lane.arm) ?? 0);
+    return lane.spans.length > 0 && isActive(lane, from, from + window.span);
+  }).length;
+}
+
 const triesBack = 24;
 
 /**
@@ -51,17 +63,14 @@ export function newestEpisode(
   const limit = completeTo(index, offset);
   const newest = Math.floor((limit - span) / step) * step;
   if (!(newest >= 0)) return null;
-  const lanes = index.lanes.filter((lane) => lane.spans.length > 0);
+  const all = index.lanes.filter((lane) => lane.spans.length > 0).length;
   let best: { start: number; active: number } | null = null;
   for (let i = 0; i <= triesBack; i++) {
     const start = newest - i * step;
     if (start < 0) break;
-    const active = lanes.filter((lane) => {
-      const shift = offset.get(lane.arm) ?? 0;
-      return isActive(lane, start - shift, start + span - shift);
-    }).length;
+    const active = activeLanes(index, { start: ns(start), span }, offset);
     if (best === null || active > best.active) best = { start, active };
-    if (active === lanes.length) break;
+    if (active === all) break;
   }
   return best === null ? null : { start: ns(best.start), span };
 }

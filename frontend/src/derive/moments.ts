@@ -6,8 +6,8 @@ import { quantile } from '../base/search.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { noOffsets } from './align.ts';
-import { longestWait } from './beats.ts';
-import { newestEpisode, type Window } from './episodes.ts';
+import { longestWaits } from './beats.ts';
+import { activeLanes, newestEpisode, type Window } from './episodes.ts';
 import { spansIn } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
@@ -43,12 +43,12 @@ export function placeOf(index: RunIndex, scene: Pick<Scene, 'moment' | 'window_m
       return op === null ? newest(index, span) : aroundOp(op);
     }
     case 'longest_wait': {
-      const wait = longestWait(index, noOffsets);
-      return wait === null ? newest(index, span) : { ...fixed(wait.t1, 0.62), moment: wait.t1 };
+      const ends = longestWaits(index, noOffsets, candidates).map((wait) => fixed(wait.t1, 0.62));
+      return liveliest(index, ends) ?? newest(index, span);
     }
     case 'reader': {
-      const t = readerMoment(index);
-      return t === null ? newest(index, span) : fixed(t, 0.4);
+      const places = readerMoments(index).map((t) => fixed(t, 0.4));
+      return liveliest(index, places) ?? newest(index, span);
     }
     case 'newest':
       return newest(index, span);
@@ -107,21 +107,34 @@ function typicalOp(index: RunIndex): Op | null {
   return like ?? ops.toSorted((a, b) => off(a) - off(b))[0] ?? null;
 }
 
-/** A reader that somebody waits for: the middle of the first recheck, else of the longest reader span. */
-function readerMoment(index: RunIndex): number | null {
-  const recheck = index.kinds.findIndex((k) => k.name === 'gp_recheck');
-  const reader = index.kinds.findIndex((k) => k.name === 'reader');
-  for (const lane of index.lanes) {
-    const found = ofKind(lane, 'track', recheck)[0];
-    if (found !== undefined) return (found.t0 + found.t1) / 2;
+/** So many places are compared. */
+const candidates = 60;
+
+/** The first place at which the most lanes do something: a window in which one of them sleeps compares nothing. */
+function liveliest(index: RunIndex, places: readonly Place[]): Place | null {
+  let best: { place: Place; active: number } | null = null;
+  for (const place of places) {
+    const active = activeLanes(index, place, noOffsets);
+    if (best === null || active > best.active) best = { place, active };
   }
-  let best: { t0: number; t1: number } | null = null;
-  for (const lane of index.lanes) {
-    for (const span of ofKind(lane, 'function', reader)) {
-      if (best === null || span.t1 - span.t0 > best.t1 - best.t0) best = span;
-    }
+  return best?.place ?? null;
+}
+
+/** Readers that somebody waits for: the middles of rechecks, the longest first; without any, of reader spans. */
+function readerMoments(index: RunIndex): number[] {
+  for (const [layer, name] of [
+    ['track', 'gp_recheck'],
+    ['function', 'reader'],
+  ] as const) {
+    const kind = index.kinds.findIndex((k) => k.name === name);
+    const spans = index.lanes.flatMap((lane) => ofKind(lane, layer, kind));
+    if (spans.length === 0) continue;
+    return spans
+      .sort((a, b) => b.t1 - b.t0 - (a.t1 - a.t0))
+      .slice(0, candidates)
+      .map((span) => (span.t0 + span.t1) / 2);
   }
-  return best === null ? null : (best.t0 + best.t1) / 2;
+  return [];
 }
 
 function ofKind(lane: LaneIndex, layer: 'track' | 'function', kind: number) {

@@ -39,7 +39,7 @@ export function sentenceOf(
     case 'expedited':
       return expedited(index, lanes, frame, titles);
     case 'reader':
-      return say((lane, t) => reader(index, lane, t, titles));
+      return readers(index, lanes, frame, titles);
     default:
       return assertNever(kind);
   }
@@ -201,6 +201,23 @@ function expedited(
   return `In this window ${list(parts)}. Every kernel pays for them, so they cannot be the difference.`;
 }
 
+/** Lanes with a reader get a sentence each, those without share one. */
+function readers(
+  index: RunIndex,
+  lanes: readonly LaneIndex[],
+  frame: Frame,
+  titles: Titles,
+): string {
+  const said = lanes.map((lane) => ({
+    lane,
+    words: reader(index, lane, laneTime(frame.offset, lane.arm, frame.moment), titles),
+  }));
+  const without = said.filter((s) => s.words === '').map((s) => armTitle(titles, s.lane));
+  const rest =
+    without.length === 0 ? [] : [`On ${list(without)} no reader walks the shrinkers now.`];
+  return [...said.map((s) => s.words).filter((words) => words !== ''), ...rest].join(' ');
+}
+
 function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
   const kind = index.kinds.findIndex((k) => k.name === 'reader');
@@ -210,7 +227,7 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
   const states = statesAt(lane, t);
   const waiting = states.filter((s) => s !== null && isWait(index.kinds[s.kind])).length;
   const all = hogs(lane).length;
-  if (inside === undefined) return `On ${name} no reader walks the shrinkers now.`;
+  if (inside === undefined) return '';
   const since = `a reader has been inside shrink_slab for ${formatNs(t - inside.t0)}`;
   const recheck = [...spansIn(lane, 'track', t, t + 1)].some(
     (s) => index.kinds[s.kind]?.name === 'gp_recheck',

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Where a lane's scheduler ticks lie. The tick's length is known (HZ); its phase is not traced, so it is taken
- * from what only ticks can begin: delayed work of a grace period. A timer never fires before its tick, so the
- * phase is the early edge of those times. Without enough of them, or if they do not agree, it is unknown.
+ * from what only ticks can begin: delayed work of a grace period. A timer never fires before its tick, and on a busy
+ * host often late, so the phase is the early edge of where most of those times lie. Without enough of them, or if
+ * they do not agree, it is unknown.
  */
 
 import { type Nanos, ns } from '../base/units.ts';
@@ -29,21 +30,21 @@ export function tickPhase(index: RunIndex, lane: LaneIndex): Nanos | null {
   return phaseOf(residues, tick);
 }
 
-/** The early edge of numbers that lie close together on a circle of length `tick`. */
+/** So many of the times must lie in a tenth of a tick; by chance a tenth would. */
+const agreeing = 0.4;
+
+/** The early edge of the tenth of a circle of length `tick` that holds most of the numbers; null if they disagree. */
 export function phaseOf(residues: readonly number[], tick: number): Nanos | null {
-  if (residues.length < least) return null;
-  let x = 0;
-  let y = 0;
-  for (const r of residues) {
-    x += Math.cos((r / tick) * 2 * Math.PI);
-    y += Math.sin((r / tick) * 2 * Math.PI);
+  const n = residues.length;
+  if (n < least) return null;
+  const sorted = residues.map((r) => ((r % tick) + tick) % tick).sort((a, b) => a - b);
+  const at = (i: number) => sorted[i % n]! + (i >= n ? tick : 0);
+  let best = { from: 0, n: 0 };
+  let end = 0;
+  for (let from = 0; from < n; from++) {
+    while (end < from + n && at(end) - at(from) <= tick / 10) end += 1;
+    if (end - from > best.n) best = { from, n: end - from };
   }
-  const agreement = Math.hypot(x, y) / residues.length;
-  if (agreement < 0.8) return null;
-  const mean = ((Math.atan2(y, x) / (2 * Math.PI)) * tick + tick) % tick;
-  const offsets = residues
-    .map((r) => ((((r - mean + tick * 1.5) % tick) + tick) % tick) - tick / 2)
-    .sort((a, b) => a - b);
-  const early = offsets[Math.floor(offsets.length * 0.1)]!;
-  return ns((mean + early + tick) % tick);
+  if (best.n / n < agreeing) return null;
+  return ns(at(best.from + Math.floor(best.n * 0.1)) % tick);
 }

@@ -29,7 +29,7 @@ export interface Easel {
 }
 
 const faintness = 0.2;
-const mutedness = 0.38;
+const mutedness = 0.5;
 /** A wake glows for this share of the window after its moment. */
 const glowShare = 0.05;
 
@@ -370,7 +370,7 @@ function drawStripWords(
   if (first === undefined) return;
   for (const list of marks.rects) {
     const kind = index.kinds[list.style.kind]!;
-    if (kind.layer !== 'track' || list.style.texture === 'solid') continue;
+    if (kind.layer !== 'track' || list.style.texture === 'solid' || !kind.lesson) continue;
     const words = shortTitle(kind).split(' (')[0]!;
     const wordsWidth = textWidth(pen, theme, words);
     for (let i = 0; i < list.n * 4; i += 4) {

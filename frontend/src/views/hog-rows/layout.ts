@@ -105,7 +105,7 @@ export interface Layout {
 const wideFrom = 760;
 const axisHeight = 44;
 const readoutHeight = 30;
-const mostPitch = 26;
+const mostPitch = 44;
 const leastPitch = 8;
 const comfortablePitch = 13;
 const stripHeight = 16;
@@ -168,7 +168,10 @@ function threads(lane: LaneIndex): readonly Row[] {
 }
 
 /** The height at which rows stand comfortably, px. */
-export function preferredHeight(index: RunIndex, score: Score, pitch = 17): number {
+export function preferredHeight(index: RunIndex, score: Score): number {
+  const rows = index.lanes.reduce((sum, lane) => sum + Math.max(1, threads(lane).length), 0);
+  // Few rows may be large: one hog alone fills some of the stage.
+  const pitch = Math.max(17, Math.min(mostPitch, 150 / rows));
   const em = score.fontSize / 13;
   let height = (readoutHeight + axisHeight) * em;
   for (const lane of index.lanes) {

@@ -4,7 +4,6 @@
 import type { Theme } from '../../base/theme.ts';
 import { formatMoment, formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { completeUpTo } from '../../derive/lane-index.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, Mark, RunIndex, Size } from '../../derive/types.ts';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
@@ -57,13 +56,18 @@ export function describeMark(index: RunIndex, mark: Mark, lesson: Pick<Lesson, '
   return `${kind?.title ?? 'unknown'}: ${length}. ${arm}, ${row}, from ${formatMoment(mark.t0, 1e6)}.${aside}`;
 }
 
-/** Changes when the events in the window may have: a window below every watermark is settled. */
+/**
+ * Changes when the events in the window may have. Below the watermark of a lane that still runs all is settled; a
+ * recording says at once how far it goes and sends its events after.
+ */
 function eventsKey(index: RunIndex, frame: Frame): readonly unknown[] {
-  const settled = index.lanes.every(
-    (lane) => laneTime(frame.offset, lane.arm, frame.start + frame.span) <= completeUpTo(lane),
-  );
-  const lanes = index.lanes.flatMap((lane) => [lane, lane.rows, lane.historyFrom, lane.ended]);
-  return [settled ? -1 : index.version, ...lanes];
+  return index.lanes.flatMap((lane) => {
+    const end = laneTime(frame.offset, lane.arm, frame.start + frame.span);
+    const settled = index.live && !lane.ended && end <= lane.watermark;
+    const events = settled ? -1 : lane.spans.length + lane.links.length + lane.open.length;
+    const { rows, historyFrom, ended, watermark } = lane;
+    return [lane, rows, historyFrom, ended, events, settled ? -1 : watermark];
+  });
 }
 
 /** The marks of the last window, painted once; a moving moment only stamps them. */
