@@ -36,7 +36,7 @@ export interface Messages {
  * via the `definition` "Batch".
  */
 export interface Batch {
-  type?: 'batch';
+  type: 'batch';
   run_id: string;
   arm: string;
   /**
@@ -65,7 +65,7 @@ export interface Batch {
   /**
    * Unix time in ms when the newest event in it happened (estimate)
    */
-  newest_event_host_ms?: number | null;
+  newest_event_host_ms: number | null;
 }
 /**
  * Progress of the kernel builds; latest wins per arm.
@@ -74,7 +74,7 @@ export interface Batch {
  * via the `definition` "Build".
  */
 export interface Build {
-  type?: 'build';
+  type: 'build';
   lesson: string;
   /**
    * all arms that are being built or wait for it
@@ -85,8 +85,8 @@ export interface Build {
   done: number;
   total: number;
   elapsed_s: number;
-  message?: string;
-  error?: ErrorMessage | null;
+  message: string;
+  error: ErrorMessage | null;
 }
 /**
  * One failure as a person should read it.
@@ -95,11 +95,11 @@ export interface Build {
  * via the `definition` "ErrorMessage".
  */
 export interface ErrorMessage {
-  type?: 'error';
+  type: 'error';
   code: string;
   sentence: string;
   remedy: string;
-  detail?: string;
+  detail: string;
 }
 /**
  * Who controls the live run.
@@ -108,7 +108,7 @@ export interface ErrorMessage {
  * via the `definition` "Control".
  */
 export interface Control {
-  type?: 'control';
+  type: 'control';
   controller: string | null;
   you: boolean;
 }
@@ -119,7 +119,7 @@ export interface Control {
  * via the `definition` "Gap".
  */
 export interface Gap {
-  type?: 'gap';
+  type: 'gap';
   run_id: string;
   arm: string;
   table: string;
@@ -137,8 +137,8 @@ export interface Gap {
  * via the `definition` "Hello".
  */
 export interface Hello {
-  type?: 'hello';
-  protocol?: number;
+  type: 'hello';
+  protocol: number;
   version: string;
   /**
    * this viewer's name, as in `controller`
@@ -168,7 +168,7 @@ export interface LessonCard {
  * via the `definition` "Lane".
  */
 export interface Lane {
-  type?: 'lane';
+  type: 'lane';
   run_id: string;
   arm: string;
   phase:
@@ -181,22 +181,22 @@ export interface Lane {
     | 'done'
     | 'stopped'
     | 'failed';
-  message?: string;
-  remedy?: string;
+  message: string;
+  remedy: string;
   /**
    * console tail or log tail; shown on demand
    */
-  detail?: string;
-  accel?: string | null;
+  detail: string;
+  accel: string | null;
   /**
    * process of the guest, while it lives
    */
-  pid?: number | null;
+  pid: number | null;
   /**
    * uname -r of the guest
    */
-  kernel?: string | null;
-  boot_s?: number | null;
+  kernel: string | null;
+  boot_s: number | null;
 }
 /**
  * Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view).
@@ -205,7 +205,7 @@ export interface Lane {
  * via the `definition` "LessonMessage".
  */
 export interface LessonMessage {
-  type?: 'lesson';
+  type: 'lesson';
   lesson: {
     [k: string]: JsonValue;
   };
@@ -217,7 +217,7 @@ export interface LessonMessage {
  * via the `definition` "Line".
  */
 export interface Line {
-  type?: 'line';
+  type: 'line';
   run_id: string;
   arm: string;
   stream: 'out' | 'err';
@@ -231,7 +231,7 @@ export interface Line {
  * via the `definition` "Loss".
  */
 export interface Loss {
-  type?: 'loss';
+  type: 'loss';
   run_id: string;
   arm: string;
   t0_ns: number;
@@ -249,9 +249,9 @@ export interface Loss {
  * via the `definition` "Measured".
  */
 export interface Measured {
-  type?: 'measured';
+  type: 'measured';
   lesson: string;
-  run_id?: string | null;
+  run_id: string | null;
   source: 'live' | 'recorded';
   clock: 'wall' | 'count';
   params: {
@@ -264,19 +264,19 @@ export interface Measured {
    */
   at: string;
   verdict: string;
-  host?: string;
+  host: string;
   /**
    * what reproduces it
    */
-  command?: string;
+  command: string;
   /**
    * runs finished
    */
-  done?: number;
+  done: number;
   /**
    * runs wanted; done < total: still measuring
    */
-  total?: number;
+  total: number;
 }
 /**
  * One arm of a measured table.
@@ -288,20 +288,20 @@ export interface MeasuredRow {
   arm: string;
   n: number;
   ops_per_s_median: number | null;
-  ops_per_s_mean?: number | null;
+  ops_per_s_mean: number | null;
   /**
    * lower end of the 95 % interval
    */
-  ops_per_s_low?: number | null;
-  ops_per_s_high?: number | null;
+  ops_per_s_low: number | null;
+  ops_per_s_high: number | null;
   ops_per_s: number[];
-  unit?: string;
+  unit: string;
   /**
    * the arm that it is compared with
    */
-  to?: string | null;
-  change_percent?: number | null;
-  verdict?: string;
+  to: string | null;
+  change_percent: number | null;
+  verdict: string;
 }
 /**
  * Counts so far of one lane; latest wins.
@@ -310,7 +310,7 @@ export interface MeasuredRow {
  * via the `definition` "Metrics".
  */
 export interface Metrics {
-  type?: 'metrics';
+  type: 'metrics';
   run_id: string;
   arm: string;
   watermark_ns: number;
@@ -342,7 +342,7 @@ export interface Waits {
  * via the `definition` "Rows".
  */
 export interface Rows {
-  type?: 'rows';
+  type: 'rows';
   run_id: string;
   arm: string;
   rows: Row[];
@@ -366,11 +366,11 @@ export interface Row {
  * via the `definition` "Run".
  */
 export interface Run {
-  type?: 'run';
+  type: 'run';
   run_id: string;
   lesson: string;
   source: 'live' | 'recorded';
-  purpose?: 'explain' | 'measure';
+  purpose: 'explain' | 'measure';
   clock: 'wall' | 'count';
   params: {
     [k: string]: number;
@@ -381,13 +381,13 @@ export interface Run {
   /**
    * ISO 8601 UTC; null before the start
    */
-  started_at?: string | null;
+  started_at: string | null;
   /**
    * ISO 8601 UTC of a recording
    */
-  recorded_at?: string | null;
-  controller?: string | null;
-  message?: string;
+  recorded_at: string | null;
+  controller: string | null;
+  message: string;
 }
 /**
  * So many messages have been handled. A page that acks is never sent far ahead.
