@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from duet.errors import DuetError, InfraError
 from duet.kernels import (
@@ -30,6 +30,9 @@ TELL_EVERY_S = 0.25
 """Progress of one arm goes out at most this often; changes of phase always do."""
 RETRY_S = 60.0
 """A failed build is tried again after this: space may have been freed, a package installed."""
+
+STOP_S = 1.0
+"""A build that is told to stop gets this; compilers stop at once, unpacking does not."""
 
 log = logging.getLogger("duet.api")
 
@@ -106,31 +109,58 @@ class HouseKernels:
             return True
         teller = BuildTeller(slug, missing, publish)
         specs = arm_specs(folder)
-        stop = threading.Event()
-        loop = asyncio.get_running_loop()
-
-        def on_progress(progress: BuildProgress) -> None:
-            loop.call_soon_threadsafe(teller.progress, progress)
-
-        def work() -> None:
-            wanted = [specs[name] for name in missing]
-            build(wanted, self.settings, on_progress=on_progress, stop=stop)
-
-        # A thread of its own: make ends with the thread that started it (PDEATHSIG).
-        with ThreadPoolExecutor(1, "kernel-build") as pool:
-            task = loop.run_in_executor(pool, work)
-            try:
-                await asyncio.shield(task)
-            except asyncio.CancelledError:
-                stop.set()
-                await asyncio.wait({task})
-                raise
-            except (DuetError, OSError) as error:
-                log.error("building kernels of %s failed: %s", slug, error)
-                teller.failed(failure(error))
-                return False
+        try:
+            await self._build([specs[name] for name in missing], teller)
+        except (DuetError, OSError) as error:
+            log.error("building kernels of %s failed: %s", slug, error)
+            teller.failed(failure(error))
+            return False
         teller.finished()
         return True
+
+    async def _build(self, wanted: list[ArmSpec], teller: BuildTeller) -> None:
+        """Build in a thread of its own, since make ends with the thread that started it.
+
+        The thread is a daemon: unpacking cannot be stopped half-way, and the server must not
+        wait for it; its programs die with the process (PDEATHSIG).
+        """
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        stop = threading.Event()
+
+        def tell(call: Callable[..., None], *arguments: object) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed, the server is ending
+                loop.call_soon_threadsafe(call, *arguments)
+
+        def settle(error: Exception | None) -> None:
+            if done.cancelled():
+                return
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+
+        def work() -> None:
+            try:
+                build(
+                    wanted,
+                    self.settings,
+                    on_progress=lambda progress: tell(teller.progress, progress),
+                    stop=stop,
+                )
+            except Exception as error:
+                tell(settle, error)
+            else:
+                tell(settle, None)
+
+        threading.Thread(target=work, name="kernel build", daemon=True).start()
+        try:
+            await asyncio.shield(done)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait({done}, timeout=STOP_S)
+            done.cancel()
+            raise
 
 
 class BuildTeller:

@@ -20,7 +20,7 @@ from duet.kernels import KernelSettings
 from duet.measure import Progress, measure
 from duet.session import Lanes, RunResult, RunSession, RunSpec
 from duet.stream import messages as m
-from duet.stream.codec import Packet
+from duet.stream.codec import Packet, pack
 from duet.stream.hub import Hub
 from duet.stream.runlog import RunLog
 
@@ -46,6 +46,9 @@ class LiveRun:
         self._hub = hub
         self._feed = Feed(self._first_message(hub.controller), self._send)
         self._feed.announce()
+        for arm in wish.missing:
+            waits = "Its kernel is not built yet; run again when it is."
+            self._send(pack(m.Lane(run_id=run_id, arm=arm, phase="building", message=waits)))
 
     def _send(self, packet: Packet) -> None:
         self._hub.publish(self.log, packet)
@@ -59,11 +62,10 @@ class LiveRun:
             clock=wish.clock,
             params=wish.params,
             workload=wish.workload,
-            arms=list(wish.arms),
+            arms=[*wish.arms, *wish.missing],
             phase="preparing",
             started_at=now(),
             controller=controller,
-            message="" if not wish.missing else f"Not built yet: {', '.join(wish.missing)}.",
         )
 
     async def perform(self) -> None:

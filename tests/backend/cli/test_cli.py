@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line as a script sees it: exit codes, stdout, stderr. Boots nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SLUG = "02-grace-periods"
+RECORD_KEYS = {"code", "sentence", "remedy", "detail"}
+
+
+def duet(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "duet", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | env,
+    )
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path) -> str:
+    return str(tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("run", "02-grace-period"), "did you mean '02-grace-periods'"),
+        (("run", SLUG, "--arms", "rwsem,scru"), "did you mean 'srcu'"),
+        (("run", SLUG, "--arms", "srcu,srcu"), "twice"),
+        (("run", SLUG, "--set", "hogs=0"), "from 1 to 9"),
+        (("run", SLUG, "--set", "hogs=1000000"), "from 1 to 9"),
+        (("run", SLUG, "--set", "hog=3"), "did you mean 'hogs'"),
+        (("run", SLUG, "--set", "hogs"), "NAME=NUMBER"),
+        (("run", SLUG, "--set", "hogs=many"), "NAME=NUMBER"),
+        (("run", SLUG, "--clock", "sun"), "clock 'sun'"),
+        (("run", SLUG, "--workload", "dd"), "no workload 'dd'"),
+        (("run", SLUG, "--repeats", "0"), "--repeats"),
+        (("run",), "lesson"),
+        (("build", "99-none"), "there is no lesson '99-none'"),
+        (("build", "--arm", "srcu"), "--arm needs the lesson"),
+        (("record", SLUG, "--name", "../x"), "no name for a recording"),
+        (("lint", "99-none"), "there is no lesson"),
+        (("serve", "--port", "70000"), "--port"),
+        (("serve", "--host", "not a host"), "not an address"),
+        (("sing",), "sing"),
+    ],
+)
+def test_unusable_input_is_two_lines_and_code_2(arguments: tuple[str, ...], word: str) -> None:
+    done = duet(*arguments)
+    assert done.returncode == 2, done.stderr
+    error, remedy = done.stderr.strip().splitlines()[:2]
+    assert error.startswith("error: ") and word in error
+    assert remedy.startswith("remedy: ") and len(remedy) > 12
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_with_json_an_error_is_one_document_on_stdout() -> None:
+    done = duet("run", SLUG, "--set", "hogs=0", "--json")
+    assert (done.returncode, done.stderr) == (2, "")
+    error = json.loads(done.stdout)["error"]
+    assert set(error) == RECORD_KEYS
+    assert error["code"] == "input"
+
+
+def test_kernels_that_are_not_built_are_code_3(empty_cache: str) -> None:
+    done = duet("run", SLUG, "--json", DUET_CACHE=empty_cache)
+    assert done.returncode == 3
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] in ("not-built", "infra", "no-source", "tool-missing")
+    assert error["remedy"]
+
+
+def test_a_missing_source_tarball_is_code_3_and_named(empty_cache: str) -> None:
+    done = duet("build", SLUG, "--source", "/nonexistent.tar.xz", DUET_CACHE=empty_cache)
+    assert done.returncode == 3
+    assert "/nonexistent.tar.xz" in done.stderr
+
+
+def test_doctor_tells_every_check_with_a_remedy(empty_cache: str) -> None:
+    done = duet("doctor", "--json", DUET_CACHE=empty_cache)
+    tree = json.loads(done.stdout)
+    names = [check["name"] for check in tree["checks"]]
+    assert {"python", "gcc", "qemu-system-x86_64", "kernel source", "disk", "kvm", "page"} <= set(
+        names
+    )
+    for check in tree["checks"]:
+        assert set(check) == {"name", "status", "found", "needed_for", "remedy"}
+        assert check["status"] == "ok" or check["remedy"] or check["name"] == "kvm"
+    assert done.returncode == (0 if tree["ok"] else 3)
+
+
+def test_doctor_without_programs_fails_and_says_what_to_install(
+    tmp_path: Path, empty_cache: str
+) -> None:
+    done = duet("doctor", PATH=str(tmp_path), DUET_CACHE=empty_cache)
+    assert done.returncode == 3
+    assert "apt-get install qemu-system-x86" in done.stdout
+
+
+def test_lint_is_clean() -> None:
+    done = duet("lint", "--json")
+    tree = json.loads(done.stdout)
+    assert (done.returncode, tree["problems"]) == (0, [])
+
+
+@pytest.fixture
+def copy(tmp_path: Path, root: Path) -> Path:
+    for folder in ("lessons", "kernel-patches"):
+        shutil.copytree(root / folder, tmp_path / "copy" / folder)
+    return tmp_path / "copy"
+
+
+def problems(copy: Path) -> dict[str, str]:
+    done = duet("lint", SLUG, "--json", DUET_ROOT=str(copy))
+    assert done.returncode == 2, done.stdout + done.stderr
+    tree = json.loads(done.stdout)
+    assert not tree["ok"]
+    assert all(p["remedy"] for p in tree["problems"])
+    return {p["where"]: p["sentence"] for p in tree["problems"]}
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_lint_names_an_unknown_key_and_what_was_meant(copy: Path) -> None:
+    edit(copy / "lessons" / SLUG / "lesson.yaml", "caveats:", "caveat:")
+    assert "did you mean 'caveats'" in problems(copy)["lesson.yaml"]
+
+
+def test_lint_misses_prose(copy: Path) -> None:
+    edit(copy / "lessons" / SLUG / "content.md", "## the-reader", "## the-writer")
+    assert "the-writer" in problems(copy)["content.md"]
+
+
+def test_lint_finds_a_lit_line_that_is_in_no_patch(copy: Path) -> None:
+    edit(
+        copy / "lessons" / SLUG / "lesson.yaml",
+        '"synchronize_srcu(&shrinker_srcu)"',
+        '"synchronize_srcu(&other)"',
+    )
+    assert "synchronize_srcu(&other)" in problems(copy)["lit"]
+
+
+def test_lint_finds_a_spoilt_patch_and_an_unused_one(copy: Path) -> None:
+    patches = copy / "kernel-patches" / SLUG
+    (patches / "stray.patch").write_text("From 0\nSubject: x\n\ndiff --git a/x b/x\n")
+    edit(patches / "srcu.patch", "diff --git", "diff")
+    found = problems(copy)
+    assert "stray.patch" in found["arms"]
+    assert "format-patch" in found["arm srcu"]
+
+
+def test_lint_finds_a_recording_that_is_too_large_or_broken(copy: Path) -> None:
+    recorded = copy / "lessons" / SLUG / "recorded"
+    recorded.mkdir(exist_ok=True)
+    (recorded / "zz.duet").write_bytes(bytes(1_000_001))
+    assert "zz.duet" in problems(copy)
+
+
+def test_lint_checks_claims_on_the_recorded_table(copy: Path) -> None:
+    recorded = copy / "lessons" / SLUG / "recorded"
+    recorded.mkdir(exist_ok=True)
+    row = {"n": 5, "ops_per_s": [1.0]}
+    table = {
+        "lesson": SLUG, "source": "recorded", "clock": "wall", "workload": "storm",
+        "params": {"hogs": 9, "vcpus": 2}, "at": "2026-01-01", "verdict": "",
+        "rows": [
+            {"arm": "rwsem", "ops_per_s_median": 1000.0, **row},
+            {"arm": "srcu", "ops_per_s_median": 700.0, **row},
+            {"arm": "srcu-expedited", "ops_per_s_median": 900.0, **row},
+        ],
+    }  # fmt: skip
+    (recorded / "measured.json").write_text(json.dumps({"tables": [table]}))
+    found = problems(copy)
+    assert "0.70 was measured" in found["claim 1"]
+    assert "claim 2" not in found
+    assert "no recorded table" in found["claim 3"]
+
+
+def test_a_taken_port_is_one_sentence(empty_cache: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = duet("serve", "--port", str(port), "--no-build", DUET_CACHE=empty_cache)
+    assert done.returncode == 3
+    error, remedy = done.stderr.strip().splitlines()
+    assert error == f"error: port {port} is taken by another program."
+    assert "--port" in remedy
+
+
+@pytest.fixture
+def server(empty_cache: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"DUET_CACHE": empty_cache},
+    )
+    assert process.stdout is not None
+    try:
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_serve_ends_soon_after_a_signal_also_with_pages_open(
+    server: tuple[subprocess.Popen[str], dict[str, Any]], number: signal.Signals
+) -> None:
+    process, told = server
+    assert set(told) == {"url", "host", "port", "pid"}
+    with urllib.request.urlopen(f"{told['url']}api/health") as answer:
+        assert json.load(answer)["status"] == "ok"
+    with socket.create_connection((told["host"], told["port"])) as idle:
+        idle.sendall(b"GET /ws HTTP/1.1\r\nHost: localhost\r\n")
+        began = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(10) == 0
+        assert time.monotonic() - began < 5
+    assert process.stderr is not None
+    assert "Traceback" not in process.stderr.read()
+
+
+def test_help_of_every_verb_documents_its_json_keys() -> None:
+    for verb in ("doctor", "build", "serve", "run", "record", "lint"):
+        done = duet(verb, "--help")
+        assert done.returncode == 0
+        assert "JSON keys" in done.stdout
