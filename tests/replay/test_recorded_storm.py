@@ -31,6 +31,7 @@ from duet.session import (
     RunSpec,
     RunState,
 )
+from duet.wire import Beat, FrameReader, decode_frame
 
 Run = Callable[..., Any]
 
@@ -242,6 +243,25 @@ def test_a_cut_recording_shows_the_same_beginning(
             if name != "id":
                 first = np.sort(full[name][full["t1_ns"] < end])
                 assert np.array_equal(first, np.sort(part[name][part["t1_ns"] < end]))
+
+
+def test_beats_of_a_cut_recording_speak_of_its_own_bytes(recording: Bundle) -> None:
+    cut = trim(recording.records("srcu"), "storm: start", 200)
+    reader, sizes, settled = FrameReader(), [0, 0], 0
+    for record in cut:
+        if record.stream >= 0:
+            sizes[record.stream] += len(record.payload)
+            continue
+        for raw in reader.feed(record.payload):
+            frame = decode_frame(raw)
+            if isinstance(frame, Beat):
+                assert frame.cpus[0].empty_at_ns
+                sent = [row.bytes_sent for row in frame.cpus]
+                settled += sent == sizes
+                last = sent
+    assert settled > 3
+    # pages that reach over the end of the window come after its last beat
+    assert all(0 <= size - sent <= 8 * 4096 for size, sent in zip(sizes, last, strict=True))
 
 
 def test_a_recording_that_ends_in_the_middle_fails_its_lane_alone(

@@ -40,7 +40,10 @@ TYPES = {  # C type -> struct code, signed
 
 @dataclass(frozen=True)
 class Event:
-    """An event's layout: (C type, name) fields, `char[16]` for comm, `text` for a tail."""
+    """An event's layout: (C type, name) fields.
+
+    Besides C types: `char[16]` for comm, `text` for a tail, `__data_loc char[]` for a string.
+    """
 
     name: str
     id: int
@@ -54,6 +57,9 @@ class Event:
                 at += 16
             elif kind == "text":
                 rows.append((kind, name, at, 0, 0))
+            elif kind == "__data_loc char[]":
+                rows.append((kind, name, at, 4, 0))
+                at += 4
             else:
                 code, signed = TYPES[kind]
                 size = struct.calcsize(code)
@@ -85,19 +91,31 @@ class Event:
 
     def pack(self, pid: int, *values: int | str) -> bytes:
         body = bytearray(COMMON.pack(self.id, 0, 0, pid))
+        tails: list[tuple[int, bytes]] = []
         for (kind, _, at, size, _), value in zip(self.layout(), values, strict=True):
             body += bytes(at - len(body))
-            if isinstance(value, str):
+            if kind == "__data_loc char[]":
+                assert isinstance(value, str)
+                tails.append((at, value.encode() + b"\0"))
+                body += bytes(4)
+            elif isinstance(value, str):
                 body += value.encode().ljust(size, b"\0") + (b"\0" if kind == "text" else b"")
             else:
                 body += struct.pack("<" + TYPES[kind][0], value)
+        for at, tail in tails:
+            struct.pack_into("<I", body, at, len(tail) << 16 | len(body))
+            body += tail
         return bytes(body)
 
     def unpack(self, record: bytes) -> tuple[int | str, ...]:
         values: list[int | str] = []
         for kind, _, at, size, _ in self.layout():
             cell = record[at : at + size] if size else record[at:]
-            if kind in ("char[16]", "text"):
+            if kind == "__data_loc char[]":
+                (loc,) = struct.unpack("<I", cell)
+                cell = record[loc & 0xFFFF :][: loc >> 16]
+                values.append(cell.split(b"\0")[0].decode())
+            elif kind in ("char[16]", "text"):
                 values.append(cell.split(b"\0")[0].decode())
             else:
                 values.append(struct.unpack("<" + TYPES[kind][0], cell)[0])

@@ -24,7 +24,10 @@ NUMBERS = ring.Event(
     900,
     (("u8", "small"), ("s16", "negative"), ("u64", "big"), ("int", "plain"), ("long", "wide")),
 )
-ALL = (SWITCH, WAKING, PRINT, EXP_GP, SRCU_GP, NUMBERS)
+NAMED = ring.Event(
+    "fs/named", 901, (("int", "before"), ("__data_loc char[]", "path"), ("long", "after"))
+)
+ALL = (NAMED, SWITCH, WAKING, PRINT, EXP_GP, SRCU_GP, NUMBERS)
 COMM = st.text("abcdefgh-0123", max_size=15)
 PID = st.integers(0, 32768)
 RECORDS = st.one_of(
@@ -33,6 +36,7 @@ RECORDS = st.one_of(
     st.tuples(
         st.just(PRINT), st.tuples(st.integers(0, 2**64 - 1), st.text("duet: storm", max_size=200))
     ),
+    st.tuples(st.just(NAMED), st.tuples(PID, st.text("abc/", max_size=90), PID)),
     st.tuples(
         st.just(NUMBERS),
         st.tuples(
@@ -182,6 +186,15 @@ def test_an_event_shorter_than_its_format_is_refused() -> None:
     buffer = CpuBuffer()
     buffer.add(5, SWITCH.pack(1, "a", 1, 0, 0, "b", 2, 0)[:20])
     with pytest.raises(DecodeError, match="event 314 has 20 bytes, but its format wants 64"):
+        decoder().decode(0, buffer.take())
+
+
+def test_a_string_that_runs_past_its_event_is_refused() -> None:
+    record = bytearray(NAMED.pack(1, 5, "abc", 6))
+    struct.pack_into("<I", record, 12, 400 << 16 | 24)
+    buffer = CpuBuffer()
+    buffer.add(5, bytes(record))
+    with pytest.raises(DecodeError, match="text path runs past its event"):
         decoder().decode(0, buffer.take())
 
 

@@ -311,3 +311,52 @@ def test_waits_of_an_operation_are_added_and_mount_does_not_count(lesson02: Less
     metrics = lane.metrics(0)
     assert metrics.op_ns is not None
     assert (metrics.op_ns.max, metrics.op_ns.n) == (400, 2)
+
+
+def test_a_return_that_was_missed_does_not_colour_the_next_operation(
+    lesson02: LessonFolder,
+) -> None:
+    stage = Stage(cpus=1, hogs=1)
+    stage.barrier()
+    stage.switch(20, 0, 0, A)
+    stage.add(30, 0, "srcu_call", A, SRCU, 1)
+    stage.add(40, 0, "cleanup_ret", A)
+    stage.add(50, 0, "sys_umount", A)
+    stage.switch(60, 0, A, 0, BLOCKED)
+    stage.switch(90, 0, 0, A)
+    outcome, _ = play(stage, lesson02.lesson)
+    assert ("wait_other", 0, 60, 90) in outcome.spans("state")
+
+
+def test_the_innermost_function_is_the_cause(lesson02: LessonFolder) -> None:
+    stage = Stage(cpus=1, hogs=1)
+    stage.barrier()
+    stage.switch(20, 0, 0, A)
+    stage.add(30, 0, "exp_call", A)
+    stage.add(40, 0, "lock", A, RWSEM)
+    stage.switch(50, 0, A, 0, BLOCKED)
+    stage.switch(60, 0, 0, A)
+    stage.add(70, 0, "lock_ret", A)
+    stage.switch(80, 0, A, 0, BLOCKED)
+    stage.switch(90, 0, 0, A)
+    outcome, _ = play(stage, lesson02.lesson)
+    assert ("wait_lock", 0, 50, 60) in outcome.spans("state")
+    assert ("wait_exp", 0, 80, 90) in outcome.spans("state")
+
+
+def test_the_end_of_a_superseded_phase_does_not_end_the_next(lesson02: LessonFolder) -> None:
+    stage = Stage(cpus=2, hogs=1)
+    stage.barrier()
+    stage.gp(100, 0, KWORKER, 5)
+    stage.gp(200, 1, KWORKER + 1, 4)  # another period ends while callbacks still run
+    stage.wake(210, 0, KWORKER, A)
+    stage.gp(220, 0, KWORKER, 6)
+    stage.gp(300, 1, KWORKER + 1, 5)
+    stage.gp(320, 1, KWORKER + 1, 6)
+    outcome, _ = play(stage, lesson02.lesson)
+    assert [s for s in outcome.spans("track") if s[1] == 2] == [
+        ("cb_wake", 2, 100, 200),
+        ("cb_delay", 2, 200, 300),
+        ("cb_wake", 2, 300, 320),
+    ]
+    assert [link["t_ns"] for link in outcome.tables["links"]] == [210]
