@@ -16,7 +16,6 @@ import {
   useRun,
 } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Mark as Sign } from '../ui/icons.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
 import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '../views/hooks.tsx';
 import { Overview } from '../views/overview/index.tsx';
@@ -24,18 +23,19 @@ import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
 import { firstKnobs, type Knobs, knobWords, sceneKnobs } from './knobs.ts';
 import { Legend } from './legend.tsx';
+import { Mismatch } from './mismatch.tsx';
 import { Notices } from './notices.tsx';
 import { buildPhase, lanePhase } from './phase.ts';
 import { type Place, writePlace } from './place.ts';
 import { PredictCard } from './predict-card.tsx';
 import { PresentFoot, PresentTop } from './present.tsx';
-import { bestRecording, differs, recordingId } from './recording.ts';
+import { bestRecording, recordingId } from './recording.ts';
 import { CaveatSheet, HelpSheet, Questions, RecordsSheet } from './sheets.tsx';
 import { hasSide, Side } from './side.tsx';
 import { Stage } from './stage.tsx';
 import { LossList, StateStrip } from './state-strip.tsx';
 import { Story } from './story.tsx';
-import { ShareButton, ThemeButton } from './tools.tsx';
+import { TopBar } from './tools.tsx';
 import { Transport } from './transport.tsx';
 import { useKept } from './use-kept.ts';
 import { useKernel, useLosses } from './use-losses.ts';
@@ -49,9 +49,22 @@ interface Props {
   readonly arms: readonly string[];
   readonly place: Place;
   readonly go: Go;
+  /** Another recording was asked for and is on its way. */
+  readonly awaiting: boolean;
 }
 
 type Sheet = 'help' | 'caveats' | 'losses' | null;
+
+/** Keys that mean nothing before there are events. */
+const ofTime: ReadonlySet<Act> = new Set<Act>([
+  'toggle',
+  'beat-back',
+  'beat-on',
+  'event-back',
+  'event-on',
+  'long-wait',
+  'divergence',
+]);
 
 /** Fewer runs of an arm give no verdict. */
 const repeats = 5;
@@ -64,7 +77,7 @@ const liveBusy: readonly RunMessage['phase'][] = [
   'draining',
 ];
 
-export function Desk({ lesson, scene, arms, place, go }: Props) {
+export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const theme = useTheme();
   const run = useRun();
   const pending = usePendingRun();
@@ -92,8 +105,8 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
 
   useEffect(() => setKnobs((now) => sceneKnobs(lesson, now, scene)), [lesson, scene]);
-  const settled = useScene(scene, index, playback, place);
-  useAddress(playback, scene, settled, go);
+  const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, place);
+  useAddress(playback, usualSpeed, settled, go);
 
   const recorded = run?.source === 'recorded';
   const live = run?.source === 'live';
@@ -102,7 +115,6 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
   useIdle(settled && !moving && !running && connection.state === 'open');
 
   const armTitle = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
-  const off = run ? differs(lesson, scene, run.params) : [];
   const missing = run ? arms.filter((a) => !run.arms.includes(a)) : [];
   const best = bestRecording(lesson, scene);
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
@@ -194,7 +206,9 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
     },
     help: () => setSheet('help'),
   };
-  useKeys(keys, (act) => acts[act]());
+  useKeys(keys, (act) => {
+    if (settled || !ofTime.has(act)) acts[act]();
+  });
 
   const armStates: ArmState[] = lesson.arms.map((arm) => {
     const lane = lanes.find((l) => l.arm === arm.name) ?? null;
@@ -304,41 +318,15 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
   const gaps = losses.reduce((sum, lane) => sum + lane.gapRows, 0);
   return (
     <div className="lesson" data-side={hasSide(scene) ? undefined : 'none'} data-testid="lesson">
-      <header className="top">
-        <a
-          className="brand"
-          href="?"
-          onClick={(event) => {
-            if (event.ctrlKey || event.metaKey) return;
-            event.preventDefault();
-            go({ lesson: null, step: null, moment: null, speed: null, arms: null, align: 'time' });
-          }}
-        >
-          <Sign /> Kernel Duet
-        </a>
-        <h1>{lesson.question}</h1>
-        <nav className="tools" aria-label="Page">
-          <ShareButton address={address} />
-          <button
-            type="button"
-            className="button"
-            onClick={acts.present}
-            data-testid="present-button"
-          >
-            present
-          </button>
-          <ThemeButton />
-          <button
-            type="button"
-            className="button"
-            onClick={acts.help}
-            aria-label="Keys"
-            data-testid="help-button"
-          >
-            ?
-          </button>
-        </nav>
-      </header>
+      <TopBar
+        question={lesson.question}
+        address={address}
+        onFront={() =>
+          go({ lesson: null, step: null, moment: null, speed: null, arms: null, align: 'time' })
+        }
+        onPresent={acts.present}
+        onHelp={acts.help}
+      />
 
       <Story
         lesson={lesson}
@@ -348,43 +336,19 @@ export function Desk({ lesson, scene, arms, place, go }: Props) {
         recorded={recorded}
         answered={kept.answered.length}
         mismatch={
-          run && (off.length > 0 || missing.length > 0) ? (
-            <div className="mismatch" data-testid="mismatch">
-              {missing.length > 0 && (
-                <p>
-                  This step shows {missing.map(armTitle).join(' and ')}, which the{' '}
-                  {recorded ? 'recording' : 'run'} on the stage has not.
-                </p>
-              )}
-              {off.length > 0 && (
-                <p>
-                  This step speaks of{' '}
-                  {off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', ')}; the{' '}
-                  {recorded ? 'recording' : 'run'} on the stage has{' '}
-                  {off.map((d) => knobWords(lesson, d.name, d.got)).join(', ')}.
-                </p>
-              )}
-              <button
-                type="button"
-                className="button"
-                disabled={blocked !== '' || running}
-                title={blocked || undefined}
-                onClick={() => start(sceneKnobs(lesson, wish, scene))}
-                data-testid="run-step"
-              >
-                run this step live
-              </button>{' '}
-              {live && best && (
-                <button
-                  type="button"
-                  className="button"
-                  onClick={() => commands.open(lesson.slug, recordingId(lesson, best))}
-                >
-                  show the recording
-                </button>
-              )}
-            </div>
-          ) : null
+          run && (
+            <Mismatch
+              lesson={lesson}
+              scene={scene}
+              run={run}
+              missing={missing.map(armTitle)}
+              blocked={running ? 'A live run is going on.' : blocked}
+              onRun={() => start(sceneKnobs(lesson, wish, scene))}
+              onRecording={
+                live && best ? () => commands.open(lesson.slug, recordingId(lesson, best)) : null
+              }
+            />
+          )
         }
         predict={
           prediction && (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lesson page: asks for the lesson and for the recording that fits the step, and waits in words. */
 
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { must } from '../base/assert.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import {
@@ -42,19 +42,25 @@ export function LessonPage({ slug, place, go }: Props) {
 
 function Shown({ lesson, place, go }: Omit<Props, 'slug'> & { readonly lesson: Lesson }) {
   const scene = sceneOf(lesson, place.step);
-  useFittingRecording(lesson, scene);
+  const awaiting = useFittingRecording(lesson, scene);
   const arms = place.arms?.filter((a) => lesson.arms.some((b) => b.name === a)) ?? [];
   const chosen = arms.length > 0 ? arms : scene.arms;
   const shown = place.present ? presentArms(lesson, scene, chosen) : chosen;
   return (
     <PlaybackProvider arms={shown}>
-      <Desk lesson={lesson} scene={scene} arms={shown} place={place} go={go} />
+      <Desk {...{ lesson, scene, place, go, awaiting }} arms={shown} />
     </PlaybackProvider>
   );
 }
 
-/** A step that speaks of other knobs than the recording on the stage gets the one that fits best. */
-function useFittingRecording(lesson: Lesson, scene: Scene): void {
+/** A recording that does not come in this time is not waited for any more. */
+const patienceMs = 6000;
+
+/**
+ * A step that speaks of other knobs than the recording on the stage gets the one that fits best.
+ * True while it is on its way.
+ */
+function useFittingRecording(lesson: Lesson, scene: Scene): boolean {
   const { open } = useCommands();
   const run = useRun();
   const pending = usePendingRun();
@@ -62,10 +68,15 @@ function useFittingRecording(lesson: Lesson, scene: Scene): void {
   const wanted = best ? recordingId(lesson, best) : null;
   const free = run === null || run.source === 'recorded';
   const shown = run?.run_id ?? null;
+  const asks = wanted !== null && free && pending?.source !== 'live' && shown !== wanted;
+  const [lost, setLost] = useState<string | null>(null);
   useEffect(() => {
-    if (wanted === null || !free || pending?.source === 'live' || shown === wanted) return;
+    if (!asks || wanted === null) return;
     open(lesson.slug, wanted);
-  }, [open, lesson.slug, wanted, free, pending?.source, shown]);
+    const timer = setTimeout(() => setLost(wanted), patienceMs);
+    return () => clearTimeout(timer);
+  }, [open, lesson.slug, wanted, asks]);
+  return asks && lost !== wanted;
 }
 
 function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: () => void }) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A question before the run; afterwards what was expected beside what the events say. */
 
+import { useEffect, useRef } from 'react';
 import type { Prediction } from '../protocol/lesson.ts';
 import { forTen } from './predict.ts';
 
@@ -22,8 +23,14 @@ export function PredictCard(props: Props) {
   const { prediction, guess, armTitle, plural } = props;
   const answer = props.unfit ? null : props.answer;
   const truth = guess === null || answer === null ? null : answer.choice;
+  const card = useRef<HTMLElement>(null);
+  const asked = useRef(guess === null);
+  useEffect(() => {
+    if (guess !== null && asked.current) card.current?.scrollIntoView?.({ block: 'nearest' });
+    asked.current = guess === null;
+  }, [guess]);
   return (
-    <section className="card predict" aria-label="Prediction" data-testid="predict">
+    <section ref={card} className="card predict" aria-label="Prediction" data-testid="predict">
       <p className="eyebrow">
         {guess === null
           ? 'Before you go on: what do you expect?'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Small tools of the header: theme, present, share, help. */
+/** The header of a lesson and its small tools: share, present, theme, keys. */
 
 import { useState } from 'react';
+import { Mark } from '../ui/icons.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
 
 export function ThemeButton() {
@@ -52,5 +53,48 @@ export function ShareButton({ address }: { readonly address: () => string }) {
         />
       )}
     </span>
+  );
+}
+
+interface TopProps {
+  readonly question: string;
+  readonly address: () => string;
+  readonly onFront: () => void;
+  readonly onPresent: () => void;
+  readonly onHelp: () => void;
+}
+
+export function TopBar({ question, address, onFront, onPresent, onHelp }: TopProps) {
+  return (
+    <header className="top">
+      <a
+        className="brand"
+        href="?"
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey) return;
+          event.preventDefault();
+          onFront();
+        }}
+      >
+        <Mark /> Kernel Duet
+      </a>
+      <h1>{question}</h1>
+      <nav className="tools" aria-label="Page">
+        <ShareButton address={address} />
+        <button type="button" className="button" onClick={onPresent} data-testid="present-button">
+          present
+        </button>
+        <ThemeButton />
+        <button
+          type="button"
+          className="button"
+          onClick={onHelp}
+          aria-label="Keys"
+          data-testid="help-button"
+        >
+          ?
+        </button>
+      </nav>
+    </header>
   );
 }

@@ -35,12 +35,13 @@ export function useScene(
   index: RunIndex | null,
   playback: Playback,
   place: Place,
-): boolean {
+): { readonly settled: boolean; readonly usualSpeed: number } {
   const settled = useSettled(index);
   const runId = index?.runId ?? null;
   const wish = useRef({ place, playback });
   wish.current = { place, playback };
   const there = useRef('');
+  const [usualSpeed, setUsualSpeed] = useState(0);
   useEffect(() => {
     const { place: at, playback: player } = wish.current;
     if (runId === null) return;
@@ -48,6 +49,7 @@ export function useScene(
     if (there.current === here) return;
     const restore = there.current === '' && at.moment !== null;
     player.goto(scene, restore);
+    setUsualSpeed(player.now().speed);
     if (!settled) return;
     there.current = here;
     if (at.align !== 'time') player.align(at.align);
@@ -65,13 +67,12 @@ export function useScene(
       if (wish.current.playback.now().mode === 'scope') wish.current.playback.goto(scene);
     }
   }, [live, runId, scene]);
-  return settled;
+  return { settled, usualSpeed };
 }
 
 /** A still moment is written into the address; a moving one is not. */
-export function useAddress(playback: Playback, scene: Scene, ready: boolean, go: Go): void {
+export function useAddress(playback: Playback, usual: number, ready: boolean, go: Go): void {
   const { mode, moment, speed, alignment } = playback.state;
-  const usual = (scene.window_ms * 1e6) / (scene.seconds * 1e9);
   const at = mode === 'paused' ? Math.round(moment) : null;
   useEffect(() => {
     if (!ready) return;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** When the run on the stage is not what the step speaks of: what differs, and two ways out. */
+
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { RunMessage } from '../protocol/messages.ts';
+import { knobWords } from './knobs.ts';
+import { differs } from './recording.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly run: RunMessage;
+  /** Titles of arms of the step that the run has not. */
+  readonly missing: readonly string[];
+  /** Why the step cannot be run now; empty when it can. */
+  readonly blocked: string;
+  readonly onRun: () => void;
+  /** Null where there is no recording to go back to. */
+  readonly onRecording: (() => void) | null;
+}
+
+export function Mismatch({ lesson, scene, run, missing, blocked, onRun, onRecording }: Props) {
+  const off = differs(lesson, scene, run.params);
+  if (off.length === 0 && missing.length === 0) return null;
+  const what = run.source === 'recorded' ? 'recording' : 'run';
+  return (
+    <div className="mismatch" data-testid="mismatch">
+      {missing.length > 0 && (
+        <p>
+          This step shows {missing.join(' and ')}, which the {what} on the stage has not.
+        </p>
+      )}
+      {off.length > 0 && (
+        <p>
+          This step speaks of {off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', ')}; the{' '}
+          {what} on the stage has {off.map((d) => knobWords(lesson, d.name, d.got)).join(', ')}.
+        </p>
+      )}
+      <button
+        type="button"
+        className="button"
+        disabled={blocked !== ''}
+        title={blocked || undefined}
+        onClick={onRun}
+        data-testid="run-step"
+      >
+        run this step live
+      </button>{' '}
+      {onRecording && (
+        <button type="button" className="button" onClick={onRecording} data-testid="show-recording">
+          show the recording
+        </button>
+      )}
+    </div>
+  );
+}
