@@ -62,14 +62,15 @@ def test_what_a_page_and_a_counter_tell_is_counted_once() -> None:
     ledger = LossLedger()
     assert ledger.stats(stats(overrun=50, read=10), 0, 1) == []
     assert ledger.by_place(50, 10, complete=True) == {"ring buffer": 50, "kprobe": 0, "host": 0}
-    assert ledger.untold(50, 10, 9.0) == []
+    assert ledger.untold(50, 10, 9.0, 20.0) == []
 
 
 def test_what_no_page_told_is_told_at_the_end() -> None:
     ledger = LossLedger()
     ledger.stats(stats(overrun=50, dropped=7, read=12), 0, 1)
-    (ring, host) = ledger.untold(20, 10, 9.0)
-    assert (ring.events, ring.where, ring.t1_ns) == (37, "ring buffer", 9.0)
+    (ring, full, host) = ledger.untold(20, 10, 9.0, 30.0)
+    assert (ring.events, ring.where, ring.t0_ns, ring.t1_ns) == (30, "ring buffer", 0.0, 9.0)
+    assert (full.events, full.where, full.t0_ns, full.t1_ns) == (7, "ring buffer", 9.0, 30.0)
     assert (host.events, host.where) == (2, "host")
 
 

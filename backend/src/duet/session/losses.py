@@ -52,12 +52,21 @@ class LossLedger:
         kprobe = self._stats.kprobe_missed if self._stats else 0
         return {"ring buffer": max(ring, missed), "kprobe": kprobe, "host": host}
 
-    def untold(self, missed: int, decoded: int, t1_ns: float) -> list[Loss]:
-        """At the end: what no page and no counter has told as an interval yet."""
+    def untold(self, missed: int, decoded: int, last_ns: float, end_ns: float) -> list[Loss]:
+        """At the end: what no page and no counter has told as an interval yet.
+
+        Args:
+            last_ns: guest time of the last event; a full buffer dropped what came after it.
+            end_ns: guest time at which the run ended.
+        """
         places = self.by_place(missed, decoded, complete=True)
         losses = []
-        if places["ring buffer"] > missed:
-            losses.append(Loss(0.0, t1_ns, places["ring buffer"] - missed, "ring buffer"))
+        rest = places["ring buffer"] - missed
+        after = min(rest, self.dropped)
+        if rest > after:
+            losses.append(Loss(0.0, last_ns, rest - after, "ring buffer"))
+        if after:
+            losses.append(Loss(last_ns, max(last_ns, end_ns), after, "ring buffer"))
         if places["host"]:
-            losses.append(Loss(0.0, t1_ns, places["host"], "host"))
+            losses.append(Loss(0.0, last_ns, places["host"], "host"))
         return losses

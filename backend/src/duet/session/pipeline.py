@@ -220,8 +220,9 @@ class LanePipeline:
         losses, self._new_losses = self._new_losses, []
         if final and not self._ended:
             self._ended = True
-            end = self._reducer.metrics(0).watermark_ns if self._reducer else 0.0
-            losses += self._ledger.untold(self._missed, self._decoded, end)
+            last = self._reducer.metrics(0).watermark_ns if self._reducer else 0.0
+            end = self._since_marker(self._beat_ns)
+            losses += self._ledger.untold(self._missed, self._decoded, last, end)
         return losses
 
     def _since_marker(self, mono_ns: int) -> float:
