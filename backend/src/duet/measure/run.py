@@ -27,7 +27,7 @@ from duet.session import (
     RunState,
 )
 
-MAX_REPEATS = 50
+MAX_REPEATS = 100
 
 
 @dataclass(frozen=True, slots=True)
