@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from typer.exceptions import TyperException
 
@@ -23,6 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in given
+    # Programs that come with the Python environment (vng and its helpers) call each other by name.
+    beside = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     try:
         code = app(given, prog_name="duet", standalone_mode=False)
         sys.stdout.flush()

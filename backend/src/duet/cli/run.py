@@ -14,7 +14,7 @@ from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import workload_of
-from duet.measure import Measurement, Progress, measure
+from duet.measure import MeasuredRow, Measurement, Progress, measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,30 +142,33 @@ def middle(counts: list[int]) -> int | None:
     return sorted(counts)[(len(counts) - 1) // 2] if counts else None
 
 
-def print_table(table: Measurement) -> None:
-    """For people: one line per arm."""
-    from rich.console import Console
-    from rich.table import Table
+HEADINGS = ("arm", "n", "per second", "wait p50", "p95", "max", "grace periods", "lost")
 
-    shown = Table(title=f"{table.lesson}, {table.workload}, {table.clock} clock")
-    for heading in ("arm", "n", table.unit, "wait p50", "p95", "max", "grace periods", "lost"):
-        shown.add_column(heading, justify="left" if heading == "arm" else "right")
-    for row in table.rows:
-        waits = row.wait_ns or {}
-        shown.add_row(
-            row.arm,
-            str(row.n),
-            "refused" if row.refused else _number(row.ops_per_s_median),
-            *(_ms(waits.get(key)) for key in ("p50", "p95", "max")),
-            "-" if row.grace_periods is None else str(row.grace_periods),
-            "-" if row.events_lost is None else str(row.events_lost),
-        )
-    console = Console()
-    console.print(shown)
-    for row in table.rows:
-        if row.refused:
-            console.print(f"{row.arm}: {row.refused}")
-    console.print(table.verdict)
+
+def print_table(table: Measurement) -> None:
+    """For people: plain columns, one line per arm."""
+    rows = [HEADINGS, *(_cells(row) for row in table.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    print(f"{table.lesson}, {table.workload}, {table.clock} clock; {table.unit}, median of n")
+    for row in rows:
+        first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join([first.strip().ljust(widths[0]), *rest]))
+    for measured in table.rows:
+        if measured.refused:
+            print(f"{measured.arm}: {measured.refused}")
+    print(table.verdict)
+
+
+def _cells(row: MeasuredRow) -> tuple[str, ...]:
+    waits = row.wait_ns or {}
+    return (
+        row.arm,
+        str(row.n),
+        _number(row.ops_per_s_median),
+        *(_ms(waits.get(key)) for key in ("p50", "p95", "max")),
+        "-" if row.grace_periods is None else str(row.grace_periods),
+        "-" if row.events_lost is None else str(row.events_lost),
+    )
 
 
 def _number(value: float | None) -> str:
