@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the oscilloscope shows: the newest window that is complete in every lane. */
 
-import { firstAtLeast } from '../base/search.ts';
+import { firstAtLeast, quantile } from '../base/search.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import { opsUpTo } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
@@ -73,6 +73,55 @@ export function newestEpisode(
     if (active === all) break;
   }
   return best === null ? null : { start: ns(best.start), span };
+}
+
+/** Operations per lane in the window that begins at each multiple of half a span. */
+function countsPerWindow(
+  index: RunIndex,
+  starts: readonly number[],
+  span: number,
+  offset: ReadonlyMap<string, number>,
+): number[][] {
+  return index.lanes
+    .filter((lane) => lane.opsByEnd.length > 0)
+    .map((lane) => {
+      const shift = offset.get(lane.arm) ?? 0;
+      return starts.map((t) => opsUpTo(lane, t + span - shift) - opsUpTo(lane, t - shift));
+    });
+}
+
+const mostWindows = 4000;
+
+/**
+ * The window of a recording that is most like all the others: on every lane, operations as near as can be to the
+ * median of the windows that have any. Neither the liveliest nor the calmest, since a picture stands for the run.
+ */
+export function typicalEpisode(
+  index: RunIndex,
+  span: number,
+  step: number,
+  offset: ReadonlyMap<string, number>,
+): Window | null {
+  const limit = completeTo(index, offset) - span;
+  if (!(limit >= 0)) return null;
+  const stride = step * Math.max(1, Math.ceil(limit / step / mostWindows));
+  const starts = Array.from({ length: Math.floor(limit / stride) + 1 }, (_, i) => i * stride);
+  const perLane = countsPerWindow(index, starts, span, offset).map((counts) => ({
+    counts,
+    median: quantile(
+      counts.filter((n) => n > 0),
+      0.5,
+    ),
+  }));
+  if (perLane.length === 0) return null;
+  const unlike = (i: number) =>
+    perLane.reduce(
+      (sum, { counts, median }) => sum + Math.abs(Math.log((counts[i]! + 0.25) / (median + 0.25))),
+      0,
+    );
+  let best = 0;
+  for (let i = 1; i < starts.length; i++) if (unlike(i) < unlike(best)) best = i;
+  return { start: ns(starts[best]!), span };
 }
 
 /** The window after this one in a recording; the first again at the end. */

@@ -7,7 +7,7 @@ import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { noOffsets } from './align.ts';
 import { longestWaits } from './beats.ts';
-import { activeLanes, newestEpisode, type Window } from './episodes.ts';
+import { activeLanes, newestEpisode, typicalEpisode, type Window } from './episodes.ts';
 import { spansIn } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
@@ -58,7 +58,9 @@ export function placeOf(index: RunIndex, scene: Pick<Scene, 'moment' | 'window_m
 }
 
 function newest(index: RunIndex, span: number): Place {
-  const window = newestEpisode(index, span, stepOf(index, span), noOffsets);
+  const ended = index.lanes.every((lane) => lane.ended || lane.spans.length === 0);
+  const find = ended ? typicalEpisode : newestEpisode;
+  const window = find(index, span, stepOf(index, span), noOffsets);
   const start = window?.start ?? ns(0);
   return { start, span, moment: start, follows: true };
 }

@@ -38,10 +38,14 @@ export function touching(
   b: number,
 ): { readonly from: number; readonly to: number } {
   const at = (i: number) => spans.t0[strand.order[i]!]!;
-  return {
-    from: firstAtLeast(strand.length, at, a - strand.longest),
-    to: firstAtLeast(strand.length, at, b),
-  };
+  const to = firstAtLeast(strand.length, at, b);
+  if (strand.layer === 'function') {
+    return { from: firstAtLeast(strand.length, at, a - strand.longest), to };
+  }
+  // States and phases follow each other: only the last one begun before can still be going on.
+  let from = firstAtLeast(strand.length, at, a);
+  while (from > 0 && spans.t1[strand.order[from - 1]!]! > a) from -= 1;
+  return { from, to };
 }
 
 /** Is this open span already told as closed? Then it is stale until the next `open` table comes. */

@@ -152,7 +152,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const checked =
       wake.checkNs === null || waited === ''
         ? ''
-        : `; the check took ${formatNs(wake.checkNs)} of it, ticks the rest`;
+        : `; the check took ${formatNs(wake.checkNs)} of it, the rest was delay`;
     const end = waited === '' ? '' : '.';
     return `On ${armTitle(titles, lane)} one wake freed ${freed} ${ago} ago.${waited}${checked}${end}`;
   }

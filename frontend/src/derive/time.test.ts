@@ -7,6 +7,7 @@ import { noOffsets, offsetsOf } from './align.ts';
 import { beatAfter, eventAfter, firstDivergence, nextLongWait } from './beats.ts';
 import { newestEpisode, nextEpisode } from './episodes.ts';
 import { placeOf } from './moments.ts';
+import { touching } from './query.ts';
 import { phaseOf } from './ticks.ts';
 
 const ms = 1e6;
@@ -100,6 +101,13 @@ test('events step to the next begin of anything', () => {
   expect(cells(eventAfter(index, noOffsets, 4 * cell, -1))).toBe(2);
 });
 
+test('a span far in the past does not make a window look crowded', () => {
+  const index = indexOf(`srcu\nstorm-0 ${'S'.repeat(300)}${'RS'.repeat(50)}`);
+  const lane = index.lanes[0]!;
+  const { from, to } = touching(lane.spans, lane.strand(0, 'state')!, 390.5 * cell, 394 * cell);
+  expect(to - from).toBe(4);
+});
+
 test('the next long wait is at least half of the longest, and never one that is not the lesson', () => {
   const index = indexOf('srcu\nstorm-0 RSSREEEEEEEERSSSSSSRSSSSR');
   const next = nextLongWait(index, noOffsets, 0)!;
@@ -154,6 +162,15 @@ test('a recording whose lanes end at different times is not shown past the last 
   expect(cells(newestEpisode(index, 4 * cell, cell, noOffsets)!.start)).toBe(4);
   const last = { start: (4 * cell) as never, span: 4 * cell };
   expect(nextEpisode(index, last, noOffsets).start).toBe(0);
+});
+
+test('a recording begins with a window like most of the others', () => {
+  const index = indexOf(`
+    rwsem
+    storm-0  R!R!R!R!RRR!RRR!RRR!RRR!RRRRRRRRRRRR!RRRRRRRRRRR
+  `);
+  const { start } = placeOf(index, { moment: 'newest', window_ms: 0.4 });
+  expect([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]).toContain(cells(start));
 });
 
 test("a tick's phase is the early edge of what ticks begin, also across the wrap", () => {

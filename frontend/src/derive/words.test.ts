@@ -54,7 +54,7 @@ test('who asks while a grace period is under way waits for the next, and is not 
 
 test('wakes: how many one wake freed, and what their sleep was made of', () => {
   expect(say('wakes', 18)).toBe(
-    'On SRCU one wake freed 2 hogs 100 µs ago. The longest of them had slept for 1.6 ms; the check took 100 µs of it, ticks the rest.',
+    'On SRCU one wake freed 2 hogs 100 µs ago. The longest of them had slept for 1.6 ms; the check took 100 µs of it, the rest was delay.',
   );
   expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
 });

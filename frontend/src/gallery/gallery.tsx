@@ -41,7 +41,7 @@ function Sheets({ at, span, share, height, themes, focus, play }: Props) {
     seek((at + span * share) * 1e6);
     setFocus(focus);
     if (play) scope();
-    Object.assign(window, { drawTimes });
+    Object.assign(window, { drawTimes, playback: { setWindow, seek } });
   }, [at, span, share, focus, play, setWindow, seek, setFocus, scope]);
   return (
     <>

@@ -162,7 +162,7 @@ function brushCrosses(pen: Pen, list: RectList): void {
   pen.stroke();
 }
 
-/** Shares of columns: flat colours, since they are only 2 px wide each. */
+/** Shares of columns: flat colours, since they are only 3 px wide each. */
 export function brushShares(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.narrow;

@@ -5,6 +5,7 @@ import type { Theme } from '../../base/theme.ts';
 import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
 import { shortTitle } from '../../derive/words.ts';
 import { type Fill, mix, type Pen, type TileMaker } from '../paints.ts';
+import { functionNotes, operationNotes } from './annotate.ts';
 import { brushRects, brushShares, paintOf } from './brush.ts';
 import type { LaneBox, Layout, RowBox } from './layout.ts';
 import type { LaneMarks, RectList } from './marks.ts';
@@ -16,6 +17,8 @@ export interface Picture {
   readonly marks: readonly LaneMarks[];
   readonly hover: Mark | null;
   readonly ownHeaders: boolean;
+  /** Name of one operation. */
+  readonly operation: string;
 }
 
 /** A theme with the size of its text: 1 em is 13 px. */
@@ -303,6 +306,7 @@ function drawLabels(pen: Pen, picture: Picture, easel: Inking): void {
     if (picture.ownHeaders) drawHeader(pen, layout, box, theme);
     drawRowLabels(pen, layout, box, theme);
     drawStripWords(pen, picture, box, picture.marks[i]!, theme);
+    drawNotes(pen, picture, box, picture.marks[i]!, theme);
     if (picture.marks[i]!.linksHidden > 0) {
       pen.fillStyle = theme.soft;
       const words = `${picture.marks[i]!.linksHidden} wakes: too many to draw at this zoom`;
@@ -355,6 +359,33 @@ function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): vo
     pen.fillStyle = theme.faint;
     if (row.aside !== '') text(pen, theme, row.aside, x, middle + 14 * theme.em, 'right');
   }
+}
+
+/** Names of operations and functions, each in the middle of the part of its bracket that is in view. */
+function drawNotes(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMarks, theme: Inked): void {
+  const { index, frame, layout } = picture;
+  const over = operationNotes(layout, box, picture.operation);
+  const under = functionNotes(index, layout, box, marks, frame.focus);
+  for (const { x0, x1, y, under: below, words } of [...over, ...under]) {
+    pen.globalAlpha = x0 < layout.revealX ? 1 : 0.35;
+    const from = Math.max(layout.left, x0);
+    const to = Math.min(layout.right, x1);
+    pen.fillStyle = theme.soft;
+    if (!below) {
+      pen.fillRect(from, y - 1, to - from, 1);
+      if (x0 >= layout.left) pen.fillRect(x0, y - 1, 1, 5);
+      if (x1 <= layout.right) pen.fillRect(x1 - 1, y - 1, 1, 5);
+    }
+    const width = textWidth(pen, theme, words);
+    if (width + 8 > to - from && !below) continue;
+    const middle = Math.max(
+      layout.left + width / 2,
+      Math.min(layout.right - width / 2, (from + to) / 2),
+    );
+    const at = below ? y + 9 * theme.em : y - 9 * theme.em;
+    text(pen, theme, words, middle, at, 'center');
+  }
+  pen.globalAlpha = 1;
 }
 
 /** Words on strip marks that are wide enough for them. */

@@ -57,6 +57,8 @@ export interface LaneBox {
   readonly headerHeight: number;
   readonly bodyTop: number;
   readonly bottom: number;
+  /** Operations and functions are named on the rows. */
+  readonly annotated: boolean;
   readonly hogs: readonly RowBox[];
   readonly strips: readonly RowBox[];
   /** x of the lane's own ticks; empty when their phase is not known. */
@@ -105,7 +107,9 @@ export interface Layout {
 const wideFrom = 760;
 const axisHeight = 44;
 const readoutHeight = 30;
-const mostPitch = 44;
+const mostPitch = 66;
+/** From here a row has room for the names of its operations above and its functions below. */
+const annotatedPitch = 58;
 const leastPitch = 8;
 const comfortablePitch = 13;
 const stripHeight = 16;
@@ -171,7 +175,7 @@ function threads(lane: LaneIndex): readonly Row[] {
 export function preferredHeight(index: RunIndex, score: Score): number {
   const rows = index.lanes.reduce((sum, lane) => sum + Math.max(1, threads(lane).length), 0);
   // Few rows may be large: one hog alone fills some of the stage.
-  const pitch = Math.max(17, Math.min(mostPitch, 150 / rows));
+  const pitch = Math.max(17, Math.min(mostPitch, 190 / rows));
   const em = score.fontSize / 13;
   let height = (readoutHeight + axisHeight) * em;
   for (const lane of index.lanes) {
@@ -251,7 +255,8 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
   const t0 = laneTime(frame.offset, lane.arm, frame.start);
   const x = (t: number) => left + (t - t0) / nsPerPx;
   const bodyTop = y + score.headerHeight;
-  const bar = Math.max(5, Math.round(pitch * 0.66));
+  const annotated = pitch >= annotatedPitch * (score.fontSize / 13);
+  const bar = Math.max(5, Math.round(pitch * (annotated ? 0.42 : pitch > 36 ? 0.58 : 0.66)));
   const hogs = threads(lane).map((row, i) => ({
     row: row.row,
     role: row.role,
@@ -292,6 +297,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     headerHeight: score.headerHeight,
     bodyTop,
     bottom,
+    annotated,
     hogs,
     strips,
     ticks: laneTicks(index, lane, t0, frame.span, x),
@@ -330,7 +336,7 @@ function laneTicks(
   return ticks;
 }
 
-const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500].flatMap((n) => [n * 1e3]);
+const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].map((n) => n * 1e3);
 
 /** Labels every tick (4 ms) or a multiple; below a tick, round parts of a ms. */
 function axisTicks(

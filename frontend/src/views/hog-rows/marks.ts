@@ -2,7 +2,7 @@
 /**
  * Spans of one lane as rectangles, gathered by kind so that a kind is drawn in one colour at one go.
  *
- * A strand with more spans than the window has pixels is drawn as stacked shares: each column of 2 px shows how the time
+ * A strand with more spans than the window has pixels is drawn as stacked shares: each column of 3 px shows how the time
  * in it was divided, from the level-of-detail pyramid when the window is wide. A share is never thinner than a
  * pixel, so a short wait is never lost.
  */
@@ -57,7 +57,7 @@ export interface LaneMarks {
   readonly linksHidden: number;
 }
 
-const columnPx = 2;
+const columnPx = 3;
 const mostLinks = 1200;
 
 /** All marks of a lane in the window. */

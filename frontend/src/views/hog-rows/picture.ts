@@ -41,7 +41,15 @@ export function pictureOf(
 ): Picture {
   const layout = layoutScore(index, frame, size, score);
   const marks = kept ?? layout.lanes.map((box) => marksOf(index, layout, box, score.showLinks));
-  return { index, frame, layout, marks, hover, ownHeaders: score.ownHeaders };
+  return {
+    index,
+    frame,
+    layout,
+    marks,
+    hover,
+    ownHeaders: score.ownHeaders,
+    operation: score.operation.name,
+  };
 }
 
 /** A mark in words: what, how long, whose, when, and what it proves. */
