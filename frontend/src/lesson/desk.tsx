@@ -24,7 +24,7 @@ import { type ArmState, KnobDesk } from './knob-desk.tsx';
 import { firstKnobs, type Knobs, knobWords, sceneKnobs } from './knobs.ts';
 import { Legend } from './legend.tsx';
 import { Mismatch } from './mismatch.tsx';
-import { Notices } from './notices.tsx';
+import { LaneErrors, Notices } from './notices.tsx';
 import { buildPhase, lanePhase } from './phase.ts';
 import { type Place, writePlace } from './place.ts';
 import { PredictCard } from './predict-card.tsx';
@@ -225,6 +225,14 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     };
   });
 
+  const failed = lesson.arms
+    .map((arm) => {
+      const lane = lanes.find((l) => l.arm === arm.name) ?? null;
+      const build = builds.find((b) => b.arm === arm.name) ?? null;
+      return { arm, phase: lanePhase(lane, build, recorded, pending !== null) };
+    })
+    .filter(({ phase }) => phase.bad);
+
   const address = () => {
     const now = playback.now();
     const to = writePlace(
@@ -302,6 +310,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
       <div className="lesson" data-present data-testid="present">
         <PresentTop lesson={lesson} scene={scene} run={run} kernel={kernel} />
         <Notices />
+        <LaneErrors failed={failed} />
         {stage}
         <Legend lesson={lesson} scene={scene} theme={theme} />
         <p className="present-sentence" data-testid="sentence" data-volatile>
@@ -404,6 +413,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
           onControl={commands.control}
         />
         <Notices />
+        <LaneErrors failed={failed} />
         {showKnobs && (
           <KnobDesk
             lesson={lesson}

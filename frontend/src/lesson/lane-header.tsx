@@ -86,11 +86,6 @@ export function LaneHeader(props: Props) {
           {(total ?? ops) === 1 ? operation.name : operation.plural}
         </span>
       )}
-      {phase.sentence && (
-        <p className="lane-error" role="alert" data-testid={`error-${arm.name}`}>
-          {phase.sentence} {phase.remedy && <span className="quiet">{phase.remedy}</span>}
-        </p>
-      )}
       <Dialog
         title={`${arm.title}: what the guest said`}
         open={details}
@@ -103,6 +98,7 @@ export function LaneHeader(props: Props) {
           {[
             lane?.kernel && `Linux ${lane.kernel}`,
             lane?.accel && `accelerator ${lane.accel}`,
+            lane?.pid != null && `process ${lane.pid}`,
             lane?.boot_s != null && `booted in ${lane.boot_s.toFixed(1)} s`,
           ]
             .filter(Boolean)

@@ -2,27 +2,31 @@
 /** Trouble in calm lines: the connection, and errors as sentences with a remedy. */
 
 import { useState } from 'react';
+import type { Arm } from '../protocol/lesson.ts';
 import type { ErrorMessage } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
 import { useConnection, useErrors } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
 import { sentenceCase } from '../ui/words.ts';
+import type { PhaseWords } from './phase.ts';
 
-export function Notices() {
+/** `empty`: nothing is on the page yet that could be played meanwhile. */
+export function Notices({ empty = false }: { readonly empty?: boolean }) {
   const connection = useConnection();
   const { list, dismiss } = useErrors();
-  return <NoticeLines connection={connection} errors={list} onDismiss={dismiss} />;
+  return <NoticeLines {...{ connection, empty }} errors={list} onDismiss={dismiss} />;
 }
 
 interface Props {
   readonly connection: Connection;
+  readonly empty?: boolean;
   readonly errors: readonly ErrorMessage[];
   readonly onDismiss: (error: ErrorMessage) => void;
 }
 
-export function NoticeLines({ connection, errors, onDismiss }: Props) {
-  const words = connectionWords(connection);
+export function NoticeLines({ connection, empty = false, errors, onDismiss }: Props) {
+  const words = connectionWords(connection, empty);
   if (!words && errors.length === 0) return null;
   return (
     <div className="notices" data-testid="notices">
@@ -44,16 +48,37 @@ export function NoticeLines({ connection, errors, onDismiss }: Props) {
 }
 
 /** One line while there is no connection; what is on the page stays usable. */
-export function connectionWords(connection: Connection): string {
+export function connectionWords(connection: Connection, empty = false): string {
   switch (connection.state) {
     case 'open':
     case 'connecting':
       return '';
     case 'retry':
-      return `${connection.reason} Reconnecting… What is here stays and can be played.`;
+      return `${connection.reason} Reconnecting… ${empty ? 'If the server is not running, start it with “make run”.' : 'What is here stays and can be played.'}`;
     case 'closed':
       return connection.reason;
   }
+}
+
+/** Lanes and builds that failed, each with its sentence; the other lanes go on below. */
+export function LaneErrors({
+  failed,
+}: {
+  readonly failed: readonly { readonly arm: Arm; readonly phase: PhaseWords }[];
+}) {
+  if (failed.length === 0) return null;
+  return (
+    <div className="notices">
+      {failed.map(({ arm, phase }) => (
+        <p key={arm.name} className="notice" role="alert" data-testid={`error-${arm.name}`}>
+          <CrossIcon />
+          <span>
+            <b>{arm.title}</b>: {phase.sentence} <span className="quiet">{phase.remedy}</span>
+          </span>
+        </p>
+      ))}
+    </div>
+  );
 }
 
 function ErrorLine({

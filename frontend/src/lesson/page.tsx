@@ -103,7 +103,7 @@ function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: (
             ? 'The lesson is on its way…'
             : 'Looking for the server…'}
       </p>
-      <Notices />
+      <Notices empty />
     </main>
   );
 }

@@ -7,7 +7,7 @@ import { actOf, keyList } from './keyboard.ts';
 import { LaneHeader } from './lane-header.tsx';
 import { mailText } from './mail.ts';
 import { MeasuredPanel } from './measured-panel.tsx';
-import { connectionWords, NoticeLines } from './notices.tsx';
+import { connectionWords, LaneErrors, NoticeLines } from './notices.tsx';
 import { PatchPanel } from './patch-panel.tsx';
 import { lanePhase } from './phase.ts';
 import { readKept, writeKept } from './predict.ts';
@@ -127,7 +127,12 @@ describe('errors', () => {
     ).toContain('Reconnecting…');
   });
 
-  it('of a lane stand in its header, with the console behind a click', () => {
+  it('of a lane stand above the lanes, with the console behind a click in its header', () => {
+    const broken = lane({ phase: 'failed', message: 'QEMU ended.', remedy: 'Press again.' });
+    render(
+      <LaneErrors failed={[{ arm: lesson.arms[1]!, phase: lanePhase(broken, null, false) }]} />,
+    );
+    expect(screen.getByTestId('error-srcu').textContent).toBe('SRCU: QEMU ended. Press again.');
     render(
       <LaneHeader
         arm={lesson.arms[1]!}
@@ -149,9 +154,7 @@ describe('errors', () => {
         onLoss={nothing}
       />,
     );
-    expect(screen.getByTestId('error-srcu').textContent).toContain(
-      'QEMU ended with signal 9. Press again.',
-    );
+    expect(screen.getByTestId('phase-srcu').textContent).toBe('failed');
     expect(screen.getByTestId('lost-srcu').textContent).toContain('3 events lost');
     expect(screen.getByTestId('ops-srcu').textContent).toBe('41');
     expect(screen.getByTestId('lane-srcu').textContent).toContain('41 of 230 umounts');

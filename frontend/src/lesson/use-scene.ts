@@ -52,7 +52,7 @@ export function useScene(
     setUsualSpeed(player.now().speed);
     if (!settled) return;
     there.current = here;
-    if (at.align !== 'time') player.align(at.align);
+    player.align(at.align);
     if (at.speed !== null) player.setSpeed(at.speed);
     if (restore && at.moment !== null) player.seek(at.moment);
   }, [scene, runId, settled]);
