@@ -39,12 +39,12 @@ dev: ## the server with reload and Vite's dev server
 
 check: ## lint, format, types, layers, drift, shell
 	@./setup.sh dev
-	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests
-	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests
+	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests vm-images/root/build
+	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests vm-images/root/build
 	cd backend && ../$(VENV)/mypy
 	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
 	cd frontend && npm run --silent check
-	shellcheck setup.sh duet .ci/run
+	shellcheck setup.sh duet .ci/run vm-images/root/init
 	./duet lint
 
 kernel: ## build the kernels of LESSON (default: all)
