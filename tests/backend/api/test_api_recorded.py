@@ -113,17 +113,39 @@ def test_a_spoilt_recording_is_one_sentence_and_the_lesson_still_opens(
     (recorded / "measured.json").write_text("{}")
     monkeypatch.setenv("DUET_ROOT", str(tmp_path))
 
-    async def open_it(address: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    async def open_it(address: str) -> list[dict[str, Any]]:
         async with page(address) as one:
             await one.open()
-            lesson = await one.until_type("lesson")
-            return lesson, await one.until_type("error")
+            first = await one.until_type("lesson")
+            return [first, await one.until_type("error"), await one.until_type("error")]
 
     with serving(real_app(tmp_path / "cache", tmp_path)) as address:
-        lesson, error = run_async(open_it(address))
+        lesson, table, bundle = run_async(open_it(address))
     assert lesson["lesson"]["slug"] == SLUG
-    assert error["code"] == "input"
-    assert error["remedy"]
+    assert "measured.json is not a measured table" in table["sentence"]
+    assert "bad.duet cannot be used" in bundle["sentence"]
+    assert table["remedy"] and bundle["remedy"]
+
+
+def test_a_broken_lesson_does_not_take_the_others_down(
+    root: Path, tmp_path: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root / "lessons" / SLUG, tmp_path / "lessons" / SLUG)
+    shutil.copytree(root / "kernel-patches", tmp_path / "kernel-patches")
+    broken = tmp_path / "lessons" / "03-broken"
+    broken.mkdir()
+    (broken / "lesson.yaml").write_text("title: [")
+    monkeypatch.setenv("DUET_ROOT", str(tmp_path))
+
+    async def open_it(address: str) -> tuple[list[str], dict[str, Any]]:
+        async with page(address) as one:
+            await one.say(type="open", lesson="03-broken")
+            return [card["slug"] for card in one.seen[0]["lessons"]], await one.until_type("error")
+
+    with serving(real_app(tmp_path / "cache", tmp_path)) as address:
+        listed, error = run_async(open_it(address))
+    assert listed == [SLUG]
+    assert "03-broken/lesson.yaml is not YAML" in error["sentence"]
 
 
 def test_many_pages_open_one_recording_at_once(root: Path, tmp_path: Path, run_async: Any) -> None:

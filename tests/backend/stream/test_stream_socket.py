@@ -103,7 +103,8 @@ def test_slow_reader_gets_exact_gaps_and_the_other_viewer_everything(run_async: 
             await slow.until_over()
             return fast, slow, run_id
 
-    hub = Hub(lambda: Outbox(max_packets=40, max_bytes=200_000))
+    boxes = iter([Outbox(), Outbox(max_packets=40, max_bytes=200_000)])
+    hub = Hub(lambda: next(boxes))
     with serving(toy_app(NOWHERE, speed=8.0, hub=hub), send_buffer=16384) as address:
         fast, slow, run_id = run_async(watch(address))
     assert not fast.of_run(run_id, "gap")
@@ -354,6 +355,22 @@ def test_measured_table_fills_run_by_run(run_async: Any) -> None:
     with serving(toy_app(NOWHERE, speed=20.0)) as address:
         late, last = run_async(measure(address))
     assert late == last
+
+
+def test_stopped_measuring_leaves_a_table_that_says_so(run_async: Any) -> None:
+    async def measure(address: str) -> dict[str, Any]:
+        async with page(address) as one:
+            await one.open()
+            await one.say(type="measure", lesson=SLUG, arms=["rwsem", "srcu"], repeats=20)
+            await one.until(lambda x: x["type"] == "measured" and x["done"] >= 2)
+            await one.say(type="stop")
+            return await one.until(lambda x: x["type"] == "measured" and x["done"] == x["total"])
+
+    with serving(toy_app(NOWHERE)) as address:
+        last = run_async(measure(address))
+        assert health(address)["playing"] is None
+    assert last["done"] < 40
+    assert last["verdict"].startswith("No verdict: measuring ended after")
 
 
 @pytest.mark.parametrize(

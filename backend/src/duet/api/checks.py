@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from duet.api import shelf
 from duet.api.parts import Kernels, Wish
 from duet.errors import InfraError, InputError
-from duet.lessons import load as lessons
 from duet.lessons.plan import workload_of
 from duet.stream import messages as m
 
@@ -20,7 +20,7 @@ def check_start(command: m.Start | m.Measure, kernels: Kernels, all_ready: bool 
         InputError: unknown lesson, arm, workload, parameter or clock, or a value out of range.
         InfraError: no kernel that was asked for is built yet.
     """
-    folder = lessons.load(command.lesson)
+    folder = shelf.find(command.lesson)
     for arm in command.arms:
         folder.arm(arm)
     if len(set(command.arms)) != len(command.arms):

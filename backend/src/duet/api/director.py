@@ -15,11 +15,12 @@ from types import TracebackType
 from pydantic import JsonValue
 
 from duet import __version__
+from duet.api import shelf
 from duet.api.checks import check_start
 from duet.api.lesson_view import lesson_tree
 from duet.api.parts import Kernels, MeasureWish, Performance, Recordings, Stage, Wish
 from duet.errors import DuetError, InputError
-from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack
 from duet.stream.hub import Hub, Viewer
@@ -81,7 +82,7 @@ class Director:
 
     def greet(self, viewer: Viewer) -> None:
         """First messages of a new viewer."""
-        cards = [self._card(slug) for slug in lessons.slugs()]
+        cards = [self._card(folder) for folder in shelf.usable()]
         viewer.put(pack(m.Hello(version=__version__, viewer=viewer.ident, lessons=cards)))
         self.hub.tell_control(viewer)
         for message in self.kernels.latest():
@@ -123,7 +124,7 @@ class Director:
         Raises:
             InputError: no such lesson.
         """
-        folder = lessons.load(slug)
+        folder = shelf.find(slug)
         return lesson_tree(folder, self.recordings.listing(slug), self.kernels.ready(slug))
 
     async def find_run(self, run_id: str) -> Performance:
@@ -145,20 +146,27 @@ class Director:
             )
         return found
 
-    def _card(self, slug: str) -> m.LessonCard:
-        lesson = lessons.load(slug).lesson
-        ready = self.kernels.ready(slug)
+    def _card(self, folder: LessonFolder) -> m.LessonCard:
+        lesson = folder.lesson
         return m.LessonCard(
-            slug=slug, title=lesson.title, question=lesson.question, available=all(ready.values())
+            slug=folder.slug,
+            title=lesson.title,
+            question=lesson.question,
+            available=all(self.kernels.ready(folder.slug).values()),
         )
 
     async def _open(self, viewer: Viewer, command: m.Open) -> None:
         slug = command.lesson
-        viewer.lesson = slug if slug in lessons.slugs() else None
-        viewer.put(pack(m.LessonMessage(lesson=self.lesson(slug))))
-        measured = self._measured.get(slug) or self.recordings.measured(slug)
-        if measured is not None:
-            viewer.put(pack(measured))
+        lesson = self.lesson(slug)
+        viewer.lesson = slug
+        viewer.put(pack(m.LessonMessage(lesson=lesson)))
+        try:
+            measured = self._measured.get(slug) or self.recordings.measured(slug)
+        except DuetError as error:  # the rest of the lesson can still be shown
+            viewer.put(pack(failure(error)))
+        else:
+            if measured is not None:
+                viewer.put(pack(measured))
         chosen = await self._chosen_run(slug, command.run)
         if chosen is not None:
             viewer.watch(chosen.log)
@@ -184,18 +192,11 @@ class Director:
 
     async def _conduct(self) -> None:
         while True:
-            if self._wish is None:
-                self._asked.clear()
-                try:
-                    async with asyncio.timeout(IDLE_LANES_S):
-                        await self._asked.wait()
-                except TimeoutError:
-                    await self._stage.rest()
-                continue
-            wish, self._wish = self._wish, None
-            self._halt.clear()
             try:
-                if isinstance(wish, MeasureWish):
+                wish = await self._next_wish()
+                if wish is None:
+                    await self._stage.rest()
+                elif isinstance(wish, MeasureWish):
                     await self._measure(wish)
                 else:
                     await self._perform(wish)
@@ -206,6 +207,19 @@ class Director:
                 self.hub.everyone(failure(error))
             finally:
                 self.playing = None
+
+    async def _next_wish(self) -> Wish | MeasureWish | None:
+        """What is to be done next; None when nobody has wanted anything for a long time."""
+        if self._wish is None:
+            self._asked.clear()
+            try:
+                async with asyncio.timeout(IDLE_LANES_S):
+                    await self._asked.wait()
+            except TimeoutError:
+                return None
+        wish, self._wish = self._wish, None
+        self._halt.clear()
+        return wish
 
     async def _perform(self, wish: Wish) -> None:
         self._former = wish
@@ -235,8 +249,11 @@ class Director:
         run_id = f"measure-{next(self._numbers)}"
         self.playing = run_id
 
-        def publish(message: m.Message) -> None:
-            if isinstance(message, m.Measured) and message.done == message.total:
+        last: list[m.Measured] = []
+
+        def publish(message: m.Measured) -> None:
+            last[:] = [message]
+            if message.done == message.total:
                 self._measured[slug] = message
             self.hub.to_lesson(slug, message)
 
@@ -250,10 +267,18 @@ class Director:
             measuring.cancel()
             halt.cancel()
             await asyncio.gather(measuring, halt, return_exceptions=True)
+            if last and last[0].done != last[0].total:
+                publish(unfinished(last[0]))
 
     async def _build(self) -> None:
         try:
             await self.kernels.work(self.hub.everyone)
-        except DuetError as error:
-            log.error("%s %s", error.sentence, error.remedy)
+        except Exception as error:
+            log.exception("building kernels failed")
             self.hub.everyone(failure(error))
+
+
+def unfinished(table: m.Measured) -> m.Measured:
+    """The table of a measurement that was cut off: what there is, and that it proves nothing."""
+    verdict = f"No verdict: measuring ended after {table.done} of {table.total} runs."
+    return table.model_copy(update={"total": table.done, "verdict": verdict})

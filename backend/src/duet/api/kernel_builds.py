@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from duet.api import shelf
 from duet.errors import DuetError, InfraError
 from duet.kernels import (
     ArmSpec,
@@ -21,7 +22,6 @@ from duet.kernels import (
     lookup,
     plan,
 )
-from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.stream import messages as m
 from duet.stream.codec import failure
@@ -82,7 +82,7 @@ class HouseKernels:
 
     def ready(self, slug: str) -> dict[str, bool]:
         """arm -> its kernel is built."""
-        return ready_arms(lessons.load(slug), self.settings)
+        return ready_arms(shelf.find(slug), self.settings)
 
     def latest(self) -> list[m.Message]:
         """The newest `build` message of each arm, for a viewer who joins."""
@@ -96,14 +96,14 @@ class HouseKernels:
             tell(message)
 
         while True:
-            results = [await self._lesson(slug, publish) for slug in lessons.slugs()]
+            results = [await self._lesson(folder, publish) for folder in shelf.usable()]
             if all(results):
                 return
             await asyncio.sleep(RETRY_S)
 
-    async def _lesson(self, slug: str, publish: Callable[[m.Build], None]) -> bool:
+    async def _lesson(self, folder: LessonFolder, publish: Callable[[m.Build], None]) -> bool:
         """Build one lesson's missing kernels; False when that failed."""
-        folder = lessons.load(slug)
+        slug = folder.slug
         missing = [name for name, there in self.ready(slug).items() if not there]
         if not missing:
             return True

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from duet.lessons.load import LessonFolder
 from duet.stream.hub import Hub
-from duet.stream.messages import ClockName, Message
+from duet.stream.messages import ClockName, Measured, Message
 from duet.stream.runlog import RunLog
 
 
@@ -87,7 +87,7 @@ class Stage(Protocol):
         ...
 
     async def measure(
-        self, wish: MeasureWish, run_id: str, publish: Callable[[Message], None]
+        self, wish: MeasureWish, run_id: str, publish: Callable[[Measured], None]
     ) -> None:
         """Measure lanes one after another; publishes `measured` messages, the last one complete.
 
@@ -116,7 +116,7 @@ class Recordings(Protocol):
         """
         ...
 
-    def measured(self, slug: str) -> Message | None:
+    def measured(self, slug: str) -> Measured | None:
         """The recorded measured table, labelled as recorded."""
         ...
 

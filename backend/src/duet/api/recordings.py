@@ -10,13 +10,13 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
+from duet.api import shelf
 from duet.api.feed import Feed
 from duet.api.parts import Performance
 from duet.api.sources import bundle_sources
 from duet.bundle import Bundle, open_bundle
 from duet.errors import DuetError, InputError
 from duet.guests import Clock
-from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.session import Lanes, RunSession, RunSpec
 from duet.stream import messages as m
@@ -111,7 +111,7 @@ class LessonRecordings:
 
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
         """What is recorded; a bundle that cannot be opened is left out (lint names it)."""
-        listed = (self._entry(path) for path in lessons.load(slug).recordings())
+        listed = (self._entry(path) for path in shelf.find(slug).recordings())
         return [entry for entry in listed if entry is not None]
 
     def _entry(self, path: Path) -> dict[str, JsonValue] | None:
@@ -130,7 +130,7 @@ class LessonRecordings:
         Raises:
             InputError: none of that name, or it is not usable.
         """
-        folder = lessons.load(slug)
+        folder = shelf.find(slug)
         paths = {path.stem: path for path in folder.recordings()}
         if name is None and not paths:
             return None
@@ -154,9 +154,9 @@ class LessonRecordings:
         self._kept.move_to_end(key)
         return self._kept[key]
 
-    def measured(self, slug: str) -> m.Message | None:
+    def measured(self, slug: str) -> m.Measured | None:
         """The first recorded measured table; None when there is none or it is unreadable."""
-        tables = read_tables(lessons.load(slug).folder / "recorded" / MEASURED)
+        tables = read_tables(shelf.find(slug).folder / "recorded" / MEASURED)
         return tables[0] if tables else None
 
 

@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from duet import __version__
+from duet.api import shelf
 from duet.api.director import Director
 from duet.errors import DuetError, InfraError, InputError
-from duet.lessons import load as lessons
 from duet.stream.codec import failure
 from duet.stream.messages import PROTOCOL
 
@@ -28,7 +28,7 @@ def add_routes(app: FastAPI, director: Director) -> None:
     @app.get("/api/health")
     def health() -> dict[str, JsonValue]:
         ready: dict[str, JsonValue] = {
-            slug: dict(director.kernels.ready(slug)) for slug in lessons.slugs()
+            folder.slug: dict(director.kernels.ready(folder.slug)) for folder in shelf.usable()
         }
         return {
             "status": "ok",
@@ -42,11 +42,10 @@ def add_routes(app: FastAPI, director: Director) -> None:
 
     @app.get("/api/lessons")
     def all_lessons() -> list[dict[str, JsonValue]]:
-        cards: list[dict[str, JsonValue]] = []
-        for slug in lessons.slugs():
-            lesson = lessons.load(slug).lesson
-            cards.append({"slug": slug, "title": lesson.title, "question": lesson.question})
-        return cards
+        return [
+            {"slug": f.slug, "title": f.lesson.title, "question": f.lesson.question}
+            for f in shelf.usable()
+        ]
 
     @app.get("/api/lessons/{slug}")
     def one_lesson(slug: str) -> dict[str, JsonValue]:

@@ -135,7 +135,7 @@ class HouseStage:
         return LiveRun(self._lanes, self._settings, wish, run_id, hub)
 
     async def measure(
-        self, wish: MeasureWish, run_id: str, publish: Callable[[m.Message], None]
+        self, wish: MeasureWish, run_id: str, publish: Callable[[m.Measured], None]
     ) -> None:
         """Measure lanes one after another, with no other guest alive."""
         await self._lanes.close_all()
