@@ -15,6 +15,8 @@ export interface Place extends Window {
   readonly moment: Nanos;
   /** The place is the newest and moves on with the run. */
   readonly follows: boolean;
+  /** There are events to see; else the scope waits for the first window of them. */
+  readonly known: boolean;
 }
 
 /** Windows of half a tick and more begin on a tick, so that the grid stands still from one to the next. */
@@ -34,10 +36,11 @@ export function placeOf(index: RunIndex, scene: Pick<Scene, 'moment' | 'window_m
     ...windowAround(moment, span, share),
     moment: ns(moment),
     follows: false,
+    known: true,
   });
   switch (scene.moment) {
     case 'start':
-      return { start: ns(0), span, moment: ns(0), follows: false };
+      return { start: ns(0), span, moment: ns(0), follows: false, known: true };
     case 'first_op': {
       const op = typicalOp(index);
       return op === null ? newest(index, span) : aroundOp(op);
@@ -62,7 +65,7 @@ function newest(index: RunIndex, span: number): Place {
   const find = ended ? typicalEpisode : newestEpisode;
   const window = find(index, span, stepOf(index, span), noOffsets);
   const start = window?.start ?? ns(0);
-  return { start, span, moment: start, follows: true };
+  return { start, span, moment: start, follows: true, known: window !== null };
 }
 
 interface Op {
@@ -78,6 +81,7 @@ function aroundOp(op: Op): Place {
     span: length * 1.5,
     moment: ns(op.t0 + length / 2),
     follows: false,
+    known: true,
   };
 }
 

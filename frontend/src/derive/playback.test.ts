@@ -117,12 +117,37 @@ test('reduced motion: beats instead of motion, then the end of the window', () =
 });
 
 test('the end of a window that repeats: the scope stays where the scene looks', () => {
-  const place = { start: ns(2 * cell), span: 4 * cell, moment: ns(5 * cell), follows: false };
+  const place = {
+    start: ns(2 * cell),
+    span: 4 * cell,
+    moment: ns(5 * cell),
+    follows: false,
+    known: true,
+  };
   const s = reduce(scope, { type: 'place', place, seconds: 0.4, focus: ['running'] }, world);
   expect(seen(s)).toEqual(['scope', 2, 2]);
   expect(after(s, 400 + holdMs + 60).start / cell).toBe(2);
   const still = reduce(scope, { type: 'place', place, seconds: 1, focus: [], paused: true }, world);
   expect(seen(still)).toEqual(['paused', 2, 5]);
+});
+
+test('a place that was found is played first, even if there are newer windows', () => {
+  const place = {
+    start: ns(2 * cell),
+    span: 4 * cell,
+    moment: ns(2 * cell),
+    follows: true,
+    known: true,
+  };
+  const s = reduce(scope, { type: 'place', place, seconds: 0.4, focus: [] }, world);
+  expect(seen(after(s, 200))).toEqual(['scope', 2, 4]);
+  expect(after(s, 400 + holdMs + 60).start / cell).toBe(6);
+  const none = reduce(
+    scope,
+    { type: 'place', place: { ...place, known: false }, seconds: 0.4, focus: [] },
+    world,
+  );
+  expect(advance(none, 10, world).start / cell).toBe(16);
 });
 
 test('zoom keeps the moment where it stands on the screen', () => {

@@ -178,7 +178,7 @@ function toPlace(
       focus: new Set(action.focus),
       selection: null,
       follows: place.follows,
-      armed: !place.follows,
+      armed: place.known,
       heldMs: 0,
       sinceBeatMs: 0,
     },

@@ -155,7 +155,7 @@ function actions(stage: Stage) {
     goto: (scene: Scene, paused = false) => {
       const index = stage.index();
       const span = scene.window_ms * 1e6;
-      const nowhere = { start: ns(0), span, moment: ns(0), follows: true };
+      const nowhere = { start: ns(0), span, moment: ns(0), follows: true, known: false };
       const place = index === null ? nowhere : placeOf(index, scene);
       const { seconds, focus } = scene;
       player.do({ type: 'place', place, seconds, focus, paused });

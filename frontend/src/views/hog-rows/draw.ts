@@ -366,6 +366,8 @@ function drawNotes(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMarks, t
   const { index, frame, layout } = picture;
   const over = operationNotes(layout, box, picture.operation);
   const under = functionNotes(index, layout, box, marks, frame.focus);
+  /** Where the last words on a line end: words never run into each other. */
+  const ends = new Map<number, number>();
   for (const { x0, x1, y, under: below, words } of [...over, ...under]) {
     pen.globalAlpha = x0 < layout.revealX ? 1 : 0.35;
     const from = Math.max(layout.left, x0);
@@ -383,6 +385,8 @@ function drawNotes(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMarks, t
       Math.min(layout.right - width / 2, (from + to) / 2),
     );
     const at = below ? y + 9 * theme.em : y - 9 * theme.em;
+    if (middle - width / 2 < (ends.get(at) ?? 0)) continue;
+    ends.set(at, middle + width / 2 + 12);
     text(pen, theme, words, middle, at, 'center');
   }
   pen.globalAlpha = 1;
