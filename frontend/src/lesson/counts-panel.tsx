@@ -56,7 +56,7 @@ function CountRow({ arm, title }: { readonly arm: string; readonly title: string
       <th scope="row">{title}</th>
       <td className="right">{metrics ? formatCount(metrics.ops) : '–'}</td>
       <td className="right">{metrics ? formatCount(metrics.grace_periods) : '–'}</td>
-      <td className="right">{wait === null ? 'none' : formatNs(wait)}</td>
+      <td className="right">{wait === null || wait === 0 ? 'none' : formatNs(wait)}</td>
     </tr>
   );
 }

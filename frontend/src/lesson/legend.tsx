@@ -5,12 +5,14 @@ import type { Theme } from '../base/theme.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
 import { KindSwatch } from '../views/hog-rows/index.tsx';
 
-/** Kinds worth a place: in focus, or what every picture has; tracks only where the step shows them. */
+/** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   const focus = new Set(scene.focus);
   const tracks = scene.show.includes('tracks');
   const fits = (kind: Kind) => {
-    if (focus.has(kind.name)) return kind.layer !== 'track' || tracks;
+    const wanted =
+      focus.size === 0 ? kind.lesson && kind.layer !== 'function' : focus.has(kind.name);
+    if (wanted) return kind.layer !== 'track' || tracks;
     return kind.layer === 'state' && (kind.name === 'running' || kind.name === 'runnable');
   };
   const dismissed = lesson.kinds.filter(
