@@ -1,0 +1,90 @@
+// @vitest-environment happy-dom
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The hooks as a page uses them: what is said follows the moment, and nothing renders for what it does not show. */
+
+import { act, cleanup, render } from '@testing-library/react';
+import { afterEach, expect, test } from 'vitest';
+import { cell, storeOf } from '../../test/fixtures/drawing.ts';
+import { laneMessage, spanBatch } from '../../test/fixtures/messages.ts';
+import { StoreProvider, useLane } from '../store/hooks.tsx';
+import type { Store } from '../store/store.ts';
+import { type Playback, PlaybackProvider, useCounts, usePlayback, useSentence } from './hooks.tsx';
+
+afterEach(cleanup);
+
+const drawing = `
+  rwsem
+  storm-0  R!R!R!R!R!R!
+  srcu
+  storm-0  RSSSSS!RSSSS
+  grace-period .AAAAC..AAAA
+`;
+
+let playback: Playback;
+
+function Words() {
+  playback = usePlayback();
+  const counts = useCounts();
+  return (
+    <>
+      <p data-testid="sentence">{useSentence('rates')}</p>
+      <p data-testid="counts">{counts.map((c) => `${c.arm} ${c.ops}`).join(', ')}</p>
+      <p data-testid="mode">{playback.state.mode}</p>
+    </>
+  );
+}
+
+function show(store: Store, arms?: readonly string[]) {
+  return render(
+    <StoreProvider store={store}>
+      <PlaybackProvider {...(arms === undefined ? {} : { arms })}>
+        <Words />
+      </PlaybackProvider>
+    </StoreProvider>,
+  );
+}
+
+test('sentence and counts follow the moment', () => {
+  const { getByTestId } = show(storeOf(drawing));
+  act(() => playback.seek(6 * cell));
+  expect(getByTestId('mode').textContent).toBe('paused');
+  expect(getByTestId('counts').textContent).toBe('rwsem 3, srcu 0');
+  act(() => playback.seek(7 * cell));
+  expect(getByTestId('counts').textContent).toBe('rwsem 3, srcu 1');
+  expect(getByTestId('sentence').textContent).toBe(
+    'Up to this moment rwsem has done 3 umounts and SRCU 1.',
+  );
+});
+
+test('only the lanes on show are spoken of', () => {
+  const { getByTestId } = show(storeOf(drawing), ['srcu']);
+  act(() => playback.seek(7 * cell));
+  expect(getByTestId('counts').textContent).toBe('srcu 1');
+});
+
+test('a beat steps to the next end of an operation on a lane on show', () => {
+  show(storeOf(drawing), ['srcu']);
+  act(() => playback.seek(0));
+  act(() => playback.beat(1));
+  expect(playback.now().moment / cell).toBe(7);
+});
+
+test('a lane that changes its phase does not redraw who shows another lane', () => {
+  const store = storeOf(drawing, true);
+  let renders = 0;
+  function Lane() {
+    renders += 1;
+    return <p>{useLane('srcu')?.phase}</p>;
+  }
+  const { container } = render(
+    <StoreProvider store={store}>
+      <Lane />
+    </StoreProvider>,
+  );
+  renders = 0;
+  const head = { runId: 'r', arm: 'rwsem', seq: 1, watermark: 99 * cell };
+  act(() => store.dispatch(spanBatch(head, [{ t0: 0, t1: 1, row: 0, kind: 0 }])));
+  expect(renders).toBe(0);
+  act(() => store.dispatch(laneMessage('r', 'srcu', 'failed')));
+  expect(container.textContent).toBe('failed');
+});
