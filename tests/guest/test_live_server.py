@@ -55,6 +55,11 @@ def until_gone(processes: list[psutil.Process], seconds: float) -> list[psutil.P
     return alive
 
 
+def lane_pids(address: str) -> dict[str, int]:
+    health = json.load(urllib.request.urlopen(f"http://{address}/api/health"))
+    return {lane["arm"]: lane["pid"] for lane in health["lanes"]}
+
+
 def moves(seen: list[Message], run_id: str, arm: str) -> list[float]:
     return [
         m["watermark_ns"]
@@ -105,6 +110,8 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
 
             await one.start("rwsem", "srcu", hogs=3, seconds=6)
             await one.until(lambda m: m["type"] == "batch" and m["run_id"] == "live-3", 30)
+            alive = await asyncio.to_thread(lane_pids, address)
+            assert alive == {"rwsem": pids[0], "srcu": pids[1]}
             os.kill(pids[1], signal.SIGKILL)
             failed = await one.until_type("lane", run_id="live-3", arm="srcu", phase="failed")
             assert failed["message"] and failed["remedy"]

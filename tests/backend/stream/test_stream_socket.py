@@ -30,10 +30,10 @@ def health(address: str) -> dict[str, Any]:
         return json.load(answer)
 
 
-def until_alone(address: str) -> None:
-    """Until one viewer is left."""
+def until_alone(address: str, left: int = 1) -> None:
+    """Until so many viewers are left."""
     deadline = time.monotonic() + 10
-    while health(address)["viewers"] != 1:
+    while health(address)["viewers"] != left:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -139,6 +139,22 @@ def test_viewer_that_never_reads_is_cut_off_and_leaves(run_async: Any) -> None:
 
     with serving(toy_app(NOWHERE, speed=4.0, stall_s=0.5), send_buffer=8192) as address:
         run_async(stall(address))
+
+
+def test_a_page_that_vanishes_in_the_middle_is_not_written_to_for_long(
+    run_async: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def vanish(address: str) -> None:
+        for _ in range(5):
+            async with page(address) as one:
+                await one.open("recorded")
+                await one.until_type("batch")
+                one.socket.transport.abort()
+        await asyncio.to_thread(until_alone, address, 0)
+
+    with serving(toy_app(NOWHERE)) as address:
+        run_async(vanish(address))
+    assert not [record for record in caplog.records if "socket.send()" in record.message]
 
 
 def test_page_that_acknowledges_and_stops_is_not_sent_on(run_async: Any) -> None:

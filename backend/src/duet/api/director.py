@@ -12,6 +12,7 @@ import logging
 from collections import OrderedDict
 from types import TracebackType
 
+import psutil
 from pydantic import JsonValue
 
 from duet import __version__
@@ -145,6 +146,20 @@ class Director:
                 remedy="Open the lesson again to see which runs there are.",
             )
         return found
+
+    def lanes(self) -> list[dict[str, JsonValue]]:
+        """Lanes of the newest live run, with the process of each guest that is still alive."""
+        if not self._runs:
+            return []
+        newest = next(reversed(self._runs.values()))
+        return [
+            {
+                "arm": lane.arm,
+                "phase": lane.phase,
+                "pid": lane.pid if lane.pid and psutil.pid_exists(lane.pid) else None,
+            }
+            for lane in newest.log.lanes().values()
+        ]
 
     def _card(self, folder: LessonFolder) -> m.LessonCard:
         lesson = folder.lesson

@@ -37,6 +37,7 @@ def add_routes(app: FastAPI, director: Director) -> None:
             "viewers": len(director.hub.viewers),
             "controller": director.hub.controller,
             "playing": director.playing,
+            "lanes": list(director.lanes()),
             "kernels": ready,
         }
 

@@ -48,7 +48,7 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
             f"lesson {lesson} does not run on the clock '{on:.20}'.",
             remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
         )
-    params = folder.check_params(parse_settings(settings))
+    params = folder.check_params(parse_settings(settings), on)
     return Request(folder, names, chosen, Clock(on), params)
 
 

@@ -143,6 +143,9 @@ class Endpoint:
             except TimeoutError as error:
                 raise Slow from error
             acks.sent += 1
+            # A send that fits the buffer does not suspend; without this a long backlog would hold
+            # up all other viewers and write on after the peer has gone.
+            await asyncio.sleep(0)
 
 
 class Strikes(Exception):

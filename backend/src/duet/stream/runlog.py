@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import msgpack
 
 from duet.stream.codec import Key, Packet, pack
-from duet.stream.messages import Gap, Metrics
+from duet.stream.messages import Gap, Lane, Metrics
 from duet.stream.outbox import TableKey, extend_gaps
 
 REPLAY_BYTES = 64 * 1024 * 1024
@@ -59,12 +59,16 @@ class RunLog:
 
     def metrics(self) -> dict[str, Metrics]:
         """The newest counts of each lane."""
-        found: dict[str, Metrics] = {}
-        for packet in self._state.values():
-            if packet.type == "metrics":
-                metrics = Metrics.model_validate(msgpack.unpackb(packet.body))
-                found[metrics.arm] = metrics
-        return found
+        found = [Metrics.model_validate(tree) for tree in self._latest("metrics")]
+        return {metrics.arm: metrics for metrics in found}
+
+    def lanes(self) -> dict[str, Lane]:
+        """The newest state of each lane."""
+        found = [Lane.model_validate(tree) for tree in self._latest("lane")]
+        return {lane.arm: lane for lane in found}
+
+    def _latest(self, kind: str) -> list[object]:
+        return [msgpack.unpackb(p.body) for p in self._state.values() if p.type == kind]
 
     def _evict(self) -> None:
         packet = self._numbered.popleft()
