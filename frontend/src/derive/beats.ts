@@ -112,8 +112,13 @@ export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongW
   return best;
 }
 
-/** The longest waits of the lesson on any lane, longest first. */
-export function longestWaits(index: RunIndex, offset: Offsets, most: number): LongWait[] {
+/** The longest waits of the lesson on any lane that last at most `longest`, longest first. */
+export function longestWaits(
+  index: RunIndex,
+  offset: Offsets,
+  most: number,
+  longest = Number.POSITIVE_INFINITY,
+): LongWait[] {
   const found: LongWait[] = [];
   let least = 1;
   for (const lane of index.lanes) {
@@ -121,7 +126,8 @@ export function longestWaits(index: RunIndex, offset: Offsets, most: number): Lo
     const { spans } = lane;
     for (let i = 0; i < spans.length; i++) {
       const length = spans.t1[i]! - spans.t0[i]!;
-      if (spans.t0[i]! < 0 || length < least || !isWait(index.kinds[spans.kind[i]!])) continue;
+      if (spans.t0[i]! < 0 || length < least || length > longest) continue;
+      if (!isWait(index.kinds[spans.kind[i]!])) continue;
       const t0 = ns(spans.t0[i]! + shift);
       found.push({ arm: lane.arm, row: spans.row[i]!, t0, t1: ns(spans.t1[i]! + shift) });
       if (found.length < most * 4) continue;

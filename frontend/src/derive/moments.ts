@@ -46,7 +46,10 @@ export function placeOf(index: RunIndex, scene: Pick<Scene, 'moment' | 'window_m
       return op === null ? newest(index, span) : aroundOp(op);
     }
     case 'longest_wait': {
-      const ends = longestWaits(index, noOffsets, candidates).map((wait) => fixed(wait.t1, 0.62));
+      // Its begin must be in view: a wait longer than the window tells less than the longest that fits.
+      const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
+      const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
+      const ends = waits.map((wait) => fixed(wait.t1, 0.62));
       return liveliest(index, ends) ?? newest(index, span);
     }
     case 'reader': {
