@@ -85,7 +85,7 @@ def test_a_process_that_fails_to_start_up_is_not_tried_again(run_async: Run) -> 
         with pytest.raises(InfraError) as caught:
             async with guest:
                 pass
-        assert caught.value.sentence == ("The guest process of lane srcu ended with exit code 1.")
+        assert caught.value.sentence == ("QEMU of lane srcu ended with exit code 1.")
         assert "qemu: no such option" in caught.value.detail
         assert len(guest.machines) == 1
 
@@ -102,10 +102,10 @@ async def read_all(guest: ScriptedGuest) -> bytes:
         (
             "os.kill(os.getpid(), signal.SIGKILL)",
             InfraError,
-            "The guest process of lane srcu was killed by SIGKILL.",
+            "QEMU of lane srcu was killed by SIGKILL.",
         ),
-        ("sys.exit(3)", InfraError, "The guest process of lane srcu ended with exit code 3."),
-        ("sys.exit(0)", InfraError, "The guest process of lane srcu ended by itself."),
+        ("sys.exit(3)", InfraError, "QEMU of lane srcu ended with exit code 3."),
+        ("sys.exit(0)", InfraError, "QEMU of lane srcu ended by itself."),
         (PANIC, KernelError, "The kernel of lane srcu panicked: Attempted to kill init!."),
     ],
 )

@@ -127,6 +127,11 @@ def test_boot_knobs_become_kernel_parameters(lesson02: LessonFolder) -> None:
     assert boot_cmdline(lesson02.lesson, params) == ("srcutree.exp_holdoff=0",)
 
 
+def test_the_count_clock_has_one_vcpu_and_says_so(lesson02: LessonFolder) -> None:
+    assert lesson02.check_params({"vcpus": 4}, "wall")["vcpus"] == 4
+    assert lesson02.check_params({"vcpus": 4}, "count")["vcpus"] == 1
+
+
 def test_missing_symbol_is_the_kernels_trouble_and_named() -> None:
     with pytest.raises(KernelError, match="no symbol 'gone'"):
         substitute("ssp == {sym:gone}", SYMBOLS)

@@ -33,7 +33,7 @@ def check_start(command: m.Start | m.Measure, kernels: Kernels, all_ready: bool 
             f"lesson {folder.slug} does not run on the {clock} clock.",
             remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
         )
-    params = folder.check_params(command.params)
+    params = folder.check_params(command.params, clock)
     ready = kernels.ready(folder.slug)
     there = tuple(arm for arm in command.arms if ready[arm])
     missing = tuple(arm for arm in command.arms if not ready[arm])

@@ -130,7 +130,7 @@ class Machine(ABC):
         else:
             how = "ended by itself"
         return InfraError(
-            f"The guest process of lane {self.spec.arm} {how}.",
+            f"QEMU of lane {self.spec.arm} {how}.",
             remedy="Start the run again; if it happens again, look at the detail and at dmesg.",
             detail=self.tail(),
         )
