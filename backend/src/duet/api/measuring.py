@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import cast
 
 from duet.api.bundling import host_fingerprint
 from duet.api.parts import Wish
@@ -62,18 +61,18 @@ def measured_row(row: MeasuredRow, table: Measurement) -> m.MeasuredRow:
     first = table.rows[0]
     base = first.ops_per_s_median
     middle = row.ops_per_s_median
-    compared = row.arm != first.arm and bool(base) and middle is not None
+    to = first.arm if row.arm != first.arm and base and middle is not None else None
     return m.MeasuredRow(
         arm=row.arm,
         n=row.n,
         ops_per_s_median=middle,
-        ops_per_s_mean=statistics.fmean(samples) if samples else None,
-        ops_per_s_low=bounds[0] if bounds else None,
-        ops_per_s_high=bounds[1] if bounds else None,
+        ops_per_s_mean=round(statistics.fmean(samples), 1) if samples else None,
+        ops_per_s_low=round(bounds[0], 1) if bounds else None,
+        ops_per_s_high=round(bounds[1], 1) if bounds else None,
         ops_per_s=samples,
         unit=table.unit,
-        to=first.arm if compared else None,
-        change_percent=100 * (cast(float, middle) / base - 1) if compared and base else None,
+        to=to,
+        change_percent=round(100 * (middle / base - 1), 1) if middle and base and to else None,
         verdict=_verdict(row, first),
     )
 

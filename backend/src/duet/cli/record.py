@@ -16,7 +16,7 @@ from duet.api.sources import house_sources
 from duet.bundle import Record, trim
 from duet.cli.output import emit, note
 from duet.cli.quiet import Quiet
-from duet.cli.run import Request, measure_request, read_request
+from duet.cli.run import Request, measure_request, read_request, refuse_nothing
 from duet.errors import InputError, KernelError
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
@@ -29,19 +29,16 @@ REPEATS = 5
 
 
 def record(
-    lesson: str,
-    arms: str,
-    workload: str,
-    clock: str,
-    settings: list[str],
+    given: tuple[str, str, str, str, list[str]],
     name: str,
     out: Path | None,
     window_ms: int,
     measured: bool,
+    only_measured: bool,
     as_json: bool,
 ) -> int:
-    """See `duet record --help`."""
-    request = read_request(lesson, arms, workload, clock, settings)
+    """See `duet record --help`; `given` is what read_request takes."""
+    request = read_request(*given)
     if not NAME.match(name):
         raise InputError(
             f"'{name:.40}' is no name for a recording.",
@@ -49,14 +46,18 @@ def record(
         )
     path = out or request.folder.folder / "recorded" / f"{name}.duet"
     kernels = KernelSettings.default()
-    lanes, size = asyncio.run(_record(request, path, window_ms, kernels))
-    table = _record_measured(request, kernels) if measured else None
+    lanes: dict[str, LaneResult] = {}
+    size = 0
+    if not only_measured:
+        lanes, size = asyncio.run(_record(request, path, window_ms, kernels))
+    table = _record_measured(request, kernels) if measured or only_measured else None
     if as_json:
-        emit(_tree(request, path, size, lanes, table))
-    else:
+        emit(_tree(request, path if lanes else None, size, lanes, table))
+        return 0
+    if lanes:
         print(f"Recorded {', '.join(lanes)} into {path} ({size:,} bytes).")
-        if table is not None:
-            print(f"Recorded the measured table into {table}.")
+    if table is not None:
+        print(f"Recorded the measured table into {table}.")
     return 0
 
 
@@ -99,7 +100,8 @@ async def _record(
 
 def _record_measured(request: Request, kernels: KernelSettings) -> Path:
     """Measure and put the table beside the recordings; a table of the same kind is replaced."""
-    table = asyncio.run(measure_request(request, REPEATS, traced=True, kernels=kernels))
+    table = asyncio.run(measure_request(request, REPEATS, traced=False, kernels=kernels))
+    refuse_nothing(table)
     message = measured_message(_wish(request), table, None, "recorded")
     path = request.folder.folder / "recorded" / MEASURED
 
@@ -126,10 +128,14 @@ def _wish(request: Request) -> Wish:
 
 
 def _tree(
-    request: Request, path: Path, size: int, lanes: dict[str, LaneResult], table: Path | None
+    request: Request,
+    path: Path | None,
+    size: int,
+    lanes: dict[str, LaneResult],
+    table: Path | None,
 ) -> dict[str, object]:
     return {
-        "file": str(path),
+        "file": None if path is None else str(path),
         "bytes": size,
         "lesson": request.folder.slug,
         "params": request.params,

@@ -44,8 +44,8 @@ RUN_KEYS = (
     "with --no-trace."
 )
 RECORD_KEYS = (
-    "JSON keys: file, bytes, lesson, params, clock, arms: [{arm, phase, ops, events_read, "
-    "events_lost}], measured (path or null)."
+    "JSON keys: file (null with --only-measured), bytes, lesson, params, clock, arms: [{arm, "
+    "phase, ops, events_read, events_lost}], measured (path or null)."
 )
 LINT_KEYS = "JSON keys: ok (bool), lessons: [slug], problems: [{lesson, where, sentence, remedy}]."
 
@@ -120,14 +120,18 @@ def record(
     out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
     window_ms: Annotated[int, typer.Option(min=1, help="Kept of each lane from its start.")] = 400,
     measured: Annotated[
-        bool, typer.Option("--measured", help="Also record the measured table.")
+        bool, typer.Option("--measured", help="Also record the measured table (n = 5).")
+    ] = False,
+    only_measured: Annotated[
+        bool, typer.Option("--only-measured", help="Record the measured table alone.")
     ] = False,
     json: Json = False,
 ) -> int:
     """Record a run of real kernels, one lane after another, as a bundle that plays anywhere."""
     from duet.cli.record import record as body
 
-    return body(lesson, arms, workload, clock, set or [], name, out, window_ms, measured, json)
+    request = (lesson, arms, workload, clock, set or [])
+    return body(request, name, out, window_ms, measured, only_measured, json)
 
 
 @app.command(epilog=LINT_KEYS)
