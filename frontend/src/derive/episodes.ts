@@ -3,7 +3,7 @@
 
 import { firstAtLeast, quantile } from '../base/search.ts';
 import { type Nanos, ns } from '../base/units.ts';
-import { opsUpTo } from './query.ts';
+import { hogs, isWait, opsUpTo } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
 export interface Window {
@@ -90,11 +90,47 @@ function countsPerWindow(
     });
 }
 
+/** Time that the hogs of a lane waited for the lesson's sake up to each bucket of the pyramid's finest level. */
+function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums: Float64Array } {
+  const strands = hogs(lane).flatMap((row) => lane.strand(row.row, 'state')?.levels[0] ?? []);
+  const buckets = Math.max(0, ...strands.map((level) => level.buckets));
+  const sums = new Float64Array(buckets + 1);
+  for (const { ns: time, kinds, kindOf, buckets: known } of strands) {
+    for (let local = 0; local < kinds; local++) {
+      if (!isWait(index.kinds[kindOf[local]!])) continue;
+      for (let b = 0; b < known; b++) sums[b + 1] = sums[b + 1]! + time[b * kinds + local]!;
+    }
+  }
+  for (let b = 0; b < buckets; b++) sums[b + 1] = sums[b + 1]! + sums[b]!;
+  return { bucketNs: strands[0]?.bucketNs ?? 1, sums };
+}
+
+/** How far each window's share of waiting is from the lane's own, 0 to about 1. */
+function waitsOff(
+  index: RunIndex,
+  starts: readonly number[],
+  span: number,
+  offset: ReadonlyMap<string, number>,
+): number[][] {
+  return index.lanes.map((lane) => {
+    const { bucketNs, sums } = waitedUpTo(index, lane);
+    const upTo = (t: number) =>
+      sums[Math.max(0, Math.min(sums.length - 1, Math.round(t / bucketNs)))] ?? 0;
+    const whole = hogs(lane).length * span;
+    const usual = (upTo(lane.watermark) / Math.max(1, lane.watermark)) * span;
+    const shift = offset.get(lane.arm) ?? 0;
+    return starts.map((t) =>
+      whole > 0 ? Math.abs(upTo(t + span - shift) - upTo(t - shift) - usual) / whole : 0,
+    );
+  });
+}
+
 const mostWindows = 4000;
 
 /**
  * The window of a recording that is most like all the others: on every lane, operations as near as can be to the
- * median of the windows that have any. Neither the liveliest nor the calmest, since a picture stands for the run.
+ * median of the windows that have any, and as much waiting as usual. Neither the liveliest nor the calmest, since
+ * a picture stands for the run.
  */
 export function typicalEpisode(
   index: RunIndex,
@@ -114,7 +150,9 @@ export function typicalEpisode(
     ),
   }));
   if (perLane.length === 0) return null;
+  const waits = waitsOff(index, starts, span, offset);
   const unlike = (i: number) =>
+    waits.reduce((sum, off) => sum + 2 * off[i]!, 0) +
     perLane.reduce(
       (sum, { counts, median }) => sum + Math.abs(Math.log((counts[i]! + 0.25) / (median + 0.25))),
       0,

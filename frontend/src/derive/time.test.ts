@@ -101,6 +101,15 @@ test('events step to the next begin of anything', () => {
   expect(cells(eventAfter(index, noOffsets, 4 * cell, -1))).toBe(2);
 });
 
+test('and with as much waiting as usual', () => {
+  const calm = 'RRRRRRRRRRRRRRRRRRR!';
+  const usual = 'RSSSSSSSSSSSSSSSSSR!';
+  const index = indexOf(`srcu\nstorm-0 ${calm.repeat(3)}${usual.repeat(12)}${calm.repeat(3)}`);
+  const start = cells(placeOf(index, { moment: 'newest', window_ms: 4 }).start)!;
+  expect(start).toBeGreaterThanOrEqual(40);
+  expect(start).toBeLessThanOrEqual(280);
+});
+
 test('a span far in the past does not make a window look crowded', () => {
   const index = indexOf(`srcu\nstorm-0 ${'S'.repeat(300)}${'RS'.repeat(50)}`);
   const lane = index.lanes[0]!;
