@@ -2,7 +2,7 @@
 /** The answer to a prediction, from the events: operations of two arms over equal guest time since the start. */
 
 import type { Prediction } from '../protocol/lesson.ts';
-import { laneOf, opsUpTo } from './query.ts';
+import { laneOf, lostIn, opsUpTo } from './query.ts';
 import type { RunIndex } from './types.ts';
 
 export interface Answer {
@@ -22,6 +22,8 @@ export function answerOf(prediction: Prediction, index: RunIndex): Answer | null
   const [one, other] = prediction.arms.map((arm) => laneOf(index, arm));
   if (!one || !other) return null;
   const overNs = Math.min(one.watermark, other.watermark);
+  // A number that rests on lost events is refused.
+  if (lostIn(one, 0, overNs) || lostIn(other, 0, overNs)) return null;
   const ops = [opsUpTo(one, overNs), opsUpTo(other, overNs)] as const;
   if (ops[0] < 1 || ops[1] < least) return null;
   const ratio = ops[0] / ops[1];

@@ -113,6 +113,11 @@ export function opsUpTo(lane: LaneIndex, t: number): number {
   return lane.opsEvicted + firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
 }
 
+/** Was anything lost on this lane in [from, to)? What is counted there is a lower bound. */
+export function lostIn(lane: LaneIndex, from: number, to: number): boolean {
+  return lane.losses.some((loss) => loss.t0 < to && loss.t1 >= from);
+}
+
 /** Waits of the lesson: state spans coloured `wait`. */
 export function isWait(kind: KindFacts | undefined): boolean {
   return kind?.layer === 'state' && kind.colour === 'wait' && kind.lesson;

@@ -7,7 +7,7 @@ import { formatCount, formatNs, plural } from '../base/units.ts';
 import type { SentenceKind } from '../protocol/lesson.ts';
 import { laneTime } from './align.ts';
 import { type Grace, graceOf, lastWake } from './grace.ts';
-import { hogs, isWait, opsUpTo, type SpanRecord, spansIn, statesAt } from './query.ts';
+import { hogs, isWait, lostIn, opsUpTo, type SpanRecord, spansIn, statesAt } from './query.ts';
 import type { Frame, LaneIndex, RunIndex } from './types.ts';
 import { armTitle, capital, list, ofHogs, type Titles, verbFor } from './words.ts';
 
@@ -169,6 +169,13 @@ function rates(lanes: readonly LaneIndex[], frame: Frame, titles: Titles): strin
   const parts = counts.map(({ name: arm, ops }, i) =>
     i === 0 ? `${arm} has done ${plural(ops, name, many)}` : `${arm} ${formatCount(ops)}`,
   );
+  const unproven = lanes.filter((lane) =>
+    lostIn(lane, 0, laneTime(frame.offset, lane.arm, frame.moment)),
+  );
+  if (unproven.length > 0) {
+    const names = list(unproven.map((lane) => armTitle(titles, lane)));
+    return `Up to this moment ${list(parts)}. Events of ${names} were lost, so no ratio is told.`;
+  }
   const [first, ...others] = counts;
   if (first === undefined || first.ops < 20 || others.length === 0) {
     return `Up to this moment ${list(parts)}.`;

@@ -2,10 +2,11 @@
 /** The twin in words: what a picture shows is what is said. One letter is 100 µs. */
 
 import { expect, test } from 'vitest';
-import { cell, frameOver, indexOf } from '../../test/fixtures/drawing.ts';
+import { cell, frameOver, indexOf, storeOf } from '../../test/fixtures/drawing.ts';
 import { testLesson } from '../../test/fixtures/lesson.ts';
 import { latenciesOf } from './latency.ts';
 import { answerOf } from './prediction.ts';
+import { indexRun } from './run-index.ts';
 import { sentenceOf } from './sentences.ts';
 import { nearbyOf, summaryOf } from './summary.ts';
 
@@ -120,6 +121,34 @@ test('the table holds at most 50 marks, those nearest to the moment, in order', 
   const near = nearbyOf(busy, frameOver(0, 400, 200), testLesson);
   expect(near.length).toBe(50);
   expect(Math.abs(near[0]!.t0 / cell - 200)).toBeLessThan(27);
+});
+
+test('where events were lost no ratio is told', () => {
+  const store = storeOf(`
+    rwsem
+    storm-0  ${'R!'.repeat(30)}
+    srcu
+    storm-0  ${'RSSSS!'.repeat(10)}
+  `);
+  const index = () => indexRun(store.shown()!, testLesson);
+  const rates = () => sentenceOf('rates', index(), frameOver(0, 60, 60), testLesson);
+  expect(rates()).toBe(
+    'Up to this moment rwsem has done 30 umounts and SRCU 10: for each 100 on rwsem, 33 on SRCU.',
+  );
+  expect(answerOf(testLesson.predictions['fewer']!, index())!.choice).toBe(1);
+  store.dispatch({
+    type: 'loss',
+    run_id: 'r',
+    arm: 'srcu',
+    t0_ns: 5 * cell,
+    t1_ns: 6 * cell,
+    events: null,
+    where: 'ring buffer',
+  });
+  expect(rates()).toBe(
+    'Up to this moment rwsem has done 30 umounts and SRCU 10. Events of SRCU were lost, so no ratio is told.',
+  );
+  expect(answerOf(testLesson.predictions['fewer']!, index())).toBeNull();
 });
 
 test('a prediction is answered over equal guest time', () => {

@@ -21,6 +21,8 @@ interface Props {
   readonly themes: readonly string[];
   readonly focus: readonly string[];
   readonly play: boolean;
+  /** Where the run comes from. */
+  readonly words: string;
 }
 
 export function Gallery(props: Props) {
@@ -33,7 +35,7 @@ export function Gallery(props: Props) {
   );
 }
 
-function Sheets({ at, span, share, height, themes, focus, play }: Props) {
+function Sheets({ at, span, share, height, themes, focus, play, words }: Props) {
   const playback = usePlayback();
   const { setWindow, seek, focus: setFocus, scope } = playback;
   useEffect(() => {
@@ -46,13 +48,26 @@ function Sheets({ at, span, share, height, themes, focus, play }: Props) {
   return (
     <>
       {themes.map((name) => (
-        <Sheet key={name} theme={name === 'dark' ? darkTheme : lightTheme} height={height} />
+        <Sheet
+          key={name}
+          theme={name === 'dark' ? darkTheme : lightTheme}
+          height={height}
+          words={words}
+        />
       ))}
     </>
   );
 }
 
-function Sheet({ theme, height }: { readonly theme: Theme; readonly height: number }) {
+function Sheet({
+  theme,
+  height,
+  words,
+}: {
+  readonly theme: Theme;
+  readonly height: number;
+  readonly words: string;
+}) {
   const index = useRunIndex();
   const lesson = useLesson();
   const playback = usePlayback();
@@ -72,7 +87,7 @@ function Sheet({ theme, height }: { readonly theme: Theme; readonly height: numb
       }}
     >
       <p style={{ margin: '0 0 12px' }}>
-        synthetic run, no kernel made it · {playback.state.speedWords} · {waits} {wakes} {rates}
+        {words} · {playback.state.speedWords} · {waits} {wakes} {rates}
       </p>
       <div style={{ position: 'relative', height }}>
         <HogRowsCanvas {...shared} onSeek={playback.seek} onSelect={playback.select} />

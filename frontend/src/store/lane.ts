@@ -62,6 +62,8 @@ export class LaneStore {
   version = 0;
   #limits: Limits;
   #lastSeq = new Map<string, number>();
+  /** Gaps of a table whose end is not known yet: the next batch tells it. */
+  #openGaps = new Map<string, number>();
 
   constructor(arm: string, limits: Limits) {
     this.arm = arm;
@@ -86,6 +88,7 @@ export class LaneStore {
       this.open.clear();
       this.open.append(batch.columns, batch.n);
     } else if (batch.n > 0) {
+      if (batch.table !== 'links') this.#closeGap(batch.table, batch);
       this[batch.table].append(batch.columns, batch.n);
       if (batch.table === 'spans' && this.spans.length > this.#limits.spans) this.#evict();
     }
@@ -120,6 +123,7 @@ export class LaneStore {
 
   #restart(table: 'spans' | 'ops' | 'links'): void {
     this[table].clear();
+    this.#openGaps.delete(table);
     this.gaps = this.gaps.filter((g) => g.table !== table);
     if (table === 'spans') {
       this.losses = [];
@@ -138,7 +142,24 @@ export class LaneStore {
 
   #addGap(gap: GapMessage): void {
     this.gaps = [...this.gaps.slice(-99), gap];
+    const before = this.#openGaps.get(gap.table) ?? 0;
+    this.#openGaps.set(gap.table, before + gap.rows);
     this.version += 1;
+  }
+
+  /** What this browser was not sent lies between what it has and what comes now: lost here, not idle. */
+  #closeGap(table: 'spans' | 'ops', batch: BatchMessage): void {
+    const rows = this.#openGaps.get(table);
+    if (rows === undefined) return;
+    this.#openGaps.delete(table);
+    const { t1, length } = this[table];
+    const from = length > 0 ? t1[length - 1]! : 0;
+    const to = Math.max(from, batch.columns['t1_ns']?.[0] ?? from);
+    const events = rows > 0 ? rows : null;
+    this.losses = [
+      ...this.losses.slice(-999),
+      { t0: ns(from), t1: ns(to), events, where: 'browser' },
+    ];
   }
 
   takeLoss(loss: LossMessage): void {

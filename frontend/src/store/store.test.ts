@@ -56,6 +56,24 @@ test('a skipped number is told as a gap, a told gap is not told twice', () => {
   ]);
 });
 
+test('what this browser was not sent is lost between its neighbours, not idle', () => {
+  const store = started();
+  store.dispatch(spanBatch(head(0), [span(0, 100)]));
+  store.dispatch({
+    type: 'gap',
+    run_id: 'r',
+    arm: 'a',
+    table: 'spans',
+    from_seq: 1,
+    to_seq: 4,
+    rows: 99,
+  });
+  store.dispatch(spanBatch(head(5), [span(700, 800)]));
+  expect(store.shown()!.lane('a').losses).toEqual([
+    { t0: 100, t1: 800, events: 99, where: 'browser' },
+  ]);
+});
+
 test('after a reconnect the table begins anew; a repeated batch is not counted twice', () => {
   const store = started();
   store.dispatch(spanBatch(head(0), [span(0, 1)]));

@@ -111,7 +111,7 @@ const mostPitch = 66;
 /** From here a row has room for the names of its operations above and its functions below. */
 const annotatedPitch = 58;
 const leastPitch = 8;
-const comfortablePitch = 13;
+const comfortablePitch = 9;
 const stripHeight = 16;
 const stripPitch = 20;
 const asideHeight = 9;
