@@ -5,11 +5,19 @@ import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 
 const port = Number(process.env['DUET_E2E_PORT'] ?? 8651);
+/** A second server whose guests have ring buffers of one page per CPU, so that events are really lost. */
+export const lossPort = port + 1;
 const chromium = '/usr/bin/chromium';
 if (!existsSync(chromium)) throw new Error('Chromium was wanted at /usr/bin/chromium: run ./setup.sh dev.');
 
 export default defineConfig({
   testDir: '.',
+  // Recordings first: once something ran live, the page shows that.
+  projects: [
+    { name: 'recorded', testMatch: 'recorded.spec.ts' },
+    { name: 'live', testMatch: 'live.spec.ts' },
+    { name: 'loss', testMatch: 'loss.spec.ts' },
+  ],
   outputDir: '../../test-results',
   // Lanes share the machine with the browser: one test at a time.
   workers: 1,
@@ -25,12 +33,16 @@ export default defineConfig({
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     },
   },
-  webServer: {
-    command: `../../duet serve --port ${port}`,
-    url: `http://127.0.0.1:${port}/api/health`,
-    env: { DUET_SETUP: 'skip' },
+  webServer: [server(port, {}), server(lossPort, { DUET_BUFFER_KB: '4' })],
+});
+
+function server(at: number, env: Record<string, string>) {
+  return {
+    command: `../../duet serve --port ${at}`,
+    url: `http://127.0.0.1:${at}/api/health`,
+    env: { DUET_SETUP: 'skip', ...env },
     timeout: 60_000,
     reuseExistingServer: false,
-    gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 },
-  },
-});
+    gracefulShutdown: { signal: 'SIGTERM' as const, timeout: 10_000 },
+  };
+}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+from duet.errors import InputError
+
 
 def repo_root() -> Path:
     """The checkout that this package was started from.
@@ -22,3 +24,22 @@ def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")
     return Path(given) if given else Path(platformdirs.user_cache_dir("kernel-duet"))
+
+
+def live_buffer_kb() -> int | None:
+    """Ring buffer per CPU of live runs in KiB: $DUET_BUFFER_KB, else None (the session's own).
+
+    A small one forces overruns, to see that the page tells them.
+
+    Raises:
+        InputError: not a whole number from 4 to 262144.
+    """
+    given = os.environ.get("DUET_BUFFER_KB", "")
+    if given == "":
+        return None
+    if not given.isdecimal() or not 4 <= int(given) <= 262144:
+        raise InputError(
+            f"DUET_BUFFER_KB must be a whole number from 4 to 262144 (KiB), but {given!r:.40} came.",
+            remedy="Unset it for the usual size.",
+        )
+    return int(given)

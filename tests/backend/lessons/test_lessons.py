@@ -75,6 +75,14 @@ def test_unknown_key_says_what_was_meant(root: Path, tmp_path: Path) -> None:
     assert "unknown key 'arms.0.patchs' (did you mean 'patches'?)" in caught.value.sentence
 
 
+def test_a_misspelt_key_is_told_rather_than_the_missing_one(root: Path, tmp_path: Path) -> None:
+    path = copy_of(root, tmp_path)
+    path.write_text(path.read_text().replace("question: Why did", "qestion: Why did"))
+    with pytest.raises(InputError) as caught:
+        load("02-grace-periods", tmp_path)
+    assert "unknown key 'qestion' (did you mean 'question'?)" in caught.value.sentence
+
+
 def test_a_name_that_is_not_declared_is_refused(root: Path, tmp_path: Path) -> None:
     path = copy_of(root, tmp_path)
     path.write_text(path.read_text().replace("open: lock, close: lock_ret", "open: lok, close: x"))

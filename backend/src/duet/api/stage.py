@@ -19,6 +19,7 @@ from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.measure import Progress, measure
 from duet.session import Lanes, RunResult, RunSession, RunSpec
+from duet.settings import live_buffer_kb
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.hub import Hub
@@ -78,6 +79,7 @@ class LiveRun:
             workload=wish.workload,
             params=wish.params,
             clock=Clock(wish.clock),
+            buffer_kb=live_buffer_kb(),
         )
         try:
             sources = await house_sources(wish.folder, wish.arms, self._settings)

@@ -133,14 +133,16 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
         lesson = Lesson.model_validate(tree)
     except ValidationError as error:
         raise InputError(
-            f"{slug}/lesson.yaml: {_first(error.errors()[0])}.",
+            f"{slug}/lesson.yaml: {_first(error.errors())}.",
             remedy="The keys are described in backend/src/duet/lessons/manifest.py.",
             detail=str(error),
         ) from error
     return LessonFolder(slug, path.parent, base / "kernel-patches" / slug, lesson)
 
 
-def _first(error: ErrorDetails) -> str:
+def _first(errors: list[ErrorDetails]) -> str:
+    # A misspelt key also leaves its own name missing; the misspelling is the thing to tell.
+    error = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     place = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         key = str(error["loc"][-1])
