@@ -26,5 +26,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
       }),
   });
   store.attach((message) => socket.send(message));
+  // For benchmarks: how long messages took to decode, and events to come here.
+  Object.assign(globalThis, { duetTiming: () => store.timing });
   return socket;
 }

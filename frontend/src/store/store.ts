@@ -128,7 +128,7 @@ export class Store {
       case 'rows':
         return this.#change(message.run_id, message.arm, (lane) => lane.takeRows(message));
       case 'batch':
-        this.#clockBatch(message.newest_event_host_ms);
+        this.#clockBatch(message.run_id, message.newest_event_host_ms);
         this.#change(message.run_id, message.arm, (lane) => lane.takeBatch(message));
         return this.#promote(message.run_id);
       case 'gap':
@@ -253,8 +253,10 @@ export class Store {
     this.lanes.set(states);
   }
 
-  #clockBatch(newestMs: number | null): void {
-    if (newestMs === null) return;
+  /** Only while the run goes: a late joiner gets its past in one piece. */
+  #clockBatch(runId: string, newestMs: number | null): void {
+    const phase = this.#of(runId).message?.phase;
+    if (newestMs === null || (phase !== 'running' && phase !== 'draining')) return;
     const late = Date.now() - newestMs;
     const { eventToBrowserMs } = this.timing;
     this.timing = { ...this.timing, eventToBrowserMs: [...eventToBrowserMs.slice(-999), late] };
