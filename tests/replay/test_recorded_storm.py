@@ -235,14 +235,15 @@ def test_a_cut_recording_shows_the_same_beginning(
     lane = result.lanes["srcu"]
     assert lane.phase is LanePhase.DONE
     assert lane.metrics.events_lost == 0
-    assert 200e6 <= lane.metrics.watermark_ns < 320e6
+    # It ends where every CPU's pages still are: beyond, a lone CPU would tell half a story.
+    end = lane.metrics.watermark_ns
+    assert 170e6 <= end <= 200e6
     for table in ("spans", "ops"):
         full, part = tape.table("srcu", table), short.table("srcu", table)
-        end = 150e6
         for name in full:
             if name != "id":
-                first = np.sort(full[name][full["t1_ns"] < end])
-                assert np.array_equal(first, np.sort(part[name][part["t1_ns"] < end]))
+                first = np.sort(full[name][full["t1_ns"] <= end])
+                assert np.array_equal(first, np.sort(part[name]))
 
 
 def test_beats_of_a_cut_recording_speak_of_its_own_bytes(recording: Bundle) -> None:

@@ -161,7 +161,7 @@ class LanePipeline:
         self._reducer.feed(columns)
         self.history.add(columns)
         result = (
-            self._reducer.finish(work.watermark_ns)
+            self._reducer.finish(work.watermark_ns, drained=self.complete)
             if work.final
             else self._reducer.advance(work.watermark_ns)
         )

@@ -102,13 +102,16 @@ class LaneReducer:
             self._watermark = max(self._watermark, watermark_ns)
         return self._flush()
 
-    def finish(self, watermark_ns: int = 0) -> Reduction:
+    def finish(self, watermark_ns: int = 0, *, drained: bool = False) -> Reduction:
         """Work on what is left, since nothing more will come.
 
         Args:
             watermark_ns: complete up to here, though the last event may be older.
+            drained: the agent's last word covers all it sent. Then what lies beyond the watermark
+                is the far end of a cut recording's last pages: other CPUs' pages of that time
+                are gone, so it would tell half a story.
         """
-        self._step(1 << 62)
+        self._step(watermark_ns if drained and watermark_ns else 1 << 62)
         if not self._merger.ripe_left:
             self._watermark = max(self._watermark, watermark_ns)
         return self._flush()
