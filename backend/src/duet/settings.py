@@ -39,7 +39,7 @@ def live_buffer_kb() -> int | None:
         return None
     if not given.isdecimal() or not 4 <= int(given) <= 262144:
         raise InputError(
-            f"DUET_BUFFER_KB must be a whole number from 4 to 262144 (KiB), but {given!r:.40} came.",
+            f"DUET_BUFFER_KB must be a whole number from 4 to 262144, but {given!r:.40} came.",
             remedy="Unset it for the usual size.",
         )
     return int(given)
