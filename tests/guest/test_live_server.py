@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -47,7 +48,12 @@ def server(kernel_images: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def guests_of(pid: int) -> list[psutil.Process]:
-    return [p for p in psutil.Process(pid).children(recursive=True) if p.name().startswith(QEMU)]
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended between listing and asking
+            if child.name().startswith(QEMU):
+                found.append(child)
+    return found
 
 
 def until_gone(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:

@@ -23,7 +23,10 @@ PANIC = "print('Kernel panic - not syncing: Attempted to kill init!', flush=True
 
 
 def alive(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_a_guest_that_speaks_is_up_and_is_gone_afterwards(run_async: Run) -> None:
