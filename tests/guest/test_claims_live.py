@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a lesson claims, on live guests: on the count clock, where there is no noise to excuse.
 
-Claims on the wall clock are checked on the recorded table by `duet lint`; here one of them is
-seen live too, with the workload alone on the machine.
+Claims on the wall clock are checked on the recorded table by `duet lint`: a busy host would make
+them a timed test.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLAIMS = [
     pytest.param(slug, claim, id=f"{slug}-{claim.arm}-{claim.clock}-{claim.params['hogs']}-hogs")
     for slug in slugs()
     for claim in load(slug).lesson.claims
-    if claim.metric == "ops_per_s"
+    if claim.metric == "ops_per_s" and claim.clock == "count"
 ]
 
 
@@ -33,10 +33,17 @@ async def table_of(slug: str, claim: Claim) -> Measurement:
     arms = (claim.arm, claim.to)
     params = folder.check_params({**claim.params, "seconds": 1}, claim.clock)
     sources = await house_sources(folder, arms, KernelSettings.default())
-    repeats = 1 if claim.clock == "count" else 3
-    clock = Clock(claim.clock)
     async with asyncio.timeout(240):
-        return await measure(folder, arms, "storm", params, clock, repeats, sources, traced=False)
+        return await measure(
+            folder,
+            arms,
+            next(iter(folder.lesson.workloads)),
+            params,
+            Clock.COUNT,
+            1,
+            sources,
+            traced=False,
+        )
 
 
 @pytest.mark.parametrize(("slug", "claim"), CLAIMS)
@@ -45,6 +52,6 @@ def test_claim_holds(kernel_images: dict[str, KernelImage], slug: str, claim: Cl
     rates = rows[claim.arm].ops_per_s_median, rows[claim.to].ops_per_s_median
     assert rates[0] is not None and rates[1] is not None, rows
     ratio = rates[0] / rates[1]
-    print(f"{claim.arm} / {claim.to} = {ratio:.3f} on the {claim.clock} clock ({claim.source})")
+    print(f"{claim.arm} / {claim.to} = {ratio:.3f} on the count clock ({claim.source})")
     assert claim.ratio_max is None or ratio <= claim.ratio_max
     assert claim.ratio_min is None or ratio >= claim.ratio_min

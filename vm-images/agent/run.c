@@ -269,11 +269,13 @@ void run_output(struct run *run, int index)
 void run_beat(struct run *run)
 {
 	struct frame_beat_cpu cpus[FRAME_MAX_CPUS];
-	struct frame_beat beat = {.mono_ns = mono_ns(), .ncpu = run->drain.ncpu};
+	struct frame_beat beat = {.ncpu = run->drain.ncpu};
 	struct frame_part parts[2] = {{&beat, sizeof(beat)},
 				      {cpus, sizeof(cpus[0]) * run->drain.ncpu}};
 
 	drain_progress(&run->drain, cpus);
+	/* Afterwards: a reader may have moved on meanwhile, and no promise lies in the future. */
+	beat.mono_ns = mono_ns();
 	outbox_put(&run->outbox, FRAME_BEAT, parts, 2);
 }
 
