@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fixtures shared by all Python tests. Guest tests take `kernel_images`; nothing here is a fake."""
+"""Fixtures shared by all Python tests; those of live guests stand in tests/guest/conftest.py."""
 
 from __future__ import annotations
 

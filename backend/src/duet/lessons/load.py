@@ -153,7 +153,8 @@ def _first(errors: list[ErrorDetails]) -> str:
 def _all_keys(model: type[BaseModel]) -> list[str]:
     """Every key of the schema, however deep; enough to guess what was meant."""
     keys: set[str] = set()
-    for definition in (model.model_json_schema(), *model.model_json_schema()["$defs"].values()):
+    schema = model.model_json_schema()
+    for definition in (schema, *schema["$defs"].values()):
         keys |= set(definition.get("properties", {}))
     return sorted(keys)
 
