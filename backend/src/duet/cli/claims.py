@@ -22,7 +22,7 @@ def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
 def ratio_of(claim: Claim, table: Measured) -> float | None:
     """The claim's arm over the other; None when a row has no number."""
     rates = {row.arm: row.ops_per_s_median for row in table.rows}
-    one, other = rates.get(claim.arm), rates.get(claim.to)
+    one, other = rates.get(claim.arm), rates.get(claim.to or claim.arm)
     return one / other if one is not None and other else None
 
 

@@ -56,14 +56,83 @@ class Workload(Strict):
     title: str
     summary: str
     run: str = Field(description="argv split at blanks, with {param} names")
+    setup: tuple[str, ...] = Field(
+        default=(),
+        description="commands before the run, untraced, argv split at blanks, with {param} names; "
+        "`duet-scratch xfs 512` makes and mounts a fresh disk at /scratch",
+    )
+    writes: tuple[str, ...] = Field(
+        default=(), description="'PATH VALUE' below /proc/sys or /sys, with {param} names"
+    )
     optional: dict[str, str] = Field(
         default_factory=dict, description="param -> words appended when its value is not 0"
     )
+    scratch_mb: int = Field(
+        default=0, ge=0, le=8192, description="size of the scratch disk; 0: it has none"
+    )
     comm: str = Field(description="glob of the process names that belong to it")
-    rows: str = Field(description="regex with one group: name of a hog -> its order")
+    rows: str = Field(
+        default="^$", description="regex with one group: name of a hog -> its order; ^$ is none"
+    )
     reader: str | None = Field(default=None, description="name of the reader process")
-    start_marker: str = Field(description="trace marker at which the lane's time starts")
-    ops_line: str = Field(description="regex with groups ops and per_s, on the workload's lines")
+    start_marker: str = Field(
+        default="duet: start", description="trace marker at which the lane's time starts"
+    )
+    ops_line: str | None = Field(
+        default=None, description="regex with groups ops and per_s, on the workload's lines"
+    )
+
+
+class Metric(Strict):
+    """One number of a run, read from exactly one place: `line`, `event`, `span` or `dwarf`.
+
+    A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
+    a time is counted instructions. `event` and `span` metrics come from a counted run, in which
+    only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
+    """
+
+    title: str
+    unit: str
+    better: Literal["higher", "lower", "neither"]
+    line: str | None = Field(default=None, description="regex with one group `value`")
+    event: Name | None = Field(default=None, description="probe whose events are counted")
+    field: str | None = Field(default=None, description="field of that event to sum up")
+    where: dict[str, int] = Field(
+        default_factory=dict, description="field of the event -> value it must have"
+    )
+    span: tuple[Name, Name] | None = Field(
+        default=None, description="probes of entry and return on one thread; value is in ns"
+    )
+    pick: Literal["last", "first", "sum", "mean", "max", "min", "p50"] | None = Field(
+        default=None,
+        description="of many values; default: last for `line`, sum for `event`, mean for `span`",
+    )
+    phase: str | None = Field(
+        default=None,
+        description="only between the trace markers '<phase>: start' and '<phase>: end'",
+    )
+    dwarf: str | None = Field(
+        default=None, description="'sizeof struct dentry' or 'offsetof struct dentry.d_lockref'"
+    )
+    resolution: float = Field(
+        default=0, ge=0, description="step of the clock behind it; no ratio below ten steps"
+    )
+    scale: float = Field(default=1, gt=0, description="raw value times this is in `unit`")
+    workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
+    clocks: tuple[ClockName, ...] = Field(default=(), description="default: every clock")
+    arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
+    extra: bool = Field(default=False, description="told in reports, but no verdict is drawn")
+
+    @model_validator(mode="after")
+    def one_source(self) -> Metric:
+        """A number has one source."""
+        given = [n for n in ("line", "event", "span", "dwarf") if getattr(self, n) is not None]
+        if len(given) != 1:
+            said = " and ".join(given) or "none"
+            raise ValueError(f"a metric has one of line, event, span, dwarf, but has {said}")
+        if self.line is not None and "(?P<value>" not in self.line:
+            raise ValueError("the regex of `line` needs a group (?P<value>...)")
+        return self
 
 
 class Kind(Strict):
@@ -85,6 +154,9 @@ class Probe(Strict):
     define: str | None = Field(default=None, description="kprobe_events line for duet/ events")
     filter: str | None = None
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
+    explain: bool = Field(
+        default=True, description="false: only for metrics, off in runs that are looked at"
+    )
 
 
 class Span(Strict):
@@ -184,16 +256,42 @@ class Question(Strict):
 
 
 class Claim(Strict):
-    """Tested data: `metric` of `arm` against `to`, in the direction and at least this much."""
+    """Tested data: `metric` of `arm` against `to` (or alone), within these limits."""
 
-    metric: Literal["ops_per_s", "wait_p50_ns", "ops"]
+    metric: Name
     arm: Name
-    to: Name
+    to: Name | None = Field(default=None, description="none: the limits are for the value itself")
     ratio_max: float | None = None
     ratio_min: float | None = None
+    value_max: float | None = None
+    value_min: float | None = None
+    equals: Name | None = Field(default=None, description="metric of the same arm, to the digit")
     params: dict[str, int]
     clock: ClockName
+    shift: int = Field(default=0, ge=0, le=10, description="2^shift ns an instruction (count)")
+    workload: Name | None = Field(default=None, description="default: the first")
     source: str = Field(description="where the expectation comes from")
+
+
+class Seed(Strict):
+    """A figure of the mail, and how it is looked for here."""
+
+    claim: str = Field(description="what the mail says, in a few words")
+    mail: str = Field(description="its figures, e.g. '12916 to 2811 ops/s'")
+    mail_ratio: float = Field(gt=0, description="arm over `to`, as the mail has it")
+    metric: Name
+    arm: Name
+    to: Name
+    params: dict[str, int] = Field(default_factory=dict)
+    to_params: dict[str, int] = Field(
+        default_factory=dict, description="where `to` ran under other knobs than `arm`"
+    )
+    clock: ClockName
+    shift: int = Field(default=0, ge=0, le=10)
+    workload: Name | None = None
+    because: str = Field(
+        default="", description="why ours differs, told when it is not simply reproduced"
+    )
 
 
 class Lesson(Strict):
@@ -207,18 +305,28 @@ class Lesson(Strict):
     arms: tuple[Arm, ...] = Field(min_length=2, max_length=5)
     params: dict[Name, Param]
     workloads: dict[Name, Workload]
-    operation: Operation
-    kinds: tuple[Kind, ...]
-    probes: tuple[Probe, ...]
-    spans: tuple[Span, ...]
-    tracks: tuple[Track, ...]
-    links: tuple[Link, ...]
+    waiting: bool = Field(
+        default=False,
+        description="its cost is waiting: on the count clock it is told at shift 0 and at shift 3",
+    )
+    memory_mb: int = Field(default=512, ge=128, le=8192, description="of each guest")
+    metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
+    operation: Operation | None = None
+    kinds: tuple[Kind, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    spans: tuple[Span, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    links: tuple[Link, ...] = ()
     lit: tuple[Lit, ...] = ()
-    view: Name = Field(description="kind of view, a folder below frontend/src/views")
-    scenes: tuple[Scene, ...] = Field(min_length=5, max_length=9)
+    view: Name | None = Field(
+        default=None,
+        description="kind of view, a folder below frontend/src/views; none: numbers only so far",
+    )
+    scenes: tuple[Scene, ...] = Field(default=(), max_length=9)
     predictions: dict[Name, Prediction] = Field(default_factory=dict)
     questions: tuple[Question, ...] = ()
     claims: tuple[Claim, ...] = ()
+    seeds: tuple[Seed, ...] = ()
     caveats: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -243,9 +351,39 @@ class Lesson(Strict):
         used += [("arm", a, arms) for p in self.predictions.values() for a in p.arms]
         used += [("arm", q.arm, arms) for q in self.questions]
         used += [("kind", q.kind, kinds) for q in self.questions]
-        used += [("arm", a, arms) for c in self.claims for a in (c.arm, c.to)]
-        used += [("probe", n, probes) for n in (self.operation.open, self.operation.close)]
+        used += _used_by_numbers(self)
+        if self.operation:
+            used += [("probe", n, probes) for n in (self.operation.open, self.operation.close)]
         for what, name, known in used:
             if name not in known:
                 raise ValueError(f"{what} '{name}' is used but not declared")
         return self
+
+    @model_validator(mode="after")
+    def view_has_scenes(self) -> Lesson:
+        """A lesson that is seen has a story; one that is only measured has none yet."""
+        if self.view is None and self.scenes:
+            raise ValueError("scenes are given, but no view to show them in")
+        if self.view is not None and (len(self.scenes) < 5 or self.operation is None):
+            raise ValueError("a lesson with a view needs an operation and five to nine scenes")
+        return self
+
+
+def _used_by_numbers(lesson: Lesson) -> list[tuple[str, str, set[str]]]:
+    """Names that metrics, claims and seeds refer to: what, name, those declared."""
+    arms = {a.name for a in lesson.arms}
+    probes = {p.name for p in lesson.probes}
+    metrics, params, workloads = set(lesson.metrics), set(lesson.params), set(lesson.workloads)
+    used = [("arm", a, arms) for m in lesson.metrics.values() for a in m.arms]
+    used += [("workload", w, workloads) for m in lesson.metrics.values() for w in m.workloads]
+    used += [("probe", n, probes) for m in lesson.metrics.values() for n in m.span or ()]
+    used += [("probe", m.event, probes) for m in lesson.metrics.values() if m.event]
+    used += [("metric", c.equals, metrics) for c in lesson.claims if c.equals]
+    figures: tuple[Claim | Seed, ...] = (*lesson.claims, *lesson.seeds)
+    for one in figures:
+        used += [("arm", a, arms) for a in (one.arm, one.to) if a]
+        used += [("metric", one.metric, metrics)]
+        used += [("param", n, params) for n in one.params]
+        used += [("workload", one.workload, workloads)] if one.workload else []
+    used += [("param", n, params) for s in lesson.seeds for n in s.to_params]
+    return used

@@ -117,7 +117,7 @@ async def measure(
             params=dict(params),
             rows=tuple(rows.values()),
             at=datetime.now(UTC).isoformat(timespec="seconds"),
-            unit=f"{operation.plural}/s",
+            unit=f"{operation.plural}/s" if operation else "operations/s",
         )
 
     async with Lanes(limits) as lanes:

@@ -435,6 +435,8 @@ class LaneRun:
 
     def _workload_count(self) -> tuple[int | None, float | None]:
         """The workload's own figures, from the last line that has them."""
+        if self._workload.ops_line is None:
+            return None, None
         pattern = re.compile(self._workload.ops_line)
         for line in reversed(self._lines):
             if found := pattern.search(line.text):

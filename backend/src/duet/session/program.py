@@ -195,6 +195,8 @@ class _Compiler:
 
     def _operation(self) -> None:
         operation = self._lesson.operation
+        if operation is None:
+            return
         opens, closes = (self._event_of.get(n) for n in (operation.open, operation.close))
         if opens and closes:
             self._act(opens, Act.OP_OPEN, 0)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a measurement is made of: samples, series, comparisons, tables, a report. Pure data.
+
+The runner fills these, the statistics compare them, the report formats only read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from duet.errors import DuetError
+from duet.guests.types import Clock
+
+Evidence = Literal["measured", "counted", "static"]
+"""measured: the wall clock; counted: events, or instructions of the count clock; static: DWARF."""
+Verdict = Literal["higher", "lower", "no difference proven", "deterministic", "refused"]
+
+MIN_RUNS = 5
+"""Fewer untraced runs per arm give no verdict on the wall clock."""
+SAME = 0.01
+"""Two equal runs on the count clock differ by no more than this part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What every run of one table has in common.
+
+    Args:
+        shift: 2^shift ns an instruction; None on the wall clock.
+    """
+
+    clock: Clock
+    shift: int | None
+    workload: str
+    params: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFacts:
+    """What an arm was made of, for provenance.
+
+    Args:
+        kernel: as `uname -r` says; "" until a guest told it.
+        key: name of the build in the store.
+        config_sha256: of the options asked for (kernel-patches/base.config).
+        patches: (file, sha256 of its diff) of the arm's own patches, without those in both/.
+        both: the same for kernel-patches/both.
+    """
+
+    name: str
+    title: str
+    role: str
+    kernel: str
+    key: str
+    config_sha256: str
+    patches: tuple[tuple[str, str], ...]
+    both: tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class Series:
+    """The samples of one metric on one arm under one condition, in the order they were taken.
+
+    Args:
+        samples: one per run, of the runs that count.
+        perturbed: count clock only: one per run with another seed; robustness, not evidence.
+        refused: why there is no number, or none that may be used.
+    """
+
+    metric: str
+    title: str
+    unit: str
+    better: Literal["higher", "lower", "neither"]
+    evidence: Evidence
+    arm: str
+    samples: list[float] = field(default_factory=list)
+    perturbed: list[float] = field(default_factory=list)
+    resolution: float = 0.0
+    extra: bool = False
+    refused: str | None = None
+
+    @property
+    def n(self) -> int:
+        """Runs that gave a number."""
+        return len(self.samples)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A series in numbers; `ci` is the 95 % interval of the mean, None where none is told."""
+
+    n: int
+    median: float
+    mean: float
+    stddev: float | None
+    ci: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One metric of `arm` against `to`.
+
+    Args:
+        ratio: median over median; None when refused.
+        ci: 95 % interval of the ratio (bootstrap, wall clock); None on the count clock.
+        range: lowest and highest ratio over perturbed starts (count clock); None without.
+        p: Mann-Whitney U, two-sided; None on the count clock.
+        verdict: `sentence` says it in words; "deterministic" is a difference on the count clock.
+    """
+
+    metric: str
+    arm: str
+    to: str
+    ratio: float | None
+    ci: tuple[float, float] | None
+    range: tuple[float, float] | None
+    p: float | None
+    verdict: Verdict
+    sentence: str
+
+    @property
+    def change_percent(self) -> float | None:
+        """-78.2 for a ratio of 0.218."""
+        return None if self.ratio is None else 100 * (self.ratio - 1)
+
+
+@dataclass(slots=True)
+class Table:
+    """All of one condition: series per metric and arm, comparisons, and what was said.
+
+    Args:
+        lines: per arm, the workload's own lines of its untraced runs, verbatim.
+        refusals: sentences about the whole table, e.g. that the host was busy.
+        errors: per arm, what stopped it.
+        counted: per arm, events read and lost in the counted run.
+    """
+
+    condition: Condition
+    series: list[Series] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    refusals: list[str] = field(default_factory=list)
+    errors: dict[str, DuetError] = field(default_factory=dict)
+    counted: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def of(self, metric: str, arm: str) -> Series | None:
+        """The series of that metric and arm."""
+        return next((s for s in self.series if s.metric == metric and s.arm == arm), None)
+
+
+@dataclass(slots=True)
+class Report:
+    """A whole measurement, as it goes into a file or a mail.
+
+    Args:
+        arms: in the lesson's order; the first is what the others are compared with.
+        tables: one per condition, in order of sweep value, then shift.
+        sweep: (param, values) when one knob was swept.
+        host: fingerprint: cpu, cpus, memory_mib, os, kernel, qemu, accel.
+        command: what to type to get it again.
+        at: ISO 8601, UTC.
+        partial: why it is not whole ("interrupted after 7 of 20 runs"); None when it is.
+    """
+
+    lesson: str
+    title: str
+    question: str
+    arms: tuple[ArmFacts, ...]
+    host: dict[str, str]
+    command: str
+    at: str
+    tables: list[Table] = field(default_factory=list)
+    sweep: tuple[str, tuple[int, ...]] | None = None
+    partial: str | None = None
