@@ -36,6 +36,8 @@ def image_source(
             vcpus=wish.vcpus,
             cmdline=wish.cmdline,
             clock=wish.clock,
+            icount_shift=wish.shift,
+            seed=wish.seed,
             boot_plan=wish.boot_plan,
         )
         return open_guest(default_kind(), spec, GuestOptions(programs=root.programs))

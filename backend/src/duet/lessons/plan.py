@@ -79,6 +79,7 @@ def plan_text(
     traced: bool = True,
     at_boot: bool = False,
     buffer_kb: int = 8192,
+    probes: frozenset[str] | None = None,
 ) -> str:
     """The whole plan for one run on one arm.
 
@@ -89,12 +90,15 @@ def plan_text(
         at_boot: the plan goes by fw_cfg, starts by itself, keeps events until the end
             (the count clock, where no host input may follow).
         buffer_kb: ring buffer per CPU in KiB.
+        probes: exactly those to switch on; None: those that explain.
     """
     workload = workload_of(lesson, workload_name)
     lines = ["plan 1", f"deadline_ms {(params.get('seconds', 60) + DEADLINE_SLACK_S) * 1000}"]
     if traced:
         lines += [f"buffer_kb {buffer_kb}", f"drain {'end' if at_boot else 'live'}"]
-        chosen = probes_of(lesson, arm)
+        chosen = [
+            p for p in probes_of(lesson, arm) if (p.explain if probes is None else p.name in probes)
+        ]
         lines += [f"probe {substitute(p.define, symbols)}" for p in chosen if p.define]
         for probe in chosen:
             chooser = substitute(probe.filter or "", symbols, comm=workload.comm)

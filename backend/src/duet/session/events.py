@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -55,6 +55,9 @@ class RunSpec:
         traced: False for the numbers of a measure run: no probes, no pages.
         buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, on the count clock, where
             all events stay in the guest until the end, COUNT_BUFFER_KB.
+        shift: 2^shift ns an instruction on the count clock.
+        seed: of the guest's randomness on the count clock; another one is a perturbed start.
+        probes: names of exactly those to switch on; None: those that explain.
     """
 
     run_id: str
@@ -68,17 +71,22 @@ class RunSpec:
     traced: bool = True
     recorded_at: str | None = None
     buffer_kb: int | None = None
+    shift: int = 0
+    seed: int = 1
+    probes: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GuestWish:
-    """What a session asks of a guest factory."""
+    """What a session asks of a guest factory; `shift` and `seed` are the count clock's."""
 
     arm: str
     vcpus: int
     cmdline: tuple[str, ...]
     clock: Clock
     boot_plan: str | None
+    shift: int = 0
+    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +140,7 @@ class LaneResult:
         ops_per_s: likewise.
         status: wait status of the workload: exit code, or minus a signal.
         clocksource: of the guest; anything but tsc makes its times doubtful.
+        tallies: metric -> value picked from the run's events, in raw units, before `scale`.
     """
 
     arm: str
@@ -148,6 +157,7 @@ class LaneResult:
     lost_by_place: Mapping[str, int]
     transcript: Transcript | None
     status: int | None
+    tallies: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

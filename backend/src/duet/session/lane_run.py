@@ -233,6 +233,8 @@ class LaneRun:
             cmdline=boot_cmdline(lesson, spec.params),
             clock=spec.clock,
             boot_plan=at_boot,
+            shift=spec.shift if count else 0,
+            seed=spec.seed if count else 1,
         )
 
     def _plan_text(self, *, at_boot: bool) -> str:
@@ -246,6 +248,7 @@ class LaneRun:
             traced=spec.traced,
             at_boot=at_boot,
             buffer_kb=spec.buffer_kb or (COUNT_BUFFER_KB if at_boot else LIVE_BUFFER_KB),
+            probes=spec.probes,
         )
 
     async def _boot(self) -> None:
