@@ -34,17 +34,26 @@ static void test_whole_plan(void)
 		     "probe r64:duet/ret __cleanup_mnt\n"
 		     "event duet/sys_umount\n"
 		     "  event sched/sched_switch   prev_comm ~ \"storm*\" || next_comm ~ \"#1\"  \n"
+		     "setup_ms 2500\n"
+		     "setup  duet-scratch xfs  512\n"
 		     "write /proc/sys/vm/drop_caches 3\n"
+		     "setup sync\n"
 		     "run storm --hogs   9"));
 	check(plan.buffer_kb == 64 && plan.deadline_ms == 1500);
 	check(plan.drain_end && plan.autostart && plan.trace && plan.quiet);
-	check(plan.nprobes == 2 && plan.nevents == 2 && plan.nwrites == 1 && plan.argc == 3);
+	check(plan.nprobes == 2 && plan.nevents == 2 && plan.nsteps == 3 && plan.argc == 3);
 	check_text(plan.probes[1], "r64:duet/ret __cleanup_mnt");
 	check_text(plan.events[0].name, "duet/sys_umount");
 	check_text(plan.events[0].rest, "");
 	check_text(plan.events[1].rest, "prev_comm ~ \"storm*\" || next_comm ~ \"#1\"");
-	check_text(plan.writes[0].name, "/proc/sys/vm/drop_caches");
-	check_text(plan.writes[0].rest, "3");
+	check(plan.setup_ms == 2500);
+	check(!plan.steps[0].write.name && !plan.steps[2].write.name);
+	check_text(plan.steps[0].argv[0], "duet-scratch");
+	check_text(plan.steps[0].argv[2], "512");
+	check(!plan.steps[0].argv[3]);
+	check_text(plan.steps[1].write.name, "/proc/sys/vm/drop_caches");
+	check_text(plan.steps[1].write.rest, "3");
+	check_text(plan.steps[2].argv[0], "sync");
 	check_text(plan.argv[2], "9");
 	check(!plan.argv[3]);
 }
@@ -52,8 +61,8 @@ static void test_whole_plan(void)
 static void test_defaults(void)
 {
 	check(!parse("plan 1\nrun true\n"));
-	check(plan.buffer_kb == 8192 && plan.deadline_ms == 60000);
-	check(plan.trace && !plan.drain_end && !plan.autostart && !plan.quiet);
+	check(plan.buffer_kb == 8192 && plan.deadline_ms == 60000 && plan.setup_ms == 60000);
+	check(!plan.nsteps && plan.trace && !plan.drain_end && !plan.autostart && !plan.quiet);
 }
 
 /* A run without host input must not talk while it runs, traced or not. */
@@ -91,6 +100,9 @@ static void test_sentences(void)
 	refused("plan 1\nevent ../../etc/x 1\n",
 		"Plan line 2: a name with `/` and no `..` was wanted, not `../../etc/x`.");
 	refused("plan 1\nrun a\nrun b\n", "Plan line 3: there is a second workload, `b`.");
+	refused("plan 1\nsetup\n", "Plan line 2: no program follows `setup`.");
+	refused("plan 1\nsetup_ms 0\n",
+		"Plan line 2: a number from 1 to 3600000 was wanted, not `0`.");
 	refused("plan 1\nrun\n", "Plan line 2: no program follows `run`.");
 	check(plan_parse(&plan, "plan 1\n\0run x", 13, &report) < 0);
 	check_text(report.sentence, "The plan holds a NUL byte.");
@@ -107,10 +119,11 @@ static void test_limits(void)
 	} limits[] = {
 		{"probe p:a/b c\n", PLAN_MAX_PROBES, "too many probes"},
 		{"event a/b\n", PLAN_MAX_EVENTS, "too many such lines"},
-		{"write /a b\n", PLAN_MAX_WRITES, "too many such lines"},
+		{"write /a b\n", PLAN_MAX_STEPS, "too many steps"},
+		{"setup a b\n", PLAN_MAX_STEPS, "too many steps"},
 	};
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		strcpy(text, "plan 1\nrun true\n");
 		for (int n = 0; n < limits[i].max; n++)
 			strcat(text, limits[i].line);
@@ -119,12 +132,15 @@ static void test_limits(void)
 		check(parse(text) < 0);
 		check(strstr(report.sentence, limits[i].word));
 	}
-	strcpy(text, "plan 1\nrun");
-	for (int n = 0; n < PLAN_MAX_WORDS; n++)
+	for (int i = 0; i < 2; i++) {
+		strcpy(text, i ? "plan 1\nrun x\nsetup" : "plan 1\nrun");
+		for (int n = 0; n < PLAN_MAX_WORDS; n++)
+			strcat(text, " w");
+		check(!parse(text));
 		strcat(text, " w");
-	check(!parse(text));
-	strcat(text, " w");
-	check(parse(text) < 0);
+		check(parse(text) < 0);
+		check(strstr(report.sentence, "too many words"));
+	}
 	memset(text, '#', PLAN_MAX_TEXT + 1);
 	check(plan_parse(&plan, text, PLAN_MAX_TEXT + 1, &report) < 0);
 	check(strstr(report.sentence, "65537 bytes"));
@@ -134,7 +150,7 @@ static void test_limits(void)
 static void test_every_prefix_and_byte(void)
 {
 	static const char whole[] = "plan 1\nbuffer_kb 64\nprobe p:d/x y\nevent d/x a == 1\n"
-				    "write /proc/x 1\ntrace off\nrun a b  c\n";
+				    "write /proc/x 1\nsetup a  b\ntrace off\nrun a b  c\n";
 	char text[sizeof(whole)];
 
 	for (size_t len = 0; len < sizeof(whole); len++)

@@ -89,20 +89,49 @@ static int parse_pair(struct cursor *at, char *rest, struct plan_pair *list, int
 	return 0;
 }
 
+/* Cut into words; their number, or an error if there are none or too many. */
+static int cut_words(struct cursor *at, const char *directive, char *rest, char **argv)
+{
+	int n = 0;
+
+	while (*rest) {
+		if (n == PLAN_MAX_WORDS)
+			return refuse(at, "a command has too many words, from", rest);
+		argv[n++] = cut_word(&rest);
+	}
+	argv[n] = NULL;
+	return n ? n : refuse(at, "no program follows", directive);
+}
+
 static int parse_run(struct cursor *at, char *rest)
 {
 	struct plan *plan = at->plan;
+	int n;
 
 	if (plan->argc)
 		return refuse(at, "there is a second workload,", rest);
-	while (*rest) {
-		if (plan->argc == PLAN_MAX_WORDS)
-			return refuse(at, "the workload has too many words, from", rest);
-		plan->argv[plan->argc++] = cut_word(&rest);
-	}
-	plan->argv[plan->argc] = NULL;
-	if (!plan->argc)
-		return refuse(at, "no program follows", "run");
+	n = cut_words(at, "run", rest, plan->argv);
+	if (n < 0)
+		return n;
+	plan->argc = n;
+	return 0;
+}
+
+static int parse_step(struct cursor *at, char *rest, bool command)
+{
+	struct plan *plan = at->plan;
+	struct plan_step *step = &plan->steps[plan->nsteps];
+	int one = 0, n;
+
+	if (plan->nsteps == PLAN_MAX_STEPS)
+		return refuse(at, "there are too many steps before the run, from", rest);
+	if (command)
+		n = cut_words(at, "setup", rest, step->argv);
+	else
+		n = parse_pair(at, rest, &step->write, &one, 1);
+	if (n < 0)
+		return n;
+	plan->nsteps++;
 	return 0;
 }
 
@@ -122,6 +151,8 @@ static int parse_line(struct cursor *at, char *line)
 		return parse_number(at, rest, 4, 1u << 20, &plan->buffer_kb);
 	if (!strcmp(word, "deadline_ms"))
 		return parse_number(at, rest, 1, 3600000, &plan->deadline_ms);
+	if (!strcmp(word, "setup_ms"))
+		return parse_number(at, rest, 1, 3600000, &plan->setup_ms);
 	if (!strcmp(word, "drain"))
 		return parse_choice(at, rest, "live", "end", &plan->drain_end);
 	if (!strcmp(word, "trace"))
@@ -135,7 +166,9 @@ static int parse_line(struct cursor *at, char *line)
 	if (!strcmp(word, "event"))
 		return parse_pair(at, rest, plan->events, &plan->nevents, PLAN_MAX_EVENTS);
 	if (!strcmp(word, "write"))
-		return parse_pair(at, rest, plan->writes, &plan->nwrites, PLAN_MAX_WRITES);
+		return parse_step(at, rest, false);
+	if (!strcmp(word, "setup"))
+		return parse_step(at, rest, true);
 	if (!strcmp(word, "run"))
 		return parse_run(at, rest);
 	return refuse(at, "unknown directive", word);
@@ -171,6 +204,7 @@ int plan_parse(struct plan *plan, const char *text, size_t len, struct report *r
 	memset(plan, 0, offsetof(struct plan, text));
 	plan->buffer_kb = 8192;
 	plan->deadline_ms = 60000;
+	plan->setup_ms = 60000;
 	plan->trace = true;
 	if (len > PLAN_MAX_TEXT)
 		return report_set(report, -EINVAL, "Use fewer probes or shorter filters.",

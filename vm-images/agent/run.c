@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "setup.h"
 #include "tracefs.h"
 
 #define MARK_END      "duet: end"
@@ -120,19 +121,6 @@ static int send_files(struct run *run)
 	return err;
 }
 
-static int apply_writes(const struct plan *plan, struct report *report)
-{
-	for (int i = 0; i < plan->nwrites; i++) {
-		int err = tracefs_write(plan->writes[i].name, plan->writes[i].rest, 0);
-
-		if (err)
-			return report_set(report, err, "Check the path and the value.",
-					  "`%s` cannot be written to %s: %s.", plan->writes[i].rest,
-					  plan->writes[i].name, strerror(-err));
-	}
-	return 0;
-}
-
 static void take_down(struct run *run)
 {
 	if (!run->planned)
@@ -148,7 +136,7 @@ static int set_up(struct run *run)
 	int err = check_clocksource(&run->report);
 
 	if (!err)
-		err = apply_writes(&run->plan, &run->report);
+		err = setup_steps(&run->plan, &run->report);
 	if (!err && run->plan.trace) {
 		err = tracefs_setup(&run->plan, &run->report);
 		if (!err)
