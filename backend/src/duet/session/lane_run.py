@@ -214,6 +214,7 @@ class LaneRun:
             lost_by_place=pipeline.lost_by_place(),
             transcript=self._transcript,
             status=self._status,
+            tallies=pipeline.tallies(),
         )
 
     def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:

@@ -19,6 +19,7 @@ from duet.session.losses import LossLedger
 from duet.session.program import compile_program
 from duet.session.reduce import LaneReducer, Reduction
 from duet.session.tables import Batch, Loss, Metrics
+from duet.session.tally import Tally
 from duet.wire import Beat, Drained, Frame, GuestFile, Stats
 
 HEADER_FILES = ("header_page", "events/ftrace/print/format")
@@ -59,7 +60,7 @@ class LanePipeline:
         history_events: int = 2_000_000,
     ) -> None:
         self._lesson, self._arm, self._symbols, self._hogs = lesson, arm, symbols, hogs
-        self._workload = workload_of(lesson, workload)
+        self._workload, self._workload_name = workload_of(lesson, workload), workload
         self.files: dict[str, bytes] = {}
         self._completeness = Completeness(received)
         self._ledger = LossLedger()
@@ -73,6 +74,7 @@ class LanePipeline:
         self._ended = False
         self._decoder: Decoder | None = None
         self._reducer: LaneReducer | None = None
+        self._tally: Tally | None = None
         self.history = History(history_events)
         self.losses: list[Loss] = []
         """Every loss so far, as intervals since the start marker."""
@@ -155,10 +157,12 @@ class LanePipeline:
                 self._decoder.string_id,
             )
             self._reducer = LaneReducer(program, self._hogs)
+            self._tally = Tally(self._lesson, self._arm, self._workload_name, self._decoder.by_name)
             self.history.decoder = self._decoder
-        assert self._reducer is not None
+        assert self._reducer is not None and self._tally is not None
         columns = [self._decoder.decode(cpu, pages) for cpu, pages in work.pages]
         self._reducer.feed(columns)
+        self._tally.feed(columns)
         self.history.add(columns)
         result = (
             self._reducer.finish(work.watermark_ns, drained=self.complete)
@@ -177,6 +181,14 @@ class LanePipeline:
         if not self._reducer:
             return Metrics(events_lost=sum(self.lost_by_place().values()))
         return self._reducer.metrics(sum(self.lost_by_place().values()))
+
+    def tallies(self) -> dict[str, float]:
+        """The lesson's `event` and `span` metrics, unscaled; whole after the final step."""
+        return self._tally.values() if self._tally else {}
+
+    def tally_faults(self) -> dict[str, str]:
+        """Why a metric has no value in `tallies`, in a sentence each."""
+        return dict(self._tally.faults) if self._tally else {}
 
     def lost_by_place(self) -> dict[str, int]:
         """Events lost in the ring buffer, by kprobes, and on this side."""

@@ -17,7 +17,7 @@ WAKING_EVENT = "sched/sched_waking"
 PRINT_EVENT = "ftrace/print"
 MAX_ARGS = 3
 STATES = ("running", "runnable", "wait_other")
-"""Kinds that every lesson with threads has to declare."""
+"""Kinds that every lesson with threads to draw has to declare; one without kinds draws none."""
 
 
 class Act(IntEnum):
@@ -143,7 +143,7 @@ class _Compiler:
         self._acts: dict[str, list[tuple[Act, int]]] = {}
         self._groups: list[tuple[SpanRule, ...]] = []
         self._tracks: list[TrackRule] = []
-        for state in STATES:
+        for state in STATES if self._kinds else ():
             if state not in self._kinds:
                 raise KernelError(
                     f"the lesson declares no kind '{state}', which every thread can be in.",
@@ -151,12 +151,9 @@ class _Compiler:
                 )
 
     def program(self) -> Program:
-        for field in ("prev_pid", "next_pid", "prev_state"):
-            self._column(SWITCH_EVENT, field)
-        self._column(WAKING_EVENT, "pid")
-        self._act(SWITCH_EVENT, Act.SWITCH, 0)
-        self._act(WAKING_EVENT, Act.WAKING, 0)
         self._act(PRINT_EVENT, Act.MARKER, 0)
+        if self._kinds:
+            self._threads()
         self._operation()
         self._spans()
         self._all_tracks()
@@ -173,10 +170,17 @@ class _Compiler:
             rows=re.compile(self._workload.rows),
             reader=self._workload.reader,
             start_marker=self._workload.start_marker,
-            running=self._kinds["running"],
-            runnable=self._kinds["runnable"],
-            wait_other=self._kinds["wait_other"],
+            running=self._kinds.get("running", -1),
+            runnable=self._kinds.get("runnable", -1),
+            wait_other=self._kinds.get("wait_other", -1),
         )
+
+    def _threads(self) -> None:
+        for field in ("prev_pid", "next_pid", "prev_state"):
+            self._column(SWITCH_EVENT, field)
+        self._column(WAKING_EVENT, "pid")
+        self._act(SWITCH_EVENT, Act.SWITCH, 0)
+        self._act(WAKING_EVENT, Act.WAKING, 0)
 
     def _act(self, event: str, act: Act, operand: int) -> None:
         self._acts.setdefault(event, []).append((act, operand))

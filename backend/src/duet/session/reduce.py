@@ -151,6 +151,8 @@ class LaneReducer:
     # names and rows
 
     def _learn_names(self, part: CpuColumns) -> None:
+        if self._p.running < 0:
+            return  # no kinds, no threads to draw
         pairs: dict[int, bytes] = {}
         for event, tid, comm in (
             (SWITCH_EVENT, "prev_pid", "prev_comm"),
@@ -231,7 +233,7 @@ class LaneReducer:
 
     def _run(self, stream: Stream) -> None:
         acts, threads = self._acts, self._threads
-        running, switch = self._p.running, self._p.codes[SWITCH_EVENT]
+        running, switch = self._p.running, self._p.codes.get(SWITCH_EVENT, -1)
         columns = (stream.ts, stream.cpu, stream.code, stream.pid, stream.a, stream.b, stream.c)
         for ts, cpu, code, pid, a, b, c in zip(*(x.tolist() for x in columns), strict=True):
             thread = threads.get(pid) or self._thread(pid)
