@@ -5,17 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from duet.api.measuring import command_line, interval95, measured_message
+from duet.api.measuring import ask_of, command_line, measured_message
 from duet.api.parts import Wish
 from duet.lessons.load import LessonFolder
-from duet.measure import MeasuredRow, Measurement, Progress
-
-
-def test_interval_is_students() -> None:
-    low, high = interval95([10.0, 12.0, 11.0, 13.0, 9.0]) or (0, 0)
-    assert (round(low, 3), round(high, 3)) == (9.037, 12.963)
-    assert interval95([1.0]) is None
-    assert interval95([5.0] * 40) == (5.0, 5.0)
+from duet.measure import Kind, Measuring, Progress, Report, Step
 
 
 @pytest.fixture
@@ -24,14 +17,16 @@ def wish(lesson02: LessonFolder) -> Wish:
     return Wish(lesson02, ("rwsem", "srcu"), "storm", params, "wall")
 
 
-def table(slow: list[float]) -> Measurement:
-    fast = MeasuredRow("rwsem", ops_per_s=[100.0, 101.0, 99.0, 100.0, 102.0])
-    rows = (fast, MeasuredRow("srcu", ops_per_s=slow))
-    return Measurement("02-grace-periods", "wall", "storm", {}, rows, "2026-01-01", "umounts/s")
+def table(wish: Wish, slow: list[float]) -> Report:
+    measuring = Measuring(ask_of(wish, 5), {})
+    fast, other = measuring.report.tables[0].series
+    fast.samples, other.samples = [100.0, 101.0, 99.0, 100.0, 102.0], slow
+    measuring.judge()
+    return measuring.report
 
 
 def test_arms_are_compared_with_the_first(wish: Wish) -> None:
-    told = measured_message(wish, table([25.0, 24.0, 26.0, 25.0, 25.0]), "m-1")
+    told = measured_message(wish, table(wish, [25.0, 24.0, 26.0, 25.0, 25.0]), "m-1")
     first, second = told.rows
     assert (first.to, first.change_percent, first.verdict) == (None, None, "")
     assert (second.to, second.change_percent, second.verdict) == ("rwsem", -75.0, "")
@@ -40,21 +35,23 @@ def test_arms_are_compared_with_the_first(wish: Wish) -> None:
 
 
 def test_overlapping_samples_prove_nothing_and_few_runs_give_no_verdict(wish: Wish) -> None:
-    overlap = measured_message(wish, table([99.5, 98.0, 97.0, 96.0, 95.0]), None)
+    overlap = measured_message(wish, table(wish, [100.5, 98.0, 101.0, 99.0, 100.0]), None)
     assert overlap.rows[1].verdict == "no difference proven"
-    few = measured_message(wish, table([25.0]), None)
-    assert few.rows[1].verdict == "no verdict below 5 runs"
+    few = measured_message(wish, table(wish, [25.0]), None)
+    assert few.rows[1].verdict == "n = 1, and fewer than 5 runs give no verdict"
     assert few.verdict.startswith("No verdict")
 
 
 def test_progress_says_what_is_running(wish: Wish) -> None:
-    told = measured_message(wish, Progress(3, 10, "srcu", False, table([])), "m-1")
+    told = measured_message(
+        wish, Progress(3, 2, 10, Step(0, "srcu", Kind.EVIDENCE), None, table(wish, [])), "m-1"
+    )
     assert (told.done, told.total, told.rows[1].n) == (2, 10, 0)
     assert told.verdict == "run 3 of 10: srcu, untraced"
 
 
 def test_the_command_reproduces_the_table(wish: Wish) -> None:
     assert command_line(wish, 5) == (
-        "./duet run 02-grace-periods --arms rwsem,srcu --workload storm --clock wall "
-        "--set hogs=9 --repeats 5 --no-trace"
+        "./duet measure 02-grace-periods --arms rwsem,srcu --workload storm --clock wall "
+        "--set hogs=9 --repeats 5"
     )

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measuring: who runs when, one guest at a time, and numbers that are refused."""
+"""Measuring: one guest at a time on the wall clock, and numbers that are refused."""
 
 from __future__ import annotations
 
-import json
+import asyncio
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,7 @@ import pytest
 from duet.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.measure import MeasuredRow, Measurement, Progress, measure
-from duet.measure.run import order
+from duet.measure import Ask, Measuring, Progress, Report
 from duet.session import Limits
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
@@ -23,26 +23,25 @@ from fakes import Fleet
 
 Run = Callable[..., Any]
 LIMITS = Limits(tick_s=0.005, missing_s=0.2)
+ARMS = ("rwsem", "srcu", "srcu-expedited")
 
 
-def run_measure(
-    run_async: Run, folder: LessonFolder, fleet: Fleet, repeats: int, **more: Any
-) -> Measurement:
-    arms = ("rwsem", "srcu", "srcu-expedited")
-    params = folder.check_params({"hogs": 1, "seconds": 1})
-    sources = fleet.sources(*arms)
-    table: Measurement = run_async(
-        measure(folder, arms, "storm", params, Clock.WALL, repeats, sources, limits=LIMITS, **more)
-    )
-    return table
+def ask_of(folder: LessonFolder, repeats: int, clock: Clock = Clock.WALL, **more: Any) -> Ask:
+    params = folder.check_params({"hogs": 1, "seconds": 1}, clock)
+    return Ask(folder, ARMS, "storm", clock, params, repeats, **more)
 
 
-def test_the_order_is_interleaved() -> None:
-    assert order("ABC", 1) == list("ABC")
-    assert order("ABC", 3) == list("ABCCBAABC")
+def measured(run_async: Run, ask: Ask, fleet: Fleet, **more: Any) -> Report:
+    sources = fleet.sources(*ask.arms)
+    report: Report = run_async(Measuring(ask, sources, limits=LIMITS, **more).run())
+    return report
 
 
-def test_one_guest_lives_at_a_time_and_every_key_is_there(
+def rates(report: Report) -> dict[str, int]:
+    return {one.arm: one.n for one in report.tables[0].series if one.metric == "ops_per_s"}
+
+
+def test_one_guest_lives_at_a_time_on_the_wall_clock(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
     fleet, alive, steps = Fleet(), [], []
@@ -51,7 +50,8 @@ def test_one_guest_lives_at_a_time_and_every_key_is_there(
         alive.append(sum(guest.open for guest in fleet.guests))
         steps.append(str(step))
 
-    table = run_measure(run_async, lesson02, fleet, 2, progress=progress)
+    ask = ask_of(lesson02, 2, explain=True)
+    report = measured(run_async, ask, fleet, progress=progress)
     assert max(alive) == 1
     assert steps[0] == "run 1 of 9: rwsem, untraced"
     assert [step.split(": ")[1] for step in steps] == [
@@ -66,82 +66,103 @@ def test_one_guest_lives_at_a_time_and_every_key_is_there(
         "srcu-expedited, traced",
     ]
     # neighbours of the same arm share a guest
-    assert [g.wish.arm for g in fleet.guests] == [
-        "rwsem",
-        "srcu",
-        "srcu-expedited",
-        "srcu",
-        "rwsem",
-        "srcu",
-        "srcu-expedited",
-    ]
+    order = ["rwsem", "srcu", "srcu-expedited", "srcu", "rwsem", "srcu", "srcu-expedited"]
+    assert [g.wish.arm for g in fleet.guests] == order
     plans = [frame.text for guest in fleet.guests for frame in guest.sent if frame.text]
     assert sum("trace off" in plan for plan in plans) == 6
-    tree = json.loads(json.dumps(table.as_dict()))
-    assert tree["unit"] == "umounts/s"
-    row = tree["rows"][1]
-    assert set(row) == {
-        *("arm", "n", "ops", "ops_per_s", "ops_per_s_median", "wait_ns", "grace_periods"),
-        *("events_read", "events_lost", "kernel", "accel", "lines", "refused", "error"),
-    }
-    assert (row["arm"], row["n"], row["ops"], row["ops_per_s"]) == ("srcu", 2, [1, 1], [1.0, 1.0])
-    assert row["wait_ns"] == {"p50": 920.0, "p95": 920.0, "max": 920.0, "n": 1}
-    assert (row["events_lost"], row["refused"], row["accel"]) == (0, None, "tcg")
-    assert row["lines"][0].startswith("storm: hogs=1")
+    one = report.tables[0].of("ops_per_s", "srcu")
+    assert one is not None
+    assert (one.unit, one.evidence, one.samples) == ("umounts/s", "measured", [1.0, 1.0])
+    assert report.tables[0].lines["srcu"][0].startswith("storm: hogs=1")
+    assert report.arms[1].kernel == "6.1.192"
+    assert (report.host["accel"], report.partial) == ("tcg", None)
 
 
-def test_fewer_than_five_runs_give_no_verdict(lesson02: LessonFolder, run_async: Run) -> None:
-    table = run_measure(run_async, lesson02, Fleet(), 1, traced=False)
-    assert table.verdict.startswith("No verdict: it takes at least 5 runs")
-    assert table.rows[0].wait_ns is None
-
-
-def test_numbers_that_rest_on_lost_events_are_refused(
-    lesson02: LessonFolder, run_async: Run
+def test_count_clock_runs_lanes_at_once_with_seeds_and_settings(
+    lesson02: LessonFolder, run_async: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = run_measure(run_async, lesson02, Fleet(srcu=("overrun",)), 1)
-    row = table.rows[1]
-    assert (row.wait_ns, row.grace_periods, row.events_lost) == (None, None, 77)
-    assert row.refused is not None
-    assert "77 events were lost" in row.refused
-    assert table.rows[0].wait_ns is not None
+    monkeypatch.setattr("duet.measure.run.workers", lambda _: 2)
+    fleet, alive = Fleet(), []
+
+    def progress(_: Progress) -> None:
+        alive.append(sum(guest.open for guest in fleet.guests))
+
+    ask = ask_of(lesson02, 2, Clock.COUNT, shifts=(0, 3), perturbed=3)
+    report = measured(run_async, ask, fleet, progress=progress)
+    assert max(alive) <= 2
+    wishes = [(g.wish.arm, g.wish.shift, g.wish.seed) for g in fleet.guests]
+    assert sorted(wishes) == sorted(
+        (arm, shift, seed) for arm in ARMS for shift in (0, 3) for seed in (1, 1, 2, 3, 4)
+    )
+    assert [t.condition.shift for t in report.tables] == [0, 3]
+    for table in report.tables:
+        one = table.of("ops_per_s", "srcu")
+        assert one is not None
+        assert (one.samples, one.perturbed, one.evidence) == ([1.0] * 2, [1.0] * 3, "counted")
+    assert {c.verdict for c in report.tables[0].comparisons} == {"deterministic"}
 
 
 def test_an_arm_that_fails_is_refused_and_the_others_are_measured(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
     fleet = Fleet(srcu=("bad plan",))
-    table = run_measure(run_async, lesson02, fleet, 2)
-    row = table.rows[1]
-    assert row.error is not None
-    assert row.refused == "Line 3 of the plan is odd."
-    assert (row.n, row.ops_per_s_median) == (0, None)
-    assert [r.n for r in table.rows] == [2, 0, 2]
+    report = measured(run_async, ask_of(lesson02, 2), fleet)
+    table = report.tables[0]
+    one = table.of("ops_per_s", "srcu")
+    assert one is not None
+    assert table.errors["srcu"].sentence == "Line 3 of the plan is odd."
+    assert one.refused == "Line 3 of the plan is odd"
+    assert rates(report) == {"rwsem": 2, "srcu": 0, "srcu-expedited": 2}
     assert len(fleet.of("srcu")) == 1
 
 
-@pytest.mark.parametrize("repeats", [0, 101])
-def test_senseless_repeats_are_refused(
-    lesson02: LessonFolder, run_async: Run, repeats: int
+def test_what_was_measured_before_an_interrupt_is_kept(
+    lesson02: LessonFolder, run_async: Run
 ) -> None:
+    fleet, at_seven = Fleet(), asyncio.Event()
+
+    def progress(step: Progress) -> None:
+        if step.number == 7:
+            at_seven.set()
+
+    async def interrupted() -> Measuring:
+        work = Measuring(
+            ask_of(lesson02, 5), fleet.sources(*ARMS), limits=LIMITS, progress=progress
+        )
+        task = asyncio.create_task(work.run())
+        await at_seven.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return work
+
+    report = run_async(interrupted()).report
+    assert report.partial == "interrupted after 6 of 15 runs"
+    assert not any(guest.open for guest in fleet.guests)
+    assert rates(report) == {"rwsem": 2, "srcu": 2, "srcu-expedited": 2}
+    assert {c.verdict for c in report.tables[0].comparisons} == {"refused"}
+
+
+def test_a_busy_host_is_asked_again_and_then_told(
+    lesson02: LessonFolder, run_async: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.5)
+    fleet = Fleet()
+    report = measured(run_async, ask_of(lesson02, 5), fleet)
+    runs = sum("trace off" in f.text for g in fleet.guests for f in g.sent)
+    assert runs == 15 + 3  # a budget of three
+    assert "the host was busy: in 15 runs" in report.tables[0].refusals[0]
+    assert {c.verdict for c in report.tables[0].comparisons} == {"refused"}
+    assert "host was busy" in report.tables[0].comparisons[0].sentence
+
+
+@pytest.mark.parametrize("repeats", [0, 101])
+def test_senseless_repeats_are_refused(lesson02: LessonFolder, repeats: int) -> None:
     with pytest.raises(InputError, match="1 to 100 repeats"):
-        run_measure(run_async, lesson02, Fleet(), repeats)
+        Measuring(ask_of(lesson02, repeats), {})
 
 
-def table_of(clock: str, **rates: list[float]) -> Measurement:
-    rows = tuple(MeasuredRow(arm, [1] * len(r), r) for arm, r in rates.items())
-    return Measurement("02-grace-periods", clock, "storm", {}, rows, "now", "umounts/s")
-
-
-def test_a_verdict_needs_samples_that_stand_apart() -> None:
-    far = table_of("wall", a=[100.0, 101, 102, 103, 104], b=[25.0, 26, 27, 28, 29])
-    assert far.verdict == "b -73.5 % against a (medians, n = 5)."
-    near = table_of("wall", a=[100.0, 101, 102, 103, 104], b=[99.0, 103, 98, 97, 96])
-    assert near.verdict == "b: no difference to a proven (medians, n = 5)."
-
-
-def test_equal_runs_of_the_count_clock_are_called_deterministic() -> None:
-    same = table_of("count", a=[100.0] * 5, b=[50.0] * 5)
-    assert same.verdict == "Deterministic: b -50.0 % against a (medians, n = 5)."
-    loose = table_of("count", a=[100.0, 100, 100, 100, 103], b=[50.0] * 5)
-    assert not loose.verdict.startswith("Deterministic")
+def test_a_sweep_that_takes_for_ever_is_refused(lesson02: LessonFolder) -> None:
+    values = tuple(range(1, 10))
+    with pytest.raises(InputError, match="would be 2700 runs"):
+        Measuring(replace(ask_of(lesson02, 100), sweep=("hogs", values)), {})

@@ -12,12 +12,12 @@ from pydantic import JsonValue
 
 from duet.api.bundling import bundle_bytes
 from duet.api.feed import Feed
-from duet.api.measuring import measured_message
+from duet.api.measuring import ask_of, measured_message
 from duet.api.parts import MeasureWish, Wish
 from duet.api.sources import house_sources
 from duet.guests import Clock
 from duet.kernels import KernelSettings
-from duet.measure import Progress, measure
+from duet.measure import Measuring, Progress
 from duet.session import Lanes, RunResult, RunSession, RunSpec
 from duet.settings import live_buffer_kb
 from duet.stream import messages as m
@@ -147,18 +147,8 @@ class HouseStage:
         def progress(step: Progress) -> None:
             publish(measured_message(what, step, run_id))
 
-        table = await measure(
-            what.folder,
-            what.arms,
-            what.workload,
-            what.params,
-            Clock(what.clock),
-            wish.repeats,
-            sources,
-            traced=False,
-            progress=progress,
-        )
-        publish(measured_message(what, table, run_id))
+        measuring = Measuring(ask_of(what, wish.repeats), sources, progress=progress)
+        publish(measured_message(what, await measuring.run(), run_id))
 
     async def rest(self) -> None:
         """Close all lanes."""

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from duet.api.bundling import write_run
 from duet.api.measuring import measured_message
-from duet.api.parts import Wish
 from duet.api.recordings import MEASURED, read_tables
 from duet.api.sources import house_sources
 from duet.bundle import Record, trim
 from duet.cli.output import emit, note
 from duet.cli.quiet import Quiet
-from duet.cli.run import Request, measure_request, read_request, refuse_nothing
+from duet.cli.request import Request, read_request
+from duet.cli.run import measure_request
 from duet.errors import InputError, KernelError
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
@@ -92,7 +92,7 @@ async def _record(
                 )
             lanes[arm] = lane
             records[arm] = trim(lane.transcript.records(), marker, window_ms)
-    wish = _wish(request)
+    wish = request.wish
     path.parent.mkdir(parents=True, exist_ok=True)
     how = {"lanes": "one after another", "window_ms": str(window_ms)}
     return lanes, write_run(path, wish, lanes, records, kernels, how)
@@ -100,9 +100,8 @@ async def _record(
 
 def _record_measured(request: Request, kernels: KernelSettings) -> Path:
     """Measure and put the table beside the recordings; a table of the same kind is replaced."""
-    table = asyncio.run(measure_request(request, REPEATS, traced=False, kernels=kernels))
-    refuse_nothing(table)
-    message = measured_message(_wish(request), table, None, "recorded")
+    report, _ = asyncio.run(measure_request(request, REPEATS, traced=False, kernels=kernels))
+    message = measured_message(request.wish, report, None, "recorded")
     path = request.folder.folder / "recorded" / MEASURED
 
     def same(other: Measured) -> bool:
@@ -114,17 +113,6 @@ def _record_measured(request: Request, kernels: KernelSettings) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"tables": trees}, indent=1, ensure_ascii=False) + "\n")
     return path
-
-
-def _wish(request: Request) -> Wish:
-    clock: str = str(request.clock)
-    return Wish(
-        request.folder,
-        request.arms,
-        request.workload,
-        request.params,
-        "count" if clock == "count" else "wall",
-    )
 
 
 def _tree(

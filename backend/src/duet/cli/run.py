@@ -1,82 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet run`: measure the arms of a lesson, one guest after another."""
+"""`duet run`: the quick look at a lesson: rates untraced, waits from one traced run per arm."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import replace
 
+from duet.api.measuring import ask_of
 from duet.api.sources import house_sources
-from duet.cli.output import emit, note, parse_settings, split_names
-from duet.errors import DuetError, InputError
-from duet.guests import Clock
+from duet.cli.output import emit, note
+from duet.cli.request import Request, read_request
+from duet.cli.run_table import RunRow
+from duet.errors import DuetError
 from duet.kernels import KernelSettings
-from duet.lessons import load as lessons
-from duet.lessons.load import LessonFolder
-from duet.lessons.plan import workload_of
-from duet.measure import MeasuredRow, Measurement, Progress, measure
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a command line asks to be run, checked."""
-
-    folder: LessonFolder
-    arms: tuple[str, ...]
-    workload: str
-    clock: Clock
-    params: dict[str, int]
-
-
-def read_request(lesson: str, arms: str, workload: str, clock: str, settings: list[str]) -> Request:
-    """Check what was given against the lesson.
-
-    Raises:
-        InputError: unknown lesson, arm, workload, clock or knob, or a value out of range.
-    """
-    folder = lessons.load(lesson)
-    names = split_names(arms) or tuple(arm.name for arm in folder.lesson.arms)
-    for name in names:
-        folder.arm(name)
-    if len(set(names)) != len(names):
-        raise InputError("an arm was named twice.", remedy="Name each arm once.")
-    chosen = workload or next(iter(folder.lesson.workloads))
-    workload_of(folder.lesson, chosen)
-    on = clock or folder.lesson.clock
-    if on not in folder.lesson.clocks:
-        raise InputError(
-            f"lesson {lesson} does not run on the clock '{on:.20}'.",
-            remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
-        )
-    params = folder.check_params(parse_settings(settings), on)
-    return Request(folder, names, chosen, Clock(on), params)
+from duet.measure import Kind, Measuring, Progress, Report, Step
+from duet.measure.compare import verdict_line
+from duet.session import LaneResult
 
 
 async def measure_request(
-    request: Request, repeats: int, traced: bool, kernels: KernelSettings | None = None
-) -> Measurement:
-    """Measure, telling progress on stderr.
+    request: Request,
+    repeats: int,
+    traced: bool,
+    kernels: KernelSettings | None = None,
+) -> tuple[Report, dict[str, RunRow]]:
+    """Measure the headline, telling progress on stderr.
 
     Raises:
-        DuetError: a kernel is not built, or a guest failed.
+        DuetError: a kernel is not built, or no guest ran.
     """
     settings = kernels or KernelSettings.default()
     sources = await house_sources(request.folder, request.arms, settings)
+    ask = replace(ask_of(request.wish, repeats), explain=traced)
+    rows: dict[str, RunRow] = {}
 
     def progress(step: Progress) -> None:
         note(str(step))
 
-    return await measure(
-        request.folder,
-        request.arms,
-        request.workload,
-        request.params,
-        request.clock,
-        repeats,
-        sources,
-        traced=traced,
-        progress=progress,
-    )
+    def heard(step: Step, lane: LaneResult) -> None:
+        row = rows.setdefault(step.arm, RunRow(step.arm))
+        if step.kind is Kind.EVIDENCE:
+            row.add_untraced(lane)
+        elif step.kind is Kind.TRACED:
+            row.add_traced(lane)
+
+    measuring = Measuring(ask, sources, progress=progress, heard=heard)
+    report = await measuring.run()
+    for one in report.tables[0].series:
+        rows[one.arm].rates = list(one.samples)
+        rows[one.arm].refused = rows[one.arm].refused or one.refused
+    refuse_nothing(report)
+    return report, {arm: rows[arm] for arm in request.arms}
 
 
 def run(
@@ -91,89 +65,56 @@ def run(
 ) -> int:
     """See `duet run --help`."""
     request = read_request(lesson, arms, workload, clock, settings)
-    table = asyncio.run(measure_request(request, repeats, traced))
-    refuse_nothing(table)
+    report, rows = asyncio.run(measure_request(request, repeats, traced))
     if as_json:
-        emit(json_tree(table))
+        emit(json_tree(report, rows))
     else:
-        print_table(table)
+        print_table(report, rows)
     return 0
 
 
-def refuse_nothing(table: Measurement) -> None:
-    """An empty table is a failure, not a result.
+def refuse_nothing(report: Report) -> None:
+    """An empty report is a failure, not a result.
 
     Raises:
         InfraError, KernelError: whatever the first arm met.
     """
-    errors = [row.error for row in table.rows if row.error is not None]
-    if errors and len(errors) == len(table.rows):
-        error: DuetError = errors[0]
-        raise error
+    tables = report.tables
+    errors: list[DuetError] = [e for table in tables for e in table.errors.values()]
+    if errors and all(len(table.errors) == len(report.arms) for table in tables):
+        raise errors[0]
 
 
-def json_tree(table: Measurement) -> dict[str, object]:
+def json_tree(report: Report, rows: dict[str, RunRow]) -> dict[str, object]:
     """The documented keys of `duet run --json`."""
-    tree = table.as_dict()
-    rows = [
-        {
-            "arm": row.arm,
-            "ops": middle(row.ops),
-            "ops_per_s": row.ops_per_s_median,
-            "wait_ns": row.wait_ns,
-            "grace_periods": row.grace_periods,
-            "events_read": row.events_read,
-            "events_lost": row.events_lost,
-            "n": row.n,
-            "ops_per_s_all": list(row.ops_per_s),
-            "kernel": row.kernel,
-            "accel": row.accel,
-            "refused": row.refused,
-            "lines": list(row.lines),
-        }
-        for row in table.rows
-    ]
-    kept = ("lesson", "clock", "workload", "params", "at", "verdict", "unit")
-    return {**{key: tree[key] for key in kept}, "arms": rows}
+    table = report.tables[0]
+    one = table.series[0]
+    return {
+        "lesson": report.lesson,
+        "clock": str(table.condition.clock),
+        "workload": table.condition.workload,
+        "params": dict(table.condition.params),
+        "at": report.at,
+        "verdict": verdict_line(table, one.metric),
+        "unit": one.unit,
+        "arms": [row.as_dict() for row in rows.values()],
+    }
 
 
-def middle(counts: list[int]) -> int | None:
-    """The median of whole numbers, itself one of them."""
-    return sorted(counts)[(len(counts) - 1) // 2] if counts else None
+HEADINGS = ("arm", "n", "median", "wait p50", "p95", "max", "grace periods", "lost")
 
 
-HEADINGS = ("arm", "n", "per second", "wait p50", "p95", "max", "grace periods", "lost")
-
-
-def print_table(table: Measurement) -> None:
+def print_table(report: Report, rows: dict[str, RunRow]) -> None:
     """For people: plain columns, one line per arm."""
-    rows = [HEADINGS, *(_cells(row) for row in table.rows)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    print(f"{table.lesson}, {table.workload}, {table.clock} clock; {table.unit}, median of n")
-    for row in rows:
+    table = report.tables[0]
+    one, condition = table.series[0], table.condition
+    cells = [HEADINGS, *(row.cells() for row in rows.values())]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADINGS))]
+    print(f"{report.lesson}, {condition.workload}, {condition.clock} clock; {one.unit}")
+    for row in cells:
         first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join([first.strip().ljust(widths[0]), *rest]))
-    for measured in table.rows:
+    for measured in rows.values():
         if measured.refused:
             print(f"{measured.arm}: {measured.refused}")
-    print(table.verdict)
-
-
-def _cells(row: MeasuredRow) -> tuple[str, ...]:
-    waits = row.wait_ns or {}
-    return (
-        row.arm,
-        str(row.n),
-        _number(row.ops_per_s_median),
-        *(_ms(waits.get(key)) for key in ("p50", "p95", "max")),
-        "-" if row.grace_periods is None else str(row.grace_periods),
-        "-" if row.events_lost is None else str(row.events_lost),
-    )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.1f}"
-
-
-def _ms(ns: float | None) -> str:
-    return "-" if ns is None else f"{ns / 1e6:.3f} ms"
+    print(verdict_line(table, one.metric))

@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure runs: arms one after another, one guest at a time; verdicts only from enough runs."""
+"""Measure runs: what is run in which order, what the numbers are, and what they prove."""
 
-from duet.measure.run import Progress, measure
-from duet.measure.table import MIN_RUNS, MeasuredRow, Measurement
+from duet.measure.model import MIN_RUNS, Comparison, Condition, Report, Series, Table
+from duet.measure.plan import Ask, Kind, Step
+from duet.measure.run import Measuring, Progress
 
-__all__ = ["MIN_RUNS", "MeasuredRow", "Measurement", "Progress", "measure"]
+__all__ = [
+    "MIN_RUNS",
+    "Ask",
+    "Comparison",
+    "Condition",
+    "Kind",
+    "Measuring",
+    "Progress",
+    "Report",
+    "Series",
+    "Step",
+    "Table",
+]

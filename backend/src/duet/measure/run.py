@@ -1,152 +1,201 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure arms one after another: exactly one guest is alive at a time."""
+"""Carries a measurement out: boots guests as the plan says and fills the report as it goes."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from duet.errors import InputError
-from duet.guests.types import Clock
-from duet.lessons.load import LessonFolder
-from duet.measure.table import MeasuredRow, Measurement
-from duet.session import (
-    Batch,
-    LaneResult,
-    Lanes,
-    LaneSource,
-    LaneState,
-    Limits,
-    Line,
-    Loss,
-    Metrics,
-    Row,
-    RunSession,
-    RunSpec,
-    RunState,
-)
+import psutil
 
-MAX_REPEATS = 100
+from duet.guests.types import Clock
+from duet.measure.collect import Collector, Statics
+from duet.measure.model import ArmFacts, Report
+from duet.measure.plan import Ask, Kind, Step, conditions, probes_for, steps
+from duet.measure.stats import prepare
+from duet.measure.watch import BUSY, HostWatch
+from duet.session import LaneResult, Lanes, LaneSource, Limits, RunSession, RunSpec
+
+MEASURE_LIMITS = Limits(run_slack_s=900.0, transcript_bytes=0, history_events=10_000)
+"""A counted guest takes its own time on the host; nobody plays a measure run again."""
+RETRIES = 2
+"""A run on a busy host is taken again so often, within a budget of a quarter of all runs."""
+MAX_WORKERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of the measurement.
+    """A step that begins.
 
     Args:
-        step: number of the run that begins, from 1; `total` runs in all.
-        table: what is known so far.
+        number: of the run that begins, from 1; `total` runs in all.
+        done: runs that are over.
+        left_s: guess of what is left; None before the first run is over.
+        report: what is known so far.
     """
 
-    step: int
+    number: int
+    done: int
     total: int
-    arm: str
-    traced: bool
-    table: Measurement
-
-    @property
-    def done(self) -> int:
-        """Runs that are over."""
-        return self.step - 1
+    step: Step
+    left_s: float | None
+    report: Report
 
     def __str__(self) -> str:
-        how = "traced" if self.traced else "untraced"
-        return f"run {self.step} of {self.total}: {self.arm}, {how}"
+        return f"run {self.number} of {self.total}: {self.step.arm}, {self.step.kind}"
 
 
-class _Silent:
-    """A sink for runs that nobody watches."""
+class Measuring:
+    """One measurement. After `run`, or when it was cancelled, `report` has what there is.
 
-    def on_run(self, state: RunState) -> None: ...
-    def on_lane(self, state: LaneState) -> None: ...
-    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None: ...
-    def on_batch(self, arm: str, new: Batch) -> None: ...
-    def on_metrics(self, arm: str, metrics: Metrics) -> None: ...
-    def on_loss(self, arm: str, loss: Loss) -> None: ...
-    def on_line(self, arm: str, line: Line) -> None: ...
-
-
-def order(arms: Iterable[str], repeats: int) -> list[str]:
-    """Who runs when, untraced: A B C C B A A B C ... so that slow drift hits all alike."""
-    forward = list(arms)
-    rounds = [forward if r % 2 == 0 else forward[::-1] for r in range(repeats)]
-    return [arm for one in rounds for arm in one]
-
-
-async def measure(
-    folder: LessonFolder,
-    arms: Iterable[str],
-    workload: str,
-    params: Mapping[str, int],
-    clock: Clock,
-    repeats: int,
-    sources: Mapping[str, LaneSource],
-    *,
-    traced: bool = True,
-    progress: Callable[[Progress], None] | None = None,
-    limits: Limits | None = None,
-) -> Measurement:
-    """Measure every arm `repeats` times untraced, then (if `traced`) once traced.
-
-    A guest is kept while its arm goes on, and ended before another arm's boots. A lane that
-    fails leaves its row refused, with the error; the others are measured.
-
-    Raises:
-        InputError: no arm, or a number of repeats that makes no sense.
+    Args:
+        sources: one per arm.
+        facts: one per arm, for provenance; plain ones are made where none are given.
+        host: fingerprint of the machine.
+        statics: values of `dwarf` metrics.
+        command: what to type to get it again.
+        progress: called as each run begins.
+        heard: called with each run that is over.
     """
-    names = tuple(arms)
-    if not names or not 1 <= repeats <= MAX_REPEATS:
-        raise InputError(
-            f"a measurement takes arms and 1 to {MAX_REPEATS} repeats, "
-            f"but {len(names)} arms and {repeats} repeats came.",
-            remedy="Give --arms and --repeats.",
-        )
-    steps = [(arm, False) for arm in order(names, repeats)]
-    if traced:
-        last = steps[-1][0]
-        steps += [(arm, True) for arm in (names if last == names[0] else names[::-1])]
-    rows = {arm: MeasuredRow(arm) for arm in names}
-    operation = folder.lesson.operation
 
-    def table() -> Measurement:
-        return Measurement(
-            lesson=folder.slug,
-            clock=str(clock),
-            workload=workload,
-            params=dict(params),
-            rows=tuple(rows.values()),
+    def __init__(
+        self,
+        ask: Ask,
+        sources: Mapping[str, LaneSource],
+        *,
+        facts: Iterable[ArmFacts] = (),
+        host: Mapping[str, str] | None = None,
+        statics: Statics | None = None,
+        command: str = "",
+        progress: Callable[[Progress], None] | None = None,
+        heard: Callable[[Step, LaneResult], None] | None = None,
+        limits: Limits = MEASURE_LIMITS,
+    ) -> None:
+        self.ask, self._sources, self._limits = ask, sources, limits
+        self._progress, self._heard = progress, heard
+        self._steps = deque(enumerate(steps(ask), 1))
+        self.total = len(self._steps)
+        self.done = 0
+        self._spare = max(3, self.total // 4)
+        self._collectors = [Collector(ask, c, statics or {}) for c in conditions(ask)]
+        known = {fact.name: fact for fact in facts}
+        self.report = Report(
+            lesson=ask.folder.slug,
+            title=ask.lesson.title,
+            question=ask.lesson.question,
+            arms=tuple(known.get(arm) or plain_facts(ask, arm) for arm in ask.arms),
+            host=dict(host or {}),
+            command=command,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
-            unit=f"{operation.plural}/s" if operation else "operations/s",
+            tables=[collector.table for collector in self._collectors],
+            sweep=ask.sweep,
         )
 
-    async with Lanes(limits) as lanes:
-        for number, (arm, with_trace) in enumerate(steps, 1):
-            if progress:
-                progress(Progress(number, len(steps), arm, with_trace, table()))
-            for other in lanes.up:
-                if other != arm:
-                    await lanes.close(other)
-            if rows[arm].error is not None:
-                continue
-            spec = RunSpec(
-                run_id=f"measure-{number}",
-                folder=folder,
-                arms=(arm,),
-                workload=workload,
-                params=params,
-                clock=clock,
-                purpose="measure",
-                traced=with_trace,
+    async def run(self) -> Report:
+        """All runs. When cancelled, the report is closed as partial and its guests are gone."""
+        await asyncio.to_thread(prepare)
+        self._began = time.monotonic()
+        self._workers = 1 if self.ask.clock is Clock.WALL else workers(self.ask.lesson.memory_mb)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for number in range(min(self._workers, max(1, self.total))):
+                    group.create_task(self._work(), name=f"measure {number}")
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+        except asyncio.CancelledError:
+            self.report.partial = f"interrupted after {self.done} of {self.total} runs"
+            raise
+        finally:
+            self.judge()
+        return self.report
+
+    def judge(self) -> None:
+        """Compare what is there by now."""
+        for collector in self._collectors:
+            collector.compare()
+
+    async def _work(self) -> None:
+        """One place for a guest, until no run is left. Leaving ends its guest."""
+        async with Lanes(self._limits) as lanes:
+            while self._steps:
+                number, step = self._steps.popleft()
+                collector = self._collectors[step.table]
+                self._tell(number, step)
+                for other in lanes.up:
+                    if other != step.arm:
+                        await lanes.close(other)
+                if not collector.failed(step.arm):
+                    lane, share = await self._quietly(lanes, number, step)
+                    self._learn(lane)
+                    collector.add(step, lane, share)
+                    if self._heard:
+                        self._heard(step, lane)
+                self.done += 1
+
+    async def _quietly(
+        self, lanes: Lanes, number: int, step: Step
+    ) -> tuple[LaneResult, float | None]:
+        """One run; taken again where the host did not let its guest run."""
+        lane, share = await self._once(lanes, number, step)
+        if self.ask.clock is Clock.COUNT or step.kind is not Kind.EVIDENCE:
+            return lane, None
+        for _ in range(RETRIES):
+            if lane.error or share is None or share <= BUSY or self._spare <= 0:
+                break
+            self._spare -= 1
+            lane, share = await self._once(lanes, number, step)
+        return lane, share
+
+    async def _once(self, lanes: Lanes, number: int, step: Step) -> tuple[LaneResult, float | None]:
+        condition = self._collectors[step.table].table.condition
+        spec = RunSpec(
+            run_id=f"measure-{number}",
+            folder=self.ask.folder,
+            arms=(step.arm,),
+            workload=condition.workload,
+            params=condition.params,
+            clock=condition.clock,
+            purpose="measure",
+            traced=step.kind in (Kind.COUNTED, Kind.TRACED),
+            shift=condition.shift or 0,
+            seed=step.seed,
+            probes=probes_for(self.ask, step.arm) if step.kind is Kind.COUNTED else None,
+        )
+        watch = HostWatch()
+        result = await RunSession(lanes, spec, self._sources, watch).execute()
+        return result.lanes[step.arm], watch.waited_share
+
+    def _tell(self, number: int, step: Step) -> None:
+        if self._progress:
+            gone = time.monotonic() - self._began
+            left = gone / self.done * (self.total - self.done) if self.done else None
+            self._progress(Progress(number, self.done, self.total, step, left, self.report))
+
+    def _learn(self, lane: LaneResult) -> None:
+        """What only a guest knows: the kernel's own name, QEMU's version, what executes it."""
+        if lane.facts:
+            self.report.host["qemu"] = lane.facts.qemu_version
+            self.report.host["accel"] = str(lane.facts.accel)
+        if lane.kernel:
+            self.report.arms = tuple(
+                replace(arm, kernel=lane.kernel) if arm.name == lane.arm else arm
+                for arm in self.report.arms
             )
-            lane = await _one(lanes, spec, sources)
-            if with_trace:
-                rows[arm].add_traced(lane)
-            else:
-                rows[arm].add_untraced(lane)
-    return table()
 
 
-async def _one(lanes: Lanes, spec: RunSpec, sources: Mapping[str, LaneSource]) -> LaneResult:
-    result = await RunSession(lanes, spec, sources, _Silent()).execute()
-    return result.lanes[spec.arms[0]]
+def workers(memory_mb: int) -> int:
+    """Guests that may run at once on the count clock: a CPU each, and half of the memory."""
+    cpus = len(os.sched_getaffinity(0))
+    room = int(psutil.virtual_memory().available / 2**20 / 2 // memory_mb)
+    return max(1, min(cpus, room, MAX_WORKERS))
+
+
+def plain_facts(ask: Ask, arm: str) -> ArmFacts:
+    """What the lesson alone says of an arm."""
+    one = ask.folder.arm(arm)
+    return ArmFacts(one.name, one.title, one.role, "", "", "", (), ())

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lesson's claims: what has to be measured for one, and whether it holds. Pure."""
+
+from __future__ import annotations
+
+import statistics
+
+from duet.guests.types import Clock
+from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Claim
+from duet.measure.compare import told_value
+from duet.measure.model import Table
+from duet.measure.plan import Ask
+
+LIVE_SECONDS = 1
+"""Of workloads with a length, where the claim does not say; the count clock has no noise."""
+
+
+def ask_for(folder: LessonFolder, claim: Claim, repeats: int = 1) -> Ask:
+    """The smallest measurement that tells whether a claim holds."""
+    lesson = folder.lesson
+    short = {"seconds": LIVE_SECONDS} if "seconds" in lesson.params else {}
+    arms = (claim.arm,) if claim.to in (None, claim.arm) else (str(claim.to), claim.arm)
+    return Ask(
+        folder=folder,
+        arms=arms,
+        workload=claim.workload or next(iter(lesson.workloads)),
+        clock=Clock(claim.clock),
+        params=folder.check_params({**short, **claim.params}, claim.clock),
+        repeats=repeats,
+        shifts=(claim.shift if claim.clock == "count" else 0,),
+        metrics=frozenset(m for m in (claim.metric, claim.equals) if m is not None),
+    )
+
+
+def told(claim: Claim) -> str:
+    """The claim in a few words, for ids and sentences."""
+    words = [claim.metric, claim.arm, *(["to", claim.to] if claim.to else [])]
+    words += ["equals", claim.equals] if claim.equals else []
+    words += [f"{name}={value}" for name, value in claim.params.items()]
+    return " ".join([*words, claim.clock, *([f"shift {claim.shift}"] if claim.shift else [])])
+
+
+def broken(claim: Claim, table: Table) -> str | None:
+    """What is wrong with a claim on this table; None when it holds."""
+    value = _middle(table, claim.metric, claim.arm)
+    if isinstance(value, str):
+        return value
+    if claim.equals is not None:
+        other = _middle(table, claim.equals, claim.arm)
+        if isinstance(other, str):
+            return other
+        if value != other:
+            return (
+                f"{claim.metric} of {claim.arm} is {told_value(value)}, "
+                f"but {claim.equals} is {told_value(other)}"
+            )
+    found = _outside(value, claim.value_min, claim.value_max, f"{claim.metric} of {claim.arm}")
+    if found is not None or claim.to is None:
+        return found
+    base = _middle(table, claim.metric, claim.to)
+    if isinstance(base, str):
+        return base
+    if not base:
+        return f"{claim.metric} of {claim.to} is 0, so there is no ratio"
+    return _outside(value / base, claim.ratio_min, claim.ratio_max, f"{claim.arm} over {claim.to}")
+
+
+def _middle(table: Table, metric: str, arm: str) -> float | str:
+    """The median, or why there is none."""
+    one = table.of(metric, arm)
+    if one is None:
+        return f"{arm} has no metric {metric} here"
+    if one.refused is not None:
+        return f"{metric} of {arm} is refused: {one.refused}"
+    return statistics.median(one.samples) if one.samples else f"{metric} of {arm} has no number"
+
+
+def _outside(value: float, low: float | None, high: float | None, what: str) -> str | None:
+    if low is not None and value < low:
+        return f"{what} is {told_value(value)}, but at least {told_value(low)} is claimed"
+    if high is not None and value > high:
+        return f"{what} is {told_value(value)}, but at most {told_value(high)} is claimed"
+    return None

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One arm against another: a verdict, or the sentence that says why there is none. Pure."""
+
+from __future__ import annotations
+
+import statistics
+
+from duet.guests.types import Clock
+from duet.measure.model import MIN_RUNS, Comparison, Condition, Series, Table, Verdict
+from duet.measure.stats import equal, mann_whitney_p, ratio_ci
+
+RESOLUTION_STEPS = 10
+"""A median below so many steps of its clock is a reading of the clock, not of the kernel."""
+
+
+def compare_all(table: Table, arms: tuple[str, ...]) -> list[Comparison]:
+    """Every metric of every arm against the first arm; extra metrics have no verdict."""
+    because = table.refusals[0] if table.refusals else None
+    found: list[Comparison] = []
+    for metric in dict.fromkeys(s.metric for s in table.series if not s.extra):
+        first = table.of(metric, arms[0])
+        for arm in arms[1:]:
+            other = table.of(metric, arm)
+            if first is not None and other is not None:
+                found.append(compare(other, first, table.condition, because))
+    return found
+
+
+def compare(
+    ours: Series, theirs: Series, condition: Condition, because: str | None = None
+) -> Comparison:
+    """One metric of an arm against the arm it is measured by.
+
+    Args:
+        because: why no wall-clock verdict of this table may be given (a busy host).
+    """
+    wall = condition.clock is Clock.WALL
+    why = _unusable(ours, theirs)
+    if why is None and ours.evidence == "static":
+        return _exact(ours, theirs, "read from DWARF")
+    if why is None:
+        why = _wall_refusal(ours, theirs, because) if wall else _count_refusal(ours, theirs)
+    if why is not None:
+        return _refused(ours, theirs, why)
+    if wall:
+        return _measured(ours, theirs)
+    return _exact(ours, theirs, f"{told_equal(ours.n)} at {told_shift(condition.shift)}")
+
+
+def verdict_line(table: Table, metric: str) -> str:
+    """All comparisons of one metric in a line; one reason is told once."""
+    found = [c for c in table.comparisons if c.metric == metric]
+    reasons = {why_refused(c) for c in found}
+    if len(found) > 1 and len(reasons) == 1 and None not in reasons:
+        return f"No verdict: {reasons.pop()}"
+    return " ".join(c.sentence for c in found) or "No verdict: there is nothing to compare with."
+
+
+def why_refused(comparison: Comparison) -> str | None:
+    """The reason alone; None for a verdict."""
+    if comparison.verdict != "refused":
+        return None
+    return comparison.sentence.partition(": ")[2]
+
+
+def told_shift(shift: int | None) -> str:
+    """'8 ns an instruction' for shift 3."""
+    return f"{1 << (shift or 0)} ns an instruction"
+
+
+def told_equal(n: int) -> str:
+    """What makes a run of the count clock evidence."""
+    return f"{n} equal runs"
+
+
+def told_value(value: float) -> str:
+    """Four digits that count; whole numbers whole: '1,234', '0.01235', '12,916.4'."""
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if abs(value) >= 1000:
+        return f"{value:,.1f}"
+    return f"{value:.4g}"
+
+
+def _unusable(ours: Series, theirs: Series) -> str | None:
+    for one in (ours, theirs):
+        if one.refused is not None:
+            return f"{one.arm}: {one.refused}"
+        if not one.samples:
+            return f"{one.arm} has no number"
+    for one in (ours, theirs):
+        middle = statistics.median(one.samples)
+        if one.resolution and middle < RESOLUTION_STEPS * one.resolution:
+            return (
+                f"the median of {one.arm}, {told_value(middle)} {one.unit}, stands at the "
+                f"resolution of its clock ({told_value(one.resolution)} {one.unit})"
+            )
+    return None
+
+
+def _wall_refusal(ours: Series, theirs: Series, because: str | None) -> str | None:
+    if ours.evidence == "counted":
+        return "counted in one traced run; on the wall clock that is shown and not judged"
+    if because is not None:
+        return because
+    n = min(ours.n, theirs.n)
+    if n < MIN_RUNS:
+        return f"n = {n}, and fewer than {MIN_RUNS} runs give no verdict"
+    if min(*ours.samples, *theirs.samples) <= 0:
+        return "a run gave no positive number, so there is no ratio"
+    return None
+
+
+def _count_refusal(ours: Series, theirs: Series) -> str | None:
+    for one in (ours, theirs):
+        if one.n < 2:
+            return f"{one.arm} ran once; it takes two equal runs to call it deterministic"
+        if not equal(one.samples):
+            low, high = min(one.samples), max(one.samples)
+            return (
+                f"equal runs of {one.arm} differ: "
+                f"{told_value(low)} and {told_value(high)} {one.unit}"
+            )
+    return None
+
+
+def _refused(ours: Series, theirs: Series, why: str) -> Comparison:
+    sentence = f"No verdict on {ours.arm} against {theirs.arm}: {why}."
+    return Comparison(
+        ours.metric, ours.arm, theirs.arm, None, None, None, None, "refused", sentence
+    )
+
+
+def _measured(ours: Series, theirs: Series) -> Comparison:
+    ratio = statistics.median(ours.samples) / statistics.median(theirs.samples)
+    low, high = ratio_ci(ours.samples, theirs.samples)
+    p = mann_whitney_p(ours.samples, theirs.samples)
+    n = min(ours.n, theirs.n)
+    within = f"95 % interval {told_value(low)} to {told_value(high)}, n = {n}, p = {p:.2g}"
+    verdict: Verdict
+    if low <= 1 <= high:
+        verdict = "no difference proven"
+        sentence = f"{ours.arm} against {theirs.arm}: no difference proven ({within})."
+    else:
+        verdict = "higher" if ratio > 1 else "lower"
+        sentence = f"{_change(ours, theirs, ratio)} ({within})."
+    return Comparison(
+        ours.metric, ours.arm, theirs.arm, ratio, (low, high), None, p, verdict, sentence
+    )
+
+
+def _exact(ours: Series, theirs: Series, how: str) -> Comparison:
+    one, other = statistics.median(ours.samples), statistics.median(theirs.samples)
+    ratio = one / other if other else None
+    if ratio is None:
+        said = f"{ours.arm} {told_value(one)} {ours.unit}, {theirs.arm} {told_value(other)}"
+    else:
+        said = _change(ours, theirs, ratio)
+    span = _range(ours, theirs)
+    starts = min(len(ours.perturbed), len(theirs.perturbed))
+    robust = ""
+    if span:
+        robust = f"; over {starts} perturbed starts {told_value(span[0])} to {told_value(span[1])}"
+        if ratio != 1 and span[0] < 1 < span[1]:
+            robust += ", which includes no change"
+    sentence = f"{said}: deterministic ({how}{robust})."
+    return Comparison(
+        ours.metric, ours.arm, theirs.arm, ratio, None, span, None, "deterministic", sentence
+    )
+
+
+def _range(ours: Series, theirs: Series) -> tuple[float, float] | None:
+    """Ratios of the same perturbed start, lowest and highest."""
+    pairs = zip(ours.perturbed, theirs.perturbed, strict=False)
+    ratios = [one / other for one, other in pairs if other]
+    return (min(ratios), max(ratios)) if ratios else None
+
+
+def _change(ours: Series, theirs: Series, ratio: float) -> str:
+    if ratio == 1:
+        return f"{ours.arm} is as {theirs.arm}"
+    if ours.better == "neither":
+        judged = ""
+    else:
+        judged = ", better" if (ratio > 1) == (ours.better == "higher") else ", worse"
+    times = f", {told_value(ratio)} times" if ratio >= 2 else ""
+    return f"{ours.arm} {100 * (ratio - 1):+.1f} % against {theirs.arm}{times}{judged}"

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is to be measured, and which runs that takes in which order. Pure.
+
+Wall clock: arms interleaved A B B A, so that slow drift of the host hits all alike; one guest at a
+time, booted anew for each stretch of one arm. Count clock: a run is the same whatever else the
+host does, so order is only a matter of what is known first when the work is cut short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from duet.errors import InputError
+from duet.guests.types import Clock
+from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Lesson, Metric
+from duet.measure.model import MIN_RUNS, Condition
+
+MAX_REPEATS = 100
+MAX_RUNS = 2000
+"""Of one measurement; a sweep multiplies quickly."""
+EQUAL_RUNS = 2
+PERTURBED = 3
+WAITING_SHIFTS = (0, 3)
+"""Settings of nanoseconds per instruction for a lesson whose cost is waiting."""
+FIRST_SEED = 1
+
+
+class Kind(StrEnum):
+    """What a run is for."""
+
+    EVIDENCE = "untraced"
+    PERTURBED = "perturbed start"
+    COUNTED = "counted"
+    TRACED = "traced"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A measurement, checked.
+
+    Args:
+        arms: at least one; the first is what the others are compared with.
+        params: through LessonFolder.check_params; a swept knob's value is replaced.
+        repeats: untraced runs per arm on the wall clock, equal runs on the count clock.
+        shifts: settings of 2^shift ns an instruction; (0,) on the wall clock.
+        sweep: (param, values), each checked.
+        perturbed: count clock: runs per arm with another seed.
+        explain: also one run per arm with the probes that explain, for `duet run`.
+        metrics: only these; None: all that apply.
+    """
+
+    folder: LessonFolder
+    arms: tuple[str, ...]
+    workload: str
+    clock: Clock
+    params: dict[str, int]
+    repeats: int
+    shifts: tuple[int, ...] = (0,)
+    sweep: tuple[str, tuple[int, ...]] | None = None
+    perturbed: int = 0
+    explain: bool = False
+    metrics: frozenset[str] | None = None
+
+    @property
+    def lesson(self) -> Lesson:
+        """What it says."""
+        return self.folder.lesson
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One run.
+
+    Args:
+        table: index of its condition.
+        seed: of the guest, on the count clock.
+    """
+
+    table: int
+    arm: str
+    kind: Kind
+    seed: int = FIRST_SEED
+
+
+def default_repeats(clock: Clock) -> int:
+    """Runs per arm that a verdict takes."""
+    return MIN_RUNS if clock is Clock.WALL else EQUAL_RUNS
+
+
+def default_shifts(lesson: Lesson, clock: Clock) -> tuple[int, ...]:
+    """Settings of the count clock at which the lesson is told."""
+    return WAITING_SHIFTS if lesson.waiting and clock is Clock.COUNT else (0,)
+
+
+def order(arms: Iterable[str], repeats: int) -> list[str]:
+    """Who runs when, untraced: A B C C B A A B C ... so that slow drift hits all alike."""
+    forward = list(arms)
+    rounds = [forward if r % 2 == 0 else forward[::-1] for r in range(repeats)]
+    return [arm for one in rounds for arm in one]
+
+
+def conditions(ask: Ask) -> list[Condition]:
+    """One per table: sweep values, and for each the settings of the count clock."""
+    knob, values = ask.sweep or ("", (0,))
+    wall = ask.clock is Clock.WALL
+    return [
+        Condition(
+            ask.clock,
+            None if wall else shift,
+            ask.workload,
+            {**ask.params, knob: value} if ask.sweep else dict(ask.params),
+        )
+        for value in values
+        for shift in ((0,) if wall else ask.shifts)
+    ]
+
+
+def steps(ask: Ask) -> list[Step]:
+    """Every run of the measurement in order.
+
+    Raises:
+        InputError: no arm, a senseless number of runs, or more runs than anyone waits for.
+    """
+    if not ask.arms or not 1 <= ask.repeats <= MAX_REPEATS:
+        raise InputError(
+            f"a measurement takes arms and 1 to {MAX_REPEATS} repeats, "
+            f"but {len(ask.arms)} arms and {ask.repeats} repeats came.",
+            remedy="Give --arms and --repeats.",
+        )
+    tables = range(len(conditions(ask)))
+    found = _wall_steps(ask, tables) if ask.clock is Clock.WALL else _count_steps(ask, tables)
+    if len(found) > MAX_RUNS:
+        raise InputError(
+            f"that would be {len(found)} runs; more than {MAX_RUNS} are refused.",
+            remedy="Sweep fewer values, or name fewer arms or repeats.",
+        )
+    return found
+
+
+def _wall_steps(ask: Ask, tables: Sequence[int]) -> list[Step]:
+    found: list[Step] = []
+    for table in tables:
+        block = [Step(table, arm, Kind.EVIDENCE) for arm in order(ask.arms, _untraced(ask))]
+        last = block[-1].arm if block else ask.arms[0]
+        turned = ask.arms if last == ask.arms[0] else ask.arms[::-1]
+        kinds = [Kind.COUNTED] if _counting(ask) else []
+        kinds += [Kind.TRACED] if ask.explain else []
+        found += block
+        found += [
+            Step(table, arm, kind) for arm in turned for kind in kinds if _has(ask, arm, kind)
+        ]
+    return found
+
+
+def _count_steps(ask: Ask, tables: Sequence[int]) -> list[Step]:
+    pairs = [(table, arm) for table in tables for arm in ask.arms]
+    found = [Step(t, a, Kind.EVIDENCE) for t, a in pairs for _ in range(_untraced(ask))]
+    for kind, times in ((Kind.COUNTED, min(ask.repeats, EQUAL_RUNS)), (Kind.TRACED, 1)):
+        found += [Step(t, a, kind) for t, a in pairs for _ in range(times) if _has(ask, a, kind)]
+    if _untraced(ask):
+        for seed in range(FIRST_SEED + 1, FIRST_SEED + 1 + ask.perturbed):
+            found += [Step(t, a, Kind.PERTURBED, seed) for t, a in pairs]
+    return found
+
+
+def _untraced(ask: Ask) -> int:
+    """Untraced runs per arm; none where nothing is read from them."""
+    lines = any(metrics_of(ask, arm, ("line",)) for arm in ask.arms)
+    return ask.repeats if ask.explain or lines or not _counting(ask) else 0
+
+
+def _counting(ask: Ask) -> bool:
+    return any(_has(ask, arm, Kind.COUNTED) for arm in ask.arms)
+
+
+def _has(ask: Ask, arm: str, kind: Kind) -> bool:
+    if kind is Kind.TRACED:
+        return ask.explain
+    return bool(metrics_of(ask, arm, ("event", "span")))
+
+
+def metrics_of(
+    ask: Ask, arm: str, sources: Sequence[str] = ("line", "event", "span", "dwarf")
+) -> dict[str, Metric]:
+    """The metrics that this arm has under what is asked, from these sources."""
+    return {
+        name: metric
+        for name, metric in ask.lesson.metrics.items()
+        if (ask.metrics is None or name in ask.metrics)
+        and any(getattr(metric, source) is not None for source in sources)
+        and applies(ask.lesson, metric, ask.workload, ask.clock, arm)
+    }
+
+
+def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: str) -> bool:
+    """Does this arm have this number? An event that the arm does not emit is none of its own."""
+    needed = {metric.event, *(metric.span or ())} - {None}
+    there = {p.name for p in lesson.probes if not p.arms or arm in p.arms}
+    return (
+        (not metric.workloads or workload in metric.workloads)
+        and (not metric.clocks or str(clock) in metric.clocks)
+        and (not metric.arms or arm in metric.arms)
+        and needed <= there
+    )
+
+
+def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
+    """The first metric that this workload gives on this clock: what a measurement is about.
+
+    Raises:
+        InputError: it gives none.
+    """
+    for name, metric in lesson.metrics.items():
+        if not metric.extra and any(
+            applies(lesson, metric, workload, clock, arm.name) for arm in lesson.arms
+        ):
+            return name
+    raise InputError(
+        f"the workload '{workload}' has no metric on the {clock} clock.",
+        remedy="Choose another --workload or --clock.",
+    )
+
+
+def probes_for(ask: Ask, arm: str) -> frozenset[str]:
+    """Exactly the probes that the counted run of an arm switches on."""
+    chosen = metrics_of(ask, arm, ("event", "span")).values()
+    return frozenset(n for m in chosen for n in (m.event, *(m.span or ())) if n is not None)

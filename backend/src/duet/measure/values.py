@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The numbers of a run: out of the workload's lines, and out of what its events amount to. Pure."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+from duet.errors import KernelError
+from duet.lessons.manifest import Metric
+from duet.session import LaneResult
+
+OUT_OF_MEMORY = 9
+PICKS: dict[str, Callable[[Sequence[float]], float]] = {
+    "last": lambda values: values[-1],
+    "first": lambda values: values[0],
+    "sum": sum,
+    "mean": statistics.fmean,
+    "max": max,
+    "min": min,
+    "p50": statistics.median,
+}
+
+
+def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
+    """The value in the workload's lines, in the metric's unit; None where no line has it."""
+    assert metric.line is not None
+    pattern = re.compile(metric.line)
+    found = [match for line in lines for match in pattern.finditer(line)]
+    if not found:
+        return None
+    return PICKS[metric.pick or "last"]([float(m["value"]) for m in found]) * metric.scale
+
+
+def tally_value(name: str, metric: Metric, tallies: Mapping[str, float]) -> float | None:
+    """The value that the session picked out of the events, in the metric's unit."""
+    return tallies[name] * metric.scale if name in tallies else None
+
+
+def workload_trouble(lane: LaneResult) -> KernelError | None:
+    """A workload that did not end well, in its own words; None when it did."""
+    if not lane.status:
+        return None
+    errors = [line.text for line in lane.lines if line.stream == "err" and line.text.strip()]
+    said = errors or [line.text for line in lane.lines if line.text.strip()]
+    words = f": {said[-1].strip()}" if said else ""
+    if lane.status > 0:
+        how, remedy = f"ended with status {lane.status}", "Mend what it says, and measure again."
+    else:
+        how = f"was killed by signal {-lane.status}"
+        remedy = (
+            "The guest may be out of memory: ask for less, or raise memory_mb in lesson.yaml."
+            if lane.status == -OUT_OF_MEMORY
+            else "Run it again; if it happens again, that kernel has trouble with this workload."
+        )
+    return KernelError(
+        f"the workload on {lane.arm} {how}{words}".rstrip(".") + ".",
+        remedy=remedy,
+        detail="\n".join(line.text for line in lane.lines[-20:]),
+    )

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sink that watches whether the host let a guest run, from its workload's start to its end."""
+
+from __future__ import annotations
+
+from duet.guests import CpuTime, cpu_time
+from duet.session import Batch, LanePhase, LaneState, Line, Loss, Metrics, Row, RunState
+
+BUSY = 0.15
+"""Waiting for a host CPU, as a part of the time in which the guest wanted one. Two vCPUs on two
+CPUs and our own reading of their output make some 5 % on a host with nothing else to do."""
+
+
+class HostWatch:
+    """Hears a run (SessionSink) and keeps only how long its guest had to wait for the host."""
+
+    def __init__(self) -> None:
+        self._before: CpuTime | None = None
+        self._pid: int | None = None
+        self.used: CpuTime | None = None
+
+    @property
+    def waited_share(self) -> float | None:
+        """Part of the wanted CPU time; None where it cannot be read."""
+        return None if self.used is None else self.used.waited_share
+
+    def on_lane(self, state: LaneState) -> None:
+        """Read the clock of the guest's threads when its workload begins and ends."""
+        if state.pid is None:
+            return
+        if state.phase is LanePhase.RUNNING and self._before is None:
+            self._before = cpu_time(state.pid)
+        elif state.phase in (LanePhase.DRAINING, LanePhase.DONE) and self.used is None:
+            now = cpu_time(state.pid)
+            if now is not None and self._before is not None:
+                self.used = now.since(self._before)
+
+    def on_run(self, state: RunState) -> None:
+        """Nothing."""
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        """Nothing."""
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """Nothing."""
+
+    def on_metrics(self, arm: str, metrics: Metrics) -> None:
+        """Nothing."""
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        """Nothing; the result has them."""
+
+    def on_line(self, arm: str, line: Line) -> None:
+        """Nothing; the result has them."""
