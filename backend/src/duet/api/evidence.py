@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from duet.api.bundling import host_fingerprint
+from duet.api.kernel_builds import find_image
 from duet.api.sources import house_sources
+from duet.errors import DuetError
 from duet.kernels import KernelSettings
+from duet.kernels.dwarf import read as read_dwarf
 from duet.measure import Ask, Measuring, Progress
+from duet.measure.plan import metrics_of
 
 
 async def house_measuring(
@@ -26,6 +31,23 @@ async def house_measuring(
         ask,
         await house_sources(ask.folder, ask.arms, settings),
         host=host_fingerprint(),
+        statics=await asyncio.to_thread(read_statics, ask, settings),
         command=command,
         progress=progress,
     )
+
+
+def read_statics(ask: Ask, settings: KernelSettings) -> dict[str, dict[str, float | DuetError]]:
+    """arm -> metric -> its value in the arm's vmlinux, or why it has none. Blocking."""
+    found: dict[str, dict[str, float | DuetError]] = {}
+    for arm in ask.arms:
+        for name, metric in metrics_of(ask, arm, ("dwarf",)).items():
+            assert metric.dwarf is not None
+            try:
+                value: float | DuetError = read_dwarf(
+                    find_image(ask.folder, arm, settings).vmlinux, metric.dwarf
+                )
+            except DuetError as error:
+                value = error
+            found.setdefault(arm, {})[name] = value
+    return found

@@ -43,6 +43,14 @@ RUN_KEYS = (
     "wait_ns, grace_periods and events_* come from the traced run of the same arm and are null "
     "with --no-trace."
 )
+MEASURE_KEYS = (
+    "JSON keys: lesson, clock, workload, params, at, command, host, arms, rows: [{arm, metric, "
+    "unit, better, median, mean, ci, n, clock, shift, evidence, samples, perturbed, refused}], "
+    "comparisons: [{metric, arm, to, ratio, ci, range, p, verdict, sentence}], ratio and verdict "
+    "(of the first metric, last arm against first), partial (null, or why it is not whole). "
+    "With --against-seeds: rows: [{lesson, claim, mail, mail_ratio, ratio, arm, to, metric, "
+    "clock, shift, n, interval, verdict, because}], skipped, seconds, partial."
+)
 RECORD_KEYS = (
     "JSON keys: file (null with --only-measured), bytes, lesson, params, clock, arms: [{arm, "
     "phase, ops, events_read, events_lost}], measured (path or null)."
@@ -107,6 +115,60 @@ def run(
     from duet.cli.run import run as body
 
     return body(lesson, arms, workload, clock, set or [], repeats, not no_trace, json)
+
+
+@app.command(epilog=MEASURE_KEYS)
+def measure(
+    lesson: MaybeLesson = None,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: Clock = "",
+    set: Set = None,
+    sweep: Annotated[
+        str, typer.Option("--sweep", help="NAME=VALUE,VALUE: a table per value of a knob.")
+    ] = "",
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats",
+            help="Runs per arm: untraced ones on the wall clock (5), equal ones on the count "
+            "clock (2).",
+        ),
+    ] = None,
+    shift: Annotated[
+        str,
+        typer.Option(
+            "--shift",
+            help="Count clock: 2^shift ns an instruction, with commas; default 0, and 0,3 for "
+            "lessons about waiting.",
+        ),
+    ] = "",
+    format: Annotated[
+        str,
+        typer.Option("--format", help="mail, ministat, lkp, will-it-scale, sweep, json or csv."),
+    ] = "mail",
+    output: Annotated[Path | None, typer.Option("--output", help="File; default: stdout.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="With --against-seeds: all lessons.")] = False,
+    against_seeds: Annotated[
+        bool,
+        typer.Option("--against-seeds", help="Look for the figures of the mails; one table."),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Measure arms against each other, untraced, and say what that proves."""
+    from duet.cli.measure_args import Given
+
+    if json:
+        format = "json"
+    if against_seeds or all:
+        from duet.cli.against import against
+
+        others = (arms, workload, clock, set, sweep, repeats, shift)
+        return against(lesson, all, against_seeds, any(others), format, output)
+    from duet.cli.measure import measure as body
+
+    given = Given(lesson or "", arms, workload, clock, tuple(set or ()), sweep, repeats, shift)
+    return body(given, format, output)
 
 
 @app.command(epilog=RECORD_KEYS)

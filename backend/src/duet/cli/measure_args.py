@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The options of `duet measure`, checked. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from duet.cli.output import split_names
+from duet.cli.request import read_request
+from duet.errors import InputError
+from duet.guests import Clock
+from duet.lessons.load import LessonFolder, slugs
+from duet.measure import Ask
+from duet.measure.plan import MAX_REPEATS, PERTURBED, default_repeats, default_shifts
+
+MAX_SHIFT = 10
+MAX_VALUES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """As they stand on the command line."""
+
+    lesson: str
+    arms: str = ""
+    workload: str = ""
+    clock: str = ""
+    settings: tuple[str, ...] = ()
+    sweep: str = ""
+    repeats: int | None = None
+    shift: str = ""
+
+
+def read_ask(given: Given) -> Ask:
+    """What is to be measured.
+
+    Raises:
+        InputError: anything unknown, impossible or out of range, in one sentence.
+    """
+    if not given.lesson:
+        raise InputError(
+            "a measurement needs a lesson.",
+            remedy=f"Name one: {', '.join(slugs())}; or --all --against-seeds.",
+        )
+    request = read_request(
+        given.lesson, given.arms, given.workload, given.clock, list(given.settings)
+    )
+    if len(request.arms) < 2:
+        raise InputError(
+            f"a comparison takes two arms, but only '{request.arms[0]}' came.",
+            remedy=f"Name another: {', '.join(a.name for a in request.folder.lesson.arms)}.",
+        )
+    count = request.clock is Clock.COUNT
+    repeats = default_repeats(request.clock) if given.repeats is None else given.repeats
+    if not 1 <= repeats <= MAX_REPEATS:
+        raise InputError(
+            f"--repeats wants 1 to {MAX_REPEATS} runs per arm, but {repeats} came.",
+            remedy=f"Leave it out for {default_repeats(request.clock)}.",
+        )
+    return Ask(
+        folder=request.folder,
+        arms=request.arms,
+        workload=request.workload,
+        clock=request.clock,
+        params=request.params,
+        repeats=repeats,
+        shifts=read_shifts(given.shift, request.clock)
+        or default_shifts(request.folder.lesson, request.clock),
+        sweep=read_sweep(given.sweep, request.folder, request.params, request.clock),
+        perturbed=PERTURBED if count else 0,
+    )
+
+
+def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
+    """`0,3` as (0, 3); () when nothing was given.
+
+    Raises:
+        InputError: not numbers from 0 to MAX_SHIFT, one twice, or no count clock.
+    """
+    if not text:
+        return ()
+    if clock is Clock.WALL:
+        raise InputError(
+            "--shift sets the nanoseconds per instruction of the count clock, "
+            "but this is the wall clock.",
+            remedy="Add --clock count, or leave --shift out.",
+        )
+    values = _numbers(text, "--shift", "0,3")
+    if any(not 0 <= v <= MAX_SHIFT for v in values):
+        raise InputError(
+            f"--shift wants numbers from 0 to {MAX_SHIFT}, but '{text:.40}' came.",
+            remedy="Shift 0 is 1 ns an instruction, shift 3 is 8 ns.",
+        )
+    return values
+
+
+def read_sweep(
+    text: str, folder: LessonFolder, params: dict[str, int], clock: Clock
+) -> tuple[str, tuple[int, ...]] | None:
+    """`hogs=1,3,9` as ("hogs", (1, 3, 9)); None when nothing was given.
+
+    Raises:
+        InputError: no such knob, no values, one twice, or one that the knob does not take.
+    """
+    if not text:
+        return None
+    name, equals, rest = text.partition("=")
+    name = name.strip()
+    if not equals or not split_names(rest):
+        raise InputError(
+            f"--sweep wants NAME=VALUE,VALUE, but '{text:.60}' came.",
+            remedy="Write for example: --sweep hogs=1,3,9.",
+        )
+    values = _numbers(rest, f"--sweep {name}", "1,3,9")
+    if len(values) > MAX_VALUES:
+        raise InputError(
+            f"--sweep takes at most {MAX_VALUES} values, but {len(values)} came.",
+            remedy="Sweep fewer.",
+        )
+    for value in values:
+        checked = folder.check_params({**params, name: value}, str(clock))
+        if checked[name] != value:
+            raise InputError(
+                f"'{name}' cannot be swept on the {clock} clock: it is always {checked[name]}.",
+                remedy="Sweep another knob, or use the other clock.",
+            )
+    return name, values
+
+
+def _numbers(text: str, option: str, example: str) -> tuple[int, ...]:
+    try:
+        values = tuple(int(part) for part in split_names(text))
+    except ValueError:
+        values = ()
+    if not values:
+        raise InputError(
+            f"{option} wants whole numbers with commas, but '{text:.60}' came.",
+            remedy=f"Write for example: {example}.",
+        )
+    if len(set(values)) != len(values):
+        raise InputError(
+            f"{option} has a value twice: '{text:.60}'.", remedy="Give each value once."
+        )
+    return values
+
+
+def command_of(ask: Ask) -> str:
+    """What measures the same again, with every default written out."""
+    words = ["./duet", "measure", ask.folder.slug, "--arms", ",".join(ask.arms)]
+    words += ["--workload", ask.workload, "--clock", str(ask.clock)]
+    swept = ask.sweep[0] if ask.sweep else None
+    for name, value in ask.params.items():
+        if name != swept and value != ask.lesson.params[name].default:
+            words += ["--set", f"{name}={value}"]
+    if ask.sweep:
+        words += ["--sweep", f"{ask.sweep[0]}={','.join(map(str, ask.sweep[1]))}"]
+    words += ["--repeats", str(ask.repeats)]
+    if ask.clock is Clock.COUNT:
+        words += ["--shift", ",".join(map(str, ask.shifts))]
+    return shlex.join(words)

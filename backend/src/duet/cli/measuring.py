@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a measurement on a terminal: progress with an ETA on stderr, signals that end it well."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from duet.cli.output import note
+from duet.measure import Progress
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
+    """Run to the end, or until SIGINT or SIGTERM; False when it was cut short.
+
+    Guests are gone in either case. A second signal ends this process at once, and its guests
+    with it.
+    """
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    asked = False
+
+    def end() -> None:
+        nonlocal asked
+        if asked:
+            os._exit(130)
+        asked = True
+        note("ending; what was measured so far follows")
+        task.cancel()
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, end)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not asked:
+            raise
+        return False
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+    return True
+
+
+class Teller:
+    """Tells progress on stderr: a bar on a terminal, else a line per run. Use as `with`."""
+
+    def __init__(self) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
+        self._bar = Bar(*columns, console=Console(stderr=True)) if sys.stderr.isatty() else None
+        self._task = self._bar.add_task("booting", total=None, left="") if self._bar else None
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        if self._bar:
+            self._bar.start()
+        return self.tell
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def tell(self, step: Progress) -> None:
+        """One run begins."""
+        left = "" if step.left_s is None else f"about {told_time(step.left_s)} left"
+        if self._bar and self._task is not None:
+            self._bar.update(
+                self._task,
+                description=f"{step.step.arm}, {step.step.kind}",
+                completed=step.done,
+                total=step.total,
+                left=left,
+            )
+        else:
+            note(f"{step} ({left})" if left else str(step))
+
+
+def told_time(seconds: float) -> str:
+    """'40 s', '3 min', '2 h 5 min'."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
