@@ -44,7 +44,7 @@ check: ## lint, format, types, layers, drift, shell
 	cd backend && ../$(VENV)/mypy
 	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
 	cd frontend && npm run --silent check
-	shellcheck setup.sh duet .ci/run vm-images/root/init
+	shellcheck setup.sh duet .ci/run vm-images/root/init vm-images/root/duet-scratch
 	./duet lint
 
 kernel: ## build the kernels of LESSON (default: all)

@@ -173,6 +173,7 @@ void run_plan(struct run *run, const char *text, size_t len)
 		err = set_up(run);
 	}
 	if (err) {
+		run->finished = run->planned && run->plan.autostart;
 		take_down(run);
 		run_error(run);
 		return;

@@ -59,7 +59,7 @@ def _python() -> Iterator[Check]:
 def _program(
     program: str, package: str, purpose: str, absent: Status = "missing", flag: str = "--version"
 ) -> Check:
-    path = shutil.which(program)
+    path = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if path is None:
         remedy = f"Install: apt-get install {package}"
         return Check(program, absent, "not found", purpose, remedy)
@@ -118,6 +118,9 @@ def _guests() -> Iterator[Check]:
     yield _program("qemu-system-x86_64", "qemu-system-x86", "booting guests")
     yield _program("busybox", "busybox-static", "the guests' root", flag="--help")
     yield _program("stress-ng", "stress-ng", "the mail's own workload")
+    yield _program("fio", "fio", "a workload of the guests")
+    yield _program("mkfs.xfs", "xfsprogs", "the guests' scratch disks", flag="-V")
+    yield _program("mkfs.ext4", "e2fsprogs", "the guests' scratch disks", flag="-V")
     yield _launcher()
     yield _kvm()
 

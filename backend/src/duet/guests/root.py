@@ -64,7 +64,7 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
         first = log.removeprefix("error: ").partition("\n")[0]
         raise InfraError(
             first or f"The root image cannot be made (exit code {process.returncode}).",
-            remedy="Run ./setup.sh, which installs gcc, make, busybox-static and stress-ng.",
+            remedy="Run ./setup.sh, which installs gcc, make and the programs of the guest.",
             detail=log,
         )
     made = json.loads(out)
