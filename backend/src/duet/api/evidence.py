@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from duet.api.bundling import host_fingerprint
 from duet.api.kernel_builds import find_image
 from duet.api.sources import house_sources
 from duet.errors import DuetError
@@ -14,6 +13,7 @@ from duet.kernels import KernelSettings
 from duet.kernels.dwarf import read as read_dwarf
 from duet.measure import Ask, Measuring, Progress
 from duet.measure.plan import metrics_of
+from duet.measure.provenance import arm_facts, host_fingerprint
 
 
 async def house_measuring(
@@ -30,6 +30,7 @@ async def house_measuring(
     return Measuring(
         ask,
         await house_sources(ask.folder, ask.arms, settings),
+        facts=[arm_facts(ask.folder, arm, settings) for arm in ask.arms],
         host=host_fingerprint(),
         statics=await asyncio.to_thread(read_statics, ask, settings),
         command=command,

@@ -34,6 +34,8 @@ def image_source(
             bzimage=image.bzimage,
             initrd=root.image,
             vcpus=wish.vcpus,
+            memory_mib=wish.memory_mb,
+            disks_mib=(wish.scratch_mb,) if wish.scratch_mb else (),
             cmdline=wish.cmdline,
             clock=wish.clock,
             icount_shift=wish.shift,

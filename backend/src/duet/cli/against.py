@@ -21,6 +21,7 @@ from duet.lessons.load import LessonFolder
 from duet.measure import Table
 from duet.measure.against import RULE, Key, SeedRow, asks_of, counts, rows_of, told_interval
 from duet.measure.compare import told_value
+from duet.measure.plan import knobs
 
 WIDTH = 75
 
@@ -91,12 +92,12 @@ async def _measure(work: Work) -> None:
         if folder.slug in work.skipped:
             continue
         work.partial = f"interrupted in table {number} of {len(todo)}"
-        knobs = [
-            f"{name}={value}"
-            for name, value in ask.params.items()
-            if value != ask.lesson.params[name].default
+        words = [
+            folder.slug,
+            ask.workload,
+            *(f"{name}={value}" for name, value in knobs(ask).items()),
+            f"{ask.clock} clock",
         ]
-        words = [folder.slug, ask.workload, *knobs, f"{ask.clock} clock"]
         note(f"table {number} of {len(todo)}: {', '.join(words)}")
         with Teller() as tell:
             try:

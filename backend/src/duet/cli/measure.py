@@ -12,10 +12,10 @@ from duet.api.evidence import house_measuring
 from duet.cli.measure_args import Given, command_of, read_ask
 from duet.cli.measuring import Teller, interruptible, told_time
 from duet.cli.output import note
-from duet.cli.report_tree import FORMATS, render
 from duet.errors import InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report
+from duet.measure.reports import FORMATS, render
 
 INTERRUPTED = 130
 

@@ -12,7 +12,7 @@ from duet.errors import InputError
 from duet.guests import Clock
 from duet.lessons.load import LessonFolder, slugs
 from duet.measure import Ask
-from duet.measure.plan import MAX_REPEATS, PERTURBED, default_repeats, default_shifts
+from duet.measure.plan import MAX_REPEATS, PERTURBED, default_repeats, default_shifts, knobs
 
 MAX_SHIFT = 10
 MAX_VALUES = 64
@@ -149,10 +149,8 @@ def command_of(ask: Ask) -> str:
     """What measures the same again, with every default written out."""
     words = ["./duet", "measure", ask.folder.slug, "--arms", ",".join(ask.arms)]
     words += ["--workload", ask.workload, "--clock", str(ask.clock)]
-    swept = ask.sweep[0] if ask.sweep else None
-    for name, value in ask.params.items():
-        if name != swept and value != ask.lesson.params[name].default:
-            words += ["--set", f"{name}={value}"]
+    for name, value in knobs(ask).items():
+        words += ["--set", f"{name}={value}"]
     if ask.sweep:
         words += ["--sweep", f"{ask.sweep[0]}={','.join(map(str, ask.sweep[1]))}"]
     words += ["--repeats", str(ask.repeats)]

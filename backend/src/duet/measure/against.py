@@ -153,7 +153,7 @@ def told_interval(row: SeedRow) -> str:
     """'0.20..0.24'; '-' where there is none."""
     if row.interval is None:
         return "-"
-    return "..".join(told_value(float(f"{end:.2g}")) for end in row.interval)
+    return "..".join(told_value(float(f"{end:.3g}")) for end in row.interval)
 
 
 def counts(rows: Iterable[SeedRow]) -> dict[str, int]:

@@ -207,6 +207,17 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
     )
 
 
+def knobs(ask: Ask) -> dict[str, int]:
+    """Knobs that are not at their default, without the swept one and what the clock decides."""
+    fixed = {"vcpus"} if ask.clock is Clock.COUNT else set()
+    swept = {ask.sweep[0]} if ask.sweep else set()
+    return {
+        name: value
+        for name, value in ask.params.items()
+        if value != ask.lesson.params[name].default and name not in fixed | swept
+    }
+
+
 def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
     """The first metric that this workload gives on this clock: what a measurement is about.
 

@@ -112,6 +112,7 @@ class Measuring:
             raise
         finally:
             self.judge()
+            self.report.at = datetime.now(UTC).isoformat(timespec="seconds")
         return self.report
 
     def judge(self) -> None:

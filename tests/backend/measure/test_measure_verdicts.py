@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Intervals and verdicts: against textbook values, and by the rules of the design."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from duet.guests.types import Clock
+from duet.measure import Comparison, Condition, Series
+from duet.measure.compare import compare, told_value, verdict_line
+from duet.measure.model import Table
+from duet.measure.stats import mann_whitney_p, mean_ci, ratio_ci, summary
+
+WALL = Condition(Clock.WALL, None, "storm", {})
+COUNT = Condition(Clock.COUNT, 3, "storm", {})
+FAST = [100.0, 101.0, 99.0, 100.0, 103.0]
+SLOW = [25.0, 26.0, 24.0, 25.0, 27.0]
+
+
+def series(arm: str, samples: list[float], **more: Any) -> Series:
+    kind = {"better": "higher", "evidence": "measured"} | more
+    return Series(metric="rate", title="rate", unit="ops/s", arm=arm, samples=samples, **kind)
+
+
+def judged(ours: list[float], theirs: list[float], on: Condition = WALL, **more: Any) -> Comparison:
+    return compare(series("b", ours, **more), series("a", theirs, **more), on)
+
+
+def test_summary_has_students_interval() -> None:
+    one = summary([10.0, 12.0, 11.0, 13.0, 9.0], Clock.WALL)
+    assert one is not None and one.ci is not None
+    assert (one.n, one.median, one.mean) == (5, 11.0, 11.0)
+    assert one.stddev == pytest.approx(1.5811388)
+    # t(0.975, 4) = 2.7764451, over the root of 5
+    assert one.ci == pytest.approx((11 - 2.7764451 * 0.70710678, 11 + 2.7764451 * 0.70710678))
+    assert mean_ci([5.0] * 7) == (5.0, 5.0)
+    assert mean_ci([1.0]) is None
+    assert summary([], Clock.WALL) is None
+
+
+def test_the_count_clock_has_no_interval() -> None:
+    one = summary([10.0, 10.0], Clock.COUNT)
+    assert one is not None and one.ci is None
+    single = summary([10.0], Clock.COUNT)
+    assert single is not None and (single.stddev, single.ci) == (None, None)
+
+
+def test_interval_of_the_ratio_is_a_percentile_bootstrap_and_repeats() -> None:
+    rng = np.random.default_rng(7)
+    draw = [np.median(rng.choice(SLOW, 5)) / np.median(rng.choice(FAST, 5)) for _ in range(4000)]
+    by_hand = np.percentile(draw, [2.5, 97.5])
+    assert ratio_ci(SLOW, FAST) == pytest.approx(tuple(by_hand), abs=0.005)
+    assert ratio_ci(SLOW, FAST) == ratio_ci(SLOW, FAST)
+
+
+def test_p_is_that_of_the_exact_test() -> None:
+    # every one of 5 below every one of 5: 2 of 252 ways to deal them
+    assert mann_whitney_p([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
+    assert mann_whitney_p(SLOW, FAST) == scipy_stats.mannwhitneyu(SLOW, FAST).pvalue
+
+
+def test_wall_clock_tells_a_difference_its_interval_and_which_way_is_better() -> None:
+    lower = judged(SLOW, FAST)
+    assert (lower.verdict, lower.ratio, lower.range) == ("lower", 0.25, None)
+    assert lower.ci is not None and lower.ci[0] <= 0.25 <= lower.ci[1] < 1
+    assert lower.change_percent == -75
+    assert "b -75.0 % against a, worse (95 % interval" in lower.sentence
+    higher = judged(FAST, SLOW, better="lower")
+    assert (higher.verdict, higher.ratio) == ("higher", 4.0)
+    assert "+300.0 % against a, 4 times, worse" in higher.sentence
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "more", "why"),
+    [
+        (SLOW[:4], FAST, {}, "n = 4, and fewer than 5 runs"),
+        ([], FAST, {}, "b has no number"),
+        (SLOW, FAST, {"refused": "events were lost"}, "b: events were lost"),
+        (SLOW, FAST, {"resolution": 2.6}, "the median of b, 25 ops/s, stands at the resolution"),
+        (SLOW, FAST, {"evidence": "counted"}, "counted in one traced run"),
+        ([0.0, *SLOW[1:]], FAST, {}, "no positive number"),
+    ],
+)
+def test_wall_clock_refuses(
+    ours: list[float], theirs: list[float], more: dict[str, Any], why: str
+) -> None:
+    found = judged(ours, theirs, **more)
+    assert (found.verdict, found.ratio, found.ci, found.p) == ("refused", None, None, None)
+    assert found.sentence.startswith("No verdict on b against a: ")
+    assert why in found.sentence
+
+
+def test_an_interval_over_one_proves_nothing() -> None:
+    found = judged([99.0, 100.0, 101.0, 102.0, 98.0], FAST)
+    assert found.verdict == "no difference proven"
+    assert found.ci is not None and found.ci[0] <= 1 <= found.ci[1]
+
+
+def test_a_busy_host_refuses_the_wall_clock_alone() -> None:
+    busy = "the host was busy"
+    assert compare(series("b", SLOW), series("a", FAST), WALL, busy).verdict == "refused"
+    equal = series("b", [5.0, 5.0]), series("a", [10.0, 10.0])
+    assert compare(*equal, COUNT, busy).verdict == "deterministic"
+
+
+def test_count_clock_is_deterministic_and_names_nanoseconds() -> None:
+    ours, theirs = series("b", [50.0, 50.4]), series("a", [100.0, 100.0])
+    ours.perturbed, theirs.perturbed = [49.0, 50.0, 51.0], [100.0, 100.0, 100.0]
+    found = compare(ours, theirs, COUNT)
+    assert (found.verdict, found.ci, found.p, found.range) == (
+        "deterministic", None, None, (0.49, 0.51),
+    )  # fmt: skip
+    assert "2 equal runs at 8 ns an instruction" in found.sentence
+    assert "over 3 perturbed starts 0.49 to 0.51" in found.sentence
+
+
+def test_count_clock_refuses_runs_that_differ_with_both_values() -> None:
+    found = judged([50.0, 51.0], [100.0, 100.0], COUNT)
+    assert found.verdict == "refused"
+    assert "equal runs of b differ: 50 and 51 ops/s" in found.sentence
+    assert "b ran once" in judged([50.0], [100.0, 100.0], COUNT).sentence
+
+
+def test_a_small_difference_that_other_starts_reverse_is_told() -> None:
+    ours, theirs = series("b", [99.0, 99.0]), series("a", [100.0, 100.0])
+    ours.perturbed, theirs.perturbed = [97.0, 103.0, 99.0], [100.0] * 3
+    assert "which includes no change" in compare(ours, theirs, COUNT).sentence
+
+
+def test_zero_against_zero_is_the_same_and_has_no_ratio() -> None:
+    found = judged([0.0, 0.0], [0.0, 0.0], COUNT)
+    assert (found.verdict, found.ratio) == ("deterministic", None)
+
+
+def test_what_dwarf_says_needs_one_reading() -> None:
+    found = judged([56.0], [40.0], WALL, evidence="static", better="lower")
+    assert (found.verdict, found.ratio) == ("deterministic", 1.4)
+    assert "+40.0 % against a, worse: deterministic (read from DWARF)" in found.sentence
+
+
+def test_one_reason_is_told_once() -> None:
+    reason = [judged(SLOW[:1], FAST), judged(SLOW[:1], FAST)]
+    table = Table(WALL, comparisons=reason)
+    assert verdict_line(table, "rate") == (
+        "No verdict: n = 1, and fewer than 5 runs give no verdict."
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(12916.4, "12,916.4"), (5, "5"), (0.01236, "0.01236"), (1e6, "1,000,000"), (0.0, "0")],
+)
+def test_values_read_well(value: float, said: str) -> None:
+    assert told_value(value) == said
