@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is told of kernels and machine, from the files that decide the build."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from duet.errors import InputError
+from duet.kernels import ArmSpec, KernelSettings, lookup, plan
+from duet.kernels.recipe import patch_diff
+from duet.lessons.load import LessonFolder
+from duet.measure.provenance import arm_facts, host_fingerprint
+
+
+def test_the_fingerprint_tells_the_machine_and_does_not_name_it() -> None:
+    host = host_fingerprint()
+    assert set(host) == {"cpu", "cpus", "memory_mib", "os", "kernel"}
+    assert all(host.values())
+    assert int(host["cpus"]) >= 1 and int(host["memory_mib"]) > 256
+    assert platform.node() not in json.dumps(host)
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> KernelSettings:
+    """The house's patches and tarball, with an empty store."""
+    known = KernelSettings.default()
+    if not known.source and not any(known.cache.glob("tarballs.json")):
+        pytest.skip("no kernel source is known here")
+    tarball = tmp_path / "tarballs.json"
+    tarball.write_bytes((known.cache / "tarballs.json").read_bytes())
+    return replace(known, cache=tmp_path)
+
+
+def test_an_arm_is_told_by_the_inputs_of_its_build(
+    lesson02: LessonFolder, kernels: KernelSettings, root: Path
+) -> None:
+    stock, srcu = (arm_facts(lesson02, arm, kernels) for arm in ("rwsem", "srcu"))
+    assert stock.patches == () and stock.role == "before" and stock.kernel == ""
+    ((name, sha),) = srcu.patches
+    assert name == "02-grace-periods/srcu.patch"
+    text = (root / "kernel-patches" / name).read_text()
+    assert sha == hashlib.sha256(patch_diff(text).encode()).hexdigest()
+    names = [patch for patch, _ in srcu.both]
+    assert names == sorted(f"both/{p.name}" for p in (root / "kernel-patches/both").glob("*.patch"))
+    # Fair: they differ in their own patch alone.
+    assert (stock.both, stock.config_sha256) == (srcu.both, srcu.config_sha256)
+    assert (
+        stock.key
+        != srcu.key
+        == plan(ArmSpec("02-grace-periods", "srcu", (Path("srcu.patch"),)), kernels)
+    )
+
+
+def test_a_stored_kernel_tells_its_version(lesson02: LessonFolder) -> None:
+    known = KernelSettings.default()
+    image = lookup(plan(ArmSpec("02-grace-periods", "rwsem"), known), known)
+    if image is None:
+        pytest.skip("the stock kernel is not built (./duet build)")
+    facts = arm_facts(lesson02, "rwsem", known)
+    assert facts.kernel == image.manifest.kernel_version
+    assert facts.config_sha256 == image.manifest.config_sha256
+    assert image.folder.name == facts.key
+
+
+def test_an_unknown_arm_is_told(lesson02: LessonFolder, kernels: KernelSettings) -> None:
+    with pytest.raises(InputError, match="no arm 'nope'"):
+        arm_facts(lesson02, "nope", kernels)
