@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What may be asked of `duet measure`, and the sentences for what may not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from duet.cli import main
+from duet.cli.measure_args import Given, command_of, read_ask
+from duet.errors import InputError
+from duet.guests.types import Clock
+
+SLUG = "02-grace-periods"
+
+
+def asked(**more: Any) -> Any:
+    return read_ask(Given(SLUG, **more))
+
+
+def test_defaults_are_what_a_verdict_takes() -> None:
+    wall = asked()
+    assert (wall.clock, wall.repeats, wall.shifts, wall.perturbed) == (Clock.WALL, 5, (0,), 0)
+    count = asked(clock="count")
+    assert (count.repeats, count.shifts, count.perturbed) == (2, (0, 3), 3)
+    assert asked(clock="count", shift="3").shifts == (3,)
+    assert asked(sweep="hogs=1,3,9").sweep == ("hogs", (1, 3, 9))
+
+
+def test_the_command_gives_the_same_again() -> None:
+    ask = asked(
+        arms="rwsem,srcu", clock="count", settings=("hogs=9",), sweep="seconds=1,2", shift="3"
+    )
+    command = command_of(ask)
+    assert command == (
+        "./duet measure 02-grace-periods --arms rwsem,srcu --workload storm --clock count "
+        "--set hogs=9 --sweep seconds=1,2 --repeats 2 --shift 3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"arms": "rwsem"}, "a comparison takes two arms, but only 'rwsem' came"),
+        ({"arms": "rwsem,srcy"}, "has no arm 'srcy' (did you mean 'srcu'?)"),
+        ({"arms": "srcu,srcu"}, "an arm was named twice"),
+        ({"repeats": 0}, "--repeats wants 1 to 100 runs per arm, but 0 came"),
+        ({"repeats": -3}, "--repeats wants 1 to 100"),
+        ({"sweep": "hogs"}, "--sweep wants NAME=VALUE,VALUE"),
+        ({"sweep": "hogs="}, "--sweep wants NAME=VALUE,VALUE"),
+        ({"sweep": "hogs=1,x"}, "--sweep hogs wants whole numbers"),
+        ({"sweep": "hogs=1,1"}, "--sweep hogs has a value twice"),
+        ({"sweep": "hogs=1,99"}, "parameter 'hogs' must be from 1 to 9, but 99 came"),
+        ({"sweep": "hog=1,2"}, "has no parameter 'hog' (did you mean 'hogs'?)"),
+        ({"sweep": "vcpus=1,2", "clock": "count"}, "'vcpus' cannot be swept on the count clock"),
+        ({"shift": "3"}, "--shift sets the nanoseconds per instruction of the count clock"),
+        ({"shift": "11", "clock": "count"}, "--shift wants numbers from 0 to 10"),
+        ({"shift": "0,0", "clock": "count"}, "--shift has a value twice"),
+        ({"clock": "sun"}, "does not run on the clock 'sun'"),
+        ({"workload": "fio"}, "there is no workload 'fio'"),
+        ({"settings": ("hogs",)}, "--set wants NAME=NUMBER"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        asked(**given)
+    assert sentence in caught.value.sentence
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "a measurement needs a lesson"),
+        ([SLUG, "--format", "xml"], "there is no format 'xml'"),
+        ([SLUG, "--format", "sweep"], "--format sweep shows a swept knob"),
+        (["--all"], "goes with --against-seeds"),
+        (["--against-seeds"], "wants one lesson, or --all"),
+        ([SLUG, "--all", "--against-seeds"], "wants one lesson, or --all"),
+        (["--all", "--against-seeds", "--clock", "wall"], "from the lessons' own seeds"),
+        (["--all", "--against-seeds", "--format", "lkp"], "makes one table, not 'lkp'"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["measure", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_an_error_is_json_where_json_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", SLUG, "--arms", "srcu", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "input"
+
+
+def test_help_names_the_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["measure", "--help"])
+    text = capsys.readouterr().out
+    for key in ("comparisons", "perturbed", "--against-seeds", "--sweep"):
+        assert key in text

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers out of runs: lines, events, DWARF; and runs that give none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_measure_plan import ask_of, folder_with
+
+from duet.errors import InfraError
+from duet.guests.types import Accel, Clock, GuestFacts
+from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Metric
+from duet.measure import Kind, Series, Step
+from duet.measure.collect import Collector
+from duet.measure.plan import conditions
+from duet.measure.values import line_value
+from duet.session import LanePhase, LaneResult, Line, Metrics
+
+EVENTS: dict[str, Any] = {
+    "visits": {"title": "", "unit": "visits", "better": "lower", "event": "unregister"},
+    "inside": {
+        "title": "", "unit": "us", "better": "lower", "span": ["lock", "lock_ret"], "scale": 0.001,
+    },
+    "bytes": {"title": "", "unit": "B", "better": "lower", "dwarf": "sizeof struct shrinker"},
+}  # fmt: skip
+GOOD = "storm: hogs=9 seconds=1.000 umounts=7 per_s=7.5 errors=0"
+
+
+def lane(arm: str, *lines: str, **more: Any) -> LaneResult:
+    given: dict[str, Any] = {
+        "phase": LanePhase.DONE,
+        "error": None,
+        "metrics": Metrics(events_read=10),
+        "lines": tuple(Line("out", text, 0.0) for text in lines),
+        "ops": None,
+        "ops_per_s": None,
+        "facts": GuestFacts("qemu", Accel.TCG, 1, "7.2", 1.0),
+        "kernel": "6.1",
+        "clocksource": "tsc",
+        "loss": (),
+        "lost_by_place": {},
+        "transcript": None,
+        "status": 0,
+    }
+    return LaneResult(arm=arm, **(given | more))
+
+
+def collector(folder: LessonFolder, clock: Clock = Clock.WALL) -> Collector:
+    ask = ask_of(folder_with(folder, EVENTS), clock, arms=("rwsem", "srcu"))
+    gone = InfraError("vmlinux is gone.", remedy="Build it.")
+    statics = {"rwsem": {"bytes": 64.0}, "srcu": {"bytes": gone}}
+    return Collector(ask, conditions(ask)[0], statics)
+
+
+def one(made: Collector, metric: str, arm: str = "srcu") -> Series:
+    found = made.table.of(metric, arm)
+    assert found is not None
+    return found
+
+
+STEP, COUNTED = Step(0, "srcu", Kind.EVIDENCE), Step(0, "srcu", Kind.COUNTED)
+
+
+@pytest.mark.parametrize(
+    ("pick", "value"),
+    [("last", 40), ("first", 10), ("sum", 80), ("mean", 80 / 3), ("max", 40), ("min", 10),
+     ("p50", 30), (None, 40)],
+)  # fmt: skip
+def test_one_of_many_lines_is_picked_and_scaled(pick: str | None, value: float) -> None:
+    tree = {"title": "", "unit": "ms", "better": "lower", "line": r"call=\d us=(?P<value>\d+)"}
+    metric = Metric.model_validate(tree | {"pick": pick, "scale": 0.001})
+    lines = ["call=0 us=10", "noise", "call=1 us=30 call=2 us=40"]
+    assert line_value(metric, lines) == pytest.approx(value * 0.001)
+    assert line_value(metric, ["noise"]) is None
+
+
+def test_lines_tallies_and_dwarf_become_series(lesson02: LessonFolder) -> None:
+    made = collector(lesson02)
+    made.add(STEP, lane("srcu", GOOD))
+    made.add(COUNTED, lane("srcu", GOOD, tallies={"visits": 12.0, "inside": 2500.0}))
+    assert one(made, "ops_per_s").samples == [7.5]
+    assert one(made, "visits").samples == [12.0]
+    assert one(made, "inside").samples == [2.5]
+    assert one(made, "bytes", "rwsem").samples == [64.0]
+    assert one(made, "bytes").refused == "vmlinux is gone."
+    kinds = {s.metric: s.evidence for s in made.table.series}
+    assert kinds == {
+        "ops_per_s": "measured", "visits": "counted", "inside": "counted", "bytes": "static",
+    }  # fmt: skip
+    assert made.table.counted == {"srcu": (10, 0)}
+    assert made.table.lines == {"srcu": [GOOD]}  # a counted run's lines are no evidence
+
+
+def test_lost_events_refuse_what_rests_on_them_alone(lesson02: LessonFolder) -> None:
+    made = collector(lesson02)
+    made.add(STEP, lane("srcu", GOOD))
+    lossy = Metrics(events_read=10, events_lost=77)
+    made.add(COUNTED, lane("srcu", GOOD, metrics=lossy, tallies={"visits": 12.0}))
+    assert one(made, "visits").refused == "77 events were lost in the counted run"
+    assert (one(made, "visits").samples, one(made, "ops_per_s").refused) == ([], None)
+
+
+def test_a_workload_that_fails_its_verify_is_refused_in_its_words(lesson02: LessonFolder) -> None:
+    made = collector(lesson02)
+    said = Line("err", "storm: 3 of 9 hogs counted less than they mounted", 0.0)
+    made.add(STEP, lane("srcu", status=1, lines=(said,)))
+    assert one(made, "ops_per_s").refused == (
+        "the workload on srcu ended with status 1: storm: 3 of 9 hogs counted less than they "
+        "mounted"
+    )
+    assert made.failed("srcu") and not made.failed("rwsem")
+    made.add(Step(0, "rwsem", Kind.EVIDENCE), lane("rwsem", status=-9))
+    assert "killed by signal 9" in str(one(made, "ops_per_s", "rwsem").refused)
+    assert "out of memory" in made.table.errors["rwsem"].remedy
+
+
+def test_a_probe_that_does_not_resolve_leaves_the_untraced_numbers(lesson02: LessonFolder) -> None:
+    made = collector(lesson02)
+    made.add(STEP, lane("srcu", GOOD))
+    made.add(COUNTED, lane("srcu", error=InfraError("no such probe.", remedy="Mend it.")))
+    assert one(made, "visits").refused == "no such probe"
+    assert (one(made, "ops_per_s").refused, one(made, "ops_per_s").n) == (None, 1)
+
+
+def test_no_line_and_other_machines_are_told(lesson02: LessonFolder) -> None:
+    made = collector(lesson02)
+    made.add(STEP, lane("srcu", "nothing of interest"))
+    assert one(made, "ops_per_s").refused == "the workload wrote no line with it"
+    kvm = GuestFacts("qemu", Accel.KVM, 1, "7.2", 1.0)
+    made.add(Step(0, "rwsem", Kind.EVIDENCE), lane("rwsem", GOOD, facts=kvm, clocksource="hpet"))
+    made.compare()
+    assert "the guest's clock is hpet, not its TSC" in made.table.refusals
+    assert any("different machines" in said for said in made.table.refusals)
+
+
+def test_perturbed_starts_are_kept_apart_and_in_order(lesson02: LessonFolder) -> None:
+    made = collector(lesson02, Clock.COUNT)
+    for seed, rate in ((3, "30"), (2, "20")):
+        step = Step(0, "srcu", Kind.PERTURBED, seed)
+        made.add(step, lane("srcu", f"storm: umounts=7 per_s={rate} errors=0"))
+    found = one(made, "ops_per_s")
+    assert (found.samples, found.perturbed, found.evidence) == ([], [20.0, 30.0], "counted")
+    broken = lane("srcu", error=InfraError("it died.", remedy="Again."))
+    made.add(Step(0, "srcu", Kind.PERTURBED, 4), broken)
+    assert made.table.refusals == ["srcu failed on a perturbed start (seed 4): it died"]
+    assert not made.failed("srcu")
