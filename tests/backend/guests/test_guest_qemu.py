@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.errors import InfraError, InputError
 from duet.guests.qemu import QemuMachine, kernel_cmdline
 from duet.guests.types import Accel, Clock, GuestSpec
 from duet.guests.vng import VngGuest, VngMachine
@@ -50,6 +50,25 @@ def test_kernel_is_told_to_trust_its_clock_and_to_die_loudly() -> None:
     assert {"tsc=reliable", "trace_clock=mono", "panic=-1", "oops=panic", "quiet"} < set(line)
     assert line[-1] == "a.b=1"
     assert "quiet" not in kernel_cmdline(SPEC, verbose=True).split()
+
+
+def test_disks_are_sparse_files_in_the_guests_own_folder(tmp_path: Path) -> None:
+    line = words(replace(SPEC, disks_mib=(64, 16)), Accel.TCG, tmp_path)
+    assert f"id=disk0,file={tmp_path}/disk0,format=raw,if=none,cache=unsafe" in line
+    assert "virtio-blk-pci,drive=disk1" in line
+    assert (tmp_path / "disk0").stat().st_size == 64 << 20
+    assert (tmp_path / "disk1").stat().st_blocks == 0
+
+
+def test_the_count_clock_has_no_disk_of_the_host(tmp_path: Path) -> None:
+    spec = replace(SPEC, disks_mib=(64,), clock=Clock.COUNT)
+    assert "-drive" not in words(spec, Accel.TCG, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_larger_than_the_hosts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InfraError, match=r"lane srcu takes up to 1073741824 MiB, but .* free"):
+        words(replace(SPEC, disks_mib=(1 << 30,)), Accel.TCG, tmp_path)
 
 
 def test_boot_plan_goes_by_fw_cfg(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import yaml
 
 from duet.errors import InputError, KernelError
 from duet.lessons.load import LessonFolder, load, slugs
+from duet.lessons.manifest import Lesson
 from duet.lessons.plan import boot_cmdline, command, plan_text, substitute
 
 SYMBOLS = {
@@ -121,6 +122,54 @@ def test_plan_on_the_count_clock_needs_no_host(lesson02: LessonFolder) -> None:
     plan = plan_text(lesson02.lesson, "srcu", "storm", params, SYMBOLS, at_boot=True)
     assert "drain end\n" in plan
     assert "autostart\n" in plan
+
+
+def prepared(lesson02: LessonFolder, **more: object) -> Lesson:
+    """Lesson 02, with a workload that needs a disk."""
+    data = lesson02.lesson.model_dump()
+    data["workloads"]["storm"] |= {
+        "setup": ("duet-scratch xfs 400", "true {hogs}"),
+        "writes": ("/proc/sys/vm/dirty_ratio {hogs}",),
+        "scratch_mb": 400,
+    }
+    return Lesson.model_validate(data | more)
+
+
+def test_a_run_is_prepared_alike_traced_or_not(lesson02: LessonFolder) -> None:
+    lesson, params = prepared(lesson02), lesson02.check_params({"hogs": 7})
+    for traced in (True, False):
+        plan = plan_text(lesson, "srcu", "storm", params, SYMBOLS, traced=traced)
+        assert (
+            "setup duet-scratch xfs 400\nsetup true 7\nwrite /proc/sys/vm/dirty_ratio 7\n" in plan
+        )
+
+
+@pytest.mark.parametrize(("memory_mb", "kept_mb"), [(408, 8), (512, 28), (1424, 256), (8192, 256)])
+def test_a_kept_buffer_fits_the_memory_that_the_disk_leaves(
+    lesson02: LessonFolder, memory_mb: int, kept_mb: int
+) -> None:
+    lesson, params = prepared(lesson02, memory_mb=memory_mb), lesson02.check_params({})
+    plan = plan_text(lesson, "srcu", "storm", params, SYMBOLS, at_boot=True)
+    assert f"buffer_kb {kept_mb * 1024}\n" in plan
+    live = plan_text(lesson, "srcu", "storm", params, SYMBOLS)
+    assert "buffer_kb 8192\n" in live
+
+
+def test_probes_that_explain_are_on_unless_others_are_named(lesson02: LessonFolder) -> None:
+    data = lesson02.lesson.model_dump()
+    first, second = (probe["name"] for probe in data["probes"][:2])
+    data["probes"][0]["explain"] = False
+    lesson, params = Lesson.model_validate(data), lesson02.check_params({})
+
+    def events(probes: frozenset[str] | None) -> set[str]:
+        plan = plan_text(lesson, "srcu", "storm", params, SYMBOLS, probes=probes)
+        return {line.split()[1] for line in plan.splitlines() if line.startswith("event ")}
+
+    named = {probe.name: probe.event for probe in lesson.probes}
+    assert named[first] not in events(None)
+    assert named[second] in events(None)
+    assert events(frozenset({first})) == {named[first]}
+    assert events(frozenset()) == set()
 
 
 def test_optional_words_come_only_with_their_knob(lesson02: LessonFolder) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from duet.errors import InfraError, InputError, KernelError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Lesson
 from duet.session import Lanes, Limits, RunResult, RunSession, RunSpec
 from duet.wire import Beat, FrameReader, FrameType, decode_frame
 
@@ -198,6 +200,28 @@ def test_guests_are_kept_between_runs_and_rebooted_for_boot_knobs(
     assert [r.lanes["srcu"].metrics.ops for r in results] == [1, 1, 1, 1]
     assert [guest.wish.vcpus for guest in fleet.guests] == [2, 1, 1]
     assert fleet.guests[2].wish.cmdline == ("srcutree.exp_holdoff=0",)
+
+
+def test_memory_and_disk_of_a_lesson_are_wished_for(lesson02: LessonFolder, run_async: Run) -> None:
+    """A workload with another disk needs another guest; on the count clock the disk is memory."""
+    data = lesson02.lesson.model_dump() | {"memory_mb": 768}
+    plain = data["workloads"]["storm"]
+    data["workloads"]["files"] = plain | {"scratch_mb": 300, "setup": ("duet-scratch xfs 300",)}
+    folder = replace(lesson02, lesson=Lesson.model_validate(data))
+    fleet = Fleet()
+
+    async def go() -> None:
+        async with Lanes(FAST) as lanes:
+            for workload in ("storm", "files", "files"):
+                spec = replace(spec_of(folder, "srcu"), workload=workload)
+                await RunSession(lanes, spec, fleet.sources("srcu"), Ears()).execute()
+            spec = replace(spec, clock=Clock.COUNT)
+            await RunSession(lanes, spec, fleet.sources("srcu"), Ears()).execute()
+
+    run_async(go())
+    wishes = [(guest.wish.memory_mb, guest.wish.scratch_mb) for guest in fleet.guests]
+    assert wishes == [(768, 0), (768, 300), (768, 0)]
+    assert "setup duet-scratch xfs 300\n" in (fleet.guests[2].wish.boot_plan or "")
 
 
 def test_the_recording_of_a_second_run_stands_by_itself(

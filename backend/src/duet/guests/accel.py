@@ -82,7 +82,9 @@ async def kvm_boots(
         known = _cached(kept_at, key)
         if known is not None:
             return known
-        small = replace(spec, vcpus=1, memory_mib=256, clock=Clock.WALL, boot_plan=None)
+        small = replace(
+            spec, vcpus=1, memory_mib=256, clock=Clock.WALL, boot_plan=None, disks_mib=()
+        )
         machine = make(small)
         try:
             boots = await try_boot(machine, KVM_PROBE_S) is None

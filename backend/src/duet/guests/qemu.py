@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sealed guest: QEMU on q35 with our initramfs, no disk and no network.
+"""A sealed guest: QEMU on q35 with our initramfs and no network; a disk only to work on.
 
 q35 rather than microvm: under TCG 10 of 25 microvm boots hung before the console. On the wall
 clock TCG runs one thread per vCPU; on the count clock one instruction is 2^shift ns of guest
@@ -10,6 +10,7 @@ hangs while bringing up the second.
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -83,6 +84,35 @@ def plan_args(spec: GuestSpec, folder: Path) -> list[str]:
     return ["-fw_cfg", f"name=opt/duet/plan,file={path}"]
 
 
+def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
+    """Empty disks, sparse files beside the sockets; whatever ends the guest removes them.
+
+    Nothing survives the guest, so nothing need reach the host's disk (cache=unsafe). An error of
+    the host becomes one of the guest: QEMU would otherwise stop the guest without a word.
+
+    Raises:
+        InfraError: the host has no room for them.
+    """
+    if spec.clock is Clock.COUNT:
+        return []
+    args: list[str] = []
+    room = shutil.disk_usage(folder).free >> 20 if spec.disks_mib else 0
+    if sum(spec.disks_mib) > room:
+        raise InfraError(
+            f"The scratch disk of lane {spec.arm} takes up to {sum(spec.disks_mib)} MiB, but "
+            f"{folder.parent} has {room} MiB free.",
+            remedy="Free some room there, or set XDG_RUNTIME_DIR to a folder with more.",
+        )
+    for number, size in enumerate(spec.disks_mib):
+        path = folder / f"disk{number}"
+        with path.open("wb") as image:
+            image.truncate(size << 20)
+        options = "format=raw,if=none,cache=unsafe,werror=report,rerror=report"
+        args += ["-drive", f"id=disk{number},file={path},{options}"]
+        args += ["-device", f"virtio-blk-pci,drive=disk{number}"]
+    return args
+
+
 class QemuMachine(Machine):
     """One QEMU process with a sealed root."""
 
@@ -99,6 +129,7 @@ class QemuMachine(Machine):
             *("-serial", "stdio", "-device", "vmcoreinfo"),
             *("-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"),
             *port_args(sockets, spec.clock),
+            *disk_args(spec, folder),
             *plan_args(spec, folder),
         ]
 

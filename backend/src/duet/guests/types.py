@@ -47,6 +47,9 @@ class GuestSpec:
         icount_shift: 2^shift ns per instruction on the count clock.
         seed: of all randomness in the guest on the count clock. Equal seeds give equal runs, to
             the instruction; another seed is a perturbed start.
+        disks_mib: sizes of empty virtio disks (/dev/vda, ...) that live as long as the guest; the
+            count clock has none, since their answers would come at the host's moments, and vng
+            has none.
         boot_plan: plan text given to the agent at boot (fw_cfg); must autostart on the count clock.
     """
 
@@ -59,6 +62,7 @@ class GuestSpec:
     clock: Clock = Clock.WALL
     icount_shift: int = 0
     seed: int = 1
+    disks_mib: tuple[int, ...] = ()
     boot_plan: str | None = None
 
 

@@ -16,6 +16,11 @@ SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
 DEADLINE_SLACK_S = 120
 """The agent ends a workload this long after its own time; emulated guests are slow."""
 
+LIVE_BUFFER_KB = 8192
+"""Ring buffer per CPU of a run that is forwarded as it goes."""
+KEPT_SHARE = 4
+KEPT_MOST_KB = 256 << 10
+
 
 def probes_of(lesson: Lesson, arm: str) -> tuple[Probe, ...]:
     """The probes that apply to an arm."""
@@ -62,6 +67,26 @@ def command(workload: Workload, params: Mapping[str, int]) -> str:
     return " ".join(words)
 
 
+def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
+    """What the agent does before the run: commands, then values of files.
+
+    Values come last, so that a file of a filesystem that a command has mounted can be named.
+    """
+    lines = [f"setup {line.format(**params)}" for line in workload.setup]
+    return lines + [f"write {line.format(**params)}" for line in workload.writes]
+
+
+def kept_buffer_kb(lesson: Lesson, workload: Workload) -> int:
+    """The ring buffer of a run on the count clock, whose events stay in the guest to the end.
+
+    The 8 MiB of a live run hold some 200,000 events, a second or less of a busy workload. So it
+    is a quarter of the memory that the scratch disk, which lies in memory too, leaves; and no
+    more than a session keeps of one run (Limits.transcript_bytes).
+    """
+    free_mb = max(lesson.memory_mb - workload.scratch_mb, 0)
+    return min(max(free_mb * 1024 // KEPT_SHARE, LIVE_BUFFER_KB), KEPT_MOST_KB)
+
+
 def boot_cmdline(lesson: Lesson, params: Mapping[str, int]) -> tuple[str, ...]:
     """Kernel parameters that knobs ask for."""
     return tuple(
@@ -78,7 +103,7 @@ def plan_text(
     *,
     traced: bool = True,
     at_boot: bool = False,
-    buffer_kb: int = 8192,
+    buffer_kb: int | None = None,
     probes: frozenset[str] | None = None,
 ) -> str:
     """The whole plan for one run on one arm.
@@ -89,13 +114,16 @@ def plan_text(
         traced: False for measure runs.
         at_boot: the plan goes by fw_cfg, starts by itself, keeps events until the end
             (the count clock, where no host input may follow).
-        buffer_kb: ring buffer per CPU in KiB.
-        probes: exactly those to switch on; None: those that explain.
+        buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
+            kept_buffer_kb().
+        probes: exactly those to switch on, as far as this arm has them; None: those that explain.
     """
     workload = workload_of(lesson, workload_name)
+    kept = kept_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
     lines = ["plan 1", f"deadline_ms {(params.get('seconds', 60) + DEADLINE_SLACK_S) * 1000}"]
+    lines += setup_lines(workload, params)
     if traced:
-        lines += [f"buffer_kb {buffer_kb}", f"drain {'end' if at_boot else 'live'}"]
+        lines += [f"buffer_kb {buffer_kb or kept}", f"drain {'end' if at_boot else 'live'}"]
         chosen = [
             p for p in probes_of(lesson, arm) if (p.explain if probes is None else p.name in probes)
         ]

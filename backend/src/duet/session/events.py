@@ -14,10 +14,6 @@ from duet.lessons.load import LessonFolder
 from duet.session.tables import Batch, Loss, Metrics, Row
 from duet.session.transcript import Transcript
 
-LIVE_BUFFER_KB = 8192
-COUNT_BUFFER_KB = 131072
-"""Some 3 million events, of one CPU, in a guest of 512 MiB."""
-
 
 class RunPhase(StrEnum):
     """Where a run stands."""
@@ -53,8 +49,7 @@ class RunSpec:
     Args:
         params: through LessonFolder.check_params.
         traced: False for the numbers of a measure run: no probes, no pages.
-        buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, on the count clock, where
-            all events stay in the guest until the end, COUNT_BUFFER_KB.
+        buffer_kb: ring buffer per CPU in KiB; None is what lessons.plan.plan_text() chooses.
         shift: 2^shift ns an instruction on the count clock.
         seed: of the guest's randomness on the count clock; another one is a perturbed start.
         probes: names of exactly those to switch on; None: those that explain.
@@ -78,7 +73,14 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True)
 class GuestWish:
-    """What a session asks of a guest factory; `shift` and `seed` are the count clock's."""
+    """What a session asks of a guest factory. Another wish is another boot.
+
+    Args:
+        shift: the count clock's, as in RunSpec.
+        seed: likewise.
+        memory_mb: of the guest.
+        scratch_mb: a disk of the host for /scratch; 0 is none, as on the count clock.
+    """
 
     arm: str
     vcpus: int
@@ -87,6 +89,8 @@ class GuestWish:
     boot_plan: str | None
     shift: int = 0
     seed: int = 1
+    memory_mb: int = 512
+    scratch_mb: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,6 @@ from duet.errors import DuetError, InfraError, KernelError
 from duet.guests.types import Clock
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
 from duet.session.events import (
-    COUNT_BUFFER_KB,
-    LIVE_BUFFER_KB,
     GuestWish,
     LanePhase,
     LaneResult,
@@ -236,6 +234,8 @@ class LaneRun:
             boot_plan=at_boot,
             shift=spec.shift if count else 0,
             seed=spec.seed if count else 1,
+            memory_mb=lesson.memory_mb,
+            scratch_mb=0 if count else self._workload.scratch_mb,
         )
 
     def _plan_text(self, *, at_boot: bool) -> str:
@@ -248,7 +248,7 @@ class LaneRun:
             self._source.symbols,
             traced=spec.traced,
             at_boot=at_boot,
-            buffer_kb=spec.buffer_kb or (COUNT_BUFFER_KB if at_boot else LIVE_BUFFER_KB),
+            buffer_kb=spec.buffer_kb,
             probes=spec.probes,
         )
 
@@ -274,7 +274,8 @@ class LaneRun:
         assert self._lane is not None
         if not self._recorded and self._lane.wish.boot_plan is None:
             await self._lane.send(FrameType.PLAN, self._plan_text(at_boot=False))
-        await self._until(lambda: self._ready, self._limits.ready_s, "its probes to be set up")
+        limit = self._limits.ready_s + (self._limits.setup_s if self._workload.setup else 0)
+        await self._until(lambda: self._ready, limit, "its probes to be set up")
         self._tell(LanePhase.READY)
 
     async def _run(self) -> None:

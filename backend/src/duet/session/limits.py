@@ -13,6 +13,8 @@ class Limits:
     Args:
         hello_s: from an open port to the agent's greeting.
         ready_s: from a sent plan to READY (probes are set up, which emulation makes slow).
+        setup_s: beyond ready_s, for a workload with commands before the run; the agent's own limit
+            is in guest time, which passes slowly on the count clock.
         run_slack_s: beyond the workload's own seconds, before it is stopped from here; the agent
             stops it by itself sooner (lessons.plan.DEADLINE_SLACK_S).
         drain_s: from the workload's end to the last byte.
@@ -28,6 +30,7 @@ class Limits:
 
     hello_s: float = 90.0
     ready_s: float = 90.0
+    setup_s: float = 180.0
     run_slack_s: float = 150.0
     drain_s: float = 120.0
     stop_s: float = 30.0
