@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report for programs: JSON with documented keys, and CSV with every raw sample. Pure.
+
+KEYS is the documentation of the JSON; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from duet.measure.model import Comparison, Report, Series, Table
+from duet.measure.stats import summary
+
+SCHEMA_VERSION = 1
+KEYS: dict[str, str] = {
+    "schema_version": "1; rises when a key changes its meaning or goes",
+    "lesson": "slug",
+    "title": "of the lesson",
+    "question": "of the lesson",
+    "at": "when it began, ISO 8601, UTC",
+    "command": "what to type to get it again",
+    "partial": "why it is not whole; null when it is",
+    "clock": "wall or count",
+    "shift": "of the first condition: 2^shift ns an instruction; null on the wall clock",
+    "workload": "name",
+    "params": "knobs of the first condition; every row has its own",
+    "sweep": "{param, values}; null when no knob was swept",
+    "host": "fingerprint of the machine: cpu, cpus, memory_mib, os, kernel, qemu, accel",
+    "arms": "[{name, title, role, kernel, key, config_sha256, patches, both}]; the first is the "
+    "reference; patches and both are [[file, sha256 of its diff]]",
+    "rows": "one per metric, arm and condition; the headline metric first",
+    "rows.arm": "name",
+    "rows.metric": "name; `title` is for people",
+    "rows.title": "of the metric",
+    "rows.unit": "of all its values",
+    "rows.better": "higher, lower or neither",
+    "rows.median": "null without a number",
+    "rows.mean": "null without a number",
+    "rows.stddev": "of the samples; null of fewer than two",
+    "rows.ci": "[low, high], 95 % of the mean; null on the count clock",
+    "rows.n": "runs behind it",
+    "rows.clock": "wall or count",
+    "rows.shift": "null on the wall clock",
+    "rows.params": "knobs",
+    "rows.workload": "name",
+    "rows.evidence": "measured (wall clock), counted (events or instructions), static (DWARF)",
+    "rows.samples": "in the order in which they were taken",
+    "rows.perturbed": "count clock: one per other start (seed); robustness, not evidence",
+    "rows.extra": "true: told, no verdict is drawn from it",
+    "rows.refused": "why there is no number, or none to be used; null",
+    "comparisons": "one per metric, arm and condition; the headline metric first",
+    "comparisons.metric": "name",
+    "comparisons.arm": "name",
+    "comparisons.to": "name of the reference arm",
+    "comparisons.ratio": "median over median; null when refused",
+    "comparisons.change_percent": "-78.2 for a ratio of 0.218",
+    "comparisons.ci": "[low, high], 95 % of the ratio (bootstrap); null on the count clock",
+    "comparisons.range": "[lowest, highest] ratio over perturbed starts; null without",
+    "comparisons.p": "Mann-Whitney U, two-sided; null on the count clock",
+    "comparisons.verdict": "higher, lower, no difference proven, deterministic or refused",
+    "comparisons.sentence": "the same in words, with better or worse",
+    "comparisons.clock": "wall or count",
+    "comparisons.shift": "null on the wall clock",
+    "comparisons.params": "knobs",
+    "ratio": "of the headline metric, last arm, first condition; null when refused",
+    "verdict": "of that comparison; null when there is none",
+    "sentence": "of that comparison; null when there is none",
+    "refusals": "sentences about whole conditions, e.g. a busy host",
+    "errors": "[{arm, sentence, remedy, code}]: what stopped an arm",
+    "counted": "[{arm, events, lost}] of counted runs, per condition",
+    "lines": "[{arm, params, shift, lines}]: what the workload wrote in untraced runs, verbatim",
+}
+CSV_HEAD = (
+    "lesson",
+    "workload",
+    "params",
+    "clock",
+    "shift",
+    "arm",
+    "metric",
+    "unit",
+    "better",
+    "evidence",
+    "kind",
+    "run",
+    "value",
+    "refused",
+)
+
+
+def json_text(report: Report) -> str:
+    """One object; numbers that JSON cannot hold become null."""
+    return json.dumps(tree(report), indent=2, allow_nan=False) + "\n"
+
+
+def tree(report: Report) -> dict[str, object]:
+    """KEYS says what stands where."""
+    first = report.tables[0] if report.tables else None
+    condition = first.condition if first else None
+    head = _headline(report)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "lesson": report.lesson,
+        "title": report.title,
+        "question": report.question,
+        "at": report.at,
+        "command": report.command,
+        "partial": report.partial,
+        "clock": str(condition.clock) if condition else None,
+        "shift": condition.shift if condition else None,
+        "workload": condition.workload if condition else None,
+        "params": dict(condition.params) if condition else {},
+        "sweep": {"param": report.sweep[0], "values": list(report.sweep[1])}
+        if report.sweep
+        else None,
+        "host": dict(report.host),
+        "arms": [asdict(arm) for arm in report.arms],
+        "rows": [row(one, table) for table in report.tables for one in table.series],
+        "comparisons": [
+            _comparison(c, table) for table in report.tables for c in table.comparisons
+        ],
+        "ratio": _finite(head.ratio) if head else None,
+        "verdict": head.verdict if head else None,
+        "sentence": head.sentence if head else None,
+        "refusals": list(dict.fromkeys(r for table in report.tables for r in table.refusals)),
+        "errors": [
+            {"arm": arm, "sentence": e.sentence, "remedy": e.remedy, "code": e.code}
+            for table in report.tables
+            for arm, e in table.errors.items()
+        ],
+        "counted": [
+            {"arm": arm, "events": events, "lost": lost}
+            for table in report.tables
+            for arm, (events, lost) in table.counted.items()
+        ],
+        "lines": [
+            {"arm": arm, **_where(table), "lines": list(lines)}
+            for table in report.tables
+            for arm, lines in table.lines.items()
+        ],
+    }
+
+
+def row(one: Series, table: Table) -> dict[str, object]:
+    """One series."""
+    found = summary(one.samples, table.condition.clock)
+    return {
+        "arm": one.arm,
+        "metric": one.metric,
+        "title": one.title,
+        "unit": one.unit,
+        "better": one.better,
+        "median": _finite(found.median) if found else None,
+        "mean": _finite(found.mean) if found else None,
+        "stddev": _finite(found.stddev) if found else None,
+        "ci": _finite_pair(found.ci) if found else None,
+        "n": one.n,
+        "clock": str(table.condition.clock),
+        **_where(table),
+        "workload": table.condition.workload,
+        "evidence": one.evidence,
+        "samples": [_finite(v) for v in one.samples],
+        "perturbed": [_finite(v) for v in one.perturbed],
+        "extra": one.extra,
+        "refused": one.refused,
+    }
+
+
+def csv_text(report: Report) -> str:
+    """A line per sample; a series without one has a line that says why."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_HEAD)
+    for table in report.tables:
+        condition = table.condition
+        knobs = " ".join(f"{name}={value}" for name, value in condition.params.items())
+        shift = "" if condition.shift is None else condition.shift
+        for one in table.series:
+            start = [report.lesson, condition.workload, knobs, str(condition.clock), shift]
+            start += [one.arm, one.metric, one.unit, one.better, one.evidence]
+            for kind, number, value in _samples(one):
+                writer.writerow([*start, kind, number, value, one.refused or ""])
+    return out.getvalue()
+
+
+def _samples(one: Series) -> Iterator[tuple[str, int | str, str]]:
+    if not one.samples and not one.perturbed:
+        yield "none", "", ""
+    for kind, values in (("run", one.samples), ("perturbed", one.perturbed)):
+        for number, value in enumerate(values, 1):
+            yield kind, number, repr(value)
+
+
+def _headline(report: Report) -> Comparison | None:
+    """Of the first metric that is judged: the last arm's in the first condition."""
+    found = report.tables[0].comparisons if report.tables else []
+    return next((c for c in reversed(found) if c.metric == found[0].metric), None)
+
+
+def _comparison(found: Comparison, table: Table) -> dict[str, object]:
+    return {
+        "metric": found.metric,
+        "arm": found.arm,
+        "to": found.to,
+        "ratio": _finite(found.ratio),
+        "change_percent": _finite(found.change_percent),
+        "ci": _finite_pair(found.ci),
+        "range": _finite_pair(found.range),
+        "p": _finite(found.p),
+        "verdict": found.verdict,
+        "sentence": found.sentence,
+        "clock": str(table.condition.clock),
+        **_where(table),
+    }
+
+
+def _where(table: Table) -> dict[str, object]:
+    return {"shift": table.condition.shift, "params": dict(table.condition.params)}
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _finite_pair(pair: tuple[float, float] | None) -> list[float | None] | None:
+    return [_finite(v) for v in pair] if pair is not None else None

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts of every text report: what is wrong on top, what it was made of at the end. Pure."""
+
+from __future__ import annotations
+
+from duet.measure.model import ArmFacts, Report, Table
+from duet.measure.reports.text import (
+    Block,
+    command,
+    labelled,
+    plain,
+    told_clock,
+    told_params,
+    wrap,
+)
+
+SHORT = 12
+"""Digits of a hash that are told."""
+MAX_REASONS = 8
+
+
+def alarms(report: Report) -> list[str]:
+    """What a reader must know before any number: partial, failed, refused."""
+    said: dict[str, None] = {}
+    if report.partial:
+        said[f"PARTIAL: {report.partial}."] = None
+    if not report.tables:
+        said["EMPTY: nothing was measured."] = None
+    for table in report.tables:
+        for arm, error in table.errors.items():
+            said[f"FAILED: {arm}: {error.sentence} {error.remedy}"] = None
+        for refusal in table.refusals:
+            said[f"REFUSED: {refusal.rstrip('.')}."] = None
+    refused = {c.sentence: None for t in report.tables for c in t.comparisons if c.ratio is None}
+    for sentence in [s for s in refused if "No verdict" in s][:MAX_REASONS]:
+        said[f"REFUSED: {sentence}"] = None
+    if len(refused) > MAX_REASONS:
+        said[f"REFUSED: and {len(refused) - MAX_REASONS} more, told below."] = None
+    lost = [
+        f"{arm} lost {lost:,} of {read + lost:,}"
+        for table in report.tables
+        for arm, (read, lost) in table.counted.items()
+        if lost
+    ]
+    if lost:
+        said[f"LOST: events of counted runs: {'; '.join(dict.fromkeys(lost))}."] = None
+    lines = [line for text in said for line in wrap(text, "!!   ", "!! ")]
+    return [*lines, ""] if lines else []
+
+
+def head(report: Report) -> list[str]:
+    """Title and question."""
+    return [*wrap(f"{report.title} ({report.lesson})"), *wrap(report.question), ""]
+
+
+def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
+    """Workload and clock of one table, and with the first one the machine.
+
+    Args:
+        swept: it stands for all values of the swept knob.
+    """
+    knobs = told_params(table, report.sweep if swept else None)
+    lines = labelled("Workload", f"{table.condition.workload}  {knobs}".strip())
+    lines += labelled("Clock", told_clock(table))
+    return [*lines, *(labelled("Machine", machine(report)) if table is report.tables[0] else [])]
+
+
+def machine(report: Report) -> str:
+    """'QEMU 7.2.22 (tcg) guest on <cpu>, 2 CPUs, 7956 MiB, Linux 6.1'."""
+    host = report.host
+    guest = f"QEMU {host.get('qemu', '')} ({host.get('accel', '?')})".replace("  ", " ")
+    parts = [
+        host.get("cpu", ""),
+        f"{host['cpus']} CPUs" if host.get("cpus") else "",
+        f"{host['memory_mib']} MiB" if host.get("memory_mib") else "",
+        host.get("os", ""),
+        f"Linux {host['kernel']}" if host.get("kernel") else "",
+    ]
+    told = ", ".join(part for part in parts if part)
+    return f"{guest} guests; host: {told}" if told else "unknown"
+
+
+def provenance(report: Report) -> list[str]:
+    """Kernels, patches, the command, the date."""
+    lines = ["Kernels (sha256, shortened; a patch counts by its diff):"]
+    shared = report.arms[0].both if report.arms else ()
+    for arm in report.arms:
+        lines += _kernel(arm, shared)
+    if shared:
+        told = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in shared)
+        lines += wrap(f"all arms: {told}", "    ", "  ")
+    lines += ["", "Reproduce:", *command(report.command), ""]
+    return [*lines, f"Measured {plain(report.at)} by Kernel Duet."]
+
+
+def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...]) -> list[str]:
+    own = " + ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.patches) or "no patch of its own"
+    facts = [
+        f"Linux {arm.kernel}" if arm.kernel else "kernel never booted",
+        f"config {arm.config_sha256[:SHORT]}" if arm.config_sha256 else "",
+        f"build {arm.key[:SHORT]}" if arm.key else "",
+        own,
+    ]
+    lines = wrap(f"{arm.name} ({arm.role}): {', '.join(f for f in facts if f)}", "    ", "  ")
+    if arm.both != shared:
+        told = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.both) or "none"
+        lines += wrap(f"UNFAIR: its shared patches differ: {told}", "    ", "    ")
+    return lines
+
+
+def verdicts(block: Block) -> list[str]:
+    """The sentence of every comparison, or why there is none."""
+    lines = []
+    for one in block.series:
+        if one.refused:
+            lines += wrap(f"{one.arm}: no number: {one.refused.rstrip('.')}.", "    ", "  ")
+    for one in block.series[1:]:
+        found = block.comparison(one.arm)
+        if found is not None:
+            said = "" if found.verdict == "refused" else "verdict: "
+            lines += wrap(said + found.sentence, "    ", "  ")
+    if block.first.extra:
+        lines.append("  no verdict is drawn from it")
+    return lines
+
+
+def whole(*parts: list[str]) -> str:
+    """Lines as text."""
+    return "\n".join(line.rstrip() for part in parts for line in part) + "\n"

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The shape of will-it-scale's results: a csv over tasks, then before and after. Pure.
+
+will-it-scale writes one file per kernel, with processes and threads; here the arms are columns.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+from duet.measure.model import Report, Series, Table
+from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
+from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, percent, plain, wrap
+
+TASKS = ("tasks", "procs", "processes", "threads", "hogs", "cpus", "vcpus")
+"""Knobs that say how many run at once, where none was swept."""
+
+
+def render(report: Report) -> str:
+    """Per clock setting: a csv block per metric, and the change of each arm at each value."""
+    body: list[str] = []
+    for tables in by_shift(report):
+        body += [*setting(report, tables[0], swept=True), ""]
+        param, values = axis(report, tables)
+        for metric in dict.fromkeys(b.first.metric for t in tables for b in blocks(report, t)):
+            rows = [
+                (value, block)
+                for value, table in zip(values, tables, strict=True)
+                for block in blocks(report, table)
+                if block.first.metric == metric
+            ]
+            body += [*wrap(metric_title(rows[0][1].first)), *_csv(report, param, rows), ""]
+            for value, block in rows:
+                body += [*_before_after(f"{param} {value}", block), *verdicts(block), ""]
+    return whole(alarms(report), head(report), body, provenance(report))
+
+
+def by_shift(report: Report) -> list[list[Table]]:
+    """Tables that only the swept knob tells apart."""
+    groups: dict[int | None, list[Table]] = {}
+    for table in report.tables:
+        groups.setdefault(table.condition.shift, []).append(table)
+    return list(groups.values())
+
+
+def axis(report: Report, tables: list[Table]) -> tuple[str, list[int]]:
+    """The knob of the first column and its value in each table."""
+    if report.sweep:
+        name = report.sweep[0]
+    else:
+        name = next((n for n in TASKS if n in tables[0].condition.params), "tasks")
+    return name, [table.condition.params.get(name, 1) for table in tables]
+
+
+def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]:
+    arms = [arm.name for arm in report.arms]
+    heading = ",".join([param, *(plain(arm).replace(",", " ") for arm in arms)])
+    higher = rows[0][1].first.better == "higher"
+    least = next(((v, m) for v, b in rows if v and (m := _median(b, arms[0])) is not None), None)
+    lines = []
+    for value, block in rows:
+        cells = [_told(_median(block, arm)) for arm in arms]
+        if higher:
+            cells.append(_told(least[1] / least[0] * value if least else None))
+        lines.append(",".join([str(value), *cells]))
+    told = [heading + (",linear" if higher else ""), *lines]
+    if any(len(line) > WIDTH for line in told):  # long names: the same, one arm a line
+        told = [f"{param},arm,median"]
+        told += [f"{v},{plain(a)[:40]},{_told(_median(b, a))}" for v, b in rows for a in arms]
+    return told
+
+
+def _before_after(at: str, block: Block) -> list[str]:
+    lines = []
+    for one in block.series:
+        found = block.comparison(one.arm)
+        change = ""
+        if found is not None and found.change_percent is not None:
+            proven = found.verdict != "no difference proven"
+            change = f" ({percent(found.change_percent)})" if proven else " (none proven)"
+        span = ""
+        if len(one.samples) > 1:
+            span = f", {_told(min(one.samples))} to {_told(max(one.samples))}, n = {one.n}"
+        value = _told(statistics.median(one.samples)) if one.samples else "-"
+        lines += wrap(f"{one.arm}: {value}{change}{span}", "    ")
+    return [f"[{at}]", *lines]
+
+
+def _median(block: Block, arm: str) -> float | None:
+    one: Series | None = next((s for s in block.series if s.arm == arm), None)
+    return statistics.median(one.samples) if one is not None and one.samples else None
+
+
+def _told(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test helper: reports made by hand, judged by the real comparison."""
+
+from __future__ import annotations
+
+from duet.errors import KernelError
+from duet.guests.types import Clock
+from duet.measure.compare import compare_all
+from duet.measure.model import ArmFacts, Condition, Report, Series, Table
+
+HOST = {
+    "cpu": "Example\u00ae CPU 9000 @ 2.50GHz",
+    "cpus": "2",
+    "memory_mib": "7956",
+    "os": "Debian GNU/Linux 12 (bookworm)",
+    "kernel": "6.1.0-18-amd64",
+    "qemu": "7.2.22",
+    "accel": "tcg",
+}
+BOTH = (("both/0001-srcu-gp-state.patch", "ab" * 32), ("both/0010-shrinker.patch", "cd" * 32))
+STRESS = (
+    "stress-ng: info:  [113] stressor       bogo ops real time  usr time  sys time   bogo ops/s"
+    "     bogo ops/s",
+    "stress-ng: info:  [113] ramfs             12345     60.00      1.61     39.66      {}"
+    "        4087.47",
+)
+
+
+def arm(name: str, role: str, *patches: tuple[str, str]) -> ArmFacts:
+    return ArmFacts(name, name, role, "6.1.153", "e2cf6b73" * 3, "0a1b2c3d" * 8, patches, BOTH)
+
+
+def series(metric: str, arm: str, samples: list[float], **more: object) -> Series:
+    told: dict[str, object] = {
+        "title": "umounts",
+        "unit": "umounts/s",
+        "better": "higher",
+        "evidence": "measured",
+    }
+    return Series(metric=metric, arm=arm, samples=samples, **(told | more))  # type: ignore[arg-type]
+
+
+def judged(table: Table, report: Report) -> Table:
+    table.comparisons = compare_all(table, tuple(a.name for a in report.arms))
+    return table
+
+
+def wall() -> Report:
+    """Three arms on the wall clock: one slower, one not to be told apart; and counted facts."""
+    report = Report(
+        lesson="02-grace-periods",
+        title="Grace periods",
+        question="Why did umount become four times slower \u2014 when a lock went away?",
+        arms=(
+            arm("rwsem", "before"),
+            arm("srcu", "after", ("02-grace-periods/srcu.patch", "12" * 32)),
+            arm("srcu-expedited", "alternative", ("02-grace-periods/srcu.patch", "34" * 32)),
+        ),
+        host=dict(HOST),
+        command="./duet measure 02-grace-periods --arms rwsem,srcu,srcu-expedited "
+        "--workload stress-ng --clock wall --set hogs=9 --set seconds=60 --repeats 5",
+        at="2026-11-21T15:00:00+00:00",
+    )
+    table = Table(Condition(Clock.WALL, None, "stress-ng", {"hogs": 9, "vcpus": 2, "seconds": 60}))
+    rates = {
+        "rwsem": [1290.5, 1301.25, 1284.0, 1312.75, 1295.5],
+        "srcu": [281.5, 279.25, 284.0, 280.5, 290.25],
+        "srcu-expedited": [1288.0, 1310.5, 1279.25, 1305.0, 1299.5],
+    }
+    calls = {"rwsem": [0.0], "srcu": [24690.0], "srcu-expedited": [24702.0]}
+    for name, samples in rates.items():
+        table.series.append(series("ops_per_s", name, samples))
+        counted = {"title": "calls of synchronize_srcu", "unit": "calls", "better": "lower"}
+        table.series.append(
+            series("srcu_calls", name, calls[name], **counted, evidence="counted", extra=True)
+        )
+        table.lines[name] = [x.format(f"{s:8.2f}") for s in samples for x in STRESS]
+    table.counted = {name: (120_000 + n, 0) for n, name in enumerate(rates)}
+    report.tables = [judged(table, report)]
+    return report
+
+
+def count() -> Report:
+    """Two arms swept on the count clock at two settings of ns an instruction."""
+    report = Report(
+        lesson="01-shrinker-bitmaps",
+        title="Shrinker bitmaps",
+        question="Why did drop_caches take seconds with 4,000 containers?",
+        arms=(
+            arm("before", "before", ("01-shrinker-bitmaps/before.patch", "56" * 32)),
+            arm("after", "after"),
+        ),
+        host=dict(HOST),
+        command="./duet measure 01-shrinker-bitmaps --clock count --sweep n=200,400,800",
+        at="2026-11-21T15:00:00+00:00",
+        sweep=("n", (200, 400, 800)),
+    )
+    times = {200: (12.1, 1.2), 400: (42.9, 1.3), 800: (166.9, 1.6)}
+    for shift in (0, 3):
+        for n, pair in times.items():
+            table = Table(Condition(Clock.COUNT, shift, "drop", {"n": n, "passes": 5}))
+            for name, ms in zip(("before", "after"), pair, strict=True):
+                table.series.append(
+                    series(
+                        "last_ms",
+                        name,
+                        [ms, ms],
+                        title="the last drop_caches",
+                        unit="ms",
+                        better="lower",
+                        evidence="counted",
+                        perturbed=[ms * 1.001, ms * 0.998, ms * 1.004],
+                    )
+                )
+                table.series.append(
+                    series(
+                        "info_bytes",
+                        name,
+                        [32.0],
+                        title="sizeof struct shrinker_info",
+                        unit="bytes",
+                        better="neither",
+                        evidence="static",
+                    )
+                )
+            report.tables.append(judged(table, report))
+    return report
+
+
+def broken() -> Report:
+    """Everything that can go wrong at once."""
+    report = wall()
+    report.partial = "interrupted after 7 of 20 runs"
+    (table,) = report.tables
+    one = table.of("ops_per_s", "srcu")
+    assert one is not None
+    one.samples, one.refused = [], "the workload wrote no line with it"
+    table.errors["srcu"] = KernelError(
+        "The guest of srcu ran out of memory.", remedy="Give it more, or use a smaller n."
+    )
+    other = table.of("ops_per_s", "srcu-expedited")
+    assert other is not None
+    other.samples = other.samples[:3]
+    table.refusals = [
+        "the host was busy: in 3 runs a guest waited for a CPU, up to 31 % of its time"
+    ]
+    table.counted["srcu"] = (1000, 17)
+    judged(table, report)
+    return report
+
+
+REPORTS = {"wall": wall, "count": count, "broken": broken}

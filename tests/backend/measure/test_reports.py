@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports as text: golden files, 75 columns of ASCII whatever comes, and what must be told.
+
+After a wanted change: DUET_GOLDEN=write, then read the difference.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from duet.errors import InputError
+from duet.guests.types import Clock
+from duet.measure.model import ArmFacts, Condition, Report, Series, Table
+from duet.measure.reports import FORMATS, machine, ministat, render
+from duet.measure.reports.text import WIDTH, plain
+
+sys.path.insert(0, str(Path(__file__).parent))
+from reports_made import BOTH, HOST, REPORTS, count, judged, wall
+
+GOLDEN = Path(__file__).parent / "golden"
+TEXTS = [how for how in FORMATS if how not in ("json", "csv")]
+
+
+@pytest.mark.parametrize("how", FORMATS)
+@pytest.mark.parametrize("name", REPORTS)
+def test_golden(name: str, how: str) -> None:
+    path = GOLDEN / f"{name}.{how}.txt"
+    text = render(REPORTS[name](), how)
+    if os.environ.get("DUET_GOLDEN") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_an_unknown_format_is_told() -> None:
+    with pytest.raises(InputError, match="no format 'html'") as caught:
+        render(wall(), "html")
+    assert "ministat" in caught.value.remedy
+
+
+# what every text must tell
+
+
+@pytest.mark.parametrize("how", TEXTS)
+def test_every_text_tells_direction_evidence_and_how_to_get_it_again(how: str) -> None:
+    text = render(wall(), how)
+    flat = re.sub(r"\s+", " ", text.replace(" \\\n", ""))
+    assert "HIGHER is better; measured" in flat
+    assert "LOWER is better; counted; told, not judged" in flat
+    for told in (
+        "Linux 6.1.153",
+        "config 0a1b2c3d0a1b",
+        "02-grace-periods/srcu.patch 121212121212",
+        "all arms: both/0001-srcu-gp-state.patch abababababab",
+        "QEMU 7.2.22 (tcg)",
+        "Example(R) CPU 9000",
+        "no difference proven",
+        wall().command,
+    ):
+        assert told in flat, told
+    assert "-78." in flat
+    assert "!!" not in text
+
+
+@pytest.mark.parametrize("how", TEXTS)
+def test_what_is_wrong_stands_on_top(how: str) -> None:
+    text = render(REPORTS["broken"](), how)
+    top = re.sub(r"\s+", " ", text.split("\n\n")[0].replace("\n!!", ""))
+    assert text.startswith("!! PARTIAL: interrupted after 7 of 20 runs.")
+    for told in (
+        "FAILED: srcu: The guest of srcu ran out of memory. Give it more",
+        "REFUSED: the host was busy",
+        "REFUSED: No verdict on srcu against rwsem",
+        "LOST: events of counted runs: srcu lost 17 of 1,017.",
+    ):
+        assert told in top
+    assert (
+        "%"
+        not in text.split("Verbatim")[0]
+        .split("Machine:")[1]
+        .replace("95 %", "")
+        .replace("31 %", "")
+        .replace("%stddev", "")
+        .replace("%change", "")
+        .replace("95.0%", "")
+        or how == "lkp"
+    )
+
+
+@pytest.mark.parametrize("how", TEXTS)
+def test_the_count_clock_has_no_interval(how: str) -> None:
+    text = render(count(), how)
+    assert "95 %" not in text and "95.0%" not in text and " p = " not in text
+    flat = re.sub(r"\s+", " ", text)
+    assert "deterministic (2 equal runs at 1 ns an instruction; over 3 perturbed starts" in flat
+    assert "8 ns per instruction (shift 3)" in flat
+    assert "1 ns per instruction (shift 0)" in flat
+
+
+def test_the_mail_keeps_the_workloads_lines_as_they_are() -> None:
+    lines = render(wall(), "mail").splitlines()
+    heading, last = wall().tables[0].lines["srcu"][-2:]
+    place = lines.index(f"| {last}")
+    assert lines[place - 1] == f"| {heading}" and len(lines[place]) > WIDTH
+    assert "Verbatim, srcu (the last of 5 runs):" in lines
+    assert sum(line.startswith("| ") for line in lines) == 6
+
+
+def test_arms_with_other_instrumentation_are_called_unfair() -> None:
+    report = wall()
+    report.arms = (report.arms[0], replace(report.arms[1], both=BOTH[:1]), report.arms[2])
+    flat = re.sub(r"\s+", " ", render(report, "mail"))
+    assert flat.count("UNFAIR: its shared patches differ: both/0001-srcu-gp-state.patch") == 1
+
+
+# 75 columns of ASCII, whatever comes
+
+QUICK = {"deadline": None, "phases": (Phase.explicit, Phase.reuse, Phase.generate)}
+"""Shrinking a whole report takes minutes."""
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=90)
+NAMES = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,39}", fullmatch=True)
+NUMBERS = st.floats(-1e18, 1e18, allow_nan=False)
+RATES = st.floats(1e-9, 1e15)
+
+
+@st.composite
+def reports(draw: st.DrawFn) -> Report:
+    """Any report that a measurement could leave behind."""
+    names = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
+    both = draw(st.sampled_from([(), BOTH]))
+    arms = tuple(
+        ArmFacts(n, draw(WORDS), "after", draw(WORDS), "", "ff" * 32, ((n, "ee" * 32),), both)
+        for n in names
+    )
+    clock = draw(st.sampled_from(Clock))
+    sweep = draw(st.none() | st.just(("n", (1, 20, 300))))
+    report = Report(
+        draw(NAMES), draw(WORDS), draw(WORDS), arms, {**HOST, "cpu": draw(WORDS)}, "./duet x", "t"
+    )
+    report.sweep = sweep
+    report.partial = draw(st.none() | WORDS)
+    metrics = draw(st.lists(NAMES, max_size=2, unique=True))
+    said = [(draw(WORDS), draw(WORDS)) for _ in metrics]
+    for value in sweep[1] if sweep else (7,):
+        shift = None if clock is Clock.WALL else 3
+        table = Table(Condition(clock, shift, draw(NAMES), {"n": value}))
+        for (title, unit), metric in zip(said, metrics, strict=True):
+            for name in names:
+                table.series.append(
+                    Series(
+                        metric=metric,
+                        title=title,
+                        unit=unit,
+                        better=draw(st.sampled_from(["higher", "lower", "neither"])),
+                        evidence=draw(st.sampled_from(["measured", "counted", "static"])),
+                        arm=name,
+                        samples=draw(
+                            st.lists(RATES, min_size=5, max_size=5)
+                            | st.lists(NUMBERS, max_size=3)
+                            | NUMBERS.map(lambda x: [x, x])
+                        ),
+                        perturbed=draw(st.lists(RATES, max_size=3)),
+                        extra=draw(st.booleans()),
+                        refused=draw(st.none() | WORDS),
+                    )
+                )
+        table.refusals = draw(st.lists(WORDS, max_size=1))
+        table.lines = {names[0]: draw(st.lists(WORDS, max_size=4))}
+        report.tables.append(judged(table, report))
+    return report
+
+
+@pytest.mark.filterwarnings("ignore")  # scipy of constant or huge samples
+@settings(max_examples=40, suppress_health_check=list(HealthCheck), **QUICK)
+@given(reports())
+def test_no_line_is_longer_than_75_columns_and_all_is_ascii(report: Report) -> None:
+    for how in TEXTS:
+        text = render(report, how)
+        assert text.isascii() and text.endswith("\n") and "\t" not in text
+        for line in text.splitlines():
+            assert len(line) <= WIDTH or line.startswith("| "), (how, line)
+            assert line == line.rstrip()
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=15, suppress_health_check=list(HealthCheck), **QUICK)
+@given(reports())
+def test_json_and_csv_hold_every_sample(report: Report) -> None:
+    tree = json.loads(render(report, "json"), parse_constant=lambda x: pytest.fail(x))
+    held = sorted(v for t in report.tables for s in t.series for v in s.samples)
+    assert sorted(v for row in tree["rows"] for v in row["samples"]) == held
+    table = list(csv.DictReader(io.StringIO(render(report, "csv"))))
+    assert sorted(float(r["value"]) for r in table if r["kind"] == "run") == held
+
+
+@given(WORDS)
+def test_plain_is_printable_ascii(text: str) -> None:
+    assert plain(text).isascii()
+    assert plain(text) == "" or plain(text).isprintable()
+
+
+# ministat
+
+
+def test_ministats_own_example() -> None:
+    """From its manual: iguana and chameleon, no difference proven."""
+    iguana, chameleon = [50, 200, 150, 400, 750, 400, 150], [150, 400, 720, 500, 930]
+    assert ministat.table_row("x", iguana).split() == [
+        *("x", "7", "50", "750", "200", "300", "238.0476"),
+    ]
+    assert ministat.table_row("+", chameleon).split() == [
+        *("+", "5", "150", "930", "500", "540", "299.0819"),
+    ]
+    assert len(ministat.TITLE) <= WIDTH and len(ministat.table_row("x", iguana)) <= WIDTH
+    drawn = ministat.plot([("x", iguana), ("+", chameleon)])
+    assert {len(line) for line in drawn} == {WIDTH}
+    dots = "".join(drawn[1:-3])
+    # 150 and 400 are in both; the second 150 and 400 of iguana stand above.
+    assert (dots.count("@"), dots.count("x"), dots.count("+")) == (2, 5, 3)
+    assert [line.count("A") for line in drawn[-3:-1]] == [1, 1]
+
+
+def test_ministats_difference_is_students_t() -> None:
+    """By hand: means 10 and 20, variance 2.5 each, n = 5, t(8) = 2.306004."""
+    report = wall()
+    (table,) = report.tables
+    for name, base in (("rwsem", 10), ("srcu", 20), ("srcu-expedited", 10.5)):
+        one = table.of("ops_per_s", name)
+        assert one is not None
+        one.samples = [base - 2.0, base - 1.0, float(base), base + 1.0, base + 2.0]
+    judged(table, report)
+    text = render(report, "ministat")
+    assert "Difference at 95.0% confidence (srcu)\n        10 +/- 2.306\n" in text
+    assert "        100% +/- 23.06%\n        (Student's t, pooled s = 1.58114)\n" in text
+    assert text.count("No difference proven at 95.0% confidence") == 1
+
+
+# machine formats
+
+
+def test_every_key_of_the_json_is_documented() -> None:
+    for make in REPORTS.values():
+        tree = json.loads(render(make(), "json"))
+        keys = set(tree)
+        for part in ("rows", "comparisons"):
+            keys |= {f"{part}.{key}" for row in tree[part] for key in row}
+        assert keys == set(machine.KEYS)
+
+
+def test_the_json_has_the_headline_first() -> None:
+    tree = json.loads(render(wall(), "json"))
+    assert tree["schema_version"] == machine.SCHEMA_VERSION
+    assert tree["comparisons"][0]["metric"] == tree["rows"][0]["metric"] == "ops_per_s"
+    assert tree["verdict"] == "no difference proven"  # of the last arm
+    assert tree["comparisons"][0]["verdict"] == "lower"
+    swept = json.loads(render(count(), "json"))
+    assert swept["ratio"] == pytest.approx(1.2 / 12.1)
+    assert swept["verdict"] == "deterministic"
+    assert [row["params"]["n"] for row in swept["rows"][::4]] == [200, 400, 800] * 2
+    assert len(swept["rows"]) == 6 * 4  # metrics and arms
+    assert {row["shift"] for row in swept["rows"]} == {0, 3}
+    gone = json.loads(render(Report("l", "t", "q", (), {}, "", ""), "json"))
+    assert gone["rows"] == [] and gone["verdict"] is None
+
+
+@pytest.mark.parametrize("how", FORMATS)
+def test_an_empty_report_can_be_told(how: str) -> None:
+    assert render(Report("l", "t", "q", (), {}, "./duet measure l", "now"), how)
