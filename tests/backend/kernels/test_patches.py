@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The repository's own patches: form, style, fairness, and that they fit the base.
+"""The repository's own patches: form and style (tests/backend/test_fair_arms.py has the rest).
 
 Found by looking, so a new lesson's patches are covered without touching this file.
 """
@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from duet.kernels import ArmSpec, KernelImage, KernelSettings, inputs, lookup, plan
+from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
 from duet.kernels.recipe import patch_subject, patched_files, read_base, read_options
+from duet.lessons import load as lessons
 from duet.settings import repo_root
 
 PATCHES = repo_root() / "kernel-patches"
@@ -30,12 +31,6 @@ def tree() -> Path:
     if not found:
         pytest.skip("the kernel source is not unpacked yet (./duet build does it)")
     return found[0].parents[1]
-
-
-def arms_of(lesson: Path) -> list[ArmSpec]:
-    """Stock and one arm per patch file."""
-    own = [ArmSpec(lesson.name, path.stem, (Path(path.name),)) for path in lesson.glob("*.patch")]
-    return [ArmSpec(lesson.name, "stock"), *sorted(own, key=lambda arm: arm.name)]
 
 
 @pytest.mark.parametrize("path", ALL, ids=NAMES)
@@ -68,29 +63,6 @@ def test_patch_is_checkpatch_clean(path: Path, tree: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: str(path.name))
-def test_arms_of_a_lesson_differ_by_their_own_patches_alone(lesson: Path) -> None:
-    settings = KernelSettings.default()
-    if not (settings.source or settings.base.tarball).is_file():
-        pytest.skip(f"{settings.base.package} is not installed")
-    shared = len(list((PATCHES / "both").glob("*.patch")))
-    needs = [inputs(arm, settings) for arm in arms_of(lesson)]
-    stock = needs[0]
-    assert len(stock.patches) == shared, "stock carries both/ and nothing else"
-    for need in needs[1:]:
-        assert need.patches[:shared] == stock.patches, "the same instrumentation, in order"
-        own = need.patches[shared:]
-        assert all(patch.path.startswith(f"{lesson.name}/") for patch in own)
-        same = (need.tarball_sha256, need.config_sha256, need.compiler, need.linker)
-        assert same == (
-            stock.tarball_sha256,
-            stock.config_sha256,
-            stock.compiler,
-            stock.linker,
-        )
-    assert len({need.key() for need in needs}) == len(needs), "no two arms are the same kernel"
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: str(path.name))
@@ -161,9 +133,9 @@ def stored(arm: ArmSpec) -> KernelImage:
     return image
 
 
-@pytest.mark.parametrize("name", ["rwsem", "srcu", "srcu-expedited"])
+@pytest.mark.parametrize("name", ["rwsem", "srcu", "srcu-expedited", "srcu-delayed"])
 def test_functions_that_lesson_02_probes_are_symbols_in_its_kernels(name: str) -> None:
-    own = () if name == "rwsem" else (Path(f"{name}.patch"),)
+    own = lessons.load("02-grace-periods").patch_files(name)
     symbols = stored(ArmSpec("02-grace-periods", name, own)).symbols()
     probed = [
         "__synchronize_srcu",

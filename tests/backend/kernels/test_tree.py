@@ -146,7 +146,7 @@ def test_patch_for_a_file_the_kernel_lacks_is_refused(work: WorkTree, tmp_path: 
 
 def test_reach_counts_objects_behind_a_header(work: WorkTree) -> None:
     for name, needs in (("a", "include/linux/fs.h"), ("b", "include/linux/fs.h"), ("c", "x.h")):
-        (work.src / "mm" / f".{name}.o.cmd").write_text(f"deps := {needs}\n")
+        (work.src / "mm" / f".{name}.o.cmd").write_text(f"deps := \\\n  {needs} \\\n")
     assert work.objects() == 3
     assert work.reach(["mm/vmscan.c"]) == 1
     assert work.reach(["mm/vmscan.c", "include/linux/fs.h"]) == 3

@@ -31,12 +31,19 @@ def wanted_arms(lesson: str | None, only: list[str]) -> list[ArmSpec]:
     return specs
 
 
-def build(lesson: str | None, source: Path | None, only: list[str], as_json: bool) -> int:
+def build(
+    lesson: str | None,
+    source: Path | None,
+    only: list[str],
+    as_json: bool,
+    *,
+    debug: bool = False,
+) -> int:
     """See `duet build --help`."""
     if only and not lesson:
         raise InputError("--arm needs the lesson it belongs to.", remedy="Name the lesson first.")
     began = time.monotonic()
-    settings = KernelSettings.default(source)
+    settings = KernelSettings.default(source, debug=debug)
     specs = wanted_arms(lesson, only)
     keys = [plan(spec, settings) for spec in specs]
     before = [lookup(key, settings) for key in keys]

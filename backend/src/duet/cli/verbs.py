@@ -73,12 +73,15 @@ def build(
     arm: Annotated[
         list[str] | None, typer.Option("--arm", help="Only this arm; may be repeated.")
     ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="With debug.config: KASAN, lockdep. For stress only.")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Build the kernels that are not there yet."""
     from duet.cli.build import build as body
 
-    return body(lesson, source, arm or [], json)
+    return body(lesson, source, arm or [], json, debug=debug)
 
 
 @app.command(epilog=SERVE_KEYS)

@@ -27,6 +27,7 @@ from duet.kernels.compiler import (
 )
 from duet.kernels.image import KernelImage, Manifest, PatchRecord, Store
 from duet.kernels.lock import build_lock
+from duet.kernels.order import outwards
 from duet.kernels.progress import BuildProgress, MakeCounter, Phase, ProgressSink
 from duet.kernels.recipe import (
     ArmSpec,
@@ -35,7 +36,6 @@ from duet.kernels.recipe import (
     KernelKey,
     arm_patches,
     build_inputs,
-    patched_files,
     read_base,
 )
 from duet.kernels.source import (
@@ -59,6 +59,8 @@ class KernelSettings:
 
     `source` overrides BASE's tarball (--source); `lock_wait_s` bounds the wait for another
     builder; the two sizes are the free space asked for before a tree and before an image.
+    `debug` adds debug.config: kernels that look for their own mistakes, under keys of their
+    own and from a tree of their own, so that the lean tree stays warm.
     """
 
     cache: Path
@@ -68,11 +70,12 @@ class KernelSettings:
     lock_wait_s: float = 3600.0
     tree_bytes: int = TREE_BYTES
     image_bytes: int = IMAGE_BYTES
+    debug: bool = False
 
     @classmethod
-    def default(cls, source: Path | None = None) -> KernelSettings:
+    def default(cls, source: Path | None = None, *, debug: bool = False) -> KernelSettings:
         """The house's own cache and kernel-patches/."""
-        return cls(house.cache_dir(), house.repo_root() / "kernel-patches", source)
+        return cls(house.cache_dir(), house.repo_root() / "kernel-patches", source, debug=debug)
 
     @property
     def store(self) -> Store:
@@ -83,6 +86,17 @@ class KernelSettings:
     def base(self) -> Base:
         """kernel-patches/BASE."""
         return read_base(self.patches / "BASE")
+
+    @property
+    def fragments(self) -> tuple[Path, ...]:
+        """The configuration of every arm, in order; a later file overrides an earlier."""
+        names = ["base.config", "debug.config"] if self.debug else ["base.config"]
+        return tuple(self.patches / name for name in names)
+
+    def tree(self, tarball_sha256: str) -> WorkTree:
+        """Where kernels from this source are compiled."""
+        name = f"{self.base.package}-{tarball_sha256[:12]}"
+        return WorkTree(self.cache / "tree" / (f"{name}-debug" if self.debug else name))
 
 
 def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
@@ -95,6 +109,7 @@ def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
     return build_inputs(
         arm_patches(arm, settings.patches),
         patches_dir=settings.patches,
+        fragments=settings.fragments,
         tarball_sha256=tarball.sha256,
         compiler=_tool_version("gcc"),
         linker=_tool_version("ld"),
@@ -135,21 +150,9 @@ def build(
         else:
             wanted.setdefault(key, arm)
     if wanted:
-        run = _Run(settings, _outwards(wanted, settings), on_progress, stop or Event())
+        run = _Run(settings, list(wanted.values()), on_progress, stop or Event())
         found |= run.all()
     return tuple(found[key] for key in keys)
-
-
-def _outwards(wanted: dict[KernelKey, ArmSpec], settings: KernelSettings) -> list[ArmSpec]:
-    """Stock first, arms that touch headers last: each step then rebuilds the least."""
-
-    def reach(arm: ArmSpec) -> tuple[int, int, int]:
-        patches = arm_patches(arm, settings.patches)
-        texts = [path.read_text(encoding="utf-8") for path in patches]
-        files = {name for text in texts for name in patched_files(text)}
-        return sum(name.endswith(".h") for name in files), len(files), len(patches)
-
-    return sorted(wanted.values(), key=reach)
 
 
 @cache
@@ -168,7 +171,6 @@ class _Run:
         stop: Event,
     ) -> None:
         self._settings = settings
-        self._arms = arms
         self._on_progress = on_progress
         self._stop = stop
         self._started = time.monotonic()
@@ -176,9 +178,9 @@ class _Run:
         self._expected = 0
         base = settings.base
         self._tarball = find_tarball(base, settings.source, settings.cache / "tarballs.json")
-        folder = settings.cache / "tree" / f"{base.package}-{self._tarball.sha256[:12]}"
-        self._tree = WorkTree(folder)
-        self._marker = folder / "building"
+        self._tree = settings.tree(self._tarball.sha256)
+        self._arms = outwards(arms, settings.patches, self._tree)
+        self._marker = self._tree.folder / "building"
 
     def all(self) -> dict[KernelKey, KernelImage]:
         """Build each arm under the lock; what another process has built meanwhile is taken."""
@@ -205,9 +207,9 @@ class _Run:
         log = self._settings.cache / "logs" / f"build-{need.key()}.log"
         make = Make(self._tree.src, log, jobs=self._settings.jobs, lock_fd=lock_fd)
         self._tell(Phase.CONFIG)
-        configure(make, self._tree.src, self._settings.patches / "base.config")
+        configure(make, self._tree.src, self._settings.fragments)
         before = self._tree.objects()
-        guess = self._settings.cache / "objects"
+        guess = self._settings.cache / ("objects-debug" if self._settings.debug else "objects")
         self._expected = max(_read_count(guess) - before, self._tree.reach(changed), 1)
         objects = self._compile(make)
         if cold and before == 0:

@@ -11,11 +11,17 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from duet.errors import DuetError, InfraError, InputError
-from duet.kernels.recipe import BUILD_ENV, read_options, unmet_options
+from duet.kernels.recipe import (
+    BUILD_ENV,
+    read_fragments,
+    read_options,
+    unmet_options,
+    write_options,
+)
 from duet.kernels.source import TREE_BYTES, disk_full
 
 # Program -> Debian package. libelf is a header: objtool is compiled with it.
@@ -175,26 +181,32 @@ class Make:
         )
 
 
-def configure(make: Make, src: Path, fragment: Path) -> None:
-    """Give the tree the fragment over allnoconfig; leaves an equal .config untouched.
+def configure(make: Make, src: Path, fragments: Sequence[Path]) -> None:
+    """Give the tree the fragments over allnoconfig; leaves an equal .config untouched.
 
     Raises:
-        OptionLost: an option of the fragment did not stick, with wanted and got value.
+        OptionLost: an option of the fragments did not stick, with wanted and got value.
     """
     stamp = src / ".config.duet"
+    wanted = read_fragments(fragments)
+    fragment = fragments[0]
+    if len(fragments) > 1:  # kconfig reads one file and complains of an option given twice
+        fragment = src / ".config.asked"
+        fragment.write_text(write_options(wanted))
     asked = _config_stamp(src, fragment)
     config = src / ".config"
     if config.exists() and stamp.exists() and stamp.read_text() == asked + _sha256(config):
         return
     make.run(f"KCONFIG_ALLCONFIG={fragment}", "KCONFIG_CONFIG=.config.new", "allnoconfig")
     fresh = src / ".config.new"
-    lost = unmet_options(read_options(fragment.read_text()), read_options(fresh.read_text()))
+    lost = unmet_options(wanted, read_options(fresh.read_text()))
     if lost:
         name, want, got = lost[0]
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
         raise OptionLost(
-            f"base.config wants {name}={want}, but the kernel's configuration gave {got}{more}.",
-            remedy="Add the option it depends on to base.config, or drop the line.",
+            f"{fragments[-1].name} wants {name}={want}, but the kernel's configuration gave"
+            f" {got}{more}.",
+            remedy=f"Add the option it depends on to {fragments[-1].name}, or drop the line.",
             detail="\n".join(f"{name}: wanted {want}, got {got}" for name, want, got in lost),
         )
     if config.exists() and config.read_bytes() == fresh.read_bytes():

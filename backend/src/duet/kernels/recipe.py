@@ -117,6 +117,27 @@ def read_options(text: str) -> dict[str, str]:
     return options
 
 
+def read_fragments(paths: Iterable[Path]) -> dict[str, str]:
+    """The options of several fragments; a later one overrides an earlier.
+
+    Raises:
+        InputError: one of them is missing.
+    """
+    options: dict[str, str] = {}
+    for path in paths:
+        options |= read_options(_read(path, "a config"))
+    return options
+
+
+def write_options(options: Mapping[str, str]) -> str:
+    """A fragment that asks for `options`; read_options() of it gives them back."""
+    lines = (
+        f"# {name} is not set" if value == "n" else f"{name}={value}"
+        for name, value in options.items()
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
 def unmet_options(asked: Mapping[str, str], got: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """Options that did not stick, as (name, asked, got); an option the tree lacks counts as n."""
     return [
@@ -196,16 +217,18 @@ def build_inputs(
     tarball_sha256: str,
     compiler: str,
     linker: str,
+    fragments: Iterable[Path] = (),
 ) -> BuildInputs:
     """Collect the inputs of one kernel from the files of kernel-patches/.
 
+    `fragments` are the configs in order, by default base.config alone.
+
     Raises:
-        InputError: base.config or a patch cannot be used.
+        InputError: a config or a patch cannot be used.
     """
-    fragment = _read(patches_dir / "base.config", "the base config")
     return BuildInputs(
         tarball_sha256=tarball_sha256,
-        config_sha256=options_sha256(read_options(fragment)),
+        config_sha256=options_sha256(read_fragments(fragments or [patches_dir / "base.config"])),
         patches=tuple(read_patch(path, patches_dir) for path in patches),
         compiler=compiler,
         linker=linker,

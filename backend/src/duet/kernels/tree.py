@@ -66,17 +66,26 @@ class WorkTree:
 
     def reach(self, changed: Sequence[str]) -> int:
         """About how many objects a change of these files makes stale, from kbuild's records."""
-        headers = [name.encode() for name in changed if name.endswith(".h")]
         units = sum(name.endswith((".c", ".S")) for name in changed)
+        headers = [name for name in changed if name.endswith(".h")]
         if not headers:
             return units
-        records = (
-            Path(folder, name).read_bytes()
-            for folder, _, names in os.walk(self.src)
-            for name in names
-            if name.endswith(".o.cmd")
-        )
-        return units + sum(any(header in record for header in headers) for record in records)
+        return units + len(frozenset().union(*self.behind(headers).values()))
+
+    def behind(self, names: Sequence[str]) -> dict[str, frozenset[str]]:
+        """The objects made from each of these files; none where nothing is compiled yet."""
+        found: dict[str, set[str]] = {name: set() for name in names}
+        searched = {name: f" {name} ".encode() for name in names}
+        for folder, _, entries in os.walk(self.src):
+            for entry in entries:
+                if not entry.endswith(".o.cmd"):
+                    continue
+                # Two kinds of line: 'source_X := mm/a.c' and '  include/linux/fs.h \\'.
+                record = Path(folder, entry).read_bytes().replace(b"\n", b" ")
+                for name, text in searched.items():
+                    if text in record:
+                        found[name].add(f"{folder}/{entry}")
+        return {name: frozenset(objects) for name, objects in found.items()}
 
     def _patched(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
         """Files that the patches touch, with the content they should have (None: no file)."""

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Arms are built outwards: stock, then what few objects depend on, far-reaching headers last."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from duet.kernels import ArmSpec, KernelSettings
+from duet.kernels.order import outwards
+from duet.kernels.tree import WorkTree
+from duet.lessons import load as lessons
+
+sys.path.insert(0, str(Path(__file__).parent))
+import house
+
+# Name of an arm -> the files its patch touches, in the order in which a cold tree builds them.
+TOUCHED = {
+    "one": ("mm/vmscan.c",),
+    "two": ("fs/super.c", "mm/slab.c"),
+    "local": ("fs/xfs/xfs_icache.h", "fs/xfs/xfs_icache.c"),
+    "trace": ("include/trace/events/xfs.h",),
+    "fs": ("include/linux/fs.h", "fs/super.c"),
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> KernelSettings:
+    made = house.make_house(tmp_path)
+    for arm, files in TOUCHED.items():
+        parts = [house.replace(name, "a\nb\n", 1, arm) for name in files]
+        (made.patches / "02-toy" / f"{arm}.patch").write_text(house.patch(arm, *parts))
+    return made
+
+
+def shuffled() -> list[ArmSpec]:
+    arms = [ArmSpec("02-toy", name, (Path(f"{name}.patch"),)) for name in TOUCHED]
+    arms.append(ArmSpec("02-toy", "stock"))
+    random.Random(7).shuffle(arms)
+    return arms
+
+
+def test_without_a_tree_headers_weigh_by_where_they_lie(settings: KernelSettings) -> None:
+    order = [arm.name for arm in outwards(shuffled(), settings.patches)]
+    assert order == ["stock", *TOUCHED]
+    empty = WorkTree(settings.cache / "tree")
+    assert [arm.name for arm in outwards(shuffled(), settings.patches, empty)] == order
+
+
+def test_with_a_tree_arms_weigh_by_the_objects_behind_their_files(
+    settings: KernelSettings,
+) -> None:
+    tree = WorkTree(settings.cache / "tree")
+    (tree.src / "mm").mkdir(parents=True)
+    for number in range(9):
+        behind = "mm/vmscan.c" if number == 0 else "fs/xfs/xfs_icache.h"
+        extra = "  include/linux/fs.h \\\n" if number < 3 else ""
+        record = f"source_mm/{number}.o := {behind}\n\ndeps := \\\n  {behind} \\\n{extra}"
+        (tree.src / "mm" / f".{number}.o.cmd").write_text(record)
+    order = [arm.name for arm in outwards(shuffled(), settings.patches, tree)]
+    # fs: 3 objects and super.c's; local: 8 and icache.c's; the trace header nobody made yet: 300.
+    assert order == ["stock", "one", "two", "fs", "local", "trace"]
+
+
+def test_order_does_not_depend_on_the_order_asked_for(settings: KernelSettings) -> None:
+    arms = shuffled()
+    assert outwards(arms, settings.patches) == outwards(arms[::-1], settings.patches)
+
+
+def test_our_own_arms_with_wide_headers_come_last() -> None:
+    settings = KernelSettings.default()
+    folders = [lessons.load(slug) for slug in lessons.slugs()]
+    arms = [
+        ArmSpec(folder.slug, arm.name, folder.patch_files(arm.name))
+        for folder in folders
+        for arm in folder.lesson.arms
+    ]
+    wide = [
+        any(" b/include/linux/" in path.read_text() for path in arm.patches)
+        for arm in outwards(arms, settings.patches)
+    ]
+    assert wide == sorted(wide) and any(wide)
+    assert not outwards(arms, settings.patches)[0].patches, "stock first"

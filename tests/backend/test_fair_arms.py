@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fair arms: the kernels of a lesson differ by their own patches and by nothing else.
+
+Lessons and arms are found by looking, as lesson.yaml names them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from duet.kernels import ArmSpec, BuildInputs, KernelSettings, inputs
+from duet.kernels.recipe import PatchInput, arm_patches, patched_files, shared_patches
+from duet.kernels.tree import WorkTree
+from duet.lessons import load as lessons
+
+ARMS = [
+    ArmSpec(slug, arm.name, folder.patch_files(arm.name))
+    for slug in lessons.slugs()
+    for folder in [lessons.load(slug)]
+    for arm in folder.lesson.arms
+]
+
+
+def unfair(needs: Mapping[str, BuildInputs], shared: int, lesson: str) -> list[str]:
+    """What sets the arms of a lesson apart beyond their own patches, in words.
+
+    Args:
+        needs: name of an arm -> all that decides what the compiler makes of it.
+        shared: how many patches of both/ come first in each.
+        lesson: whose own folder the rest must come from.
+    """
+    found: list[str] = []
+    first, *others = needs
+    common = replace(needs[first], patches=needs[first].patches[:shared])
+    for name in (first, *others):
+        need = needs[name]
+        if replace(need, patches=need.patches[:shared]) != common:
+            found.append(f"{name} is built unlike {first}: source, config, tools or both/")
+        foreign = [p.path for p in need.patches[shared:] if not p.path.startswith(f"{lesson}/")]
+        found += [f"{name} carries {path}" for path in foreign]
+    keys: dict[str, str] = {}
+    for name, need in needs.items():
+        if (twin := keys.setdefault(need.key(), name)) != name:
+            found.append(f"{name} is the same kernel as {twin}")
+    return found
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["lean", "debug"])
+def settings(request: pytest.FixtureRequest) -> KernelSettings:
+    house = KernelSettings.default(debug=bool(request.param))
+    if not house.base.tarball.is_file():
+        pytest.skip(f"{house.base.package} is not installed")
+    return house
+
+
+@pytest.mark.parametrize("slug", lessons.slugs())
+def test_arms_differ_by_their_own_patches_alone(slug: str, settings: KernelSettings) -> None:
+    needs = {arm.name: inputs(arm, settings) for arm in ARMS if arm.lesson == slug}
+    shared = len(shared_patches(settings.patches))
+    assert shared > 0
+    assert unfair(needs, shared, slug) == []
+
+
+def test_an_unfair_arm_is_seen() -> None:
+    """The judge itself: every input but an own patch makes an arm unfair."""
+    both = PatchInput("both/0001.patch", "both", "b")
+    own = PatchInput("02-toy/srcu.patch", "srcu", "s")
+    stock = BuildInputs("tar", "config", (both,), "gcc 12", "ld 2")
+    fair = replace(stock, patches=(both, own))
+    assert unfair({"stock": stock, "srcu": fair}, 1, "02-toy") == []
+    wrong = [
+        replace(fair, tarball_sha256="other"),
+        replace(fair, config_sha256="other"),
+        replace(fair, compiler="gcc 13"),
+        replace(fair, linker="ld 3"),
+        replace(fair, patches=(replace(both, sha256="other"), own)),
+        replace(fair, patches=(own,)),
+        replace(fair, patches=(both, replace(own, path="03-other/wait.patch"))),
+        stock,
+    ]
+    for arm in wrong:
+        assert unfair({"stock": stock, "srcu": arm}, 1, "02-toy") != [], arm
+
+
+@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: f"{arm.lesson}-{arm.name}")
+def test_patches_of_an_arm_fit_in_order(arm: ArmSpec, tmp_path: Path) -> None:
+    """both/ and the arm's own, without fuzz, on the originals of the base."""
+    house = KernelSettings.default()
+    unpacked = sorted(house.cache.glob(f"tree/{house.base.package}-*/src/Makefile"))
+    if not unpacked:
+        pytest.skip("the kernel source is not unpacked yet (./duet build does it)")
+    src = unpacked[0].parent
+    patches = arm_patches(arm, house.patches)
+    names = {name for path in patches for name in patched_files(path.read_text())}
+    work = WorkTree(tmp_path / "tree")
+    for name in names:
+        kept = src.parent / "pristine" / name
+        original = kept if kept.exists() else src / name
+        if original.exists() and not kept.with_name(kept.name + ".absent").exists():
+            (work.src / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(original, work.src / name)
+    assert set(work.switch(patches)) == names
