@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stress of each patched arm on a kernel that looks for its own mistakes (debug.config).
+
+    .venv/bin/python tests/debug/stress.py [--seconds N] [--lesson L] [--arm A] [--results FILE]
+
+Run by hand, not in CI: a debug kernel takes a quarter of an hour to compile and a run takes
+minutes. Each arm boots on two vCPUs and runs its lesson's workloads in a loop, with reclaim
+beside them. Then the whole console is read. One line an arm; exit code 1 if the kernel
+complained anywhere, a workload failed, or the guest did not come to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "backend" / "src"))
+
+from duet.guests import GuestRoot, ensure_root
+from duet.kernels import ArmSpec, KernelImage, KernelSettings, build
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.lessons.plan import boot_cmdline, command
+
+ROUND_S = 8
+"""How long a workload that is told its seconds runs before the next one has its turn."""
+BOOT_S = 300
+"""Boot, the last round and the way down, on a busy host under emulation."""
+MEMORY_MB = 2048
+"""At least: KASAN's shadow is an eighth, its quarantine a 32nd, and freed memory is kept."""
+DISK_MB = 1024
+
+# Where a lesson's defaults are made for looking, not for stress.
+PARAMS: dict[str, dict[str, int]] = {
+    "01-shrinker-bitmaps": {"n": 60},
+    "02-grace-periods": {"hogs": 6, "reclaim_ms": 5},
+}
+EXTRA: dict[str, str] = {"02-grace-periods": (Path(__file__).parent / "mounts.sh").read_text()}
+"""Shell that runs beside the workloads, as one more loop."""
+
+# The kernel's own words when something is wrong; on printk lines alone, not on a program's.
+COMPLAINT = re.compile(
+    r"WARNING|\bBUG\b|KASAN:|lockdep|possible .*(?:lock|dependency|recursi)|suspicious RCU|Oops"
+    r"|INFO: (?:task|rcu|trying)|DEADLOCK|ODEBUG|Corruption|general protection|Kernel panic"
+    r"|refcount_t|Out of memory|oom-kill|Assertion failed"
+)
+HARMLESS = re.compile(r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size")
+PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one arm's console says."""
+
+    complaints: tuple[str, ...]
+    failures: tuple[str, ...]
+    rounds: int | None
+    """None: the guest did not come to its end."""
+    umounts: int
+
+    @property
+    def clean(self) -> bool:
+        """Nothing to complain of, and something was done."""
+        return not self.complaints and not self.failures and bool(self.rounds)
+
+
+def judge(console: str) -> Verdict:
+    """Read a whole console."""
+    lines = console.replace("\r", "").splitlines()
+    printk = [line for line in lines if PRINTK.match(line)]
+    complaints = [x for x in printk if COMPLAINT.search(x) and not HARMLESS.search(x)]
+    ended = re.search(r"^stress: end rounds=(\d+)$", "\n".join(lines), re.MULTILINE)
+    return Verdict(
+        tuple(complaints),
+        tuple(line for line in lines if line.startswith("stress: failed")),
+        int(ended[1]) if ended else None,
+        sum(int(n) for n in re.findall(r"^storm: .*\bumounts=(\d+)", "\n".join(lines), re.M)),
+    )
+
+
+def script(folder: LessonFolder, seconds: int) -> str:
+    """The first program of the guest: every workload in turn, until the time is over."""
+    lesson = folder.lesson
+    wish = {**PARAMS.get(folder.slug, {}), **({"seconds": ROUND_S} if "seconds" in lesson.params
+            else {})}  # fmt: skip
+    params = folder.check_params({k: v for k, v in wish.items() if k in lesson.params}, "wall")
+    turns = [line for name in lesson.workloads for line in _turn(folder, name, params)]
+    beside = EXTRA.get(folder.slug, "beside() { sleep 1; }\n")
+    return f"""#!/bin/sh
+mount -t devtmpfs dev /dev
+mkdir -p /dev/shm /scratch
+mount -a
+uptime_s() {{ cut -d. -f1 /proc/uptime; }}
+memory() {{ grep -E '^(Slab|Percpu|KernelStack)' /proc/meminfo | tr -s ' \\n' ' '; }}
+try() {{ "$@" || echo "stress: failed ($?): $*"; }}
+reclaim() {{ while [ ! -e /run/over ]; do echo 2 >/proc/sys/vm/drop_caches; sleep 0.1; done; }}
+{beside}
+over() {{ [ "$(uptime_s)" -ge "$end" ]; }}
+loop_beside() {{ while [ ! -e /run/over ]; do beside || echo "stress: failed: beside"; done; }}
+echo "stress: begin $(memory)"
+end=$(($(uptime_s) + {seconds}))
+reclaim & loop_beside &
+rounds=0
+while ! over; do
+{"".join(f"	over || {line}" + chr(10) for line in turns)}	rounds=$((rounds + 1))
+done
+touch /run/over
+wait
+echo 3 >/proc/sys/vm/drop_caches
+sleep 3
+echo "stress: after $(memory)"
+echo "stress: end rounds=$rounds"
+poweroff -f
+"""
+
+
+def _turn(folder: LessonFolder, name: str, params: dict[str, int]) -> Iterator[str]:
+    workload = folder.lesson.workloads[name]
+    for line in workload.setup:
+        yield f"try {line.format(**params)}"
+    for line in workload.writes:
+        path, _, value = line.format(**params).partition(" ")
+        yield f"echo {shlex.quote(value)} >{path}"
+    yield f"try timeout 600 {command(workload, params)}"
+
+
+def archive(name: str, text: str) -> bytes:
+    """A cpio archive (newc, as Documentation/driver-api/early-userspace has it) of one program."""
+
+    def entry(name: str, mode: int, content: bytes) -> bytes:
+        fields = [0, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0]
+        head = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
+        return pad(head) + pad(content)
+
+    def pad(part: bytes) -> bytes:
+        return part + bytes(-len(part) % 4)
+
+    return entry(name, 0o100755, text.encode()) + entry("TRAILER!!!", 0, b"")
+
+
+def run(folder: LessonFolder, image: KernelImage, root: GuestRoot, seconds: int) -> str:
+    """Boot, wait for the end, give the whole console."""
+    lesson = folder.lesson
+    defaults = folder.check_params({}, "wall")
+    with tempfile.TemporaryDirectory(prefix="duet-stress-") as name:
+        place = Path(name)
+        whole = root.image.read_bytes()
+        (place / "initrd").write_bytes(
+            whole + bytes(-len(whole) % 4) + archive("stress", script(folder, seconds))
+        )
+        (place / "disk").touch()
+        with (place / "disk").open("r+b") as disk:
+            disk.truncate(DISK_MB << 20)
+        kernel = ["console=ttyS0", "tsc=reliable", "panic=-1", "oops=panic", "rdinit=/stress"]
+        kernel += boot_cmdline(lesson, defaults)
+        command_line = [
+            *("nice", "-n", "10", "qemu-system-x86_64", "-nodefaults", "-no-reboot"),
+            *("-display", "none", "-M", "q35", "-smp", "2", "-cpu", "max"),
+            *("-m", str(max(MEMORY_MB, 2 * lesson.memory_mb)), "-accel", "tcg,thread=multi"),
+            *("-kernel", str(image.bzimage), "-initrd", str(place / "initrd")),
+            *("-append", " ".join(kernel), "-serial", f"file:{place / 'console'}"),
+            *("-drive", f"file={place / 'disk'},format=raw,if=virtio,cache=unsafe"),
+        ]
+        with subprocess.Popen(command_line, stdin=subprocess.DEVNULL) as qemu:
+            try:
+                qemu.wait(seconds + BOOT_S)
+            except subprocess.TimeoutExpired:
+                print(f"  not over after {seconds + BOOT_S} s", file=sys.stderr)
+            finally:
+                qemu.kill()
+        return (place / "console").read_text(errors="replace")
+
+
+def main() -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(description="Stress of the patched arms on debug kernels.")
+    parser.add_argument("--seconds", type=int, default=180)
+    parser.add_argument("--lesson", choices=lessons.slugs())
+    parser.add_argument("--arm", action="append", help="only this arm; may be repeated")
+    parser.add_argument("--results", type=Path, help="append the result lines here, too")
+    parser.add_argument("--consoles", type=Path, help="keep the consoles in this folder")
+    wish = parser.parse_args()
+    settings = KernelSettings.default(debug=True)
+    root = asyncio.run(ensure_root())
+    bad = 0
+    for slug in [wish.lesson] if wish.lesson else lessons.slugs():
+        folder = lessons.load(slug)
+        for arm in folder.lesson.arms:
+            if not arm.patches or (wish.arm and arm.name not in wish.arm):
+                continue
+            image = build([ArmSpec(slug, arm.name, folder.patch_files(arm.name))], settings)[0]
+            began = time.monotonic()
+            console = run(folder, image, root, wish.seconds)
+            verdict = judge(console)
+            bad += not verdict.clean
+            line = (
+                f"{slug} {arm.name} {image.key}: {'clean' if verdict.clean else 'NOT CLEAN'},"
+                f" {wish.seconds} s of stress ({time.monotonic() - began:.0f} s in all),"
+                f" {verdict.rounds} rounds, {verdict.umounts} umounts,"
+                f" {len(verdict.complaints)} complaints, {len(verdict.failures)} failures"
+            )
+            said = [*verdict.complaints[:5], *verdict.failures[:5]]
+            if verdict.rounds is None:
+                said += console.splitlines()[-20:]
+            text = "\n".join([line, *(f"    {one}" for one in said)])
+            print(text, flush=True)
+            if wish.results:
+                with wish.results.open("a") as results:
+                    results.write(f"{time.strftime('%H:%M', time.gmtime())} {text}\n")
+            if wish.consoles:
+                wish.consoles.mkdir(parents=True, exist_ok=True)
+                (wish.consoles / f"{slug}-{arm.name}.txt").write_text(console)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

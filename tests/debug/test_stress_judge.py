@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the stress makes of a console. The stress itself is run by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from duet.lessons import load as lessons
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def stress() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("stress", HERE / "stress.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["stress"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+GOOD = """\
+[    0.000000] Linux version 6.1
+[    0.012000] ... MAX_LOCKDEP_SUBCLASSES:  8
+[    0.100000] rcu: \tRCU lockdep checking is enabled.
+[    0.200000] kasan: KernelAddressSanitizer initialized
+stress: begin Slab: 1 kB
+storm: hogs=6 umounts=100 per_s=10.0 possible BUG in a program's words
+storm: hogs=6 umounts=20 per_s=10.0
+stress: end rounds=2
+"""
+
+
+def test_a_quiet_console_is_clean(stress: ModuleType) -> None:
+    verdict = stress.judge(GOOD)
+    assert verdict.clean and verdict.rounds == 2 and verdict.umounts == 120
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[    9.1] WARNING: CPU: 1 PID: 7 at fs/super.c:293 __put_super+0x1/0x2",
+        "[    9.1] BUG: KASAN: use-after-free in super_cache_count+0x1/0x2",
+        "[    9.1] WARNING: possible circular locking dependency detected",
+        "[    9.1] WARNING: suspicious RCU usage",
+        "[    9.1] INFO: task storm-1:77 blocked for more than 120 seconds.",
+        "[    9.1] ODEBUG: free active (active state 0) object type: work_struct",
+        "[    9.1] XFS (loop0): Corruption detected. Unmount and run xfs_repair",
+        "[    9.1] Oops: 0000 [#1] SMP KASAN",
+        "stress: failed (1): storm --hogs 6",
+    ],
+)
+def test_each_complaint_is_seen(stress: ModuleType, line: str) -> None:
+    assert not stress.judge(GOOD.replace("storm: hogs", f"{line}\nstorm: hogs", 1)).clean
+
+
+@pytest.mark.parametrize("lost", ["stress: end rounds=2\n", "2\n"])
+def test_a_guest_without_an_end_or_without_work_is_not_clean(stress: ModuleType, lost: str) -> None:
+    said = GOOD.removesuffix(lost) + ("0\n" if lost == "2\n" else "")
+    assert not stress.judge(said).clean
+
+
+@pytest.mark.parametrize("slug", lessons.slugs())
+def test_first_program_of_every_lesson_is_a_shell_script(stress: ModuleType, slug: str) -> None:
+    folder = lessons.load(slug)
+    text = stress.script(folder, 60)
+    done = subprocess.run(["sh", "-n"], input=text, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert all(w.run.split()[0] in text for w in folder.lesson.workloads.values())
