@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 
 import pytest
 
 from duet.api.evidence import house_measuring
+from duet.api.sources import house_sources
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
 from duet.lessons.manifest import Claim
-from duet.measure import Ask, Table
+from duet.measure import Ask, Measuring, Table
 from duet.measure.claims import ask_for, broken, told
 
 pytestmark = pytest.mark.guest
@@ -76,3 +78,39 @@ def test_claim_holds(slug: str, claim: Claim) -> None:
     assert not {claim.arm, claim.to} & set(table.errors), table.errors
     trouble = broken(claim, table)
     assert trouble is None, f"{trouble} ({claim.source})"
+
+
+def swappable(slug: str) -> list[Claim]:
+    """Claims on the count clock that say one arm is well above or below another."""
+    return [
+        claim
+        for claim in load(slug).lesson.claims
+        if claim.to is not None
+        and claim.clock == "count"
+        and ((claim.ratio_max or 1.0) < 0.9 or (claim.ratio_min or 1.0) > 1.1)
+    ]
+
+
+CHEAP = CHOSEN or ["01-shrinker-bitmaps", "02-grace-periods"]
+
+
+async def _swapped(ask: Ask) -> Table:
+    """Measure with each arm booting the other one's kernel."""
+    async with asyncio.timeout(LIMIT_S):
+        own = await house_sources(ask.folder, ask.arms, KernelSettings.default())
+        one, other = ask.arms
+        sources = {
+            one: replace(own[other], arm=one),
+            other: replace(own[one], arm=other),
+        }
+        return (await Measuring(ask, sources).run()).tables[0]
+
+
+@pytest.mark.parametrize("slug", [slug for slug in CHEAP if slug in slugs() and swappable(slug)])
+def test_a_claim_fails_when_the_kernels_are_swapped(slug: str) -> None:
+    claim = swappable(slug)[0]
+    table = asyncio.run(_swapped(ask_for(load(slug), claim)))
+    assert not table.errors, table.errors
+    trouble = broken(claim, table)
+    assert trouble is not None and "is claimed" in trouble, trouble
+    print(trouble)

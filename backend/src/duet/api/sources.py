@@ -55,10 +55,10 @@ async def house_sources(
     Raises:
         InfraError: a kernel is not built, or the guests' root cannot be made.
     """
+    images = {arm: await asyncio.to_thread(find_image, folder, arm, settings) for arm in arms}
     root = await ensure_root()
     sources: dict[str, LaneSource] = {}
-    for arm in arms:
-        image = await asyncio.to_thread(find_image, folder, arm, settings)
+    for arm, image in images.items():
         symbols = await asyncio.to_thread(lesson_symbols, folder, image)
         sources[arm] = image_source(arm, image, symbols, root)
     return sources

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet measure` on real kernels: keys, a verdict, the same twice, and an end by Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.guest
+
+SLUG = "02-grace-periods"
+COMMAND = [
+    *(sys.executable, "-m", "duet", "measure", SLUG, "--arms", "rwsem,srcu"),
+    *("--set", "hogs=9", "--set", "seconds=1", "--json"),
+]
+COUNT = [*COMMAND, "--clock", "count", "--shift", "3"]
+ROW = {"arm", "metric", "unit", "better", "median", "mean", "ci", "n", "clock", "shift"}
+LIMIT_S = 280.0
+
+
+def measured() -> Any:
+    done = subprocess.run(COUNT, capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.timeout(600)
+def test_count_clock_gives_keys_a_verdict_and_the_same_twice(kernel_images: Any) -> None:
+    began = time.monotonic()
+    tree, told = measured()
+    took = time.monotonic() - began
+    assert (tree["verdict"], tree["partial"], tree["clock"]) == ("deterministic", None, "count")
+    assert tree["ratio"] < 0.5
+    rows = {row["arm"]: row for row in tree["rows"] if row["metric"] == "ops_per_s"}
+    assert list(rows) == ["rwsem", "srcu"]
+    for row in rows.values():
+        assert set(row) >= ROW | {"evidence", "samples", "perturbed", "refused"}
+        assert (row["n"], row["shift"], row["ci"], row["evidence"]) == (2, 3, None, "counted")
+        assert len(row["perturbed"]) == 3
+    sentence = tree["comparisons"][0]["sentence"]
+    assert "2 equal runs at 8 ns an instruction" in sentence
+    assert "run 10 of 10" in told and "left)" in told
+    again, _ = measured()
+    for row in again["rows"]:
+        if row["metric"] == "ops_per_s":
+            assert row["median"] == pytest.approx(rows[row["arm"]]["median"], rel=0.01)
+    print(f"{took:.0f} s; {sentence}")
+
+
+@pytest.mark.parametrize(("number", "clock"), [(signal.SIGINT, "wall"), (signal.SIGTERM, "count")])
+def test_interrupted_in_the_middle_it_tells_what_it_has_and_leaves_no_guest(
+    kernel_images: Any, number: signal.Signals, clock: str
+) -> None:
+    words = [*COMMAND, "--clock", clock, "--repeats", "20"]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stderr and process.stdout
+            begun = next(line for line in process.stderr if line.startswith("run 4 of"))
+            guests = [p for p in psutil.Process(process.pid).children() if "qemu" in p.name()]
+            assert guests, begun
+            os.kill(process.pid, number)
+            process.stderr.read()
+            tree = json.loads(process.stdout.read())
+            assert process.wait(30) == 130
+        finally:
+            process.kill()
+    assert tree["partial"].startswith("interrupted after ")
+    done = sum(row["n"] for row in tree["rows"] if row["metric"] == "ops_per_s")
+    assert done >= 2
+    assert all(c["sentence"] for c in tree["comparisons"])
+    gone, alive = psutil.wait_procs(guests, timeout=5)
+    assert not alive and gone
+
+
+def test_an_arm_whose_kernel_is_not_there_is_named(kernel_images: Any, tmp_path: Any) -> None:
+    done = subprocess.run(
+        COUNT, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "DUET_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert json.loads(done.stdout)["error"]["remedy"]
