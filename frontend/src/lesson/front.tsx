@@ -2,16 +2,23 @@
 /** The front page: the lessons there are, each with its question and the state of its kernels. */
 
 import { useEffect, useState } from 'react';
+import { plural } from '../base/units.ts';
 import { useConnection, useHello } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
+import { measureCommand } from './numbers.tsx';
 import { frontPage, writePlace } from './place.ts';
 import { ThemeButton } from './tools.tsx';
 
 /** What the list says beyond the greeting; asked once per lesson. */
 interface More {
   readonly summary?: string;
-  readonly arms?: readonly { readonly name: string; readonly title: string }[];
+  readonly arms?: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly summary: string;
+  }[];
+  readonly caveats?: readonly string[];
   readonly ready?: Readonly<Record<string, boolean>>;
   readonly recordings?: readonly { readonly recorded_at?: string }[];
 }
@@ -52,16 +59,17 @@ interface CardProps {
   readonly title: string;
   readonly question: string;
   readonly available: boolean;
+  readonly picture: boolean;
   readonly onOpen: (slug: string) => void;
 }
 
-function Card({ slug, title, question, available, onOpen }: CardProps) {
+function Card({ slug, title, question, available, picture, onOpen }: CardProps) {
   const more = useMore(slug);
   const ready = more?.arms?.filter((a) => more.ready?.[a.name]).length ?? 0;
   const all = more?.arms?.length ?? 0;
   const recorded = more?.recordings?.[0]?.recorded_at;
   return (
-    <li className="lesson-card" data-testid={`lesson-${slug}`}>
+    <li className="lesson-card" data-testid={`lesson-${slug}`} data-picture={picture}>
       <span className="ordinal number">{/^\d+/.exec(slug)?.[0]}</span>
       <div>
         <h2>
@@ -79,6 +87,7 @@ function Card({ slug, title, question, available, onOpen }: CardProps) {
         <p>
           <b>{title}.</b> {more?.summary}
         </p>
+        {!picture && more && <Numbers {...more} slug={slug} />}
         <p className="states">
           {(more?.recordings?.length ?? 0) > 0 && (
             <span className="badge" data-tone="recorded">
@@ -97,6 +106,35 @@ function Card({ slug, title, question, available, onOpen }: CardProps) {
         </p>
       </div>
     </li>
+  );
+}
+
+/** What stands in place of a picture. */
+function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
+  return (
+    <>
+      <p className="no-picture">
+        <b>No picture yet:</b> its numbers come from <code>{measureCommand(slug)}</code>
+      </p>
+      <dl className="arm-list">
+        {arms?.map((arm) => (
+          <div key={arm.name}>
+            <dt>{arm.title}</dt>
+            <dd>{arm.summary}</dd>
+          </div>
+        ))}
+      </dl>
+      {caveats && caveats.length > 0 && (
+        <details className="card-caveats">
+          <summary>{plural(caveats.length, 'caveat')}</summary>
+          <ul>
+            {caveats.map((caveat) => (
+              <li key={caveat}>{caveat}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
   );
 }
 

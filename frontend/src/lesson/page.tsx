@@ -9,6 +9,7 @@ import {
   useConnection,
   useErrors,
   useLesson,
+  useNumbers,
   usePendingRun,
   useRun,
 } from '../store/hooks.tsx';
@@ -16,6 +17,7 @@ import { Mark } from '../ui/icons.tsx';
 import { PlaybackProvider } from '../views/hooks.tsx';
 import { Desk } from './desk.tsx';
 import { Notices } from './notices.tsx';
+import { NumbersPage } from './numbers.tsx';
 import type { Place } from './place.ts';
 import { presentArms } from './present.tsx';
 import { bestRecording, recordingId } from './recording.ts';
@@ -34,8 +36,11 @@ export function sceneOf(lesson: Lesson, step: string | null): Scene {
 
 export function LessonPage({ slug, place, go }: Props) {
   const lesson = useLesson();
+  const numbers = useNumbers();
   const { open } = useCommands();
   useEffect(() => open(slug), [open, slug]);
+  if (numbers?.slug === slug)
+    return <NumbersPage lesson={numbers} onFront={() => go({ lesson: null })} />;
   if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
   return <Shown lesson={lesson} place={place} go={go} />;
 }

@@ -104,18 +104,45 @@ const recording = z.looseObject({
   recorded_at: z.string().nullish(),
 });
 
-export const lesson = z.object({
+const metric = z.object({
+  title: z.string(),
+  unit: z.string(),
+  better: z.enum(['higher', 'lower', 'neither']),
+  line: z.string().nullish(),
+  dwarf: z.string().nullish(),
+  extra: z.boolean().default(false),
+});
+
+const seed = z.object({ claim: z.string(), mail: z.string() });
+
+/** What a lesson has with and without a picture. */
+const common = z.object({
   slug: z.string(),
   title: z.string(),
   question: z.string(),
   summary: z.string().default(''),
   clock: z.enum(['wall', 'count']),
   clocks: z.array(z.enum(['wall', 'count'])),
-  view: z.string(),
-  operation: z.object({ name: z.string(), plural: z.string() }),
   arms: z.array(arm).min(1),
   params: z.record(z.string(), param),
   workloads: z.record(z.string(), workload),
+  caveats: many(z.string()),
+  /** Arms whose kernel is built. */
+  ready: z.record(z.string(), z.boolean()).default({}),
+});
+
+/** A lesson without a view: its numbers come from a terminal. */
+export const numbersLesson = common.extend({
+  view: z.null().optional(),
+  metrics: z.record(z.string(), metric).default({}),
+  seeds: many(seed),
+  /** content.md as it stands, markdown. */
+  prose: z.string().default(''),
+});
+
+export const lesson = common.extend({
+  view: z.string(),
+  operation: z.object({ name: z.string(), plural: z.string() }),
   kinds: z.array(kind),
   tracks: many(track),
   lit: many(lit),
@@ -123,18 +150,17 @@ export const lesson = z.object({
   predictions: z.record(z.string(), prediction).default({}),
   questions: many(question),
   claims: many(z.looseObject({})),
-  caveats: many(z.string()),
   /** Prose by scene id, markdown. */
   content: z.record(z.string(), z.string()).default({}),
   recordings: many(recording),
-  /** Arms whose kernel is built. */
-  ready: z.record(z.string(), z.boolean()).default({}),
   /** Facts of the base kernel that a picture needs; HZ of the base config. */
   hz: z.number().positive().default(250),
   base: z.string().default(''),
 });
 
 export type Lesson = z.infer<typeof lesson>;
+export type NumbersLesson = z.infer<typeof numbersLesson>;
+export type Metric = NumbersLesson['metrics'][string];
 export type Arm = Lesson['arms'][number];
 export type Param = Lesson['params'][string];
 export type Kind = Lesson['kinds'][number];

@@ -160,6 +160,10 @@ export interface LessonCard {
    * every kernel of the lesson is built
    */
   available: boolean;
+  /**
+   * it has a view; without one it is numbers only so far
+   */
+  picture: boolean;
 }
 /**
  * State of one lane; latest wins.

@@ -18,7 +18,14 @@ export const hello = z.object({
   version: z.string(),
   viewer: z.string(),
   lessons: z.array(
-    z.object({ slug: z.string(), title: z.string(), question: z.string(), available: z.boolean() }),
+    z.object({
+      slug: z.string(),
+      title: z.string(),
+      question: z.string(),
+      available: z.boolean(),
+      /** It has a view; without one it is numbers only so far. */
+      picture: z.boolean(),
+    }),
   ),
 });
 

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { must } from '../base/assert.ts';
 import type { Cell, Signal } from '../base/signal.ts';
-import type { Lesson } from '../protocol/lesson.ts';
+import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import type {
   BuildMessage,
   ControlMessage,
@@ -53,6 +53,11 @@ export function useHello(): HelloMessage | null {
 
 export function useLesson(): Lesson | null {
   return useCell(useStore().lesson);
+}
+
+/** The open lesson, where it has no view. */
+export function useNumbers(): NumbersLesson | null {
+  return useCell(useStore().numbers);
 }
 
 /** The run whose events are shown. */

@@ -3,7 +3,12 @@
 
 import { assertNever } from '../base/assert.ts';
 import { Cell, Signal } from '../base/signal.ts';
-import { type Lesson, lesson as lessonSchema } from '../protocol/lesson.ts';
+import {
+  type Lesson,
+  lesson as lessonSchema,
+  type NumbersLesson,
+  numbersLesson,
+} from '../protocol/lesson.ts';
 import type {
   BuildMessage,
   ClientMessage,
@@ -73,6 +78,8 @@ export class Store {
   readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
   readonly hello = new Cell<HelloMessage | null>(null);
   readonly lesson = new Cell<Lesson | null>(null);
+  /** The open lesson, where it has no view; at most one of the two is set. */
+  readonly numbers = new Cell<NumbersLesson | null>(null);
   /** The run whose events are shown; a new one takes over with its first events. */
   readonly run = new Cell<RunMessage | null>(null);
   /** A run that was announced and has no events yet. */
@@ -166,9 +173,14 @@ export class Store {
   }
 
   #takeLesson(tree: Record<string, unknown>): void {
-    const checked = lessonSchema.safeParse(tree);
-    if (checked.success) return this.lesson.set(checked.data);
-    const issue = checked.error.issues[0];
+    const numbers = typeof tree['view'] === 'string' ? null : numbersLesson.safeParse(tree);
+    const seen = numbers === null ? lessonSchema.safeParse(tree) : null;
+    if (numbers?.success || seen?.success) {
+      this.numbers.set(numbers?.data ?? null);
+      this.lesson.set(seen?.data ?? null);
+      return;
+    }
+    const issue = (numbers ?? seen)?.error?.issues[0];
     this.complain({
       type: 'error',
       code: 'lesson',

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from duet.api.lesson_view import read_patch, sections
+from duet.api import checks
+from duet.api.lesson_view import lesson_tree, read_patch, sections
 from duet.errors import InputError
+from duet.lessons.load import LessonFolder
+from duet.stream import messages as m
 
 PATCH = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
@@ -67,3 +71,29 @@ def test_prose_is_cut_at_the_scene_headings() -> None:
     text = "intro\n## one\nfirst *text*\n### deeper\nmore\n\n## two-b\n<!-- secret -->second\n"
     assert sections(text) == {"one": "first *text*\n### deeper\nmore", "two-b": "second"}
     assert sections("") == {}
+
+
+@pytest.fixture
+def numbers(lesson02: LessonFolder, tmp_path: Path) -> LessonFolder:
+    """Lesson 02 without its view: numbers only."""
+    bare = lesson02.lesson.model_copy(update={"view": None, "scenes": (), "operation": None})
+    (tmp_path / "content.md").write_text("<!-- note -->\n## a-step\n\nText.\n")
+    return replace(lesson02, folder=tmp_path, lesson=bare)
+
+
+def test_a_lesson_without_a_view_comes_with_its_prose_as_it_stands(
+    numbers: LessonFolder, lesson02: LessonFolder
+) -> None:
+    tree = lesson_tree(numbers, [], {})
+    assert (tree["view"], tree["prose"]) == (None, "## a-step\n\nText.")
+    assert "prose" not in lesson_tree(lesson02, [], {})
+
+
+def test_what_has_no_picture_cannot_be_watched(
+    numbers: LessonFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks.shelf, "find", lambda slug: numbers)
+    start = m.Start(type="start", lesson=numbers.slug, arms=["rwsem"])
+    with pytest.raises(InputError, match="no picture yet") as caught:
+        checks.check_start(start, None)  # type: ignore[arg-type]
+    assert "./duet measure 02-grace-periods" in caught.value.remedy

@@ -92,6 +92,8 @@ def test_without_kernels_a_start_says_what_to_do(
         async with page(address) as one:
             hello = one.seen[0]
             assert [card["available"] for card in hello["lessons"]] == [False] * len(slugs())
+            pictures = {card["slug"]: card["picture"] for card in hello["lessons"]}
+            assert pictures == {s: load(s).lesson.view is not None for s in slugs()}
             await one.start("rwsem", "srcu")
             return await one.until_type("error")
 

@@ -21,6 +21,11 @@ def check_start(command: m.Start | m.Measure, kernels: Kernels, all_ready: bool 
         InfraError: no kernel that was asked for is built yet.
     """
     folder = shelf.find(command.lesson)
+    if isinstance(command, m.Start) and folder.lesson.view is None:
+        raise InputError(
+            f"lesson {folder.slug} has no picture yet, so there is nothing to watch.",
+            remedy=f"Get its numbers on a terminal: ./duet measure {folder.slug}.",
+        )
     for arm in command.arms:
         folder.arm(arm)
     if len(set(command.arms)) != len(command.arms):

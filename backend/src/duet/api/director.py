@@ -168,6 +168,7 @@ class Director:
             title=lesson.title,
             question=lesson.question,
             available=all(self.kernels.ready(folder.slug).values()),
+            picture=lesson.view is not None,
         )
 
     async def _open(self, viewer: Viewer, command: m.Open) -> None:

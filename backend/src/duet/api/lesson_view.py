@@ -73,6 +73,8 @@ def lesson_tree(
     tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
     tree["slug"] = folder.slug
     tree["content"] = dict(sections(folder.content()))
+    if folder.lesson.view is None:  # no scenes to put the prose at: it is read as it stands
+        tree["prose"] = COMMENT.sub("", folder.content()).strip()
     tree["recordings"] = list(recordings)
     tree["ready"] = dict(ready)
     arms = tree["arms"]

@@ -44,6 +44,7 @@ class LessonCard(Message):
     title: str
     question: str
     available: bool = Field(description="every kernel of the lesson is built")
+    picture: bool = Field(description="it has a view; without one it is numbers only so far")
 
 
 class Hello(Message):
