@@ -10,7 +10,7 @@ from scripted import spec
 
 from duet.errors import InputError
 from duet.guests import REGISTRY, GuestOptions, default_kind, open_guest
-from duet.guests.console import Console
+from duet.guests.console import Console, killed_for_memory
 from duet.guests.qemu import QemuGuest
 from duet.guests.registry import Registry
 from duet.guests.replay import ReplayGuest
@@ -51,3 +51,12 @@ def test_console_keeps_its_tail_and_finds_a_panic() -> None:
     console.feed(b"Kernel panic - not syncing: Fatal excep")
     console.feed(b"tion\r\nmore")
     assert console.panic() == "Fatal exception"
+
+
+def test_a_kill_for_want_of_memory_is_found_and_one_within_a_cgroup_is_not() -> None:
+    line = "Killed process 77 (storm-3) total-vm:1kB, anon-rss:1kB"
+    assert killed_for_memory(f"[    9.1] Memory cgroup out of memory: {line}\n") is None
+    assert killed_for_memory(f"Out of memory: {line}\n") == "storm-3"
+    twice = f"[    9.1] Out of memory: {line}\n[    9.2] Out of memory: Killed process 8 (b c) x\n"
+    assert killed_for_memory(twice) == "b c"
+    assert killed_for_memory("") is None

@@ -43,7 +43,7 @@ class FakeGuest:
     Args:
         faults: words that change what it does:
             "no boot", "no hello", "no ready", "bad plan", "dies", "endless", "deaf", "overrun",
-            "kprobe", "short" (bytes that were sent never come), "no drain", "no marker".
+            "kprobe", "oom", "short" (bytes that were sent never come), "no drain", "no marker".
     """
 
     def __init__(self, wish: GuestWish, *faults: str, error: DuetError | None = None) -> None:
@@ -81,6 +81,8 @@ class FakeGuest:
             raise self.error
 
     def console_tail(self) -> str:
+        if "oom" in self.faults:
+            return "[    3.2] Out of memory: Killed process 9 (storm-1) total-vm:1kB\n"
         return "console says hello"
 
     async def send(self, frame: bytes) -> None:

@@ -202,6 +202,21 @@ def test_guests_are_kept_between_runs_and_rebooted_for_boot_knobs(
     assert fleet.guests[2].wish.cmdline == ("srcutree.exp_holdoff=0",)
 
 
+@pytest.mark.parametrize("faults", [("oom",), ("oom", "dies"), ("oom", "no ready")])
+def test_want_of_memory_is_told_whatever_came_of_it(
+    lesson02: LessonFolder, run_async: Run, faults: tuple[str, ...]
+) -> None:
+    fleet = Fleet(srcu=faults)
+    result, _ = run_async(once(fleet, spec_of(lesson02, *ARMS)))
+    error = result.lanes["srcu"].error
+    assert error is not None
+    assert error.sentence == (
+        "the guest of lane srcu ran out of memory (512 MB), and its kernel killed `storm-1`."
+    )
+    assert "memory_mb" in error.remedy
+    assert result.lanes["srcu-expedited"].error is None
+
+
 def test_memory_and_disk_of_a_lesson_are_wished_for(lesson02: LessonFolder, run_async: Run) -> None:
     """A workload with another disk needs another guest; on the count clock the disk is memory."""
     data = lesson02.lesson.model_dump() | {"memory_mb": 768}

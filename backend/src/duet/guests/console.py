@@ -8,6 +8,9 @@ import re
 from duet.guests.limits import CONSOLE_TAIL_BYTES
 
 _PANIC = re.compile(r"Kernel panic - not syncing: ?([^\n\r]*)")
+_OUT_OF_MEMORY = re.compile(
+    r"^(?:\[[^]\n]*\] )?Out of memory: Killed process \d+ \(([^)\n]*)\)", re.MULTILINE
+)
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1bc|\r")
 
 
@@ -39,3 +42,14 @@ class Console:
         """
         found = _PANIC.search(self.tail())
         return found[1].strip() if found else None
+
+
+def killed_for_memory(text: str) -> str | None:
+    """The last process that a kernel has killed since the guest's memory was used up, by name.
+
+    A kill within a cgroup's own limit is not meant: a workload may want it.
+
+    Source: __oom_kill_process() in mm/oom_kill.c, 6.1.
+    """
+    found = _OUT_OF_MEMORY.findall(text)
+    return str(found[-1]) if found else None

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from duet.errors import InfraError
 from duet.guests.accel import choose_accel
-from duet.guests.limits import BOOT_DEADLINE_S, VERSION_S
+from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
 from duet.guests.machine import Machine, MachineGuest
 from duet.guests.ports import port_name
 from duet.guests.process import find_program
@@ -148,6 +148,8 @@ class QemuGuest(MachineGuest):
     def __init__(self, spec: GuestSpec, policy: str = "auto") -> None:
         super().__init__(spec)
         self.policy = policy
+        if spec.clock is Clock.COUNT:
+            self.deadline_s = COUNT_BOOT_DEADLINE_S
 
     async def prepare(self) -> tuple[Accel, str]:
         """See MachineGuest.prepare()."""

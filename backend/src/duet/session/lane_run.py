@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from duet.decode import DecodeError, prepare
 from duet.errors import DuetError, InfraError, KernelError
+from duet.guests.console import killed_for_memory
 from duet.guests.types import Clock
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
 from duet.session.events import (
@@ -317,6 +318,8 @@ class LaneRun:
         if self._lane and self._gone and self._lane.error and not pipeline.complete:
             raise self._lane.error
         await self._advance(final=True)
+        if starved := self._out_of_memory():
+            raise starved
         if pipeline.headless:
             lost = sum(pipeline.lost_by_place().values())
             raise KernelError(
@@ -329,6 +332,7 @@ class LaneRun:
         self._tell(LanePhase.STOPPED if self._stop_at is not None else LanePhase.DONE)
 
     async def _fail(self, error: DuetError) -> None:
+        error = self._out_of_memory() or error
         self.error = error
         if self._pipeline and not isinstance(error, DecodeError):
             try:
@@ -451,6 +455,20 @@ class LaneRun:
     def _check(self) -> None:
         if self.error:
             raise self.error
+
+    def _out_of_memory(self) -> DuetError | None:
+        """The cause behind whatever came of it: a signal, odd numbers, or a guest that hangs."""
+        console = self._lane.console_tail() if self._lane and not self._recorded else ""
+        victim = killed_for_memory(console)
+        if victim is None:
+            return None
+        memory = self._spec.folder.lesson.memory_mb
+        return KernelError(
+            f"the guest of lane {self.arm} ran out of memory ({memory} MB), and its kernel killed "
+            f"`{victim}`.",
+            remedy="Ask for less of the workload, or raise memory_mb in lesson.yaml.",
+            detail=console,
+        )
 
     def _went_away(self) -> DuetError:
         if self._lane and self._lane.error:
