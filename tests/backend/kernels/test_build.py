@@ -214,3 +214,15 @@ def test_half_written_objects_of_a_killed_make_are_swept(tmp_path: Path) -> None
     (tmp_path / "vmlinux").touch()
     sweep_half_written(tmp_path)
     assert sorted(path.name for path in tmp_path.glob("[!.]*")) == ["whole.o"]
+
+
+def test_a_patch_that_changes_meanwhile_is_told(settings: KernelSettings) -> None:
+    path = settings.patches / "02-toy" / "srcu.patch"
+
+    def edit(progress: BuildProgress) -> None:
+        if progress.arm == "stock" and progress.phase is Phase.STORE:
+            path.write_text(path.read_text().replace("+srcu", "+srcu2"))
+
+    with pytest.raises(DuetError, match="02-toy, srcu, changed while kernels were being built"):
+        build([STOCK, SRCU], settings, on_progress=edit)
+    assert build([SRCU], settings)[0].bzimage.read_text().count("srcu2") == 1

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from duet import settings as house
+from duet.errors import InputError
 from duet.kernels.compiler import (
     BZIMAGE,
     Make,
@@ -139,6 +140,7 @@ def build(
     is needed. Safe to kill at any moment: a later call goes on from there.
 
     Raises:
+        InputError: a patch changed meanwhile.
         DuetError: its subclasses here name what was wanted, what came and what to do.
     """
     found: dict[KernelKey, KernelImage] = {}
@@ -152,6 +154,13 @@ def build(
     if wanted:
         run = _Run(settings, list(wanted.values()), on_progress, stop or Event())
         found |= run.all()
+    for key, arm in zip(keys, arms, strict=True):
+        if key not in found:
+            raise InputError(
+                f"the patches or the config of {arm.lesson}, {arm.name}, changed while kernels "
+                "were being built.",
+                remedy="Start the build again; what is finished is kept.",
+            )
     return tuple(found[key] for key in keys)
 
 
