@@ -13,6 +13,8 @@ import pytest
 from toy_server import SLUG, page, serving
 from toy_stage import toy_app
 
+from duet.lessons.load import load
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -48,7 +50,7 @@ def get_json(address: str, path: str) -> tuple[int, Any]:
 def test_health_names_version_and_kernels(address: str) -> None:
     status, tree = get_json(address, "/api/health")
     assert (status, tree["status"], tree["protocol"]) == (200, "ok", 1)
-    assert tree["kernels"][SLUG] == {"rwsem": True, "srcu": True, "srcu-expedited": True}
+    assert tree["kernels"][SLUG] == {arm.name: True for arm in load(SLUG).lesson.arms}
 
 
 def test_lessons_are_found_by_looking(address: str) -> None:

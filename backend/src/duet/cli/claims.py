@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from duet.guests import Clock
 from duet.lessons.manifest import Claim, Lesson
+from duet.measure.plan import headline
 from duet.stream.messages import Measured
 
 
 def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
-    """The table that was measured under the claim's clock and knobs."""
+    """The table that was measured under the claim's clock, workload and knobs."""
     for table in tables:
         same = all(table.params.get(name) == value for name, value in claim.params.items())
+        same = same and claim.workload in (None, table.workload) and table.clock == claim.clock
         arms = {row.arm for row in table.rows}
-        if same and table.clock == claim.clock and {claim.arm, claim.to} <= arms:
+        if same and {claim.arm, claim.to} <= arms:
             return table
     return None
 
@@ -29,12 +32,14 @@ def ratio_of(claim: Claim, table: Measured) -> float | None:
 def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[str, str]]:
     """(where, sentence) of each claim that does not hold on, or is missing from, the tables.
 
-    A claim about something else than a rate, at another shift than 0, or about an arm that no
-    table has (it is newer than the recording) is checked on live guests only.
+    A claim about something else than the headline, at another shift than 0, or about an arm that
+    no table has (it is newer than the recording) is checked on live guests only.
     """
     recorded = {row.arm for table in tables for row in table.rows}
     for number, claim in enumerate(lesson.claims, 1):
-        if claim.metric != "ops_per_s" or claim.shift or not {claim.arm, claim.to} <= recorded:
+        workload = claim.workload or next(iter(lesson.workloads))
+        told = headline(lesson, workload, Clock(claim.clock))
+        if claim.metric != told or claim.shift or not {claim.arm, claim.to} <= recorded:
             continue
         where = f"claim {number}"
         said = f"{claim.arm} to {claim.to}, {claim.clock} clock, {claim.params}"
