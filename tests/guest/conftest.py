@@ -6,17 +6,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import pytest
 from guest_driver import Driver
 
+from duet.api.kernel_builds import arm_specs
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, ensure_root, open_guest
-from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
+from duet.kernels import KernelImage, KernelSettings, lookup, plan
 from duet.lessons.load import load
 
 Boot = Callable[..., AbstractAsyncContextManager[Driver]]
+ImagesOf = Callable[[str], dict[str, KernelImage]]
 
 
 @pytest.fixture(scope="session")
@@ -26,18 +28,30 @@ def guest_root() -> GuestRoot:
 
 
 @pytest.fixture(scope="session")
-def kernel_images() -> dict[str, KernelImage]:
-    """The stored kernels of lesson 02; they are built first, by `./duet build`."""
+def images_of() -> ImagesOf:
+    """images_of(slug): the stored kernels of a lesson; `duet build` makes them first.
+
+    A kernel that is missing fails the test: one that was skipped would prove nothing.
+    """
     settings = KernelSettings.default()
-    folder = load("02-grace-periods")
-    found = {}
-    for arm in folder.lesson.arms:
-        wanted = ArmSpec(folder.slug, arm.name, tuple(Path(name) for name in arm.patches))
-        image = lookup(plan(wanted, settings), settings)
-        if image is None:
-            pytest.fail(f"the kernel {arm.name} is not built; run: ./duet build {folder.slug}")
-        found[arm.name] = image
-    return found
+
+    @cache
+    def images(slug: str) -> dict[str, KernelImage]:
+        folder = load(slug)
+        keys = {arm: plan(spec, settings) for arm, spec in arm_specs(folder).items()}
+        found = {arm: lookup(key, settings) for arm, key in keys.items()}
+        absent = [arm for arm, image in found.items() if image is None]
+        if absent:
+            pytest.fail(f"not built: {', '.join(absent)}; run: ./duet build {slug}")
+        return {arm: image for arm, image in found.items() if image is not None}
+
+    return images
+
+
+@pytest.fixture(scope="session")
+def kernel_images(images_of: ImagesOf) -> dict[str, KernelImage]:
+    """The stored kernels of lesson 02."""
+    return images_of("02-grace-periods")
 
 
 @pytest.fixture

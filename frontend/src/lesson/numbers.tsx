@@ -109,7 +109,7 @@ export function NumbersPage({ lesson, onFront }: Props) {
 
       {lesson.caveats.length > 0 && (
         <section aria-labelledby="numbers-caveats">
-          <h2 id="numbers-caveats">What it does not show</h2>
+          <h2 id="numbers-caveats">What to keep in mind</h2>
           <ul className="numbers-caveats" data-testid="caveats">
             {lesson.caveats.map((caveat) => (
               <li key={caveat}>{caveat}</li>

@@ -93,6 +93,14 @@ def test_lines_tallies_and_dwarf_become_series(lesson02: LessonFolder) -> None:
     assert made.table.lines == {"srcu": [GOOD]}  # a counted run's lines are no evidence
 
 
+def test_a_counted_metric_without_a_value_says_why(lesson02: LessonFolder) -> None:
+    made = collector(lesson02)
+    fault = {"visits": "the workload wrote no marker 'drop 5: end'."}
+    made.add(COUNTED, lane("srcu", GOOD, tallies={"inside": 2500.0}, tally_faults=fault))
+    visits = made.table.of("visits", "srcu")
+    assert visits is not None and visits.refused == "the workload wrote no marker 'drop 5: end'"
+
+
 def test_lost_events_refuse_what_rests_on_them_alone(lesson02: LessonFolder) -> None:
     made = collector(lesson02)
     made.add(STEP, lane("srcu", GOOD))

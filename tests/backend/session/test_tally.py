@@ -190,6 +190,13 @@ def test_a_metric_of_other_arms_workloads_or_events_off_has_no_value() -> None:
     }
 
 
+def test_what_came_later_is_no_fault_any_more() -> None:
+    one = tally([START], m={"event": "visit", "field": "n", "pick": "max"})
+    assert one.values() == {} and "m" in one.faults
+    one.feed(columns(*visits(5, n=4)))
+    assert one.values() == {"m": 4} and one.faults == {}
+
+
 # phases
 
 

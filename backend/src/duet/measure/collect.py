@@ -153,7 +153,8 @@ class Collector:
             if lost:
                 one.refused = f"{lost:,} events were lost in the counted run"
             elif value is None:
-                one.refused = "the counted run has no event for it"
+                why = lane.tally_faults.get(one.metric, "the counted run has no event for it")
+                one.refused = why.rstrip(".")
             else:
                 one.samples.append(value)
 

@@ -145,6 +145,7 @@ class LaneResult:
         status: wait status of the workload: exit code, or minus a signal.
         clocksource: of the guest; anything but tsc makes its times doubtful.
         tallies: metric -> value picked from the run's events, in raw units, before `scale`.
+        tally_faults: metric -> why it has no value there, in a sentence.
     """
 
     arm: str
@@ -162,6 +163,7 @@ class LaneResult:
     transcript: Transcript | None
     status: int | None
     tallies: Mapping[str, float] = field(default_factory=dict)
+    tally_faults: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

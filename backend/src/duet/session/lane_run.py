@@ -214,6 +214,7 @@ class LaneRun:
             transcript=self._transcript,
             status=self._status,
             tallies=pipeline.tallies(),
+            tally_faults=pipeline.tally_faults(),
         )
 
     def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:

@@ -96,6 +96,7 @@ class Tally:
                 self.faults[name] = f"its event was not switched on: {off}."
                 continue
             self._prepare(name, metric, on, events)
+        self._never = dict(self.faults)
 
     def feed(self, columns: Iterable[CpuColumns]) -> None:
         """Take decoded columns."""
@@ -116,6 +117,7 @@ class Tally:
     def values(self) -> dict[str, float]:
         """Metric -> value, picked and not scaled. Integers stay exact (they are Python ints)."""
         values: dict[str, float] = {}
+        self.faults = dict(self._never)
         for name, (metric, helds) in self._metrics.items():
             ordered = self._order(name, metric, helds)
             if ordered is None:

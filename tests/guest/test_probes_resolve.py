@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every probe of every arm resolves on that arm's kernel: those that explain, and those of metrics.
+
+$DUET_LESSONS, a list of slugs, limits the lessons; a kernel that is not built is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from guest_driver import Driver
+
+from duet.api.sources import lesson_symbols
+from duet.guests import GuestOptions, GuestRoot, GuestSpec, open_guest
+from duet.kernels import KernelImage
+from duet.lessons.load import load, slugs
+from duet.lessons.plan import boot_cmdline, plan_text, probes_of
+
+pytestmark = pytest.mark.guest
+
+CHOSEN = [slug for slug in os.environ.get("DUET_LESSONS", "").split(",") if slug] or slugs()
+ARMS = [
+    pytest.param(slug, arm.name, id=f"{slug}-{arm.name}")
+    for slug in CHOSEN
+    for arm in load(slug).lesson.arms
+]
+DEADLINE_S = 300
+
+
+@pytest.mark.parametrize(("slug", "arm"), ARMS)
+def test_all_probes_of_an_arm_are_set_up(
+    run_async: Callable[..., Any],
+    images_of: Callable[[str], dict[str, KernelImage]],
+    guest_root: GuestRoot,
+    slug: str,
+    arm: str,
+) -> None:
+    """Once per workload, since filters name its processes, and with what it wants done before."""
+    folder, image = load(slug), images_of(slug)[arm]
+    lesson = folder.lesson
+    params = folder.check_params({})
+    chosen = probes_of(lesson, arm)
+    every = frozenset(probe.name for probe in chosen)
+    largest = max(workload.scratch_mb for workload in lesson.workloads.values())
+    spec = GuestSpec(
+        arm,
+        image.bzimage,
+        guest_root.image,
+        memory_mib=lesson.memory_mb,
+        disks_mib=(largest,) if largest else (),
+        cmdline=boot_cmdline(lesson, params),
+    )
+
+    async def scenario() -> None:
+        async with open_guest("qemu", spec, GuestOptions(policy="tcg")) as guest:
+            driver = Driver(guest)
+            for name in lesson.workloads:
+                symbols = lesson_symbols(folder, image)
+                text = plan_text(lesson, arm, name, params, symbols, probes=every)
+                outcome = await driver.plan(text)
+                assert outcome.error is None, f"{name}: {outcome.error}"
+                formats = {f"events/{probe.event}/format" for probe in chosen}
+                assert formats <= outcome.files.keys()
+
+    run_async(scenario(), DEADLINE_S)
+
+
+def test_every_lesson_has_probes() -> None:
+    """An empty list would resolve, too."""
+    assert ARMS
+    assert all(load(slug).lesson.probes for slug in CHOSEN)
