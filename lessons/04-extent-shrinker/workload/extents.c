@@ -15,8 +15,9 @@
  * percent of them once more, which marks them as referenced. All this needs a kernel that keeps
  * neighbours apart (ext4.es_never_merge); without it, there are few entries, and none are checked.
  *
- * The second form runs fio and scans beside it, every U us; what is left of S follows when fio
- * has ended, and then so many times `drop_caches`.
+ * The second form runs fio and scans beside it, U us after the last time, when there is anything
+ * that may be freed, as reclaim does. If those are fewer than S, others follow when fio has ended,
+ * as long as there is something; and then so many times `drop_caches`.
  *
  * A scan is a write to the shrinker's file in debugfs. Between scans the filesystem's own
  * counters tell how many entries there are, so that what was freed is known exactly.
@@ -82,7 +83,6 @@ struct times {
 struct result {
 	uint64_t *scan_ns;
 	unsigned int scans, first_freed; /* first_freed counts from 1; 0: none */
-	unsigned int idle; /* scans that had nothing to free */
 	unsigned long freed, rounds;
 	struct times delay, fill, lookup, drop;
 };
@@ -228,19 +228,22 @@ static uint64_t scan(unsigned int nr)
 	return now_ns() - start;
 }
 
-static void scan_and_count(const struct options *options, struct result *result)
+/* One scan, if there is anything that may be freed: else the kernel would not ask, either. */
+static bool scan_and_count(const struct options *options, struct result *result)
 {
 	struct entries before = count_entries(), after;
 
+	if (!before.reclaimable || result->scans == MAX_SCANS)
+		return false;
+
 	result->scan_ns[result->scans++] = scan(options->nr);
 	after = count_entries();
-	if (!before.reclaimable)
-		result->idle++;
 	if (after.all < before.all) {
 		result->freed += before.all - after.all;
 		if (!result->first_freed)
 			result->first_freed = result->scans;
 	}
+	return true;
 }
 
 static unsigned long slab_value(const char *name)
@@ -462,9 +465,8 @@ static void measure_files(const struct options *options, struct result *result)
 	print_slab();
 	mark("scan: start");
 	while (result->scans < options->scans && !stopped) {
-		if (!count_entries().reclaimable)
+		if (!scan_and_count(options, result))
 			fill(options, result);
-		scan_and_count(options, result);
 	}
 	mark("scan: end");
 	check_entries(options, false);
@@ -517,8 +519,7 @@ static void measure_beside(const struct options *options, struct result *result)
 
 	mark("scan: start");
 	while (!waitpid(pid, &status, WNOHANG)) {
-		if (result->scans < options->scans)
-			scan_and_count(options, result);
+		scan_and_count(options, result);
 		nanosleep(&pause, NULL);
 	}
 	beside = result->scans;
@@ -529,7 +530,8 @@ static void measure_beside(const struct options *options, struct result *result)
 	if (WIFSIGNALED(status))
 		fail("%s was ended by signal %d.", options->command[0], WTERMSIG(status));
 	while (result->scans < options->scans && !stopped)
-		scan_and_count(options, result);
+		if (!scan_and_count(options, result))
+			break;
 	mark("scan: end");
 	printf("extents: beside=%u delayed_entries=%lu reclaimable_entries=%lu\n", beside,
 	       left.all - left.reclaimable, left.reclaimable);
@@ -554,8 +556,8 @@ static void print_result(const struct options *options, struct result *result)
 	for (unsigned int i = 0; i < n; i++)
 		total_us += (double)result->scan_ns[i] / NSEC_PER_USEC;
 	qsort(result->scan_ns, n, sizeof(*result->scan_ns), by_size);
-	printf("extents: nr=%u scans=%u idle=%u rounds=%lu freed=%lu first_freed=%u\n", options->nr, n,
-	       result->idle, result->rounds, result->freed, result->first_freed);
+	printf("extents: nr=%u scans=%u rounds=%lu freed=%lu first_freed=%u\n", options->nr, n,
+	       result->rounds, result->freed, result->first_freed);
 	if (!options->command)
 		printf("extents: delay_us=%.3f fill_us=%.3f lookup_us=%.3f\n",
 		       mean_us(&result->delay), mean_us(&result->fill), mean_us(&result->lookup));
@@ -648,7 +650,7 @@ int main(int argc, char **argv)
 	struct result result = {0};
 
 	parse_options(argc, argv, &options);
-	result.scan_ns = calloc(options.scans, sizeof(*result.scan_ns));
+	result.scan_ns = calloc(MAX_SCANS, sizeof(*result.scan_ns));
 	if (!result.scan_ns)
 		fail_at("get", "memory");
 	signal(SIGTERM, on_term);
@@ -659,7 +661,7 @@ int main(int argc, char **argv)
 	else
 		measure_files(&options, &result);
 	if (!result.scans)
-		fail("stopped before the first scan.");
+		fail("there was no scan: stopped too early, or nothing could be freed.");
 	print_result(&options, &result);
 	return stopped ? 1 : 0;
 }
