@@ -183,7 +183,7 @@ static void stand(int tell, int wait)
 {
 	char byte = 0;
 
-	if (write(tell, &byte, 1) != 1 || read(wait, &byte, 1) < 0)
+	if (write(tell, &byte, 1) != 1 || read(wait, &byte, 1) < 0) /* EOF passes, too */
 		fail("cannot pass", "the barrier");
 }
 
@@ -249,8 +249,7 @@ static pid_t start(void *(*run)(void *), struct task *task, const char *name, bo
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, name);
 	signal(SIGCHLD, SIG_DFL);
-	close(barrier[1]); /* the last to close opens the barrier, and that is the parent */
-	close(leave[1]);
+	close(leave[1]); /* the last to close lets all go, and that is the parent */
 	run(task);
 	_exit(0);
 }
@@ -276,6 +275,15 @@ static void gather(int fd, unsigned int n)
 		while (read(fd, &byte, 1) != 1)
 			if (errno != EINTR)
 				fail("lost a task at", "the barrier");
+}
+
+/* By bytes: closing the pipe would drop a reference, which would be counted. */
+static void open_barrier(void)
+{
+	const char bytes[MAX_TASKS] = {0};
+
+	if (write(barrier[1], bytes, options.tasks) != (ssize_t)options.tasks)
+		fail("cannot open", "the barrier");
 }
 
 /* --- what is told --- */
@@ -359,7 +367,7 @@ static void run(void)
 
 	mark("statstorm", "start");
 	phase = first = look();
-	close(barrier[1]);
+	open_barrier();
 	if (options.stats) {
 		gather(done[0], options.tasks);
 		last = look();
