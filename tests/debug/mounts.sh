@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What the mount storm leaves out: superblocks with caches of their own, which a scan may be
 # looking at while they go. Runs beside the workloads; `reclaim` walks all shrinkers meanwhile.
 fill() { # DIR: dentries and inodes that a scan can count, and some that it can reclaim
