@@ -113,7 +113,8 @@ static _Noreturn void fail_at(const char *what, const char *name)
 		     what, name);
 	if (errno == ENOMEM)
 		fail("cannot %s %s: the guest is out of memory. Use fewer entries, or raise "
-		     "memory_mb of the lesson.", what, name);
+		     "memory_mb of the lesson.",
+		     what, name);
 	fail("cannot %s %s: %s", what, name, strerror(errno));
 }
 
@@ -177,7 +178,8 @@ static void find_shrinker(const char *dir)
 		fail("%s is not on ext4, which this is about.", dir);
 	if (fs.f_bsize != BLOCK)
 		fail("%s has blocks of %ld bytes; entries are counted in blocks of %u. Use a "
-		     "scratch disk of 512 MB or more.", dir, (long)fs.f_bsize, BLOCK);
+		     "scratch disk of 512 MB or more.",
+		     dir, (long)fs.f_bsize, BLOCK);
 	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(st.st_dev), minor(st.st_dev));
 	length = readlink(link, target, sizeof(target) - 1);
 	if (length < 0)
@@ -189,7 +191,8 @@ static void find_shrinker(const char *dir)
 		 basename(target));
 	if (glob(pattern, 0, NULL, &found) || found.gl_pathc != 1)
 		fail("there is no shrinker %s. The kernel needs CONFIG_SHRINKER_DEBUG, and debugfs "
-		     "must be mounted.", pattern);
+		     "must be mounted.",
+		     pattern);
 	scan_fd = open(found.gl_pathv[0], O_WRONLY | O_CLOEXEC);
 	if (scan_fd < 0)
 		fail_at("open", found.gl_pathv[0]);
@@ -260,8 +263,7 @@ static void print_slab(void)
 	unsigned long slab_bytes = (unsigned long)BLOCK << slab_value("order");
 
 	printf("extents: entry_bytes=%lu slab_entries=%lu slab_bytes=%lu\n",
-	       slab_value("object_size"), slab_value("objects"),
-	       slab_value("slabs") * slab_bytes);
+	       slab_value("object_size"), slab_value("objects"), slab_value("slabs") * slab_bytes);
 }
 
 /* --- The first form: files whose entries are known. */
@@ -328,8 +330,10 @@ static void check_room(const struct options *options)
 	if (statfs(options->dir, &fs))
 		fail_at("look at", options->dir);
 	if ((uint64_t)fs.f_bavail * BLOCK < need + SPARE_BYTES)
-		fail("%llu MB are to be written, %s has %llu MB free. Use fewer entries, or a larger "
-		     "scratch disk.", (unsigned long long)(need >> 20), options->dir,
+		fail("%llu MB are to be written, %s has %llu MB free. Use fewer entries, or a "
+		     "larger "
+		     "scratch disk.",
+		     (unsigned long long)(need >> 20), options->dir,
 		     (unsigned long long)((uint64_t)fs.f_bavail * BLOCK >> 20));
 }
 
@@ -567,8 +571,9 @@ static void print_result(const struct options *options, struct result *result)
 	if (result->freed)
 		printf("extents: us_per_freed=%.4f\n", total_us / result->freed);
 	printf("extents: scan_mean_us=%.3f scan_p50_us=%.3f scan_p95_us=%.3f scan_max_us=%.3f "
-	       "total_us=%.1f\n", total_us / n, result->scan_ns[n / 2] / 1e3,
-	       result->scan_ns[n * 95 / 100] / 1e3, result->scan_ns[n - 1] / 1e3, total_us);
+	       "total_us=%.1f\n",
+	       total_us / n, result->scan_ns[n / 2] / 1e3, result->scan_ns[n * 95 / 100] / 1e3,
+	       result->scan_ns[n - 1] / 1e3, total_us);
 }
 
 static unsigned int parse_count(const char *name, const char *text, unsigned long least,
@@ -605,22 +610,24 @@ static void parse_options(int argc, char **argv, struct options *options)
 		{0},
 	};
 	/* What each option may be, in the order of `known`. */
-	static const struct { unsigned int least, most; } range[] = {
+	static const struct {
+		unsigned int least, most;
+	} range[] = {
 		[FILES] = {1, MAX_FILES}, [WRITTEN] = {1, 1000000}, [DELAYED] = {0, 1000000},
-		[SCANS] = {1, MAX_SCANS}, [NR] = {1, ALL_ENTRIES}, [HOT] = {0, 100},
-		[FIRST] = {0, 1}, [VERIFY] = {0, 1},
-		[EVERY] = {1, 10000000}, [DROPS] = {0, 1000},
+		[SCANS] = {1, MAX_SCANS}, [NR] = {1, ALL_ENTRIES},  [HOT] = {0, 100},
+		[FIRST] = {0, 1},	  [VERIFY] = {0, 1},	    [EVERY] = {1, 10000000},
+		[DROPS] = {0, 1000},
 	};
-	unsigned int value[DROPS + 1] = {[FILES] = 4, [WRITTEN] = 3000, [DELAYED] = 12000,
-					 [SCANS] = 600, [NR] = 128, [EVERY] = 1000};
+	unsigned int value[DROPS + 1] = {[FILES] = 4,	[WRITTEN] = 3000, [DELAYED] = 12000,
+					 [SCANS] = 600, [NR] = 128,	  [EVERY] = 1000};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+", known, NULL)) != -1) {
 		if (option == DIR)
 			options->dir = optarg;
 		else if (option > DIR && option <= DROPS)
-			value[option] = parse_count(known[option].name, optarg,
-						    range[option].least, range[option].most);
+			value[option] = parse_count(known[option].name, optarg, range[option].least,
+						    range[option].most);
 		else
 			exit(2);
 	}

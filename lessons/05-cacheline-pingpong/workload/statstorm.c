@@ -51,7 +51,7 @@
 #define MAX_ENTRIES  20000
 #define SEEKS	     4 /* of each listing, if there are entries */
 #define NSEC_PER_SEC 1000000000ull
-#define DEBUGFS      "/sys/kernel/debug"
+#define DEBUGFS	     "/sys/kernel/debug"
 #define TRACE_MARKER "/sys/kernel/tracing/trace_marker"
 
 struct options {
@@ -77,7 +77,7 @@ static struct shared {
 	atomic_bool disturb_stop;
 	_Alignas(128) _Atomic uint64_t listings;
 	struct task task[MAX_TASKS + 1]; /* the last one is the disturber */
-} *shared;
+} * shared;
 
 static struct options options = {.tasks = 1, .name_length = 24, .dir = "/tmp"};
 static char folder[128], path[256];
@@ -169,8 +169,8 @@ static struct moment look(void)
 	struct moment m = {0};
 
 	for (unsigned int i = 0; i < options.tasks; i++)
-		m.stats += m.task[i] = atomic_load_explicit(&shared->task[i].stats,
-							    memory_order_relaxed);
+		m.stats += m.task[i] =
+			atomic_load_explicit(&shared->task[i].stats, memory_order_relaxed);
 	read_counts(m.count);
 	m.ns = now_ns();
 	return m;
@@ -395,7 +395,8 @@ static void run(void)
 	children_may_end = true;
 	close(leave[1]);
 	if (errors) {
-		fprintf(stderr, "statstorm: %" PRIu64 " calls failed or found another file\n", errors);
+		fprintf(stderr, "statstorm: %" PRIu64 " calls failed or found another file\n",
+			errors);
 		exit(1);
 	}
 }
