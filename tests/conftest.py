@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from duet.lessons.load import LessonFolder, load
 from duet.settings import repo_root
+
+# A busy host makes an example slow, not wrong; CI's own limit ends what hangs.
+settings.register_profile("duet", deadline=None)
+settings.load_profile("duet")
 
 
 @pytest.fixture(scope="session")
