@@ -114,6 +114,7 @@ def test_an_arm_that_fails_is_refused_and_the_others_are_measured(
     assert one.refused == "Line 3 of the plan is odd"
     assert rates(report) == {"rwsem": 2, "srcu": 0, "srcu-expedited": 2}
     assert len(fleet.of("srcu")) == 1
+    assert report.partial == "srcu failed, and the rest of those runs was left out"
 
 
 def test_what_was_measured_before_an_interrupt_is_kept(

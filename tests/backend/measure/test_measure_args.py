@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from duet.api import evidence
 from duet.cli import main
+from duet.cli.measure import write
 from duet.cli.measure_args import Given, command_of, read_ask
-from duet.errors import InputError
+from duet.errors import InfraError, InputError
 from duet.guests.types import Clock
 
 SLUG = "02-grace-periods"
@@ -46,8 +49,14 @@ def test_the_command_gives_the_same_again() -> None:
         ({"arms": "rwsem"}, "a comparison takes two arms, but only 'rwsem' came"),
         ({"arms": "rwsem,srcy"}, "has no arm 'srcy' (did you mean 'srcu'?)"),
         ({"arms": "srcu,srcu"}, "an arm was named twice"),
-        ({"repeats": 0}, "--repeats wants 1 to 100 runs per arm, but 0 came"),
-        ({"repeats": -3}, "--repeats wants 1 to 100"),
+        ({"arms": " , "}, "--arms wants names with commas, but ' , ' came"),
+        ({"repeats": "0"}, "--repeats wants 1 to 100 runs per arm, but 0 came"),
+        ({"repeats": "-3"}, "--repeats wants 1 to 100 runs per arm, but -3 came"),
+        ({"repeats": "five"}, "--repeats wants 1 to 100 runs per arm, but five came"),
+        ({"repeats": ""}, "--repeats wants 1 to 100 runs per arm, but nothing came"),
+        ({"sweep": ""}, "--sweep wants NAME=VALUE,VALUE, but '' came"),
+        ({"sweep": "=1,2"}, "--sweep wants NAME=VALUE,VALUE, but '=1,2' came"),
+        ({"sweep": "hogs=1,2", "settings": ("hogs=3",)}, "'hogs' is set and swept at once"),
         ({"sweep": "hogs"}, "--sweep wants NAME=VALUE,VALUE"),
         ({"sweep": "hogs="}, "--sweep wants NAME=VALUE,VALUE"),
         ({"sweep": "hogs=1,x"}, "--sweep hogs wants whole numbers"),
@@ -61,6 +70,8 @@ def test_the_command_gives_the_same_again() -> None:
         ({"clock": "sun"}, "does not run on the clock 'sun'"),
         ({"workload": "fio"}, "there is no workload 'fio'"),
         ({"settings": ("hogs",)}, "--set wants NAME=NUMBER"),
+        ({"settings": ("hogs=99",)}, "parameter 'hogs' must be from 1 to 9, but 99 came"),
+        ({"settings": ("hogs=1", "hogs=2")}, "--set gives 'hogs' two values, 1 and 2"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(given: dict[str, Any], sentence: str) -> None:
@@ -74,12 +85,18 @@ def test_bad_input_is_told_in_a_sentence(given: dict[str, Any], sentence: str) -
     ("words", "sentence"),
     [
         ([], "a measurement needs a lesson"),
+        (["02-grace-period"], "there is no lesson '02-grace-period' (did you mean '02-grace-per"),
+        (["05-cacheline-pingpong", "--clock", "count"], "does not run on the clock 'count', since"),
         ([SLUG, "--format", "xml"], "there is no format 'xml'"),
+        ([SLUG, "--output", "/nowhere/x"], "but /nowhere/x cannot be (No such file or directory)"),
+        ([SLUG, "--output", "/"], "--output wants a file that can be written, but / cannot be"),
         ([SLUG, "--format", "sweep"], "--format sweep shows a swept knob"),
         (["--all"], "goes with --against-seeds"),
         (["--against-seeds"], "wants one lesson, or --all"),
         ([SLUG, "--all", "--against-seeds"], "wants one lesson, or --all"),
         (["--all", "--against-seeds", "--clock", "wall"], "from the lessons' own seeds"),
+        (["--all", "--against-seeds", "--repeats", "0"], "from the lessons' own seeds"),
+        (["--all", "--against-seeds", "--output", "/nowhere/x"], "but /nowhere/x cannot be"),
         (["--all", "--against-seeds", "--format", "lkp"], "makes one table, not 'lkp'"),
     ],
 )
@@ -88,6 +105,43 @@ def test_options_that_do_not_go_together(
 ) -> None:
     assert main(["measure", *words]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_file_that_can_be_written_is_left_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("of yesterday")
+    for file in (old, new):
+        assert main(["measure", SLUG, "--arms", "srcu", "--output", str(file)]) == 2
+        assert "two arms" in capsys.readouterr().err
+    assert old.read_text() == "of yesterday"
+    assert not new.exists()
+
+
+def test_a_report_whose_file_went_away_stands_on_stdout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert write("numbers", tmp_path / "gone" / "x") == 3
+    told = capsys.readouterr()
+    assert told.out == "numbers\n"
+    assert told.err.startswith("error: the report could not be written to ")
+    assert write("numbers", tmp_path / "x") == 0
+    assert (tmp_path / "x").read_text() == "numbers\n"
+
+
+def test_a_kernel_that_is_not_built_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evidence, "house_sources", not_built)
+    assert main(["measure", SLUG]) == 3
+    told = capsys.readouterr()
+    assert told.err.startswith("error: The kernel of rwsem is not built yet.\nremedy: Run ./duet b")
+    assert told.out == ""
+
+
+async def not_built(*_: Any) -> Any:
+    raise InfraError("The kernel of rwsem is not built yet.", remedy="Run ./duet build 02.")
 
 
 def test_an_error_is_json_where_json_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,6 +143,15 @@ def test_no_line_and_other_machines_are_told(lesson02: LessonFolder) -> None:
     assert any("different machines" in said for said in made.table.refusals)
 
 
+@pytest.mark.parametrize("clocksource", ["tsc", "tsc-early"])
+def test_a_guests_tsc_is_its_tsc_before_it_is_refined(
+    lesson02: LessonFolder, clocksource: str
+) -> None:
+    made = collector(lesson02)
+    made.add(STEP, lane("srcu", GOOD, clocksource=clocksource))
+    assert made.table.refusals == []
+
+
 def test_perturbed_starts_are_kept_apart_and_in_order(lesson02: LessonFolder) -> None:
     made = collector(lesson02, Clock.COUNT)
     for seed, rate in ((3, "30"), (2, "20")):

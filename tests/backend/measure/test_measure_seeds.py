@@ -112,6 +112,8 @@ def test_rows_tell_ours_and_why_it_differs(lesson02: LessonFolder) -> None:
 def test_a_row_that_was_not_measured_says_so(lesson02: LessonFolder) -> None:
     folder = with_seeds(lesson02, seed("srcu", "rwsem"))
     assert rows_of(folder, {})[0].because == "it was not measured"
+    told = {key_of(folder, folder.lesson.seeds[0]): "its kernel is not built"}
+    assert rows_of(folder, {}, told)[0].because == "its kernel is not built"
     tables = filled(folder, rwsem_9=[100.0] * 2, srcu_9=[30.0])
     row = rows_of(folder, tables)[0]
     assert (row.verdict, row.ratio) == ("no verdict", None)

@@ -204,6 +204,14 @@ def test_json_and_csv_hold_every_sample(report: Report) -> None:
     assert sorted(float(r["value"]) for r in table if r["kind"] == "run") == held
 
 
+def test_csv_has_a_line_for_a_sample() -> None:
+    report = wall()
+    report.tables[0].series[0].refused = "one\rtwo\nthree"
+    told = render(report, "csv")
+    assert "one two three" in told
+    assert len(list(csv.reader(io.StringIO(told)))) == len(told.splitlines())
+
+
 @given(WORDS)
 def test_plain_is_printable_ascii(text: str) -> None:
     assert plain(text).isascii()

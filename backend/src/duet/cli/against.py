@@ -1,44 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --against-seeds`: every figure of the mails beside ours, in one table."""
+"""`duet measure --against-seeds`: carries out what the mails' figures need."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import textwrap
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from duet.api.evidence import house_measuring
-from duet.cli.measure import INTERRUPTED, check_format, write
-from duet.cli.measuring import Teller, interruptible, told_time
+from duet.cli.against_table import Work, table, tree
+from duet.cli.measure import INTERRUPTED, check_format, check_output, write
+from duet.cli.measuring import Teller, interruptible
 from duet.cli.output import note
-from duet.errors import DuetError, InputError
+from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
-from duet.measure import Table
-from duet.measure.against import RULE, Key, SeedRow, asks_of, counts, rows_of, told_interval
-from duet.measure.compare import told_value
+from duet.measure import Ask
+from duet.measure.against import Key, asks_of
 from duet.measure.plan import knobs
 
-WIDTH = 75
-
-
-@dataclass(slots=True)
-class Work:
-    """What is there by now."""
-
-    tables: dict[str, dict[Key, Table]] = field(default_factory=dict)
-    folders: list[LessonFolder] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-    host: dict[str, str] = field(default_factory=dict)
-    partial: str | None = None
-
-    def rows(self) -> list[SeedRow]:
-        """All figures of the lessons that were begun."""
-        return [row for f in self.folders for row in rows_of(f, self.tables.get(f.slug, {}))]
+Todo = list[tuple[LessonFolder, Key, Ask]]
 
 
 def against(
@@ -50,6 +32,7 @@ def against(
         more: options were given that only one measurement can have.
     """
     check_format(how)
+    check_output(output)
     if not seeds:
         raise InputError(
             "--all measures every lesson against its mail, so it goes with --against-seeds.",
@@ -72,25 +55,41 @@ def against(
         )
     began = time.monotonic()
     work = Work()
-    for slug in [lesson] if lesson else lessons.slugs():
-        folder = lessons.load(slug)
-        if folder.lesson.seeds:
+    todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
+    whole = asyncio.run(interruptible(_measure(work, todo)))
+    seconds = time.monotonic() - began
+    text = tree(work, seconds) if how == "json" else table(work, seconds)
+    unwritten = write(text, output)
+    if not whole:
+        return INTERRUPTED
+    nothing = not any(row.n for row in work.rows())
+    return InfraError.exit_code if nothing else unwritten
+
+
+def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
+    """What is to be measured. Of several lessons, one that cannot be read is skipped."""
+    todo: Todo = []
+    for slug in slugs:
+        try:
+            folder = lessons.load(slug)
+            asks = asks_of(folder)
+        except DuetError as error:
+            if one:
+                raise
+            work.skipped[slug] = error.sentence.rstrip(".")
+            continue
+        if asks:
             work.folders.append(folder)
+            todo += [(folder, key, ask) for key, ask in asks.items()]
         else:
             work.skipped[slug] = "its lesson.yaml has no seeds"
-    whole = asyncio.run(interruptible(_measure(work)))
-    seconds = time.monotonic() - began
-    write(tree(work, seconds) if how == "json" else table(work, seconds), output)
-    return 0 if whole else INTERRUPTED
+    return todo
 
 
-async def _measure(work: Work) -> None:
+async def _measure(work: Work, todo: Todo) -> None:
     """All measurements, one after another; what a cut leaves is in `work`."""
     settings = KernelSettings.default()
-    todo = [(f, key, ask) for f in work.folders for key, ask in asks_of(f).items()]
     for number, (folder, key, ask) in enumerate(todo, 1):
-        if folder.slug in work.skipped:
-            continue
         work.partial = f"interrupted in table {number} of {len(todo)}"
         words = [
             folder.slug,
@@ -102,80 +101,12 @@ async def _measure(work: Work) -> None:
         with Teller() as tell:
             try:
                 measuring = await house_measuring(ask, settings, "", tell)
+                work.tables.setdefault(folder.slug, {})[key] = measuring.report.tables[0]
+                work.host = measuring.report.host
+                await measuring.run()
             except DuetError as error:
-                work.skipped[folder.slug] = error.sentence.rstrip(".")
-                continue
-            work.tables.setdefault(folder.slug, {})[key] = measuring.report.tables[0]
-            work.host = measuring.report.host
-            await measuring.run()
+                # One table without numbers is a row that says why; the others go on.
+                why = f"{error.sentence.rstrip('.')} ({error.remedy.rstrip('.')})"
+                work.troubles.setdefault(folder.slug, {})[key] = why
+                note(f"table {number}: {error.sentence}")
     work.partial = None
-
-
-def tree(work: Work, seconds: float) -> str:
-    """The documented keys as JSON."""
-    rows = work.rows()
-    body = {
-        "rows": [row.as_dict() for row in rows],
-        "counts": counts(rows),
-        "rule": RULE,
-        "skipped": work.skipped,
-        "host": work.host,
-        "seconds": round(seconds, 1),
-        "partial": work.partial,
-    }
-    return json.dumps(body, indent=2, ensure_ascii=False)
-
-
-FORM = "{:<20.20} {:>7} {:>7} {:<7} {:>2} {:<12} {}"
-
-
-def table(work: Work, seconds: float) -> str:
-    """Plain ASCII for a mail or a closing note."""
-    rows = work.rows()
-    lines = ["Figures of the mails and of this machine: ratios, arm over reference", ""]
-    lines.append(FORM.format("claim", "mail", "ours", "clock", "n", "interval", "verdict"))
-    lines.append("-" * WIDTH)
-    slug = ""
-    for row in rows:
-        if row.lesson != slug:
-            slug = row.lesson
-            lines.append(slug)
-        lines += _row(row)
-    lines.append("-" * WIDTH)
-    found = [f"{n} {name}" for name, n in counts(rows).items() if n]
-    lines += textwrap.wrap(f"{', '.join(found) or 'nothing measured'}. {RULE}", WIDTH)
-    lines += textwrap.wrap(
-        "n is runs per arm. The interval is the 95 % bootstrap interval of the ratio on the wall "
-        "clock, and the range over perturbed starts on the count clock (count/3: 8 ns an "
-        "instruction).",
-        WIDTH,
-    )
-    for slug, why in work.skipped.items():
-        lines += textwrap.wrap(f"Skipped {slug}: {why}.", WIDTH)
-    if work.partial:
-        lines += textwrap.wrap(f"PARTIAL: {work.partial}.", WIDTH)
-    if work.host:
-        told = ", ".join(f"{name} {value}" for name, value in work.host.items())
-        lines += textwrap.wrap(f"Host: {told}.", WIDTH, subsequent_indent="  ")
-    lines.append(f"Measured in {told_time(seconds)}: ./duet measure --all --against-seeds")
-    return "\n".join(_ascii(line) for line in lines)
-
-
-def _row(row: SeedRow) -> list[str]:
-    seed = row.seed
-    said = textwrap.wrap(f"{seed.claim} ({seed.mail})", 20) or [""]
-    clock = seed.clock if seed.clock == "wall" or not seed.shift else f"count/{seed.shift}"
-    ours = "-" if row.ratio is None else told_value(float(f"{row.ratio:.3g}"))
-    mail = told_value(float(f"{seed.mail_ratio:.3g}"))
-    first = FORM.format(said[0], mail, ours, clock, row.n, told_interval(row), row.verdict)
-    lines = [first, *said[1:]]
-    if row.because:
-        indent = " " * 4
-        lines += textwrap.wrap(
-            f"because {row.because}.", WIDTH, initial_indent=indent, subsequent_indent=indent
-        )
-    return lines
-
-
-def _ascii(text: str) -> str:
-    return text.encode("ascii", "replace").decode()

@@ -12,7 +12,7 @@ from duet.api.evidence import house_measuring
 from duet.cli.measure_args import Given, command_of, read_ask
 from duet.cli.measuring import Teller, interruptible, told_time
 from duet.cli.output import note
-from duet.errors import InfraError, InputError
+from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report
 from duet.measure.reports import FORMATS, render
@@ -28,6 +28,7 @@ def measure(given: Given, how: str, output: Path | None) -> int:
         output: file instead of stdout.
     """
     check_format(how)
+    check_output(output)
     ask = read_ask(given)
     if how == "sweep" and ask.sweep is None:
         raise InputError(
@@ -46,13 +47,16 @@ def measure(given: Given, how: str, output: Path | None) -> int:
 
     whole = asyncio.run(interruptible(work()))
     if not held:
+        note("nothing was measured yet")
         return INTERRUPTED
     report = held[0].report
     note(f"measured for {told_time(time.monotonic() - began)}")
     if whole:
         refuse_nothing(report)
-    write(render(report, how), output)
-    return 0 if whole else INTERRUPTED
+    unwritten = write(render(report, how), output)
+    if not whole:
+        return INTERRUPTED
+    return max([unwritten, *(error.exit_code for error in errors_of(report))])
 
 
 def check_format(how: str) -> None:
@@ -67,32 +71,60 @@ def check_format(how: str) -> None:
         )
 
 
-def write(text: str, output: Path | None) -> None:
-    """To stdout or a file.
+def check_output(output: Path | None) -> None:
+    """Before anything is booted: can it be written? What is no plain file is not touched.
 
     Raises:
-        InfraError: the file cannot be written.
+        InputError: it cannot.
     """
-    if output is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    if output is None or (output.exists() and not (output.is_file() or output.is_dir())):
         return
+    there = output.exists()
     try:
-        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        with output.open("a", encoding="utf-8"):
+            pass
+        if not there:
+            output.unlink()
     except OSError as error:
-        sys.stdout.write(text)
-        raise InfraError(
-            f"the report could not be written to {output} ({error.strerror}); it stands above.",
-            remedy="Give --output a file that can be written.",
+        raise InputError(
+            f"--output wants a file that can be written, but {output} cannot be "
+            f"({error.strerror}).",
+            remedy="Name a file in a folder that is there and yours.",
         ) from None
+
+
+def write(text: str, output: Path | None) -> int:
+    """To a file or stdout; hours of measuring are not lost to a disk that filled meanwhile.
+
+    Returns:
+        0, or the exit code of a file that cannot be written; the report is on stdout then.
+    """
+    whole = text if text.endswith("\n") else text + "\n"
+    if output is not None:
+        try:
+            output.write_text(whole, encoding="utf-8")
+        except OSError as error:
+            note(f"error: the report could not be written to {output} ({error.strerror}).")
+            note("remedy: It stands on stdout instead; save it from there.")
+            sys.stdout.write(whole)
+            return InfraError.exit_code
+        return 0
+    sys.stdout.write(whole)
+    return 0
+
+
+def errors_of(report: Report) -> list[DuetError]:
+    """What stopped arms."""
+    return [error for table in report.tables for error in table.errors.values()]
 
 
 def refuse_nothing(report: Report) -> None:
     """A report in which no arm has a number is a failure, not a result.
 
     Raises:
-        InfraError, KernelError: whatever the first arm met.
+        DuetError: whatever the first arm met.
     """
-    errors = [error for table in report.tables for error in table.errors.values()]
+    errors = errors_of(report)
     numbers = [one for table in report.tables for one in table.series if one.samples]
     if errors and not [one for one in numbers if one.evidence != "static"]:
         raise errors[0]

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
 
-from duet.cli.output import split_names
+from duet.cli.output import parse_settings, split_names
 from duet.cli.request import read_request
 from duet.errors import InputError
 from duet.guests import Clock
@@ -27,8 +28,8 @@ class Given:
     workload: str = ""
     clock: str = ""
     settings: tuple[str, ...] = ()
-    sweep: str = ""
-    repeats: int | None = None
+    sweep: str | None = None
+    repeats: str | None = None
     shift: str = ""
 
 
@@ -52,11 +53,11 @@ def read_ask(given: Given) -> Ask:
             remedy=f"Name another: {', '.join(a.name for a in request.folder.lesson.arms)}.",
         )
     count = request.clock is Clock.COUNT
-    repeats = default_repeats(request.clock) if given.repeats is None else given.repeats
-    if not 1 <= repeats <= MAX_REPEATS:
+    sweep = read_sweep(given.sweep, request.folder, request.params, request.clock)
+    if sweep and sweep[0] in parse_settings(list(given.settings)):
         raise InputError(
-            f"--repeats wants 1 to {MAX_REPEATS} runs per arm, but {repeats} came.",
-            remedy=f"Leave it out for {default_repeats(request.clock)}.",
+            f"'{sweep[0]}' is set and swept at once.",
+            remedy=f"Leave out --set {sweep[0]}=..., or --sweep.",
         )
     return Ask(
         folder=request.folder,
@@ -64,12 +65,30 @@ def read_ask(given: Given) -> Ask:
         workload=request.workload,
         clock=request.clock,
         params=request.params,
-        repeats=repeats,
+        repeats=read_repeats(given.repeats, request.clock),
         shifts=read_shifts(given.shift, request.clock)
         or default_shifts(request.folder.lesson, request.clock),
-        sweep=read_sweep(given.sweep, request.folder, request.params, request.clock),
+        sweep=sweep,
         perturbed=PERTURBED if count else 0,
     )
+
+
+def read_repeats(text: str | None, clock: Clock) -> int:
+    """Runs per arm; what a verdict takes when nothing was given.
+
+    Raises:
+        InputError: no whole number, or one that is out of range.
+    """
+    usual = default_repeats(clock)
+    if text is None:
+        return usual
+    number = int(text) if re.fullmatch(r"[+-]?\d{1,9}", text.strip()) else 0
+    if not 1 <= number <= MAX_REPEATS:
+        raise InputError(
+            f"--repeats wants 1 to {MAX_REPEATS} runs per arm, but {text or 'nothing':.20} came.",
+            remedy=f"Leave it out for {usual}.",
+        )
+    return number
 
 
 def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
@@ -86,7 +105,7 @@ def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
             "but this is the wall clock.",
             remedy="Add --clock count, or leave --shift out.",
         )
-    values = _numbers(text, "--shift", "0,3")
+    values = _numbers(text, "--shift", "--shift 0,3")
     if any(not 0 <= v <= MAX_SHIFT for v in values):
         raise InputError(
             f"--shift wants numbers from 0 to {MAX_SHIFT}, but '{text:.40}' came.",
@@ -96,23 +115,23 @@ def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
 
 
 def read_sweep(
-    text: str, folder: LessonFolder, params: dict[str, int], clock: Clock
+    text: str | None, folder: LessonFolder, params: dict[str, int], clock: Clock
 ) -> tuple[str, tuple[int, ...]] | None:
     """`hogs=1,3,9` as ("hogs", (1, 3, 9)); None when nothing was given.
 
     Raises:
         InputError: no such knob, no values, one twice, or one that the knob does not take.
     """
-    if not text:
+    if text is None:
         return None
     name, equals, rest = text.partition("=")
     name = name.strip()
-    if not equals or not split_names(rest):
+    if not name or not equals or not split_names(rest):
         raise InputError(
             f"--sweep wants NAME=VALUE,VALUE, but '{text:.60}' came.",
             remedy="Write for example: --sweep hogs=1,3,9.",
         )
-    values = _numbers(rest, f"--sweep {name}", "1,3,9")
+    values = _numbers(rest, f"--sweep {name}", f"--sweep {name}=1,3,9")
     if len(values) > MAX_VALUES:
         raise InputError(
             f"--sweep takes at most {MAX_VALUES} values, but {len(values)} came.",

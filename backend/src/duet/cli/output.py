@@ -45,20 +45,26 @@ def parse_settings(settings: list[str]) -> dict[str, int]:
     """`--set hogs=9` as name -> value.
 
     Raises:
-        InputError: not NAME=WHOLE NUMBER.
+        InputError: not NAME=WHOLE NUMBER, or one knob with two values.
     """
     values: dict[str, int] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
+        name = name.strip()
         try:
-            if not equals:
+            if not equals or not name:
                 raise ValueError
-            values[name.strip()] = int(value)
+            number = int(value)
         except ValueError:
             raise InputError(
                 f"--set wants NAME=NUMBER, but '{setting:.60}' came.",
                 remedy="Write for example: --set hogs=9.",
             ) from None
+        if values.setdefault(name, number) != number:
+            raise InputError(
+                f"--set gives '{name:.40}' two values, {values[name]} and {number}.",
+                remedy="Give each knob once; --sweep measures several values of one.",
+            )
     return values
 
 

@@ -40,6 +40,11 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
     """
     folder = lessons.load(lesson)
     names = split_names(arms) or tuple(arm.name for arm in folder.lesson.arms)
+    if arms and not split_names(arms):
+        raise InputError(
+            f"--arms wants names with commas, but '{arms:.40}' came.",
+            remedy=f"Choose from: {', '.join(names)}.",
+        )
     for name in names:
         folder.arm(name)
     if len(set(names)) != len(names):

@@ -128,12 +128,13 @@ def measure(
     clock: Clock = "",
     set: Set = None,
     sweep: Annotated[
-        str, typer.Option("--sweep", help="NAME=VALUE,VALUE: a table per value of a knob.")
-    ] = "",
+        str | None, typer.Option("--sweep", help="NAME=VALUE,VALUE: a table per value of a knob.")
+    ] = None,
     repeats: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--repeats",
+            metavar="NUMBER",
             help="Runs per arm: untraced ones on the wall clock (5), equal ones on the count "
             "clock (2).",
         ),
@@ -167,7 +168,8 @@ def measure(
         from duet.cli.against import against
 
         others = (arms, workload, clock, set, sweep, repeats, shift)
-        return against(lesson, all, against_seeds, any(others), format, output)
+        more = any(other not in (None, "", []) for other in others)
+        return against(lesson, all, against_seeds, more, format, output)
     from duet.cli.measure import measure as body
 
     given = Given(lesson or "", arms, workload, clock, tuple(set or ()), sweep, repeats, shift)

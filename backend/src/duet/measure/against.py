@@ -101,19 +101,29 @@ def asks_of(folder: LessonFolder) -> dict[Key, Ask]:
     }
 
 
-def rows_of(folder: LessonFolder, tables: Mapping[Key, Table]) -> list[SeedRow]:
-    """A row for each figure whose runs are there, or of which at least one side was begun."""
-    return [row_of(folder, seed, tables) for seed in folder.lesson.seeds]
+def rows_of(
+    folder: LessonFolder, tables: Mapping[Key, Table], troubles: Mapping[Key, str] | None = None
+) -> list[SeedRow]:
+    """A row for each figure of the lesson, measured or not.
+
+    Args:
+        troubles: why there is no table, or no whole one, for a key.
+    """
+    return [row_of(folder, seed, tables, troubles or {}) for seed in folder.lesson.seeds]
 
 
-def row_of(folder: LessonFolder, seed: Seed, tables: Mapping[Key, Table]) -> SeedRow:
+def row_of(
+    folder: LessonFolder, seed: Seed, tables: Mapping[Key, Table], troubles: Mapping[Key, str]
+) -> SeedRow:
     """One figure."""
-    table = tables.get(key_of(folder, seed))
-    other = tables.get(key_of(folder, seed, True))
+    keys = (key_of(folder, seed), key_of(folder, seed, True))
+    table, other = tables.get(keys[0]), tables.get(keys[1])
+    trouble = next((troubles[key] for key in keys if key in troubles), None)
     ours = table.of(seed.metric, seed.arm) if table else None
     theirs = other.of(seed.metric, seed.to) if other else None
     if table is None or other is None or ours is None or theirs is None:
-        return SeedRow(folder.slug, seed, None, 0, None, NOTHING, "it was not measured")
+        because = trouble or "it was not measured"
+        return SeedRow(folder.slug, seed, None, 0, None, NOTHING, because)
     busy = next(iter([*table.refusals, *other.refusals]), None)
     found = compare(ours, theirs, table.condition, busy)
     ratio = found.ratio
@@ -125,7 +135,8 @@ def row_of(folder: LessonFolder, seed: Seed, tables: Mapping[Key, Table]) -> See
         base = statistics.median(theirs.samples)
         ratio, why = (statistics.median(ours.samples) / base, None) if base else (None, why)
     if ratio is None:
-        return SeedRow(folder.slug, seed, None, n, None, NOTHING, (why or "").rstrip("."))
+        because = trouble or (why or "").rstrip(".")
+        return SeedRow(folder.slug, seed, None, n, None, NOTHING, because)
     verdict = judge(seed.mail_ratio, ratio, found)
     because = "" if verdict == REPRODUCED else _because(seed, found)
     return SeedRow(folder.slug, seed, ratio, n, found.ci or found.range, verdict, because)

@@ -19,6 +19,11 @@ Statics = Mapping[str, Mapping[str, float | DuetError]]
 """arm -> metric -> raw value read from its vmlinux, or why it could not be read."""
 
 
+TSC = ("", "tsc", "tsc-early")
+"""Clock sources of a guest that are its TSC; early is before its frequency is refined, a second
+after the boot. "" is an agent that did not tell."""
+
+
 class Collector:
     """One table while it fills.
 
@@ -54,7 +59,7 @@ class Collector:
             return
         if lane.facts:
             self._machines[step.arm] = (str(lane.facts.accel), lane.facts.qemu_version)
-        if lane.clocksource not in ("", "tsc") and self.ask.clock is Clock.WALL:
+        if lane.clocksource not in TSC and self.ask.clock is Clock.WALL:
             self._refuse_table(f"the guest's clock is {lane.clocksource}, not its TSC")
         match step.kind:
             case Kind.EVIDENCE:

@@ -112,6 +112,7 @@ class Measuring:
             raise
         finally:
             self.judge()
+            self.report.partial = self.report.partial or self._missing()
             self.report.at = datetime.now(UTC).isoformat(timespec="seconds")
         return self.report
 
@@ -119,6 +120,13 @@ class Measuring:
         """Compare what is there by now."""
         for collector in self._collectors:
             collector.compare()
+
+    def _missing(self) -> str | None:
+        """Which arms have not all of their runs; None when the report is whole."""
+        arms = dict.fromkeys(a for c in self._collectors for a in c.table.errors)
+        if not arms:
+            return None
+        return f"{' and '.join(arms)} failed, and the rest of those runs was left out"
 
     async def _work(self) -> None:
         """One place for a guest, until no run is left. Leaving ends its guest."""

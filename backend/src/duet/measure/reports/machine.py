@@ -172,7 +172,7 @@ def row(one: Series, table: Table) -> dict[str, object]:
 
 
 def csv_text(report: Report) -> str:
-    """A line per sample; a series without one has a line that says why."""
+    """A line per sample; a series without one has a line that says why. No cell has a newline."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEAD)
@@ -184,7 +184,8 @@ def csv_text(report: Report) -> str:
             start = [report.lesson, condition.workload, knobs, str(condition.clock), shift]
             start += [one.arm, one.metric, one.unit, one.better, one.evidence]
             for kind, number, value in _samples(one):
-                writer.writerow([*start, kind, number, value, one.refused or ""])
+                cells = [*start, kind, number, value, one.refused or ""]
+                writer.writerow([" ".join(c.split()) if isinstance(c, str) else c for c in cells])
     return out.getvalue()
 
 

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How `duet measure` ends on a terminal when arms, guests or lessons fail: scripted guests."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duet.cli import against, main
+from duet.cli import measure as measure_verb
+from duet.errors import InfraError, InputError, KernelError
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Seed
+from duet.measure import Ask, Measuring
+from duet.session import Limits
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
+from fakes import Fleet
+
+SLUG = "02-grace-periods"
+LIMITS = Limits(tick_s=0.005, missing_s=0.2)
+WORDS = ["measure", SLUG, "--arms", "rwsem,srcu", "--set", "hogs=1", "--set", "seconds=1"]
+
+
+def house(fleet: Fleet, unbuilt: str = "") -> Any:
+    async def measuring(ask: Ask, settings: Any, command: str, progress: Any) -> Measuring:
+        if unbuilt in ask.arms:
+            raise InfraError(f"The kernel of {unbuilt} is not built yet.", remedy="Build it.")
+        sources = fleet.sources(*ask.arms)
+        return Measuring(ask, sources, command=command, progress=progress, limits=LIMITS)
+
+    return measuring
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def set_to(fleet: Fleet, unbuilt: str = "") -> None:
+        for module in (measure_verb, against):
+            monkeypatch.setattr(module, "house_measuring", house(fleet, unbuilt))
+
+    monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.0)
+    return set_to
+
+
+def test_one_arm_that_fails_makes_a_partial_report_and_an_exit_code(
+    use: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = Fleet(srcu=("bad plan",))
+    use(fleet)
+    assert main(WORDS) == KernelError.exit_code
+    text = capsys.readouterr().out
+    assert text.startswith("!! PARTIAL: srcu failed, and the rest of those runs was left out.\n")
+    assert "!! FAILED: srcu: Line 3 of the plan is odd. Mend it.\n" in text
+    assert [line for line in text.splitlines() if line.split()[:2] == ["rwsem", "5"]]
+    assert main([*WORDS, "--json"]) == KernelError.exit_code
+    tree = json.loads(capsys.readouterr().out)
+    assert tree["partial"].startswith("srcu failed")
+    assert tree["errors"][0]["sentence"] == "Line 3 of the plan is odd."
+    assert {row["arm"]: row["n"] for row in tree["rows"]} == {"rwsem": 5, "srcu": 0}
+    assert not any(guest.open for guest in fleet.guests)
+
+
+def test_when_every_arm_fails_that_is_the_error(
+    use: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(Fleet(rwsem=("oom", "dies"), srcu=("oom", "dies")))
+    assert main([*WORDS, "--json"]) == KernelError.exit_code
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["sentence"] == (
+        "the guest of lane rwsem ran out of memory (512 MB), and its kernel killed `storm-1`."
+    )
+    assert "memory_mb" in error["remedy"]
+
+
+def test_a_whole_report_is_not_partial(use: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    use(Fleet())
+    assert main([*WORDS, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["partial"] is None
+
+
+def seeded(folder: LessonFolder, *rows: dict[str, Any]) -> LessonFolder:
+    given = {"claim": "a claim", "mail": "4 to 1", "mail_ratio": 0.25, "metric": "ops_per_s",
+             "to": "rwsem", "clock": "wall", "params": {"hogs": 1, "seconds": 1}}  # fmt: skip
+    seeds = tuple(Seed.model_validate(given | row) for row in rows)
+    return replace(folder, lesson=folder.lesson.model_copy(update={"seeds": seeds}))
+
+
+@pytest.fixture
+def shelf(lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two lessons with figures, one that cannot be read, one without figures."""
+    both = seeded(lesson02, {"arm": "srcu"}, {"arm": "srcu-expedited", "params": {"hogs": 2}})
+    held = {
+        "10-good": replace(both, slug="10-good"),
+        "20-good": replace(seeded(lesson02, {"arm": "srcu"}), slug="20-good"),
+        "40-none": replace(seeded(lesson02), slug="40-none"),
+    }
+
+    def load(slug: str) -> LessonFolder:
+        if slug not in held:
+            raise InputError(f"{slug}/lesson.yaml is not YAML.", remedy="Mend it.")
+        return held[slug]
+
+    monkeypatch.setattr(lessons, "load", load)
+    monkeypatch.setattr(lessons, "slugs", lambda *_: ["10-good", "20-good", "30-bad", "40-none"])
+
+
+ALL = ["measure", "--all", "--against-seeds"]
+
+
+def test_what_is_not_built_is_a_row_with_the_reason_and_the_rest_is_measured(
+    use: Any, shelf: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(Fleet(), unbuilt="srcu-expedited")
+    assert main([*ALL, "--json"]) == 0
+    tree = json.loads(capsys.readouterr().out)
+    told = [(row["lesson"], row["arm"], row["ratio"], row["n"]) for row in tree["rows"]]
+    assert told == [
+        ("10-good", "srcu", 1.0, 5),
+        ("10-good", "srcu-expedited", None, 0),
+        ("20-good", "srcu", 1.0, 5),
+    ]
+    assert tree["rows"][1]["verdict"] == "no verdict"
+    assert tree["rows"][1]["because"] == (
+        "The kernel of srcu-expedited is not built yet (Build it)"
+    )
+    assert tree["skipped"] == {
+        "30-bad": "30-bad/lesson.yaml is not YAML",
+        "40-none": "its lesson.yaml has no seeds",
+    }
+    assert tree["partial"] is None
+
+
+def test_an_arm_that_fails_is_a_row_with_the_reason(
+    use: Any, shelf: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(Fleet(srcu=("bad plan",)))
+    assert main(ALL) == 0
+    text = capsys.readouterr().out
+    assert text.count("because srcu: Line 3 of the plan is odd.") == 2
+    assert all(len(line) <= 75 for line in text.splitlines())
+
+
+def test_nothing_measured_at_all_is_a_table_and_an_exit_code(
+    use: Any, shelf: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(Fleet(), unbuilt="rwsem")
+    assert main(ALL) == InfraError.exit_code
+    assert "The kernel of rwsem is not built yet" in " ".join(capsys.readouterr().out.split())
