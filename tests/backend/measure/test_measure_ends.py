@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 
 from duet.cli import against, main
 from duet.cli import measure as measure_verb
+from duet.cli.measuring import interruptible
 from duet.errors import InfraError, InputError, KernelError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
@@ -152,3 +156,22 @@ def test_nothing_measured_at_all_is_a_table_and_an_exit_code(
     use(Fleet(), unbuilt="rwsem")
     assert main(ALL) == InfraError.exit_code
     assert "The kernel of rwsem is not built yet" in " ".join(capsys.readouterr().out.split())
+
+
+def test_two_signals_at_once_are_one_wish(capsys: pytest.CaptureFixture[str]) -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(0)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.05)
+            ended.append("guests are gone")
+            raise
+
+    assert asyncio.run(interruptible(work())) is False
+    assert ended == ["guests are gone"]
+    assert capsys.readouterr().err == "ending; what was measured so far follows\n"

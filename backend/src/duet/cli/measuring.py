@@ -19,23 +19,27 @@ from duet.cli.output import note
 from duet.measure import Progress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ONE_WISH_S = 1.0
+"""Signals so close together are one wish: timeout(1) tells a process and then its whole group."""
 
 
 async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
     """Run to the end, or until SIGINT or SIGTERM; False when it was cut short.
 
-    Guests are gone in either case. A second signal ends this process at once, and its guests
-    with it.
+    Guests are gone in either case. A second signal, later than ONE_WISH_S, ends this process at
+    once, and its guests with it.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
-    asked = False
+    asked: float | None = None
 
     def end() -> None:
         nonlocal asked
-        if asked:
-            os._exit(130)
-        asked = True
+        if asked is not None:
+            if loop.time() - asked > ONE_WISH_S:
+                os._exit(130)
+            return
+        asked = loop.time()
         note("ending; what was measured so far follows")
         task.cancel()
 
@@ -44,7 +48,7 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
     try:
         await task
     except asyncio.CancelledError:
-        if not asked:
+        if asked is None:
             raise
         return False
     finally:
