@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DUET_ROOT := $(CURDIR)
 PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:cacheprovider
 
-.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench clean
+.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ lesson: ## start a new lesson: make lesson LESSON=06-my-question
 	@cp -r lessons/_template lessons/$(LESSON)
 	@mkdir -p kernel-patches/$(LESSON)
 	@echo "lessons/$(LESSON) is there: edit lesson.yaml, then ./duet lint $(LESSON)"
+
+stress: ## each patched arm of LESSON (default: all) for minutes on a debug kernel; by hand, not in CI
+	$(VENV)/python tests/debug/stress.py $(if $(LESSON),--lesson $(LESSON))
 
 bench: ## figures: decode, reduce, latency
 	@for b in tests/bench/*.py; do $(VENV)/python $$b; done

@@ -3,6 +3,7 @@
 
 Claims on the wall clock are checked on the recorded table by `duet lint`: a busy host would make
 them a timed test; DUET_LESSONS=05-cacheline-pingpong (any list of slugs) checks them here too.
+DUET_CLAIMS=few, for a slow machine, leaves out arms beyond the first two and says so.
 """
 
 from __future__ import annotations
@@ -30,9 +31,16 @@ CLAIMS = [
     for claim in load(slug).lesson.claims
     if claim.clock == "count" or CHOSEN
 ]
+FEW = os.environ.get("DUET_CLAIMS") == "few"
 LIMIT_S = 280
 _tables: dict[tuple[object, ...], Table] = {}
 """Claims under one condition share their runs."""
+
+
+def left_out(slug: str, claim: Claim) -> bool:
+    """Not checked on a slow machine."""
+    kept = [arm.name for arm in load(slug).lesson.arms[:2]]
+    return FEW and not {claim.arm, claim.to or claim.arm} <= set(kept)
 
 
 def key_of(ask: Ask, metric: str) -> tuple[object, ...]:
@@ -50,7 +58,7 @@ def table_of(slug: str, claim: Claim) -> Table:
         same = [
             ask_for(folder, other)
             for other in folder.lesson.claims
-            if key_of(ask_for(folder, other), other.metric) == key
+            if not left_out(slug, other) and key_of(ask_for(folder, other), other.metric) == key
         ]
         whole = Ask(
             folder=folder,
@@ -74,6 +82,8 @@ async def _measure(ask: Ask) -> Table:
 
 @pytest.mark.parametrize(("slug", "claim"), CLAIMS)
 def test_claim_holds(slug: str, claim: Claim) -> None:
+    if left_out(slug, claim):
+        pytest.skip(f"DUET_CLAIMS=few: left out {slug}, {told(claim)}")
     table = table_of(slug, claim)
     assert not {claim.arm, claim.to} & set(table.errors), table.errors
     trouble = broken(claim, table)

@@ -214,7 +214,13 @@ class _Run:
         self._tell(Phase.PATCH)
         changed = self._tree.switch(arm_patches(arm, self._settings.patches))
         log = self._settings.cache / "logs" / f"build-{need.key()}.log"
-        make = Make(self._tree.src, log, jobs=self._settings.jobs, lock_fd=lock_fd)
+        make = Make(
+            self._tree.src,
+            log,
+            jobs=self._settings.jobs,
+            lock_fd=lock_fd,
+            ccache=self._settings.cache / "ccache",
+        )
         self._tell(Phase.CONFIG)
         configure(make, self._tree.src, self._settings.fragments)
         before = self._tree.objects()

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from duet.errors import DuetError, InfraError, InputError
+from duet.kernels.ccache import ccache_environment
 from duet.kernels.recipe import (
     BUILD_ENV,
     read_fragments,
@@ -96,8 +97,9 @@ def tool_version(tool: str) -> str:
 class Make:
     """make in one tree: niced, killed when its owner dies, its output kept in `log`."""
 
-    def __init__(self, src: Path, log: Path, *, jobs: int, lock_fd: int) -> None:
+    def __init__(self, src: Path, log: Path, *, jobs: int, lock_fd: int, ccache: Path) -> None:
         self._src = src
+        self._ccache = ccache
         self.log = log
         self._jobs = jobs
         self._lock_fd = lock_fd
@@ -126,7 +128,7 @@ class Make:
             subprocess.Popen(
                 command,
                 cwd=self._src,
-                env=_environment(),
+                env=_environment(self._ccache),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -238,10 +240,10 @@ def sweep_half_written(src: Path) -> None:
             left.unlink()
 
 
-def _environment() -> dict[str, str]:
+def _environment(ccache: Path) -> dict[str, str]:
     # A stray make variable of the caller must not leak into the kernel.
     kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
-    return {**kept, **BUILD_ENV}
+    return {**kept, **ccache_environment(ccache, kept.get("PATH", os.defpath)), **BUILD_ENV}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
