@@ -8,6 +8,7 @@ import { Mark } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
 import { measureCommand } from './numbers.tsx';
 import { frontPage, writePlace } from './place.ts';
+import { Inline } from './prose.tsx';
 import { ThemeButton } from './tools.tsx';
 
 /** What the list says beyond the greeting; asked once per lesson. */
@@ -129,7 +130,9 @@ function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
           <summary>{plural(caveats.length, 'caveat')}</summary>
           <ul>
             {caveats.map((caveat) => (
-              <li key={caveat}>{caveat}</li>
+              <li key={caveat}>
+                <Inline text={caveat} />
+              </li>
             ))}
           </ul>
         </details>

@@ -166,13 +166,18 @@ describe('a lesson without a view, opened by its address', () => {
     expect(go).toHaveBeenCalledWith({ lesson: null });
   });
 
-  it('copies its command', async () => {
-    const writeText = vi.fn(() => Promise.resolve());
+  it('copies its commands', async () => {
+    const writeText = vi.fn((_text: string) => Promise.resolve());
     vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText } });
     page(opened());
-    await act(async () => fireEvent.click(screen.getByTestId('copy-command')));
-    expect(writeText).toHaveBeenCalledWith('./duet measure 01-shrinker-bitmaps');
-    expect(screen.getByTestId('copy-command').textContent).toBe('copied');
+    const [measure, against] = screen.getAllByTestId('copy-command');
+    for (const button of [measure, against])
+      await act(async () => fireEvent.click(button as HTMLElement));
+    expect(writeText.mock.calls).toEqual([
+      ['./duet measure 01-shrinker-bitmaps'],
+      ['./duet measure 01-shrinker-bitmaps --against-seeds'],
+    ]);
+    expect(measure?.textContent).toBe('copied');
   });
 
   it('needs nothing but what every lesson has', () => {

@@ -2,11 +2,11 @@
 /** A lesson without a picture: question, arms with their patches, prose, and the command that measures it. */
 
 import { useMemo, useState } from 'react';
-import Markdown from 'react-markdown';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
 import { Mark } from '../ui/icons.tsx';
 import { Notices } from './notices.tsx';
 import { type PatchFile, parsePatch } from './patch.ts';
+import { Inline, Prose } from './prose.tsx';
 import { ThemeButton } from './tools.tsx';
 
 interface Props {
@@ -59,7 +59,7 @@ export function NumbersPage({ lesson, onFront }: Props) {
 
       {lesson.prose && (
         <section className="prose numbers-prose" aria-label="Text" data-testid="prose">
-          <Markdown components={headings}>{lesson.prose}</Markdown>
+          <Prose text={lesson.prose} />
         </section>
       )}
 
@@ -79,7 +79,7 @@ export function NumbersPage({ lesson, onFront }: Props) {
               {metrics.map(([name, metric]) => (
                 <tr key={name}>
                   <th scope="row">{metric.title}</th>
-                  <td>{metric.unit}</td>
+                  <td>{metric.unit === 'us' ? 'µs' : metric.unit}</td>
                   <td>{metric.better}</td>
                   <td>{sourceWords(metric)}</td>
                 </tr>
@@ -101,9 +101,9 @@ export function NumbersPage({ lesson, onFront }: Props) {
             ))}
           </dl>
           <p className="quiet small">
-            These are the mail’s figures, not ours. Set ours beside them with{' '}
-            <code>./duet measure --all --against-seeds --lesson {lesson.slug}</code>.
+            These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:
           </p>
+          <Command text={`${measureCommand(lesson.slug)} --against-seeds`} />
         </section>
       )}
 
@@ -112,7 +112,9 @@ export function NumbersPage({ lesson, onFront }: Props) {
           <h2 id="numbers-caveats">What to keep in mind</h2>
           <ul className="numbers-caveats" data-testid="caveats">
             {lesson.caveats.map((caveat) => (
-              <li key={caveat}>{caveat}</li>
+              <li key={caveat}>
+                <Inline text={caveat} />
+              </li>
             ))}
           </ul>
         </section>
@@ -224,16 +226,4 @@ function clockWords({ clocks, clock }: NumbersLesson): string {
 function sourceWords(metric: Metric): string {
   if (metric.dwarf) return 'the kernel’s own debug information (static)';
   return metric.line ? 'untraced runs' : 'counted events of a traced run';
-}
-
-/** Prose may be headed by ids of steps to come: they are read as words. */
-const headings = {
-  h1: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,
-  h2: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,
-};
-
-function asWords(children: React.ReactNode): React.ReactNode {
-  if (typeof children !== 'string' || !/^[a-z0-9][a-z0-9_-]*$/.test(children)) return children;
-  const words = children.replaceAll(/[-_]/g, ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Prose of a lesson: Markdown with tables of figures, and sentences with `code` in them. */
+
+import Markdown from 'react-markdown';
+
+/** Markdown; react-markdown knows no tables, so those are taken out first. */
+export function Prose({ text }: { readonly text: string }) {
+  return parts(text).map((part, i) =>
+    typeof part === 'string' ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text never move
+      <Markdown key={i} components={headings}>
+        {part}
+      </Markdown>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text never move
+      <FigureTable key={i} rows={part} />
+    ),
+  );
+}
+
+/** One sentence: emphasis and code, no paragraph of its own. */
+export function Inline({ text }: { readonly text: string }) {
+  return <Markdown components={bare}>{text}</Markdown>;
+}
+
+type Rows = readonly (readonly string[])[];
+
+function FigureTable({ rows: [head = [], ...body] }: { readonly rows: Rows }) {
+  return (
+    <table className="table figures">
+      <thead>
+        <tr>
+          {head.map((cell) => (
+            <th key={cell} scope="col">
+              <Inline text={cell} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {body.map((row) => (
+          <tr key={row.join('|')}>
+            {row.map((cell, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+              <td key={i} className="number">
+                <Inline text={cell} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Text and tables in turn. A table is lines in bars; its second line is the rule under the head. */
+export function parts(text: string): (string | Rows)[] {
+  const found: (string | Rows)[] = [];
+  let words: string[] = [];
+  const lines = text.split('\n');
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    if (isRow(line) && /^[\s|:-]+$/.test(lines[at + 1] ?? '') && isRow(lines[at + 1] ?? '')) {
+      let end = at;
+      while (isRow(lines[end] ?? '')) end++;
+      const rows = lines.slice(at, end).filter((_, i) => i !== 1);
+      if (words.some((w) => w.trim())) found.push(words.join('\n'));
+      words = [];
+      found.push(rows.map(cells));
+      at = end - 1;
+    } else {
+      words.push(line);
+    }
+  }
+  if (words.some((w) => w.trim())) found.push(words.join('\n'));
+  return found;
+}
+
+const isRow = (line: string) => /^\s*\|.*\|\s*$/.test(line);
+const cells = (line: string) =>
+  line
+    .trim()
+    .slice(1, -1)
+    .split('|')
+    .map((cell) => cell.trim());
+
+const bare = { p: ({ children }: { readonly children?: React.ReactNode }) => <>{children}</> };
+
+/** Headings may be ids of steps to come: they are read as words. */
+const headings = {
+  h1: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,
+  h2: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,
+};
+
+function asWords(children: React.ReactNode): React.ReactNode {
+  if (typeof children !== 'string' || !/^[a-z0-9][a-z0-9_-]*$/.test(children)) return children;
+  const words = children.replaceAll(/[-_]/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
