@@ -80,7 +80,9 @@ def _before_after(at: str, block: Block) -> list[str]:
             change = f" ({percent(found.change_percent)})" if proven else " (none proven)"
         span = ""
         if len(one.samples) > 1:
-            span = f", {_told(min(one.samples))} to {_told(max(one.samples))}, n = {one.n}"
+            low, high = _told(min(one.samples)), _told(max(one.samples))
+            span = f", min {low}, max {high}" if low != high else ", all equal"
+            span += f", n = {one.n}"
         value = _told(statistics.median(one.samples)) if one.samples else "-"
         lines += wrap(f"{one.arm}: {value}{change}{span}", "    ")
     return [f"[{at}]", *lines]
