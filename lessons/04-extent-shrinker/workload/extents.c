@@ -297,7 +297,7 @@ static unsigned int delayed_at(const struct options *options, unsigned int k)
 
 static unsigned int file_blocks(const struct options *options)
 {
-	return options->delayed + written_at(options, options->written) + 1;
+	return options->delayed + options->written + options->written / piece_blocks(options) + 1;
 }
 
 static void write_blocks(unsigned int file, unsigned int first, unsigned int n, unsigned int chunk)
