@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from duet.measure.compare import why_refused
 from duet.measure.model import ArmFacts, Report, Table
 from duet.measure.reports.text import (
     Block,
@@ -31,8 +32,8 @@ def alarms(report: Report) -> list[str]:
             said[f"FAILED: {arm}: {error.sentence} {error.remedy}"] = None
         for refusal in table.refusals:
             said[f"REFUSED: {refusal.rstrip('.')}."] = None
-    refused = {c.sentence: None for t in report.tables for c in t.comparisons if c.ratio is None}
-    for sentence in [s for s in refused if "No verdict" in s][:MAX_REASONS]:
+    refused = list(dict.fromkeys(s for table in report.tables for s in _refused(table)))
+    for sentence in refused[:MAX_REASONS]:
         said[f"REFUSED: {sentence}"] = None
     if len(refused) > MAX_REASONS:
         said[f"REFUSED: and {len(refused) - MAX_REASONS} more, told below."] = None
@@ -46,6 +47,16 @@ def alarms(report: Report) -> list[str]:
         said[f"LOST: events of counted runs: {'; '.join(dict.fromkeys(lost))}."] = None
     lines = [line for text in said for line in wrap(text, "!!   ", "!! ")]
     return [*lines, ""] if lines else []
+
+
+def _refused(table: Table) -> list[str]:
+    """Sentences of comparisons refused for a reason of their own, not one of the whole table."""
+    reasons = {refusal.rstrip(".") for refusal in table.refusals}
+    return [
+        c.sentence
+        for c in table.comparisons
+        if (why := why_refused(c)) is not None and why.rstrip(".") not in reasons
+    ]
 
 
 def head(report: Report) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from duet.measure.model import Comparison, Report, Series, Summary, Table
 from duet.measure.stats import summary
 
 WIDTH = 75
+JOINT = "\0"
+"""Stands for a space at which no line is broken."""
 SIGNS = str.maketrans(
     {
         "\u00b5": "u",
@@ -106,16 +109,18 @@ def labelled(label: str, text: str, width: int = 11) -> list[str]:
 
 
 def command(text: str) -> list[str]:
-    """A command line; continued with backslashes, no word broken."""
+    """A command line; continued with backslashes, no word broken, values beside their options."""
+    joined = re.sub(r"(?<= )(--[\w-]+) (?=[^-])", rf"\1{JOINT}", plain(text))
     lines = textwrap.wrap(
-        plain(text),
+        joined,
         WIDTH - 6,
         break_long_words=False,
         break_on_hyphens=False,
     )
     ends = [" \\"] * (len(lines) - 1) + [""]
     starts = ["  ", *["    "] * len(lines)]
-    return [start + line + end for start, line, end in zip(starts, lines, ends, strict=False)]
+    whole = [start + line + end for start, line, end in zip(starts, lines, ends, strict=False)]
+    return [line.replace(JOINT, " ") for line in whole]
 
 
 def number(value: float) -> str:
