@@ -122,7 +122,10 @@ def test_what_is_not_built_is_a_row_with_the_reason_and_the_rest_is_measured(
 ) -> None:
     use(Fleet(), unbuilt="srcu-expedited")
     assert main([*ALL, "--json"]) == 0
-    tree = json.loads(capsys.readouterr().out)
+    said = capsys.readouterr()
+    assert "table 1 of 3: 10-good, storm, hogs=1, seconds=1, wall clock, 10 runs\n" in said.err
+    assert "table 3 of 3: 20-good" in said.err and "left in all)" in said.err
+    tree = json.loads(said.out)
     told = [(row["lesson"], row["arm"], row["ratio"], row["n"]) for row in tree["rows"]]
     assert told == [
         ("10-good", "srcu", 1.0, 5),
@@ -175,3 +178,10 @@ def test_two_signals_at_once_are_one_wish(capsys: pytest.CaptureFixture[str]) ->
     assert asyncio.run(interruptible(work())) is False
     assert ended == ["guests are gone"]
     assert capsys.readouterr().err == "ending; what was measured so far follows\n"
+
+
+def test_one_lesson_without_figures_is_told(
+    shelf: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["measure", "40-none", "--against-seeds"]) == 2
+    assert "has no seeds, so there is no figure of a mail to look for" in capsys.readouterr().err

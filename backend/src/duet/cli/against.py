@@ -10,7 +10,7 @@ from pathlib import Path
 from duet.api.evidence import house_measuring
 from duet.cli.against_table import Work, table, tree
 from duet.cli.measure import INTERRUPTED, check_format, check_output, write
-from duet.cli.measuring import Teller, interruptible
+from duet.cli.measuring import Teller, interruptible, told_time
 from duet.cli.output import note
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
@@ -18,7 +18,7 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.measure import Ask
 from duet.measure.against import Key, asks_of
-from duet.measure.plan import knobs
+from duet.measure.plan import knobs, steps
 
 Todo = list[tuple[LessonFolder, Key, Ask]]
 
@@ -54,7 +54,7 @@ def against(
             remedy="Use --format mail or --json.",
         )
     began = time.monotonic()
-    work = Work()
+    work = Work(command=f"./duet measure {lesson or '--all'} --against-seeds")
     todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
     whole = asyncio.run(interruptible(_measure(work, todo)))
     seconds = time.monotonic() - began
@@ -81,6 +81,11 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
         if asks:
             work.folders.append(folder)
             todo += [(folder, key, ask) for key, ask in asks.items()]
+        elif one:
+            raise InputError(
+                f"{slug}/lesson.yaml has no seeds, so there is no figure of a mail to look for.",
+                remedy="Write them under `seeds:`, or name another lesson.",
+            )
         else:
             work.skipped[slug] = "its lesson.yaml has no seeds"
     return todo
@@ -88,16 +93,13 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
 
 async def _measure(work: Work, todo: Todo) -> None:
     """All measurements, one after another; what a cut leaves is in `work`."""
-    settings = KernelSettings.default()
+    settings, began = KernelSettings.default(), time.monotonic()
+    runs = [len(steps(ask)) for _, _, ask in todo]
     for number, (folder, key, ask) in enumerate(todo, 1):
         work.partial = f"interrupted in table {number} of {len(todo)}"
-        words = [
-            folder.slug,
-            ask.workload,
-            *(f"{name}={value}" for name, value in knobs(ask).items()),
-            f"{ask.clock} clock",
-        ]
-        note(f"table {number} of {len(todo)}: {', '.join(words)}")
+        done = sum(runs[: number - 1])
+        left = (time.monotonic() - began) / done * (sum(runs) - done) if done else None
+        note(f"table {number} of {len(todo)}: {_told(folder, ask, left)}")
         with Teller() as tell:
             try:
                 measuring = await house_measuring(ask, settings, "", tell)
@@ -110,3 +112,10 @@ async def _measure(work: Work, todo: Todo) -> None:
                 work.troubles.setdefault(folder.slug, {})[key] = why
                 note(f"table {number}: {error.sentence}")
     work.partial = None
+
+
+def _told(folder: LessonFolder, ask: Ask, left_s: float | None) -> str:
+    words = [folder.slug, ask.workload, *(f"{k}={v}" for k, v in knobs(ask).items())]
+    words += [f"{ask.clock} clock", f"{len(steps(ask))} runs"]
+    left = "" if left_s is None else f" (about {told_time(left_s)} left in all)"
+    return ", ".join(words) + left

@@ -20,6 +20,7 @@ WIDTH = 75
 class Work:
     """What is there by now."""
 
+    command: str = "./duet measure --all --against-seeds"
     tables: dict[str, dict[Key, Table]] = field(default_factory=dict)
     troubles: dict[str, dict[Key, str]] = field(default_factory=dict)
     folders: list[LessonFolder] = field(default_factory=list)
@@ -82,7 +83,7 @@ def table(work: Work, seconds: float) -> str:
     if work.host:
         told = ", ".join(f"{name} {value}" for name, value in work.host.items())
         lines += textwrap.wrap(f"Host: {told}.", WIDTH, subsequent_indent="  ")
-    lines.append(f"Measured in {told_time(seconds)}: ./duet measure --all --against-seeds")
+    lines.append(f"Measured in {told_time(seconds)}: {work.command}")
     return "\n".join(_ascii(line) for line in lines)
 
 
