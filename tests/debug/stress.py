@@ -32,6 +32,7 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import boot_cmdline, command
 
+HERE = Path(__file__).parent
 ROUND_S = 8
 """How long a workload that is told its seconds runs before the next one has its turn."""
 BOOT_S = 300
@@ -40,13 +41,44 @@ MEMORY_MB = 2048
 """At least: KASAN's shadow is an eighth, its quarantine a 32nd, and freed memory is kept."""
 DISK_MB = 1024
 
-# Where a lesson's defaults are made for looking, not for stress.
-PARAMS: dict[str, dict[str, int]] = {
-    "01-shrinker-bitmaps": {"n": 60},
-    "02-grace-periods": {"hogs": 6, "reclaim_ms": 5},
+# Where a lesson's defaults are made for looking: a debug kernel is five to ten times as slow. Each
+# of these is a turn of its own, so that one run meets the short paths and the long ones.
+PARAMS: dict[str, tuple[dict[str, int], ...]] = {
+    "01-shrinker-bitmaps": ({"n": 60, "touched": 20},),
+    "02-grace-periods": ({"hogs": 6, "reclaim_ms": 5},),
+    "03-inode-recycling": (
+        {"batch": 1, "files": 512, "removed": 1500, "backlog": 1},
+        {"batch": 32, "files": 1500, "removed": 3000, "backlog": 4},
+        {"batch": 512, "files": 3000, "removed": 1500, "backlog": 2},
+    ),
+    "04-extent-shrinker": (
+        {"delayed": 1500, "written": 400, "scans": 100, "fio_mb": 4, "verify": 1, "hot": 50},
+        {"delayed": 300, "written": 800, "scans": 100, "fio_mb": 4, "verify": 1, "never_merge": 0},
+    ),
+    "05-cacheline-pingpong": (
+        {"tasks": 6, "seconds": 3, "stats": 2000},
+        {"tasks": 6, "seconds": 3, "stats": 2000, "name_length": 40, "entries": 0},
+    ),
 }
-EXTRA: dict[str, str] = {"02-grace-periods": (Path(__file__).parent / "mounts.sh").read_text()}
+EXTRA: dict[str, str] = {
+    "02-grace-periods": (HERE / "mounts.sh").read_text(),
+    "03-inode-recycling": (HERE / "inodes.sh").read_text(),
+    "04-extent-shrinker": (HERE / "extents.sh").read_text(),
+    "05-cacheline-pingpong": (HERE / "names.sh").read_text(),
+}
 """Shell that runs beside the workloads, as one more loop."""
+ALONE = {("04-extent-shrinker", "extents")}
+"""Workloads that know what the shrinkers free, and stop when somebody else had them free it."""
+WORK: dict[str, str] = {
+    "containers": r"^containers: containers=(\d+)",
+    "umounts": r"^storm: .*\bumounts=(\d+)",
+    "inodes": r"^(?:recycle|removal): .*\bfiles=(\d+)",
+    "scans": r"^extents: nr=.*\bscans=(\d+)",
+    "entries freed": r"^extents: nr=.*\bfreed=(\d+)",
+    "stats": r"^statstorm: run .*\bstats=(\d+)",
+    "rounds beside": r"^stress: beside=(\d+)",
+}
+"""What was done, from the workloads' own lines; summed up."""
 
 # The kernel's own words when something is wrong; on printk lines alone, not on a program's.
 COMPLAINT = re.compile(
@@ -66,7 +98,8 @@ class Verdict:
     failures: tuple[str, ...]
     rounds: int | None
     """None: the guest did not come to its end."""
-    umounts: int
+    work: dict[str, int]
+    """By the names of WORK, what is not zero."""
 
     @property
     def clean(self) -> bool:
@@ -84,17 +117,23 @@ def judge(console: str) -> Verdict:
         tuple(complaints),
         tuple(line for line in lines if line.startswith("stress: failed")),
         int(ended[1]) if ended else None,
-        sum(int(n) for n in re.findall(r"^storm: .*\bumounts=(\d+)", "\n".join(lines), re.M)),
+        {what: n for what, pattern in WORK.items() if (n := _sum(pattern, lines))},
     )
+
+
+def _sum(pattern: str, lines: list[str]) -> int:
+    return sum(int(found[1]) for line in lines if (found := re.search(pattern, line)))
 
 
 def script(folder: LessonFolder, seconds: int) -> str:
     """The first program of the guest: every workload in turn, until the time is over."""
     lesson = folder.lesson
-    wish = {**PARAMS.get(folder.slug, {}), **({"seconds": ROUND_S} if "seconds" in lesson.params
-            else {})}  # fmt: skip
-    params = folder.check_params({k: v for k, v in wish.items() if k in lesson.params}, "wall")
-    turns = [line for name in lesson.workloads for line in _turn(folder, name, params)]
+    turns = [
+        line
+        for own in PARAMS.get(folder.slug, ({},))
+        for name in lesson.workloads
+        for line in _turn(folder, name, own)
+    ]
     beside = EXTRA.get(folder.slug, "beside() { sleep 1; }\n")
     return f"""#!/bin/sh
 mount -t devtmpfs dev /dev
@@ -103,10 +142,22 @@ mount -a
 uptime_s() {{ cut -d. -f1 /proc/uptime; }}
 memory() {{ grep -E '^(Slab|Percpu|KernelStack)' /proc/meminfo | tr -s ' \\n' ' '; }}
 try() {{ "$@" || echo "stress: failed ($?): $*"; }}
-reclaim() {{ while [ ! -e /run/over ]; do echo 2 >/proc/sys/vm/drop_caches; sleep 0.1; done; }}
+reclaim() {{
+	while [ ! -e /run/over ]; do
+		[ -e /run/alone ] || echo 2 >/proc/sys/vm/drop_caches
+		sleep 0.1
+	done
+}}
 {beside}
 over() {{ [ "$(uptime_s)" -ge "$end" ]; }}
-loop_beside() {{ while [ ! -e /run/over ]; do beside || echo "stress: failed: beside"; done; }}
+loop_beside() {{
+	times=0
+	while [ ! -e /run/over ]; do
+		beside || echo "stress: failed: beside"
+		times=$((times + 1))
+	done
+	echo "stress: beside=$times"
+}}
 echo "stress: begin $(memory)"
 end=$(($(uptime_s) + {seconds}))
 reclaim & loop_beside &
@@ -124,14 +175,22 @@ poweroff -f
 """
 
 
-def _turn(folder: LessonFolder, name: str, params: dict[str, int]) -> Iterator[str]:
+def _turn(folder: LessonFolder, name: str, own: dict[str, int]) -> Iterator[str]:
     workload = folder.lesson.workloads[name]
+    known = folder.lesson.params
+    wish = {"seconds": ROUND_S, **own} if "seconds" in known else own
+    params = folder.check_params(wish, "wall")
     for line in workload.setup:
         yield f"try {line.format(**params)}"
     for line in workload.writes:
         path, _, value = line.format(**params).partition(" ")
         yield f"echo {shlex.quote(value)} >{path}"
+    alone = (folder.slug, name) in ALONE
+    if alone:
+        yield "{ touch /run/alone; sleep 2; }"
     yield f"try timeout 600 {command(workload, params)}"
+    if alone:
+        yield "rm /run/alone"
 
 
 def archive(name: str, text: str) -> bytes:
@@ -161,7 +220,9 @@ def run(folder: LessonFolder, image: KernelImage, root: GuestRoot, seconds: int)
         (place / "disk").touch()
         with (place / "disk").open("r+b") as disk:
             disk.truncate(DISK_MB << 20)
-        kernel = ["console=ttyS0", "tsc=reliable", "panic=-1", "oops=panic", "rdinit=/stress"]
+        # On a busy host a guest may take its TSC for ten times as slow, and be over too early.
+        kernel = ["console=ttyS0", "tsc=unstable", "clocksource=hpet", "panic=-1", "oops=panic"]
+        kernel += ["rdinit=/stress"]
         kernel += boot_cmdline(lesson, defaults)
         command_line = [
             *("nice", "-n", "10", "qemu-system-x86_64", "-nodefaults", "-no-reboot"),
@@ -189,16 +250,24 @@ def main() -> int:
     parser.add_argument("--arm", action="append", help="only this arm; may be repeated")
     parser.add_argument("--results", type=Path, help="append the result lines here, too")
     parser.add_argument("--consoles", type=Path, help="keep the consoles in this folder")
+    parser.add_argument(
+        "--beneath",
+        type=Path,
+        help="apply this patch before the arm's own ones;"
+        " harmless header changes of another arm spare a compile of everything",
+    )
     wish = parser.parse_args()
     settings = KernelSettings.default(debug=True)
     root = asyncio.run(ensure_root())
+    beneath = (wish.beneath.resolve(),) if wish.beneath else ()
     bad = 0
     for slug in [wish.lesson] if wish.lesson else lessons.slugs():
         folder = lessons.load(slug)
         for arm in folder.lesson.arms:
             if not arm.patches or (wish.arm and arm.name not in wish.arm):
                 continue
-            image = build([ArmSpec(slug, arm.name, folder.patch_files(arm.name))], settings)[0]
+            patches = (*beneath, *folder.patch_files(arm.name))
+            image = build([ArmSpec(slug, arm.name, patches)], settings)[0]
             began = time.monotonic()
             console = run(folder, image, root, wish.seconds)
             verdict = judge(console)
@@ -206,7 +275,8 @@ def main() -> int:
             line = (
                 f"{slug} {arm.name} {image.key}: {'clean' if verdict.clean else 'NOT CLEAN'},"
                 f" {wish.seconds} s of stress ({time.monotonic() - began:.0f} s in all),"
-                f" {verdict.rounds} rounds, {verdict.umounts} umounts,"
+                f" {verdict.rounds} rounds,"
+                f"{''.join(f' {n} {what},' for what, n in verdict.work.items())}"
                 f" {len(verdict.complaints)} complaints, {len(verdict.failures)} failures"
             )
             said = [*verdict.complaints[:5], *verdict.failures[:5]]
