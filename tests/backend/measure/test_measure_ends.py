@@ -185,3 +185,18 @@ def test_one_lesson_without_figures_is_told(
 ) -> None:
     assert main(["measure", "40-none", "--against-seeds"]) == 2
     assert "has no seeds, so there is no figure of a mail to look for" in capsys.readouterr().err
+
+
+def test_the_table_tells_what_stands_for_the_mails_figure(
+    use: Any, shelf: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(Fleet())
+    assert main(ALL) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("a claim: 4 to 1")
+    assert lines[at + 1].split() == ["0.25", "1", "wall", "5", "1..1", "not", "reproduced"]
+    assert lines[at + 2] == "    here: umounts, storm, hogs=1 seconds=1, srcu over rwsem"
+    assert lines[at + 3] == "    because no difference is proven here."
+    assert "Kernels of 10-good: Linux 6.1.192;" in " ".join(lines)
+    assert lines[-1].endswith(": ./duet measure --all --against-seeds")
+    assert all(line.isascii() and len(line) <= 75 for line in lines)

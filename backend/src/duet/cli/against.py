@@ -104,8 +104,10 @@ async def _measure(work: Work, todo: Todo) -> None:
             try:
                 measuring = await house_measuring(ask, settings, "", tell)
                 work.tables.setdefault(folder.slug, {})[key] = measuring.report.tables[0]
-                work.host = measuring.report.host
-                await measuring.run()
+                try:
+                    await measuring.run()
+                finally:
+                    work.learn(measuring.report)
             except DuetError as error:
                 # One table without numbers is a row that says why; the others go on.
                 why = f"{error.sentence.rstrip('.')} ({error.remedy.rstrip('.')})"

@@ -49,7 +49,8 @@ MEASURE_KEYS = (
     "comparisons: [{metric, arm, to, ratio, ci, range, p, verdict, sentence}], ratio and verdict "
     "(of the first metric, last arm against first), partial (null, or why it is not whole). "
     "With --against-seeds: rows: [{lesson, claim, mail, mail_ratio, ratio, arm, to, metric, "
-    "clock, shift, n, interval, verdict, because}], skipped, seconds, partial."
+    "clock, shift, n, interval, verdict, because}], counts, rule, skipped, kernels, host, seconds, "
+    "partial."
 )
 RECORD_KEYS = (
     "JSON keys: file (null with --only-measured), bytes, lesson, params, clock, arms: [{arm, "
