@@ -119,9 +119,25 @@ def test_a_workload_that_fails_its_verify_is_refused_in_its_words(lesson02: Less
         "mounted"
     )
     assert made.failed("srcu") and not made.failed("rwsem")
+    assert made.table.errors["srcu"].remedy == "Mend what it says, and measure again."
     made.add(Step(0, "rwsem", Kind.EVIDENCE), lane("rwsem", status=-9))
     assert "killed by signal 9" in str(one(made, "ops_per_s", "rwsem").refused)
     assert "out of memory" in made.table.errors["rwsem"].remedy
+
+
+@pytest.mark.parametrize(
+    ("cause", "remedy"),
+    [("No space left on device", "scratch_mb"), ("Cannot allocate memory", "memory_mb")],
+)
+def test_a_cause_with_a_remedy_is_told_before_the_last_word(
+    lesson02: LessonFolder, cause: str, remedy: str
+) -> None:
+    made = collector(lesson02)
+    said = (Line("err", f"dd: error: {cause}", 0.0), Line("err", "53+0 records out", 0.0))
+    made.add(STEP, lane("srcu", status=1, lines=said))
+    error = made.table.errors["srcu"]
+    assert error.sentence == f"the workload on srcu ended with status 1: dd: error: {cause}."
+    assert remedy in error.remedy
 
 
 def test_a_probe_that_does_not_resolve_leaves_the_untraced_numbers(lesson02: LessonFolder) -> None:

@@ -12,6 +12,13 @@ from duet.lessons.manifest import Metric
 from duet.session import LaneResult
 
 OUT_OF_MEMORY = 9
+ANY_CURE = "Mend what it says, and measure again."
+CURES = {
+    "No space left on device": "Ask for less of the workload, or raise its scratch_mb and the "
+    "size in its setup in lesson.yaml.",
+    "Cannot allocate memory": "Ask for less of the workload, or raise memory_mb in lesson.yaml.",
+}
+"""What a workload may say (strerror), and what helps."""
 PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "last": lambda values: values[-1],
     "first": lambda values: values[0],
@@ -44,9 +51,12 @@ def workload_trouble(lane: LaneResult) -> KernelError | None:
         return None
     errors = [line.text for line in lane.lines if line.stream == "err" and line.text.strip()]
     said = errors or [line.text for line in lane.lines if line.text.strip()]
-    words = f": {said[-1].strip()}" if said else ""
+    # Of a cause that has a remedy the first line is told, of others the last word.
+    known = [(line, cure) for line in said for cause, cure in CURES.items() if cause in line]
+    line, cure = known[0] if known else (said[-1] if said else "", ANY_CURE)
+    words = f": {line.strip()}" if line else ""
     if lane.status > 0:
-        how, remedy = f"ended with status {lane.status}", "Mend what it says, and measure again."
+        how, remedy = f"ended with status {lane.status}", cure
     else:
         how = f"was killed by signal {-lane.status}"
         remedy = (
