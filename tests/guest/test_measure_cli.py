@@ -55,11 +55,16 @@ def test_count_clock_gives_keys_a_verdict_and_the_same_twice(kernel_images: Any)
     print(f"{took:.0f} s; {sentence}")
 
 
-@pytest.mark.parametrize(("number", "clock"), [(signal.SIGINT, "wall"), (signal.SIGTERM, "count")])
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("number", "clock", "how"),
+    [(signal.SIGINT, "wall", "mail"), (signal.SIGTERM, "count", "json")],
+)
 def test_interrupted_in_the_middle_it_tells_what_it_has_and_leaves_no_guest(
-    kernel_images: Any, number: signal.Signals, clock: str
+    kernel_images: Any, number: signal.Signals, clock: str, how: str
 ) -> None:
-    words = [*COMMAND, "--clock", clock, "--repeats", "20"]
+    words = [w for w in COMMAND if w != "--json"]
+    words += ["--format", how, "--clock", clock, "--repeats", "20"]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -72,14 +77,22 @@ def test_interrupted_in_the_middle_it_tells_what_it_has_and_leaves_no_guest(
             time.sleep(0.2)
             os.kill(process.pid, number)  # timeout(1) tells twice; that is one wish
             process.stderr.read()
-            tree = json.loads(process.stdout.read())
+            text = process.stdout.read()
             assert process.wait(30) == 130
         finally:
             process.kill()
-    assert tree["partial"].startswith("interrupted after ")
-    done = sum(row["n"] for row in tree["rows"] if row["metric"] == "ops_per_s")
-    assert done >= 2
-    assert all(c["sentence"] for c in tree["comparisons"])
+    if how == "json":
+        tree = json.loads(text)
+        assert tree["partial"].startswith("interrupted after ")
+        done = sum(row["n"] for row in tree["rows"] if row["metric"] == "ops_per_s")
+        assert all(c["sentence"] for c in tree["comparisons"])
+    else:
+        assert text.startswith("!! PARTIAL: interrupted after ")
+        rows = [line.split() for line in text.splitlines() if line.startswith("  rwsem  ")]
+        done = int(rows[0][1])
+        assert "| storm: hogs=9 " in text
+        assert "Reproduce:\n  ./duet measure" in text
+    assert done >= 1
     gone, alive = psutil.wait_procs(guests, timeout=5)
     assert not alive and gone
 

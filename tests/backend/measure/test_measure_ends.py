@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 from duet.cli import against, main
 from duet.cli import measure as measure_verb
-from duet.cli.measuring import interruptible
+from duet.cli.measuring import SIGNALS, interruptible, told_all
 from duet.errors import InfraError, InputError, KernelError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
@@ -161,23 +162,43 @@ def test_nothing_measured_at_all_is_a_table_and_an_exit_code(
     assert "The kernel of rwsem is not built yet" in " ".join(capsys.readouterr().out.split())
 
 
-def test_two_signals_at_once_are_one_wish(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def signals() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_two_signals_at_once_are_one_wish(
+    signals: None, number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
     ended: list[str] = []
 
     async def work() -> None:
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.sleep(0)
+        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
+            os.kill(os.getpid(), number)
             await asyncio.sleep(0.05)
             ended.append("guests are gone")
             raise
 
     assert asyncio.run(interruptible(work())) is False
+    os.kill(os.getpid(), number)  # while the report is written
+    assert told_all() == 130
+    assert signal.getsignal(number) is signal.SIG_IGN  # which Python leaves so to its very end
     assert ended == ["guests are gone"]
     assert capsys.readouterr().err == "ending; what was measured so far follows\n"
+
+
+def test_who_was_not_interrupted_leaves_signals_as_they_were() -> None:
+    before = [signal.getsignal(number) for number in SIGNALS]
+    assert asyncio.run(interruptible(asyncio.sleep(0))) is True
+    assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
 def test_one_lesson_without_figures_is_told(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from duet.api.evidence import house_measuring
 from duet.cli.against_table import Work, table, tree
-from duet.cli.measure import INTERRUPTED, check_format, check_output, write
-from duet.cli.measuring import Teller, interruptible, told_time
+from duet.cli.measure import check_format, check_output, write
+from duet.cli.measuring import Teller, interruptible, told_all, told_time
 from duet.cli.output import note
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
@@ -61,7 +61,7 @@ def against(
     text = tree(work, seconds) if how == "json" else table(work, seconds)
     unwritten = write(text, output)
     if not whole:
-        return INTERRUPTED
+        return told_all()
     nothing = not any(row.n for row in work.rows())
     return InfraError.exit_code if nothing else unwritten
 

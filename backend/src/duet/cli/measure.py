@@ -10,14 +10,12 @@ from pathlib import Path
 
 from duet.api.evidence import house_measuring
 from duet.cli.measure_args import Given, command_of, read_ask
-from duet.cli.measuring import Teller, interruptible, told_time
+from duet.cli.measuring import INTERRUPTED, Teller, interruptible, told_all, told_time
 from duet.cli.output import note
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report
 from duet.measure.reports import FORMATS, render
-
-INTERRUPTED = 130
 
 
 def measure(given: Given, how: str, output: Path | None) -> int:
@@ -55,7 +53,7 @@ def measure(given: Given, how: str, output: Path | None) -> int:
         refuse_nothing(report)
     unwritten = write(render(report, how), output)
     if not whole:
-        return INTERRUPTED
+        return told_all()
     return max([unwritten, *(error.exit_code for error in errors_of(report))])
 
 

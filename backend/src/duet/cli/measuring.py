@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,7 @@ from duet.cli.output import note
 from duet.measure import Progress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTED = 130
 ONE_WISH_S = 1.0
 """Signals so close together are one wish: timeout(1) tells a process and then its whole group."""
 
@@ -27,24 +29,23 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
     """Run to the end, or until SIGINT or SIGTERM; False when it was cut short.
 
     Guests are gone in either case. A second signal, later than ONE_WISH_S, ends this process at
-    once, and its guests with it.
+    once, and its guests with it. After a cut that stays so, because what was measured is still to
+    be written: an echo of the first signal must not kill that.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
     asked: float | None = None
 
-    def end() -> None:
+    def end(number: int, frame: object) -> None:
         nonlocal asked
-        if asked is not None:
-            if loop.time() - asked > ONE_WISH_S:
-                os._exit(130)
-            return
-        asked = loop.time()
-        note("ending; what was measured so far follows")
-        task.cancel()
+        if asked is None:
+            asked = time.monotonic()
+            note("ending; what was measured so far follows")
+            loop.call_soon_threadsafe(task.cancel)
+        elif time.monotonic() - asked > ONE_WISH_S:
+            os._exit(INTERRUPTED)
 
-    for number in SIGNALS:
-        loop.add_signal_handler(number, end)
+    before = {number: signal.signal(number, end) for number in SIGNALS}
     try:
         await task
     except asyncio.CancelledError:
@@ -52,9 +53,21 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
             raise
         return False
     finally:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
+        if asked is None:
+            for number, handler in before.items():
+                signal.signal(number, handler)
     return True
+
+
+def told_all() -> int:
+    """The exit code of a measurement that was cut short, for when its report is written.
+
+    From here on an echo of the signal is not heard: a Python that ends has no handlers, and would
+    be killed by it.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    return INTERRUPTED
 
 
 class Teller:
