@@ -35,7 +35,7 @@ from duet.lessons.plan import boot_cmdline, command
 HERE = Path(__file__).parent
 ROUND_S = 8
 """How long a workload that is told its seconds runs before the next one has its turn."""
-BOOT_S = 300
+BOOT_S = 600
 """Boot, the last round and the way down, on a busy host under emulation."""
 MEMORY_MB = 2048
 """At least: KASAN's shadow is an eighth, its quarantine a 32nd, and freed memory is kept."""
