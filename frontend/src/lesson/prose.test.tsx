@@ -6,16 +6,19 @@ import { Inline, Prose, parts } from './prose.tsx';
 
 afterEach(cleanup);
 
-const table = '| n | ratio |\n| ---: | ---: |\n| 200 | **60** |\n| 400 | `114` |';
+const table = '| kernel | ratio |\n| --- | ---: |\n| stock | **60** |\n| *list* | `114` |';
 
 it('takes tables of figures out of the text and leaves the rest as it was', () => {
   expect(parts(`Before.\n\n${table}\nAfter.`)).toEqual([
     'Before.\n',
-    [
-      ['n', 'ratio'],
-      ['200', '**60**'],
-      ['400', '`114`'],
-    ],
+    {
+      right: [false, true],
+      head: ['kernel', 'ratio'],
+      rows: [
+        ['stock', '**60**'],
+        ['*list*', '`114`'],
+      ],
+    },
     'After.',
   ]);
   const bars = 'a | b\n\n| one row is no table |';
@@ -29,11 +32,17 @@ it('draws them as tables between the paragraphs', () => {
     [...r.children].map((c) => c.textContent),
   );
   expect(rows).toEqual([
-    ['n', 'ratio'],
-    ['200', '60'],
-    ['400', '114'],
+    ['kernel', 'ratio'],
+    ['stock', '60'],
+    ['list', '114'],
   ]);
   expect(container.textContent).not.toContain('|');
+  expect([...container.querySelectorAll('td')].map((c) => c.className)).toEqual([
+    '',
+    'number right',
+    '',
+    'number right',
+  ]);
 });
 
 it('reads code in a sentence as code, without a paragraph', () => {

@@ -13,7 +13,7 @@ export function Prose({ text }: { readonly text: string }) {
       </Markdown>
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text never move
-      <FigureTable key={i} rows={part} />
+      <FigureTable key={i} {...part} />
     ),
   );
 }
@@ -23,26 +23,33 @@ export function Inline({ text }: { readonly text: string }) {
   return <Markdown components={bare}>{text}</Markdown>;
 }
 
-type Rows = readonly (readonly string[])[];
+interface Figures {
+  /** Per column: are its cells numbers, to stand at the right? */
+  readonly right: readonly boolean[];
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
 
-function FigureTable({ rows: [head = [], ...body] }: { readonly rows: Rows }) {
+function FigureTable({ right, head, rows }: Figures) {
+  const side = (i: number) => (right[i] ? 'number right' : undefined);
   return (
     <table className="table figures">
       <thead>
         <tr>
-          {head.map((cell) => (
-            <th key={cell} scope="col">
+          {head.map((cell, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+            <th key={i} scope="col" className={side(i)}>
               <Inline text={cell} />
             </th>
           ))}
         </tr>
       </thead>
       <tbody>
-        {body.map((row) => (
+        {rows.map((row) => (
           <tr key={row.join('|')}>
             {row.map((cell, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
-              <td key={i} className="number">
+              <td key={i} className={side(i)}>
                 <Inline text={cell} />
               </td>
             ))}
@@ -54,8 +61,8 @@ function FigureTable({ rows: [head = [], ...body] }: { readonly rows: Rows }) {
 }
 
 /** Text and tables in turn. A table is lines in bars; its second line is the rule under the head. */
-export function parts(text: string): (string | Rows)[] {
-  const found: (string | Rows)[] = [];
+export function parts(text: string): (string | Figures)[] {
+  const found: (string | Figures)[] = [];
   let words: string[] = [];
   const lines = text.split('\n');
   for (let at = 0; at < lines.length; at++) {
@@ -63,10 +70,10 @@ export function parts(text: string): (string | Rows)[] {
     if (isRow(line) && /^[\s|:-]+$/.test(lines[at + 1] ?? '') && isRow(lines[at + 1] ?? '')) {
       let end = at;
       while (isRow(lines[end] ?? '')) end++;
-      const rows = lines.slice(at, end).filter((_, i) => i !== 1);
+      const [head = [], rule = [], ...rows] = lines.slice(at, end).map(cells);
       if (words.some((w) => w.trim())) found.push(words.join('\n'));
       words = [];
-      found.push(rows.map(cells));
+      found.push({ head, rows, right: rule.map((dashes) => /^-+:$/.test(dashes)) });
       at = end - 1;
     } else {
       words.push(line);
