@@ -38,11 +38,19 @@ def render(report: Report) -> str:
 
 def metric(block: Block) -> list[str]:
     """One metric: its direction, a line per arm, the verdicts."""
+    if block.first.extra and all(len(set(one.samples)) == 1 for one in block.series):
+        return _aside(block)
     wall = block.table.condition.clock is Clock.WALL
     interval = "95 % CI of the mean" if wall else "perturbed starts"
     heading = ("arm", "n", "median", "mean", interval, "change")
     rows = [_row(block, one, wall=wall) for one in block.series]
     return [*wrap(metric_title(block.first)), *columns(heading, rows), *verdicts(block)]
+
+
+def _aside(block: Block) -> list[str]:
+    """A number that is not judged and the same in all runs of an arm: all of it on one line."""
+    told = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
+    return [*wrap(metric_title(block.first)), *wrap("; ".join(told), "  ")]
 
 
 def _row(block: Block, one: Series, *, wall: bool) -> tuple[str, ...]:
