@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from hypothesis import settings
 from duet.lessons.load import LessonFolder, load
 from duet.settings import repo_root
 
-# A busy host makes an example slow, not wrong; CI's own limit ends what hangs.
-settings.register_profile("duet", deadline=None)
-settings.load_profile("duet")
+# A busy host makes an example slow, not wrong; CI's own limit ends what hangs. The same examples
+# each time, so that a red test means a change; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("duet", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "duet"))
 
 
 @pytest.fixture(scope="session")

@@ -152,7 +152,14 @@ def test_one_reason_is_told_once() -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(12916.4, "12,916.4"), (5, "5"), (0.01236, "0.01236"), (1e6, "1,000,000"), (0.0, "0")],
+    [
+        (12916.4, "12,916.4"),
+        (5, "5"),
+        (0.01236, "0.01236"),
+        (1e6, "1,000,000"),
+        (0.0, "0"),
+        (float("inf"), "inf"),
+    ],
 )
 def test_values_read_well(value: float, said: str) -> None:
     assert told_value(value) == said

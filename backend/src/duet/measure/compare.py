@@ -75,7 +75,7 @@ def told_equal(n: int) -> str:
 
 def told_value(value: float) -> str:
     """Four digits that count; whole numbers whole: '1,234', '0.01235', '12,916.4'."""
-    if value == int(value) and abs(value) < 1e15:
+    if abs(value) < 1e15 and value == int(value):
         return f"{int(value):,}"
     if abs(value) >= 1000:
         return f"{value:,.1f}"
