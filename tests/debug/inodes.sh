@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What recycle and removal leave out: a filesystem that stops while inodes wait to be inactivated.
-# Each of these flushes or stops the queue: unmount, remount, freeze, a full disk, and quotas off.
+# Each of these flushes or stops the queue: unmount, remount, freeze, df, and a CPU that goes.
 disk() {
 	[ -e /run/xfs.img ] && return 0
 	truncate -s 320M /run/xfs.img && mkfs.xfs -q /run/xfs.img
@@ -14,6 +14,11 @@ crowd() { # DIR: files that are made, held open by somebody, and removed
 	rm -r "$1/d" || return 1
 	exec 7<&- 8<&-
 }
+cpu_goes() { # DIR: with inodes on its queue; those who go on meet what is left of it
+	cpu=/sys/devices/system/cpu/cpu1/online
+	[ -e $cpu ] || return 0
+	crowd "$1" && echo 0 >$cpu && crowd "$1" && echo 1 >$cpu && crowd "$1"
+}
 beside() {
 	m=/run/m-xfs
 	mkdir -p $m && disk && mount -o loop -t xfs /run/xfs.img $m || return 1
@@ -21,5 +26,6 @@ beside() {
 	crowd $m && mount -o remount,ro $m && mount -o remount,rw $m || return 1
 	crowd $m && busybox fsfreeze --freeze $m && sleep 0.2 && busybox fsfreeze --unfreeze $m || return 1
 	crowd $m && sync && df $m >/dev/null || return 1
+	cpu_goes $m || return 1
 	crowd $m && umount $m
 }
