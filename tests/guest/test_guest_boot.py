@@ -131,6 +131,20 @@ def test_events_reach_the_host_quickly(run_async: Run, boot: Boot) -> None:
     run_async(scenario())
 
 
+def test_a_second_of_the_guest_is_a_second(run_async: Run, boot: Boot) -> None:
+    """A wrong calibration of its TSC is off by a tenth and more; a late BEAT by milliseconds."""
+
+    async def scenario() -> None:
+        async with boot() as driver:
+            outcome = await driver.run(plan(PROBES, "storm --hogs 3 --seconds 2"))
+        (first_host, first), (last_host, last) = outcome.beats[0], outcome.beats[-1]
+        assert last_host - first_host > 1_000_000_000
+        rate = (last.mono_ns - first.mono_ns) / (last_host - first_host)
+        assert rate == pytest.approx(1, abs=0.05)
+
+    run_async(scenario())
+
+
 def test_a_small_buffer_that_is_drained_live_loses_nothing(run_async: Run, boot: Boot) -> None:
     async def scenario() -> None:
         async with boot("rwsem", vcpus=1) as driver:

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from duet.decode.build import compiled
 from duet.errors import InfraError, InputError
 from duet.guests.qemu import QemuMachine, kernel_cmdline
+from duet.guests.tsc import SOURCE, host_tsc_khz
 from duet.guests.types import Accel, Clock, GuestSpec
 from duet.guests.vng import VngGuest, VngMachine
 
@@ -50,6 +53,17 @@ def test_kernel_is_told_to_trust_its_clock_and_to_die_loudly() -> None:
     assert {"tsc=reliable", "trace_clock=mono", "panic=-1", "oops=panic", "quiet"} < set(line)
     assert line[-1] == "a.b=1"
     assert "quiet" not in kernel_cmdline(SPEC, verbose=True).split()
+
+
+def test_a_guest_under_tcg_is_told_the_hosts_tsc() -> None:
+    """A longer look says the same."""
+    khz = host_tsc_khz()
+    assert khz > 0
+    library = ctypes.CDLL(str(compiled(SOURCE)))
+    library.duet_tsc_khz.restype = ctypes.c_long
+    assert library.duet_tsc_khz(ctypes.c_long(200_000_000)) == pytest.approx(khz, rel=1e-4)
+    assert f"tsc_early_khz={khz}" in kernel_cmdline(SPEC, verbose=False).split()
+    assert "tsc_early_khz" not in kernel_cmdline(SPEC, False, Accel.KVM)
 
 
 def test_disks_are_sparse_files_in_the_guests_own_folder(tmp_path: Path) -> None:

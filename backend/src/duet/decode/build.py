@@ -25,35 +25,45 @@ COMPILE_TIMEOUT_S = 120
 REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."
 
 
-def library_path() -> Path:
+def library_path(source: Path = SOURCE) -> Path:
     """Where the library of this very source lies or will lie."""
-    what = SOURCE.read_bytes() + " ".join((*FLAGS, platform.machine())).encode()
-    return cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / "pages.so"
+    what = source.read_bytes() + " ".join((*FLAGS, platform.machine())).encode()
+    name = f"{source.stem.lstrip('_')}.so"
+    return cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / name
 
 
 def ensure() -> Path:
-    """The library, compiled if need be. Safe when several processes do it at once.
+    """The decoder's library; see compiled()."""
+    return compiled(SOURCE, "libtraceevent")
+
+
+def compiled(source: Path, package: str | None = None) -> Path:
+    """The library of a C file, compiled if need be. Safe when several processes do it at once.
+
+    Args:
+        package: what pkg-config shall be asked for.
 
     Raises:
         InfraError: compiler or library is missing, or the compiler refuses.
     """
-    target = library_path()
+    target = library_path(source)
     if target.exists():
         return target
-    for tool in ("cc", "pkg-config"):
+    for tool in ("cc", "pkg-config") if package else ("cc",):
         if shutil.which(tool) is None:
-            raise InfraError(f"the event decoder needs '{tool}', which is missing.", remedy=REMEDY)
+            raise InfraError(f"'{tool}' is missing, to compile {source.name}.", remedy=REMEDY)
     target.parent.mkdir(parents=True, exist_ok=True)
-    cflags, libs = _pkg_config("--cflags"), _pkg_config("--libs")
+    cflags = _pkg_config("--cflags", package) if package else []
+    libs = _pkg_config("--libs", package) if package else []
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / target.name
-        _call(["cc", *FLAGS, *cflags, "-o", str(made), str(SOURCE), *libs])
+        _call(["cc", *FLAGS, *cflags, "-o", str(made), str(source), *libs])
         made.replace(target)
     return target
 
 
-def _pkg_config(what: str) -> list[str]:
-    return shlex.split(_call(["pkg-config", what, "libtraceevent"]))
+def _pkg_config(what: str, package: str) -> list[str]:
+    return shlex.split(_call(["pkg-config", what, package]))
 
 
 def _call(command: list[str]) -> str:
@@ -69,7 +79,7 @@ def _call(command: list[str]) -> str:
         raise InfraError(f"'{command[0]}' did not run: {error}.", remedy=REMEDY) from error
     if done.returncode:
         raise InfraError(
-            f"the event decoder could not be built: '{command[0]}' ended with {done.returncode}.",
+            f"a C library could not be built: '{command[0]}' ended with {done.returncode}.",
             remedy=REMEDY,
             detail=done.stderr[-8192:],
         )

@@ -21,6 +21,7 @@ from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
 from duet.guests.machine import Machine, MachineGuest
 from duet.guests.ports import port_name
 from duet.guests.process import find_program
+from duet.guests.tsc import host_tsc_khz
 from duet.guests.types import CTL_STREAM, Accel, Clock, GuestSpec
 
 QEMU = "qemu-system-x86_64"
@@ -38,9 +39,12 @@ COUNT_CMDLINE = ("tsc_early_khz=1000000",)
 """With -icount the TSC counts guest nanoseconds, so a kilohertz is known and not measured."""
 
 
-def kernel_cmdline(spec: GuestSpec, verbose: bool) -> str:
+def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
     """What the kernel is told; a second try talks."""
-    clock = COUNT_CMDLINE if spec.clock is Clock.COUNT else ()
+    clock: tuple[str, ...] = COUNT_CMDLINE
+    if spec.clock is Clock.WALL:  # under KVM the guest is told by the host's kernel
+        khz = host_tsc_khz() if accel is Accel.TCG else 0
+        clock = (f"tsc_early_khz={khz}",) if khz else ()
     return " ".join((*FIXED_CMDLINE, *clock, *(() if verbose else ("quiet",)), *spec.cmdline))
 
 
@@ -125,7 +129,7 @@ class QemuMachine(Machine):
             *("-M", "q35", "-m", str(spec.memory_mib), "-smp", str(self.cpus)),
             *clock_args(spec, self.accel),
             *("-kernel", str(spec.bzimage), "-initrd", str(spec.initrd)),
-            *("-append", kernel_cmdline(spec, self.verbose)),
+            *("-append", kernel_cmdline(spec, self.verbose, self.accel)),
             *("-serial", "stdio", "-device", "vmcoreinfo"),
             *("-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"),
             *port_args(sockets, spec.clock),
