@@ -16,6 +16,7 @@ from duet.errors import InfraError, KernelError
 from duet.guests import Clock, GuestSpec, open_guest
 from duet.guests import ports as ports_module
 from duet.guests.types import Accel
+from duet.lessons.load import load
 from duet.wire.frames import Drained, FrameType, Started, Stats
 from duet.wire.reader import pack_frame
 
@@ -63,7 +64,7 @@ def accounted(outcome: Outcome) -> None:
     assert all(count % 4096 == 0 for count in sent)
 
 
-@pytest.mark.parametrize("arm", ["rwsem", "srcu", "srcu-expedited"])
+@pytest.mark.parametrize("arm", [arm.name for arm in load("02-grace-periods").lesson.arms])
 def test_every_arm_streams_all_its_events(run_async: Run, boot: Boot, arm: str) -> None:
     async def scenario() -> None:
         async with boot(arm) as driver:
