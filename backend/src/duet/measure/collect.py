@@ -11,9 +11,9 @@ from duet.lessons.manifest import Metric
 from duet.measure.compare import compare_all
 from duet.measure.model import Condition, Evidence, Series, Table
 from duet.measure.plan import Ask, Kind, Step, metrics_of
-from duet.measure.values import line_value, tally_value, workload_trouble
+from duet.measure.values import line_value, tally_value
 from duet.measure.watch import BUSY
-from duet.session import LaneResult
+from duet.session import LaneResult, workload_trouble
 
 Statics = Mapping[str, Mapping[str, float | DuetError]]
 """arm -> metric -> raw value read from its vmlinux, or why it could not be read."""

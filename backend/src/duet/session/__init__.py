@@ -21,6 +21,7 @@ from duet.session.program import needed_symbols
 from duet.session.run import RunSession
 from duet.session.tables import TABLES, Batch, Columns, Loss, Metrics, Quantiles, Row
 from duet.session.transcript import Transcript
+from duet.session.trouble import workload_trouble
 
 __all__ = [
     "TABLES",
@@ -47,4 +48,5 @@ __all__ = [
     "SessionSink",
     "Transcript",
     "needed_symbols",
+    "workload_trouble",
 ]

@@ -35,6 +35,7 @@ from duet.session.lanes import Lanes
 from duet.session.pipeline import LanePipeline
 from duet.session.reduce import Reduction
 from duet.session.transcript import Transcript
+from duet.session.trouble import workload_trouble
 from duet.wire import (
     Drained,
     Ended,
@@ -322,6 +323,8 @@ class LaneRun:
         if starved := self._out_of_memory():
             raise starved
         if pipeline.headless:
+            if failed := workload_trouble(self.result()):
+                raise failed  # that is why it wrote no marker
             lost = sum(pipeline.lost_by_place().values())
             raise KernelError(
                 f"lane {self.arm} has no start marker among its events ({lost} events were lost), "

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A workload that did not end well, told in its own words. Pure."""
+
+from __future__ import annotations
+
+from duet.errors import KernelError
+from duet.session.events import LaneResult
+
+OUT_OF_MEMORY = 9
+ANY_CURE = "Mend what it says, and measure again."
+CURES = {
+    "No space left on device": "Ask for less of the workload, or raise its scratch_mb and the "
+    "size in its setup in lesson.yaml.",
+    "Cannot allocate memory": "Ask for less of the workload, or raise memory_mb in lesson.yaml.",
+}
+"""What a workload may say (strerror), and what helps."""
+
+
+def workload_trouble(lane: LaneResult) -> KernelError | None:
+    """A workload that did not end well, in its own words; None when it did."""
+    if not lane.status:
+        return None
+    errors = [line.text for line in lane.lines if line.stream == "err" and line.text.strip()]
+    said = errors or [line.text for line in lane.lines if line.text.strip()]
+    # Of a cause that has a remedy the first line is told, of others the last word.
+    known = [(line, cure) for line in said for cause, cure in CURES.items() if cause in line]
+    line, cure = known[0] if known else (said[-1] if said else "", ANY_CURE)
+    words = f": {line.strip()}" if line else ""
+    if lane.status > 0:
+        how, remedy = f"ended with status {lane.status}", cure
+    else:
+        how = f"was killed by signal {-lane.status}"
+        remedy = (
+            "The guest may be out of memory: ask for less, or raise memory_mb in lesson.yaml."
+            if lane.status == -OUT_OF_MEMORY
+            else "Run it again; if it happens again, that kernel has trouble with this workload."
+        )
+    return KernelError(
+        f"the workload on {lane.arm} {how}{words}".rstrip(".") + ".",
+        remedy=remedy,
+        detail="\n".join(line.text for line in lane.lines[-20:]),
+    )
