@@ -149,7 +149,10 @@ class FakeGuest:
         missed = 5 if "kprobe" in self.faults else 0
         counts = CpuStats(0, overrun, 0, 0, stage.count), CpuStats(0, 0, 0, 0, 0)
         self.tell(LineFrame(at, "out", "storm: hogs=1 seconds=1.000 umounts=1 per_s=1.0 errors=0"))
-        self.tell(Ended(at, 0), Stats(True, counts, missed))
+        status = 1 if "fails" in self.faults else 0
+        if status:
+            self.tell(LineFrame(at, "err", "storm: cannot mount: Invalid argument"))
+        self.tell(Ended(at, status), Stats(True, counts, missed))
         if "no drain" not in self.faults:
             self.tell(Drained(at + 10))
 

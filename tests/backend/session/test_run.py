@@ -301,6 +301,17 @@ def test_a_run_without_its_start_marker_says_so(lesson02: LessonFolder, run_asyn
     assert (lane.phase, lane.ops, lane.metrics.events_lost) == ("failed", 1, 77)
 
 
+def test_a_workload_that_failed_before_its_marker_says_why(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
+    result, _ = run_async(once(Fleet(srcu=("no marker", "fails")), spec_of(lesson02, "srcu")))
+    error = result.lanes["srcu"].error
+    assert error is not None
+    assert error.sentence == (
+        "the workload on srcu ended with status 1: storm: cannot mount: Invalid argument."
+    )
+
+
 def test_bytes_that_never_come_are_a_loss_of_our_own(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
