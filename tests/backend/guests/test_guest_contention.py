@@ -8,7 +8,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from duet.guests import CpuTime, cpu_time
+import pytest
+
+from duet.guests import CpuTime, cpu_time, host_ran_ns
 
 
 def test_threads_are_summed_and_readings_subtract(tmp_path: Path) -> None:
@@ -50,3 +52,23 @@ def test_two_on_one_cpu_wait_for_each_other() -> None:
             process.wait()
     assert reading is not None
     assert reading.waited_share > 0.2
+
+
+def test_a_guest_that_waits_for_its_own_threads_is_not_disturbed() -> None:
+    """Figures of a sleepy guest on an idle host, and of the same on a busy one."""
+    sleepy = CpuTime(ran_ns=1_255_000_000, waited_ns=798_000_000)
+    assert sleepy.waited_share > 0.35
+    elapsed_ns = 3_000_000_000
+    assert sleepy.waited_for_others(1_300_000_000, elapsed_ns) < 0.02
+    assert sleepy.waited_for_others(700_000_000, elapsed_ns) == 0  # ticks miss short runs
+    assert sleepy.waited_for_others(6_000_000_000, elapsed_ns) == pytest.approx(0.266)
+    always = CpuTime(ran_ns=3_000_000_000, waited_ns=3_000_000_000)
+    assert always.waited_for_others(6_000_000_000, elapsed_ns) == 0.5
+
+
+def test_what_the_host_ran_is_read_without_idle_time(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text("cpu  10 20 30 1000 500 1 2 7 0 0\ncpu0 1 2 3\n")
+    assert host_ran_ns(tmp_path) == 70 * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    assert host_ran_ns(tmp_path / "none") is None
+    before, after = host_ran_ns(), host_ran_ns()
+    assert before is not None and after is not None and after >= before > 0

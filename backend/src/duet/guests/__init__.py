@@ -5,7 +5,7 @@
 behind the interface in types.py.
 """
 
-from duet.guests.contention import CpuTime, cpu_time
+from duet.guests.contention import CpuTime, cpu_time, host_ran_ns
 from duet.guests.registry import REGISTRY, GuestOptions, default_kind, open_guest
 from duet.guests.root import GuestRoot, ensure_root
 from duet.guests.types import (
@@ -33,5 +33,6 @@ __all__ = [
     "cpu_time",
     "default_kind",
     "ensure_root",
+    "host_ran_ns",
     "open_guest",
 ]
