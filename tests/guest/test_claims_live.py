@@ -14,8 +14,8 @@ import os
 from dataclasses import replace
 
 import pytest
+from live_measure import measured
 
-from duet.api.evidence import house_measuring
 from duet.api.sources import house_sources
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
@@ -71,14 +71,8 @@ def table_of(slug: str, claim: Claim) -> Table:
             shifts=ask.shifts,
             metrics=frozenset().union(*(one.metrics or () for one in same)),
         )
-        _tables[key] = asyncio.run(_measure(whole))
+        _tables[key] = measured(whole, LIMIT_S)[0]
     return _tables[key]
-
-
-async def _measure(ask: Ask) -> Table:
-    async with asyncio.timeout(LIMIT_S):
-        measuring = await house_measuring(ask, KernelSettings.default(), "")
-        return (await measuring.run()).tables[0]
 
 
 @pytest.mark.parametrize(("slug", "claim"), CLAIMS)

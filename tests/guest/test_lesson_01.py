@@ -7,15 +7,13 @@ one condition, or more than one number of a run, to say.
 
 from __future__ import annotations
 
-import asyncio
 import math
 from functools import cache
 
 import pytest
+from live_measure import measured, value
 
-from duet.api.evidence import house_measuring
 from duet.guests import Clock
-from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.measure import Ask, Table
 
@@ -41,21 +39,14 @@ def table_of(arms: tuple[str, ...], n: int, metrics: frozenset[str] | None) -> T
         metrics=metrics,
     )
 
-    async def measure() -> Table:
-        async with asyncio.timeout(LIMIT_S):
-            measuring = await house_measuring(ask, KernelSettings.default(), "")
-            return (await measuring.run()).tables[0]
-
-    table = asyncio.run(measure())
+    table = measured(ask, LIMIT_S)[0]
     assert not table.errors, table.errors
     return table
 
 
-def value(table: Table, metric: str, arm: str) -> int:
+def count(table: Table, metric: str, arm: str) -> int:
     """A counted number; it is whole."""
-    one = table.of(metric, arm)
-    assert one is not None and one.refused is None, (metric, arm, one)
-    (found,) = one.samples
+    found = value(table, metric, arm)
     assert found == int(found)
     return int(found)
 
@@ -74,29 +65,29 @@ def test_the_list_walk_visits_every_shrinker_for_every_memcg(n: int) -> None:
     there = facts(table, "before")
     assert there["mounts"] == n and there["memcgs"] >= n + 1 and there["dying"] == 0
     for call in ("first", "last"):
-        passes = value(table, f"passes_{call}", "before")
+        passes = count(table, f"passes_{call}", "before")
         assert passes >= 1
         wall = there["memcgs"] * there["shrinkers"]
-        assert value(table, f"visits_{call}", "before") == passes * wall
-    passes = value(table, "passes_last", "before")
-    assert value(table, "walks_last", "before") == passes * there["memcgs"]
-    assert value(table, "again_first", "before") == 0
-    assert value(table, "cleared_first", "before") == 0
+        assert count(table, f"visits_{call}", "before") == passes * wall
+    passes = count(table, "passes_last", "before")
+    assert count(table, "walks_last", "before") == passes * there["memcgs"]
+    assert count(table, "again_first", "before") == 0
+    assert count(table, "cleared_first", "before") == 0
     # The root's walk also calls those shrinkers that know no memcg.
-    assert value(table, "visits_root_last", "before") >= passes * there["shrinkers"]
+    assert count(table, "visits_root_last", "before") >= passes * there["shrinkers"]
 
 
 def test_the_maps_are_kept_although_the_list_walk_does_not_read_them() -> None:
     table = table_of(("before", "after"), 200, None)
-    assert value(table, "set_last", "before") > 100 * value(table, "set_last", "after") > 0
+    assert count(table, "set_last", "before") > 100 * count(table, "set_last", "after") > 0
 
 
 def test_the_bitmap_visits_a_set_bit_once_and_an_empty_one_twice() -> None:
     table = table_of(("before", "after"), 200, None)
-    again, cleared = (value(table, f"{name}_first", "after") for name in ("again", "cleared"))
+    again, cleared = (count(table, f"{name}_first", "after") for name in ("again", "cleared"))
     assert again == cleared
-    assert value(table, "visits_first", "after") == value(table, "set_first", "after") + again
-    assert value(table, "visits_last", "after") == value(table, "set_last", "after")
+    assert count(table, "visits_first", "after") == count(table, "set_first", "after") + again
+    assert count(table, "visits_last", "after") == count(table, "set_last", "after")
 
 
 def test_the_first_call_pays_for_bits_that_expansions_set() -> None:
@@ -104,18 +95,18 @@ def test_the_first_call_pays_for_bits_that_expansions_set() -> None:
     n = 200
     table = table_of(("before", "after"), n, None)
     there = facts(table, "after")
-    bits = value(table, "expanded_bits", "after")
+    bits = count(table, "expanded_bits", "after")
     assert bits == (there["shrinkers"] - 1) // MAP_WORD * MAP_WORD
     # The root cgroup's map is filled as well, but no walk reads it.
-    filled = value(table, "expanded_memcgs", "after") - 1
+    filled = count(table, "expanded_memcgs", "after") - 1
     # A memcg made later has one bit: a name in the cgroup filesystem, which stays in use.
     late = there["memcgs"] - filled
     found = filled * bits + late
-    passes = value(table, "passes_last", "before")
-    assert value(table, "set_last", "before") == passes * found
-    assert value(table, "cleared_first", "after") == found - n
-    passes = value(table, "passes_first", "after")
-    assert value(table, "visits_first", "after") == 2 * (found - n) + passes * n
+    passes = count(table, "passes_last", "before")
+    assert count(table, "set_last", "before") == passes * found
+    assert count(table, "cleared_first", "after") == found - n
+    passes = count(table, "passes_first", "after")
+    assert count(table, "visits_first", "after") == 2 * (found - n) + passes * n
 
 
 def test_the_time_of_the_list_walk_grows_with_the_square() -> None:
@@ -133,10 +124,5 @@ def test_a_container_that_cannot_be_made_is_a_sentence() -> None:
     params = folder.check_params({"n": 4}, "count")
     ask = Ask(folder, ("after",), "containers-ext4", Clock.COUNT, {**params, "touched": 9}, 1)
 
-    async def measure() -> Table:
-        async with asyncio.timeout(LIMIT_S):
-            measuring = await house_measuring(ask, KernelSettings.default(), "")
-            return (await measuring.run()).tables[0]
-
-    table = asyncio.run(measure())
+    table = measured(ask, LIMIT_S)[0]
     assert "--touched M is at most N" in str(table.errors["after"].detail)

@@ -8,7 +8,6 @@ inodes wait to be inactivated.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
 from functools import cache
@@ -16,10 +15,9 @@ from typing import Any
 
 import pytest
 from guest_driver import Driver
+from live_measure import measured, value
 
-from duet.api.evidence import house_measuring
 from duet.guests import Clock, GuestOptions, GuestRoot, GuestSpec, open_guest
-from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.measure import Ask, Table
 
@@ -47,21 +45,9 @@ def table_of(arms: tuple[str, ...]) -> Table:
     params = folder.check_params(BATCH, "count")
     ask = Ask(folder, arms, "recycle", Clock.COUNT, params, 1)
 
-    async def measure() -> Table:
-        async with asyncio.timeout(LIMIT_S):
-            measuring = await house_measuring(ask, KernelSettings.default(), "")
-            return (await measuring.run()).tables[0]
-
-    table = asyncio.run(measure())
+    table = measured(ask, LIMIT_S)[0]
     assert not table.errors, table.errors
     return table
-
-
-def value(table: Table, metric: str, arm: str) -> float:
-    one = table.of(metric, arm)
-    assert one is not None and one.refused is None, (metric, arm, one)
-    (found,) = one.samples
-    return found
 
 
 def files() -> int:

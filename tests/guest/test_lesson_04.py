@@ -7,14 +7,12 @@ referenced entries, data that must not be lost, fio, and what takes more than on
 
 from __future__ import annotations
 
-import asyncio
 from functools import cache
 
 import pytest
+from live_measure import measured, value
 
-from duet.api.evidence import house_measuring
 from duet.guests import Clock
-from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.measure import Ask, Table
 
@@ -37,12 +35,7 @@ def table_of(arms: tuple[str, ...], workload: str, *knobs: tuple[str, int]) -> T
     params = folder.check_params(dict(knobs), "count")
     ask = Ask(folder, arms, workload, Clock.COUNT, params, 1)
 
-    async def measure() -> Table:
-        async with asyncio.timeout(LIMIT_S):
-            measuring = await house_measuring(ask, KernelSettings.default(), "")
-            return (await measuring.run()).tables[0]
-
-    return asyncio.run(measure())
+    return measured(ask, LIMIT_S)[0]
 
 
 def small() -> Table:
@@ -56,13 +49,6 @@ def beside_fio() -> Table:
     table = table_of(ARMS, "fio")
     assert not table.errors, table.errors
     return table
-
-
-def value(table: Table, metric: str, arm: str) -> float:
-    one = table.of(metric, arm)
-    assert one is not None and one.refused is None, (metric, arm, one)
-    (found,) = one.samples
-    return found
 
 
 def said(table: Table, arm: str) -> dict[str, float]:
@@ -152,10 +138,5 @@ def test_a_disk_without_room_is_a_sentence() -> None:
     params = {**folder.check_params({}, "count"), "written": 60_000}
     ask = Ask(folder, ("stock",), "extents", Clock.COUNT, params, 1, metrics=TIMES)
 
-    async def measure() -> Table:
-        async with asyncio.timeout(LIMIT_S):
-            measuring = await house_measuring(ask, KernelSettings.default(), "")
-            return (await measuring.run()).tables[0]
-
-    table = asyncio.run(measure())
+    table = measured(ask, LIMIT_S)[0]
     assert "Use fewer entries, or a larger scratch disk" in str(table.errors["stock"].detail)

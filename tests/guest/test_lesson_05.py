@@ -8,7 +8,6 @@ busy host does not change.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -17,10 +16,9 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
+from live_measure import measured
 
-from duet.api.evidence import house_measuring
 from duet.guests import Clock
-from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.measure import Ask, Table
 
@@ -41,12 +39,7 @@ TRIES = 8
 def run(ask: Ask) -> list[Table]:
     """Its tables; an arm that failed fails the test."""
 
-    async def measure() -> list[Table]:
-        async with asyncio.timeout(LIMIT_S):
-            measuring = await house_measuring(ask, KernelSettings.default(), "")
-            return (await measuring.run()).tables
-
-    tables = asyncio.run(measure())
+    tables = measured(ask, LIMIT_S)
     for table in tables:
         assert not table.errors, table.errors
     return tables
