@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -50,14 +51,14 @@ def gone(pid: int, within_s: float) -> bool:
 
 
 def start_owner(
-    words: list[str], death_signal: str, base: Path
+    words: list[str], death_signal: str, base: Path, **env: str
 ) -> tuple[subprocess.Popen[str], int, Path]:
     """An owner, the pid of its process, and the private directory."""
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, json.dumps(words), death_signal],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "XDG_RUNTIME_DIR": str(base)},
+        env={**os.environ, "XDG_RUNTIME_DIR": str(base), **env},
     )
     assert owner.stdout is not None
     with owner.stdout:
@@ -85,6 +86,20 @@ def test_no_qemu_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
     with RunDir(short_base / "kernel-duet") as mine:
         assert not folder.exists()
         assert mine.exists()
+
+
+def test_no_process_starts_whose_owner_died_before_the_kernel_was_asked(
+    short_base: Path, tmp_path: Path
+) -> None:
+    """setpriv comes late, as on a loaded machine: the owner is dead before it asks."""
+    late = tmp_path / "setpriv"
+    late.write_text(f'#!/bin/sh\nsleep 1\nexec {shutil.which("setpriv")} "$@"\n')
+    late.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    owner, pid, _ = start_owner(["sleep", "63"], "KILL", short_base, PATH=path)
+    owner.kill()
+    owner.wait()
+    assert gone(pid, within_s=10)
 
 
 def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:

@@ -3,8 +3,9 @@
 
 A QEMU must not outlive its owner, also after kill -9 of the owner. setpriv(1) asks the
 kernel for SIGKILL at the death of the parent (PR_SET_PDEATHSIG), and the agent powers off
-when its control port has been dead for 5 s. Directories that a killed owner left are swept
-at the next start.
+when its control port has been dead for 5 s. An owner that died before setpriv had asked
+would never be told of: so a shell asks next whether the parent is still the owner. Directories
+that a killed owner left are swept at the next start.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from duet.guests.limits import END_S, NICE, TERM_S
 
 _PREFIX = "g-"
 _OWNER = "owner"
+# $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
+_IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
 
 
 def runtime_base() -> Path:
@@ -145,7 +148,9 @@ class OwnedProcess(asyncio.SubprocessProtocol):
     async def __aenter__(self) -> OwnedProcess:
         setpriv = find_program("setpriv", "util-linux")
         nice = find_program("nice", "coreutils")
-        words = (setpriv, "--pdeathsig", self._death_signal, nice, "-n", str(NICE), *self._argv)
+        dies = (setpriv, "--pdeathsig", self._death_signal)
+        owned = (find_program("sh", "dash"), "-c", _IF_OWNED, str(os.getpid()))
+        words = (*dies, *owned, nice, "-n", str(NICE), *self._argv)
         try:
             # A session of its own: Ctrl-C on the terminal reaches the owner alone, which
             # then ends the guest in order.
