@@ -141,7 +141,9 @@ class Kind(Strict):
     name: Name
     title: str
     colour: Colour
-    layer: Literal["state", "function", "track"]
+    layer: Literal["state", "function", "track", "mark"] = Field(
+        description="mark: the view makes it out of points"
+    )
     evidence: Literal["measured", "counted", "modelled"] = "counted"
     lesson: bool = Field(default=True, description="false: drawn, named and dismissed")
 
@@ -156,6 +158,10 @@ class Probe(Strict):
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
     explain: bool = Field(
         default=True, description="false: only for metrics, off in runs that are looked at"
+    )
+    explain_max: dict[Name, int] = Field(
+        default_factory=dict,
+        description="param -> largest value at which a run that is looked at switches it on",
     )
 
 
@@ -202,6 +208,26 @@ class Link(Strict):
     target: str = Field(description="field with the tid that is freed")
 
 
+class Point(Strict):
+    """An event kept with its fields, for views that draw single events."""
+
+    name: Name
+    probe: Name
+    title: str
+    fields: tuple[str, ...] = Field(
+        default=(), max_length=6, description="integer fields of the event; columns a to f"
+    )
+
+
+class Axis(Strict):
+    """What the picture's axis counts in place of guest time: one `point` is one step."""
+
+    point: Name
+    title: str
+    unit: str
+    plural: str
+
+
 class Operation(Strict):
     """What one operation is: from `open` to `close` on one thread."""
 
@@ -228,10 +254,15 @@ class Scene(Strict):
     params: dict[str, int] = Field(default_factory=dict)
     window_ms: float = Field(gt=0)
     seconds: float = Field(default=5, gt=0, description="wall seconds the window lasts at 1x")
-    moment: Literal["first_op", "start", "longest_wait", "reader", "newest"] = "newest"
+    moment: Name = Field(default="newest", description="where to look; the view knows the names")
+    align: Literal["time", "operation", "marker"] = "time"
+    operation: int = Field(default=1, ge=1, description="the one that lanes are aligned at")
     focus: tuple[Name, ...] = Field(default=(), description="kinds in focus; others are muted")
-    show: tuple[Literal["knobs", "patch", "latency", "measured", "tracks", "links"], ...] = ()
-    sentence: Literal["one_op", "waits", "wakes", "rates", "expedited", "reader", "none"] = "none"
+    show: tuple[Name, ...] = Field(
+        default=(), description="knobs, patch, latency, measured, and parts of the view"
+    )
+    sentence: Name = Field(default="none", description="the view knows the names")
+    workload: Name | None = Field(default=None, description="default: the first")
     predict: Name | None = None
 
 
@@ -240,7 +271,8 @@ class Prediction(Strict):
 
     question: str
     choices: tuple[str, ...]
-    metric: Literal["ops_ratio"]
+    metric: Name = Field(description="ops_ratio, or one of the view's answers")
+    unit: str = Field(default="", description="of the answer, in words; none for ops_ratio")
     arms: tuple[Name, Name]
     bounds: tuple[float, ...] = Field(description="rising limits between the choices")
     params: dict[str, int] = Field(default_factory=dict)
@@ -317,6 +349,8 @@ class Lesson(Strict):
     spans: tuple[Span, ...] = ()
     tracks: tuple[Track, ...] = ()
     links: tuple[Link, ...] = ()
+    points: tuple[Point, ...] = Field(default=(), max_length=32)
+    axis: Axis | None = Field(default=None, description="none: guest time")
     lit: tuple[Lit, ...] = ()
     view: Name | None = Field(
         default=None,
@@ -350,6 +384,11 @@ class Lesson(Strict):
         used += [("prediction", s.predict, set(self.predictions)) for s in self.scenes if s.predict]
         used += [("arm", a, arms) for p in self.predictions.values() for a in p.arms]
         used += [("arm", q.arm, arms) for q in self.questions]
+        used += [("probe", p.probe, probes) for p in self.points]
+        used += [("param", n, set(self.params)) for p in self.probes for n in p.explain_max]
+        used += [("point", self.axis.point, {p.name for p in self.points})] if self.axis else []
+        workloads = set(self.workloads)
+        used += [("workload", s.workload, workloads) for s in self.scenes if s.workload]
         used += [("kind", q.kind, kinds) for q in self.questions]
         used += _used_by_numbers(self)
         if self.operation:

@@ -87,6 +87,11 @@ def kept_buffer_kb(lesson: Lesson, workload: Workload) -> int:
     return min(max(free_mb * 1024 // KEPT_SHARE, LIVE_BUFFER_KB), KEPT_MOST_KB)
 
 
+def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
+    """Whether a run that is looked at has it on: not where it would tell of millions."""
+    return probe.explain and all(params.get(n, 0) <= most for n, most in probe.explain_max.items())
+
+
 def boot_cmdline(lesson: Lesson, params: Mapping[str, int]) -> tuple[str, ...]:
     """Kernel parameters that knobs ask for."""
     return tuple(
@@ -125,7 +130,9 @@ def plan_text(
     if traced:
         lines += [f"buffer_kb {buffer_kb or kept}", f"drain {'end' if at_boot else 'live'}"]
         chosen = [
-            p for p in probes_of(lesson, arm) if (p.explain if probes is None else p.name in probes)
+            p
+            for p in probes_of(lesson, arm)
+            if (_explains(p, params) if probes is None else p.name in probes)
         ]
         lines += [f"probe {substitute(p.define, symbols)}" for p in chosen if p.define]
         for probe in chosen:

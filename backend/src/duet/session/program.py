@@ -11,6 +11,7 @@ from enum import IntEnum
 from duet.errors import KernelError
 from duet.lessons.manifest import Lesson, Span, Workload
 from duet.lessons.plan import SYMBOL, probes_of, substitute
+from duet.session.points import PointRule, point_rules
 
 SWITCH_EVENT = "sched/sched_switch"
 WAKING_EVENT = "sched/sched_waking"
@@ -90,6 +91,7 @@ class Program:
     groups: tuple[tuple[SpanRule, ...], ...]
     tracks: tuple[TrackRule, ...]
     links: tuple[LinkRule, ...]
+    points: tuple[PointRule, ...]
     comm: str
     rows: re.Pattern[str]
     reader: str | None
@@ -166,6 +168,7 @@ class _Compiler:
             groups=tuple(self._groups),
             tracks=tuple(self._tracks),
             links=tuple(self._links()),
+            points=point_rules(self._lesson.points, self._event_of),
             comm=self._workload.comm,
             rows=re.compile(self._workload.rows),
             reader=self._workload.reader,

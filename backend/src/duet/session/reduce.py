@@ -16,6 +16,7 @@ import numpy as np
 
 from duet.decode.columns import CpuColumns
 from duet.session.merge import Merger, Stream, loss_acts
+from duet.session.points import PointSorter
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Act, Program
 from duet.session.tables import Batch, Loss, Metrics, Quantiles, Role, Row, columns_of
 from duet.session.threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
@@ -51,6 +52,7 @@ class LaneReducer:
     def __init__(self, program: Program, hogs: int = 0, step_events: int = STEP_EVENTS) -> None:
         self._p = program
         self._merger = Merger(program)
+        self._points = PointSorter(program.points)
         self._acts = (*program.acts, loss_acts())
         self._hogs = hogs
         self._step_events = step_events
@@ -94,6 +96,7 @@ class LaneReducer:
             self.events_read += part.events
             self._learn_names(part)
             self._merger.add(part)
+            self._points.add(part)
 
     def advance(self, watermark_ns: int) -> Reduction:
         """Work on events up to a guest time at which every CPU is complete."""
@@ -414,6 +417,9 @@ class LaneReducer:
             if rows:
                 result.batches.append(Batch(table, columns_of(table, rows), len(rows), mark))
         self._spans, self._ops, self._links = [], [], []
+        points, n = self._points.take(self._origin, self._watermark)
+        if n:
+            result.batches.append(Batch("points", points, n, mark))
         still = self._still_open(mark)
         result.batches.append(Batch("open", columns_of("open", still), len(still), mark))
         if self._rows_changed:

@@ -26,6 +26,14 @@ TABLES: dict[str, dict[str, str]] = {
     "open": SPAN_COLUMNS,
     "ops": {"t0_ns": "<f8", "t1_ns": "<f8", "row": "<i4", "ok": "u1", "id": "<u4"},
     "links": {"t_ns": "<f8", "from_row": "<i4", "to_row": "<i4", "kind": "u1", "id": "<u4"},
+    "points": {
+        "t_ns": "<f8",
+        "kind": "u1",
+        "cpu": "<i2",
+        "tid": "<i4",
+        **dict.fromkeys("abcdef", "<f8"),
+        "id": "<u4",
+    },
 }
 """Columns of every table, in order, with their types."""
 
