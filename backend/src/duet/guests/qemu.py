@@ -35,6 +35,8 @@ FIXED_CMDLINE = (
     # Seeded by RDRAND at once. Otherwise getrandom() waits for timer noise, and mkfs for seconds.
     "random.trust_cpu=on",
 )
+QMP_SOCKETS = {"qmp": "qmp.sock", "xray": "xray.sock", "shell": "drgn.sock"}
+"""Client -> its monitor's socket in the run directory; `shell` is `duet drgn`."""
 COUNT_CMDLINE = ("tsc_early_khz=1000000",)
 """With -icount the TSC counts guest nanoseconds, so a kilohertz is known and not measured."""
 
@@ -62,6 +64,14 @@ def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
         name = port_name(stream)
         args += ["-chardev", f"socket,id={ident},path={path},server=off"]
         args += ["-device", f"virtserialport,bus=duet.0,chardev={ident},name={name}"]
+    return args
+
+
+def qmp_args(folder: Path) -> list[str]:
+    """A monitor for each client, since one socket serves one at a time, and what drgn asks of it."""
+    args = ["-device", "vmcoreinfo"]
+    for name in QMP_SOCKETS.values():
+        args += ["-qmp", f"unix:{folder / name},server=on,wait=off"]
     return args
 
 
@@ -130,8 +140,8 @@ class QemuMachine(Machine):
             *clock_args(spec, self.accel),
             *("-kernel", str(spec.bzimage), "-initrd", str(spec.initrd)),
             *("-append", kernel_cmdline(spec, self.verbose, self.accel)),
-            *("-serial", "stdio", "-device", "vmcoreinfo"),
-            *("-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"),
+            *("-serial", "stdio"),
+            *qmp_args(folder),
             *port_args(sockets, spec.clock),
             *disk_args(spec, folder),
             *plan_args(spec, folder),

@@ -17,7 +17,7 @@ from duet.guests.accel import choose_accel
 from duet.guests.limits import TERM_S, VNG_BOOT_DEADLINE_S
 from duet.guests.machine import Machine, MachineGuest
 from duet.guests.process import find_program
-from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version
+from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version, qmp_args
 from duet.guests.types import Accel, Clock, GuestSpec
 
 VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
@@ -35,7 +35,7 @@ class VngMachine(Machine):
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
         agent = [str(self.programs / "duet-agent"), "--vng", "--path", str(self.programs)]
-        extra = [*port_args(sockets), "-qmp", f"unix:{folder / 'qmp.sock'},server=on,wait=off"]
+        extra = [*port_args(sockets), *qmp_args(folder)]
         cmdline = (*(word for word in FIXED_CMDLINE if word[:7] != "console"), *self.spec.cmdline)
         return [
             *(sys.executable, "-m", "duet.guests.keeper"),
