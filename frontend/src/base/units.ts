@@ -50,6 +50,12 @@ export function formatMoment(value: number, span: number): string {
   return `${text} ms`;
 }
 
+/** The moment as the readout shows it, always with the same width: "1,234.567 ms". */
+export function momentMs(value: number): string {
+  const ms = value / millisecond;
+  return `${ms.toLocaleString('en', { minimumFractionDigits: 3, maximumFractionDigits: 3 })} ms`;
+}
+
 /** A number of things: 12,916. */
 export function formatCount(value: number): string {
   return Math.round(value).toLocaleString('en-US');
@@ -59,6 +65,18 @@ export function formatCount(value: number): string {
 export function speedWords(speed: number): string {
   if (Math.abs(speed - 1) < 0.01) return '1 s here = 1 s in the guest';
   return `1 s here = ${formatNs(speed * second)} in the guest`;
+}
+
+/** Axis that counts points instead of guest time: "entry", "entries". */
+export interface Unit {
+  readonly unit: string;
+  readonly plural: string;
+}
+
+/** What a speed means on an axis of steps of `stepNs`: "1 s here = 40 entries". */
+export function stepSpeedWords(speed: number, stepNs: number, of: Unit): string {
+  const n = (speed * second) / stepNs;
+  return `1 s here = ${formatFigure(n)} ${n === 1 ? of.unit : of.plural}`;
 }
 
 /** "1 hog", "9 hogs". */

@@ -38,7 +38,7 @@ function neighbour(
   return i >= 0 && i < length ? at(i) : null;
 }
 
-/** The next or previous end of an operation on any lane. */
+/** The next or previous point that the lesson calls a beat, or end of an operation, on any lane. */
 export function beatAfter(
   index: RunIndex,
   offset: Offsets,
@@ -46,12 +46,16 @@ export function beatAfter(
   direction: Direction,
 ): Nanos | null {
   return nearest(index, offset, direction, (lane, shift) => {
+    if (index.beat !== null) {
+      const of = lane.pointsOf(index.beat);
+      return neighbour(of.length, (i) => lane.points.t[of.order[i]!]!, t - shift, direction);
+    }
     const { order, length } = lane.opsByEnd;
     return neighbour(length, (i) => lane.ops.t1[order[i]!]!, t - shift, direction);
   });
 }
 
-/** The next or previous begin of any span on any lane. */
+/** The next or previous begin of any span, or point, on any lane. */
 export function eventAfter(
   index: RunIndex,
   offset: Offsets,
@@ -59,7 +63,8 @@ export function eventAfter(
   direction: Direction,
 ): Nanos | null {
   return nearest(index, offset, direction, (lane, shift) => {
-    let best: number | null = null;
+    const { points } = lane;
+    let best = neighbour(points.length, (i) => points.t[i]!, t - shift, direction);
     for (const strand of lane.strands) {
       const at = neighbour(
         strand.length,

@@ -5,6 +5,7 @@ import { grown } from '../base/growable.ts';
 import { firstAbove } from '../base/search.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { LaneStore } from '../store/lane.ts';
+import { PointIndex } from './points.ts';
 import { StrandBuilder } from './strand.ts';
 import type { KindFacts, LaneIndex, Layer, Order } from './types.ts';
 
@@ -38,6 +39,7 @@ export class LaneIndexer implements LaneIndex {
   #sorted: readonly StrandBuilder[] = [];
   #opsByEnd = new SortedOrder();
   #linksByTime = new SortedOrder();
+  #points: PointIndex;
   #spansSeen = 0;
   #opsSeen = 0;
   #linksSeen = 0;
@@ -45,7 +47,8 @@ export class LaneIndexer implements LaneIndex {
   #epochs = { spans: 0, ops: 0, links: 0 };
   longestWait = 0;
 
-  constructor(store: LaneStore, kinds: readonly KindFacts[]) {
+  constructor(store: LaneStore, kinds: readonly KindFacts[], points: readonly string[] = []) {
+    this.#points = new PointIndex(store.points, points);
     this.arm = store.arm;
     this.#store = store;
     this.#layerOf = kinds.map((k) => k.layer);
@@ -74,6 +77,9 @@ export class LaneIndexer implements LaneIndex {
   }
   get links() {
     return this.#store.links;
+  }
+  get points() {
+    return this.#store.points;
   }
   get losses() {
     return this.#store.losses;
@@ -107,6 +113,14 @@ export class LaneIndexer implements LaneIndex {
     return this.#strands.get(row * layers.length + layers.indexOf(layer)) ?? null;
   }
 
+  pointsOf(name: string): Order {
+    return this.#points.of(name);
+  }
+
+  guestTime(t: number): Nanos {
+    return ns(t);
+  }
+
   layerOf(kind: number): Layer | undefined {
     return this.#layerOf[kind];
   }
@@ -115,6 +129,7 @@ export class LaneIndexer implements LaneIndex {
   update(): void {
     const { spans, ops, links } = this.#store;
     this.#followMoves();
+    this.#points.update();
     const strandsBefore = this.#strands.size;
     for (; this.#spansSeen < spans.length; this.#spansSeen++) {
       const i = this.#spansSeen;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Scene -> window and moment: where a step of the story begins to look. */
 
-import { assertNever } from '../base/assert.ts';
 import { quantile } from '../base/search.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Scene } from '../protocol/lesson.ts';
-import { noOffsets } from './align.ts';
+import { noOffsets, opBegin, opEnd } from './align.ts';
 import { longestWaits } from './beats.ts';
 import { activeLanes, newestEpisode, typicalEpisode, type Window } from './episodes.ts';
 import { spansIn } from './query.ts';
+import { stepNs } from './retime.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
 export interface Place extends Window {
@@ -29,38 +29,74 @@ export function windowAround(moment: number, span: number, share: number): Windo
   return { start: ns(Math.max(0, moment - span * share)), span };
 }
 
-/** Where a scene looks in this run. With nothing to point at yet: the start. */
-export function placeOf(index: RunIndex, scene: Pick<Scene, 'moment' | 'window_ms'>): Place {
-  const span = scene.window_ms * millisecond;
-  const fixed = (moment: number, share: number): Place => ({
-    ...windowAround(moment, span, share),
-    moment: ns(moment),
-    follows: false,
-    known: true,
-  });
-  switch (scene.moment) {
-    case 'start':
-      return { start: ns(0), span, moment: ns(0), follows: false, known: true };
-    case 'first_op': {
-      const op = typicalOp(index);
-      return op === null ? newest(index, span) : aroundOp(op);
-    }
-    case 'longest_wait': {
-      // Its begin must be in view: a wait longer than the window tells less than the longest that fits.
-      const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
-      const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
-      const ends = waits.map((wait) => fixed(wait.t1, 0.62));
-      return liveliest(index, ends) ?? newest(index, span);
-    }
-    case 'reader': {
-      const places = readerMoments(index).map((t) => fixed(t, 0.4));
-      return liveliest(index, places) ?? newest(index, span);
-    }
-    case 'newest':
-      return newest(index, span);
-    default:
-      return assertNever(scene.moment);
-  }
+/** What a finder must know of a scene. */
+export type SceneWindow = Pick<Scene, 'moment' | 'window_ms' | 'window_steps' | 'operation'>;
+
+export type Finder = (index: RunIndex, scene: SceneWindow) => Place | null;
+
+/** Length of a scene's window on the axis, ns; 0: as long as what is looked at. */
+export function spanOf(scene: Pick<Scene, 'window_ms' | 'window_steps'>): number {
+  return scene.window_ms * millisecond + scene.window_steps * stepNs;
+}
+
+/** A place that is looked for and found: `share` of the window lies before the moment. */
+export function placeAround(moment: number, span: number, share: number): Place {
+  const window = windowAround(moment, span, share);
+  return { ...window, moment: ns(moment), follows: false, known: true };
+}
+
+/** Moments that every view knows. */
+const common: Readonly<Record<string, Finder>> = {
+  start: (_index, scene) => {
+    const span = spanOf(scene);
+    return { start: ns(0), span, moment: ns(0), follows: false, known: true };
+  },
+  first_op: (index) => {
+    const op = typicalOp(index);
+    return op === null ? null : aroundOp(op);
+  },
+  operation: theOperation,
+};
+
+/** Moments of rows that wait. */
+export const waitMoments: Readonly<Record<string, Finder>> = {
+  longest_wait: (index, scene) => {
+    const span = spanOf(scene);
+    // Its begin must be in view: a wait longer than the window tells less than the longest that fits.
+    const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
+    const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
+    return liveliest(
+      index,
+      waits.map((wait) => placeAround(wait.t1, span, 0.62)),
+    );
+  },
+  reader: (index, scene) =>
+    liveliest(
+      index,
+      readerMoments(index).map((t) => placeAround(t, spanOf(scene), 0.4)),
+    ),
+};
+
+/** Where a scene looks in this run; `own` are moments of the view. With nothing to point at yet: the newest. */
+export function placeOf(
+  index: RunIndex,
+  scene: SceneWindow,
+  own: Readonly<Record<string, Finder>> = {},
+): Place {
+  const find = own[scene.moment] ?? common[scene.moment];
+  return find?.(index, scene) ?? newest(index, spanOf(scene) || 30 * millisecond);
+}
+
+/** The nth operation, where it begins last; with no window given, as long as the longest of the lanes. */
+function theOperation(index: RunIndex, scene: SceneWindow): Place | null {
+  const begins = index.lanes.map((lane) => opBegin(lane, scene.operation));
+  const lengths = index.lanes.map(
+    (lane, i) => (opEnd(lane, scene.operation) ?? 0) - (begins[i] ?? 0),
+  );
+  const start = Math.max(...begins.map((t) => t ?? Number.NEGATIVE_INFINITY));
+  if (!Number.isFinite(start)) return null;
+  const span = spanOf(scene) || Math.max(...lengths) * 1.02;
+  return { start: ns(start), span, moment: ns(start + span), follows: false, known: true };
 }
 
 function newest(index: RunIndex, span: number): Place {

@@ -29,6 +29,8 @@ export interface PlaybackState {
   readonly speed: number;
   readonly direction: Direction;
   readonly alignment: Alignment;
+  /** The operation that `begin` aligns at, from 1. */
+  readonly nth: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
   readonly focus: ReadonlySet<string>;
@@ -59,6 +61,7 @@ export const initialPlayback: PlaybackState = {
   speed: speedFor(30 * millisecond, 5),
   direction: 1,
   alignment: 'time',
+  nth: 1,
   offset: noOffsets,
   selection: null,
   focus: new Set(),
@@ -82,7 +85,7 @@ export type Action =
   | { readonly type: 'event'; readonly direction: Direction }
   | { readonly type: 'long_wait' }
   | { readonly type: 'divergence' }
-  | { readonly type: 'align'; readonly alignment: Alignment }
+  | { readonly type: 'align'; readonly alignment: Alignment; readonly nth?: number }
   | { readonly type: 'select'; readonly mark: Mark | null }
   | { readonly type: 'focus'; readonly kinds: readonly string[] }
   | {
@@ -133,7 +136,10 @@ export function reduce(state: PlaybackState, action: Action, world: World): Play
     case 'divergence':
       return stepTo(state, world, (i) => firstDivergence(i, state.offset));
     case 'align':
-      return realign({ ...state, alignment: action.alignment }, world);
+      return realign(
+        { ...state, alignment: action.alignment, nth: action.nth ?? state.nth },
+        world,
+      );
     case 'select':
       return { ...state, selection: action.mark };
     case 'focus':
@@ -250,7 +256,7 @@ function stepTo(
 
 function realign(state: PlaybackState, world: World): PlaybackState {
   if (world.index === null) return state;
-  const offset = offsetsOf(world.index, state.alignment, state.start + state.span / 2);
+  const offset = offsetsOf(world.index, state.alignment, state.start + state.span / 2, state.nth);
   return { ...state, offset };
 }
 

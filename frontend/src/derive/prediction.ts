@@ -4,21 +4,20 @@
 import type { Prediction } from '../protocol/lesson.ts';
 import { laneOf, lostIn, opsUpTo } from './query.ts';
 import type { RunIndex } from './types.ts';
+import { armTitle, type Titles } from './words.ts';
 
 export interface Answer {
-  /** Operations of the first arm for one of the second. */
-  readonly ratio: number;
+  readonly value: number;
   /** Index into the prediction's choices. */
   readonly choice: number;
-  /** Guest time since the start that both were counted over. */
-  readonly overNs: number;
-  readonly ops: readonly [number, number];
+  /** What the events say, as a sentence. */
+  readonly words: string;
 }
 
 /** Fewer operations than this on either arm prove nothing. */
 const least = 5;
 
-export function answerOf(prediction: Prediction, index: RunIndex): Answer | null {
+export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles): Answer | null {
   const [one, other] = prediction.arms.map((arm) => laneOf(index, arm));
   if (!one || !other) return null;
   const overNs = Math.min(one.watermark, other.watermark);
@@ -27,12 +26,22 @@ export function answerOf(prediction: Prediction, index: RunIndex): Answer | null
   const ops = [opsUpTo(one, overNs), opsUpTo(other, overNs)] as const;
   if (ops[0] < 1 || ops[1] < least) return null;
   const ratio = ops[0] / ops[1];
-  const above = prediction.bounds.filter((bound) => ratio >= bound).length;
-  const choice = Math.min(above, prediction.choices.length - 1);
-  return { ratio, choice, overNs, ops };
+  const [first, second] = [armTitle(titles, one), armTitle(titles, other)];
+  const words = `So far ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
+  return { value: ratio, choice: choiceOf(prediction, ratio), words };
 }
 
-/** A small ratio as people say it: "22 for each 100". */
-export function ratioWords(ratio: number): string {
-  return `${Math.round(ratio * 100)} for each 100`;
+/** The choice whose bounds hold a value. */
+export function choiceOf(
+  prediction: Pick<Prediction, 'bounds' | 'choices'>,
+  value: number,
+): number {
+  const above = prediction.bounds.filter((bound) => value >= bound).length;
+  return Math.min(above, prediction.choices.length - 1);
+}
+
+/** "2.3 for ten of rwsem's" without claiming more digits than the counts carry. */
+export function forTen(ratio: number): string {
+  const ten = ratio * 10;
+  return ten >= 9.95 ? String(Math.round(ten)) : ten.toFixed(1);
 }

@@ -6,28 +6,34 @@ import type { Lesson } from '../protocol/lesson.ts';
 import type { LaneStore } from '../store/lane.ts';
 import type { RunStore } from '../store/store.ts';
 import { LaneIndexer } from './lane-index.ts';
-import type { KindFacts, RunIndex } from './types.ts';
+import { retimed } from './retime.ts';
+import type { KindFacts, LaneIndex, RunIndex } from './types.ts';
 
 interface Kept {
   readonly kinds: readonly KindFacts[];
   readonly indexer: LaneIndexer;
 }
 
+type Facts = Pick<Lesson, 'kinds' | 'points' | 'axis' | 'beat'>;
+
+const noParams: Readonly<Record<string, number>> = {};
+
 const indexers = new WeakMap<LaneStore, Kept>();
 const indexes = new WeakMap<RunStore, RunIndex>();
 
-function indexLane(lane: LaneStore, kinds: readonly KindFacts[]): LaneIndexer {
+function indexLane(lane: LaneStore, { kinds, points, axis }: Facts): LaneIndex {
   let kept = indexers.get(lane);
   if (kept === undefined || kept.kinds !== kinds) {
-    kept = { kinds, indexer: new LaneIndexer(lane, kinds) };
+    const names = points.map((point) => point.name);
+    kept = { kinds, indexer: new LaneIndexer(lane, kinds, names) };
     indexers.set(lane, kept);
   }
   kept.indexer.update();
-  return kept.indexer;
+  return axis === null ? kept.indexer : retimed(kept.indexer, axis.point);
 }
 
 /** The index of a run as of now; the same object while nothing changed. */
-export function indexRun(run: RunStore, lesson: Pick<Lesson, 'kinds' | 'hz'>): RunIndex {
+export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): RunIndex {
   const old = indexes.get(run);
   if (old !== undefined && old.version === run.version && old.kinds === lesson.kinds) return old;
   const phase = run.message?.phase;
@@ -37,8 +43,12 @@ export function indexRun(run: RunStore, lesson: Pick<Lesson, 'kinds' | 'hz'>): R
     source,
     clock: run.message?.clock ?? 'wall',
     live: source === 'live' && (phase === 'running' || phase === 'draining'),
-    lanes: run.ordered().map((lane) => indexLane(lane, lesson.kinds)),
+    lanes: run.ordered().map((lane) => indexLane(lane, lesson)),
     kinds: lesson.kinds,
+    axis: lesson.axis,
+    beat: lesson.beat?.point ?? null,
+    params: run.message?.params ?? noParams,
+    workload: run.message?.workload ?? '',
     tickNs: second / lesson.hz,
     version: run.version,
   };

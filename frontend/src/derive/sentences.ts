@@ -1,49 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The twin in words: one plain sentence from the events in view at this moment. Every number is read off the index. */
 
-import { assertNever } from '../base/assert.ts';
 import { firstAbove } from '../base/search.ts';
 import { formatCount, formatNs, plural } from '../base/units.ts';
-import type { SentenceKind } from '../protocol/lesson.ts';
 import { laneTime } from './align.ts';
 import { type Grace, graceOf, lastWake } from './grace.ts';
 import { hogs, isWait, lostIn, opsUpTo, type SpanRecord, spansIn, statesAt } from './query.ts';
 import type { Frame, LaneIndex, RunIndex } from './types.ts';
 import { armTitle, capital, list, ofHogs, type Titles, verbFor } from './words.ts';
 
-/** The sentence of a scene, now. Empty while there is nothing to say. */
-export function sentenceOf(
-  kind: SentenceKind,
-  index: RunIndex,
-  frame: Frame,
-  titles: Titles,
-): string {
-  const lanes = index.lanes.filter((lane) => lane.spans.length > 0);
-  if (lanes.length === 0) return '';
-  const say = (of: (lane: LaneIndex, t: number) => string) =>
-    lanes
-      .map((lane) => of(lane, laneTime(frame.offset, lane.arm, frame.moment)))
+type Say = (index: RunIndex, frame: Frame, titles: Titles) => string;
+
+/** Says it for every lane that has something to tell from. */
+function perLane(of: (index: RunIndex, lane: LaneIndex, t: number, titles: Titles) => string): Say {
+  return (index, frame, titles) =>
+    known(index)
+      .map((lane) => of(index, lane, laneTime(frame.offset, lane.arm, frame.moment), titles))
       .filter((s) => s !== '')
       .join(' ');
-  switch (kind) {
-    case 'none':
-      return '';
-    case 'one_op':
-      return oneOp(index, lanes[0]!, laneTime(frame.offset, lanes[0]!.arm, frame.moment), titles);
-    case 'waits':
-      return say((lane, t) => waits(index, lane, t, titles));
-    case 'wakes':
-      return wakes(index, lanes, frame, titles) || say((lane, t) => waits(index, lane, t, titles));
-    case 'rates':
-      return rates(lanes, frame, titles);
-    case 'expedited':
-      return expedited(index, lanes, frame, titles);
-    case 'reader':
-      return readers(index, lanes, frame, titles);
-    default:
-      return assertNever(kind);
-  }
 }
+
+function known(index: RunIndex): LaneIndex[] {
+  return index.lanes.filter((lane) => lane.spans.length > 0);
+}
+
+/** Only where some lane has events. */
+function some(
+  say: (index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: Titles) => string,
+): Say {
+  return (index, frame, titles) => {
+    const lanes = known(index);
+    return lanes.length === 0 ? '' : say(index, lanes, frame, titles);
+  };
+}
+
+const saysWaits = perLane(waits);
+
+/** Sentences about rows of threads, by name. */
+export const rowSentences = {
+  one_op: some((index, [lane], frame, titles) =>
+    oneOp(index, lane!, laneTime(frame.offset, lane!.arm, frame.moment), titles),
+  ),
+  waits: saysWaits,
+  wakes: some(
+    (index, lanes, frame, titles) =>
+      wakes(index, lanes, frame, titles) || saysWaits(index, frame, titles),
+  ),
+  rates: some((_index, lanes, frame, titles) => rates(lanes, frame, titles)),
+  expedited: some(expedited),
+  reader: some(readers),
+} as const satisfies Readonly<Record<string, Say>>;
 
 /** How long a row was in each state during [a, b), longest first. */
 function statesOfRow(lane: LaneIndex, row: number, a: number, b: number) {

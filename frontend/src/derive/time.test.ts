@@ -6,12 +6,19 @@ import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { noOffsets, offsetsOf } from './align.ts';
 import { beatAfter, eventAfter, firstDivergence, nextLongWait } from './beats.ts';
 import { newestEpisode, nextEpisode } from './episodes.ts';
-import { placeOf } from './moments.ts';
+import { placeOf, waitMoments } from './moments.ts';
 import { touching } from './query.ts';
 import { phaseOf } from './ticks.ts';
 
 const ms = 1e6;
 const cells = (t: number | null) => (t === null ? null : t / cell);
+
+const looks = (moment: string, window_ms: number) => ({
+  moment,
+  window_ms,
+  window_steps: 0,
+  operation: 1,
+});
 
 test('an episode lies below the watermark of the slowest lane that still runs', () => {
   const live = indexOf(
@@ -105,7 +112,7 @@ test('and with as much waiting as usual', () => {
   const calm = 'RRRRRRRRRRRRRRRRRRR!';
   const usual = 'RSSSSSSSSSSSSSSSSSR!';
   const index = indexOf(`srcu\nstorm-0 ${calm.repeat(3)}${usual.repeat(12)}${calm.repeat(3)}`);
-  const start = cells(placeOf(index, { moment: 'newest', window_ms: 4 }).start)!;
+  const start = cells(placeOf(index, looks('newest', 4)).start)!;
   expect(start).toBeGreaterThanOrEqual(40);
   expect(start).toBeLessThanOrEqual(280);
 });
@@ -144,7 +151,7 @@ test('scenes find their moments', () => {
     grace-period ....AAAAACX.......
   `);
   const place = (moment: 'first_op' | 'start' | 'longest_wait' | 'reader') => {
-    const { moment: t, start } = placeOf(index, { moment, window_ms: 1 });
+    const { moment: t, start } = placeOf(index, looks(moment, 1), waitMoments);
     return [cells(start)!.toFixed(1), cells(t)!.toFixed(1)];
   };
   expect(place('start')).toEqual(['0.0', '0.0']);
@@ -157,7 +164,7 @@ test('the first operation is one like the others, not the cold one, and the wind
     rwsem
     storm-0  RRRRRRRRREE!REE!REE!RRRRREE!
   `);
-  const place = placeOf(index, { moment: 'first_op', window_ms: 2 });
+  const place = placeOf(index, looks('first_op', 2));
   expect([place.start, place.span, place.moment].map(cells)).toEqual([11, 6, 14]);
 });
 
@@ -178,7 +185,7 @@ test('a recording begins with a window like most of the others', () => {
     rwsem
     storm-0  R!R!R!R!RRR!RRR!RRR!RRR!RRRRRRRRRRRR!RRRRRRRRRRR
   `);
-  const { start } = placeOf(index, { moment: 'newest', window_ms: 0.4 });
+  const { start } = placeOf(index, looks('newest', 0.4));
   expect([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]).toContain(cells(start));
 });
 

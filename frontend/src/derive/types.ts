@@ -2,14 +2,16 @@
 /** The view contract. A view is a pure function of (index, frame, size): live is only the case where the moment is now. */
 
 import type { Nanos } from '../base/units.ts';
+import type { Axis } from '../protocol/lesson.ts';
 import type { Loss, Row } from '../store/lane.ts';
-import type { LinkTable, OpTable, SpanTable } from '../store/tables.ts';
+import type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
 export type { Nanos } from '../base/units.ts';
 export type { Loss, Row } from '../store/lane.ts';
-export type { LinkTable, OpTable, SpanTable } from '../store/tables.ts';
+export type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
-export type Layer = 'state' | 'function' | 'track';
+/** `mark` kinds are drawn by the view, out of points; they have no spans. */
+export type Layer = 'state' | 'function' | 'track' | 'mark';
 
 /** Spans of one (row, layer), sorted by t0, with a level-of-detail pyramid for far zooms. */
 export interface Strand {
@@ -48,6 +50,8 @@ export interface LaneIndex {
   readonly open: SpanTable;
   readonly ops: OpTable;
   readonly links: LinkTable;
+  /** Single events with their fields, in order of time. */
+  readonly points: PointTable;
   readonly strands: readonly Strand[];
   /** Operations in order of their end. */
   readonly opsByEnd: Order;
@@ -64,6 +68,10 @@ export interface LaneIndex {
   readonly ended: boolean;
   readonly failed: boolean;
   strand(row: number, layer: Layer): Strand | null;
+  /** Places in `points` of one name, in order of time; none for a name that the lesson lacks. */
+  pointsOf(name: string): Order;
+  /** Guest time of a moment of this lane's axis; the moment itself where the axis is time. */
+  guestTime(t: number): Nanos;
   /** Layer of a kind; undefined for a number the lesson does not know. */
   layerOf(kind: number): Layer | undefined;
 }
@@ -86,6 +94,13 @@ export interface RunIndex {
   readonly live: boolean;
   readonly lanes: readonly LaneIndex[];
   readonly kinds: readonly KindFacts[];
+  /** What the axis counts in place of guest time; null: guest time. */
+  readonly axis: Axis | null;
+  /** The point that a beat is; null: the end of an operation. */
+  readonly beat: string | null;
+  /** Knobs and workload of the run. */
+  readonly params: Readonly<Record<string, number>>;
+  readonly workload: string;
   /** Length of a tick, ns (HZ of the base config). */
   readonly tickNs: number;
   /** Rises with every change of any lane. */
@@ -95,7 +110,7 @@ export interface RunIndex {
 /** A mark that was pointed at: enough to find its raw records again. */
 export interface Mark {
   readonly arm: string;
-  readonly table: 'spans' | 'ops' | 'links';
+  readonly table: 'spans' | 'ops' | 'links' | 'points' | 'samples';
   readonly id: number;
   readonly row: number;
   readonly kind: number;

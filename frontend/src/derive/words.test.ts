@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { cell, frameOver, indexOf, storeOf } from '../../test/fixtures/drawing.ts';
 import { testLesson } from '../../test/fixtures/lesson.ts';
 import { latenciesOf } from './latency.ts';
-import { answerOf } from './prediction.ts';
+import { opsRatio } from './prediction.ts';
 import { indexRun } from './run-index.ts';
-import { sentenceOf } from './sentences.ts';
+import { rowSentences } from './sentences.ts';
 import { nearbyOf, summaryOf } from './summary.ts';
 
 const picture = indexOf(`
@@ -25,8 +25,8 @@ const picture = indexOf(`
   wake> storm-1 17
 `);
 
-const say = (kind: Parameters<typeof sentenceOf>[0], moment: number) =>
-  sentenceOf(kind, picture, frameOver(0, 20, moment), testLesson);
+const say = (kind: keyof typeof rowSentences, moment: number) =>
+  rowSentences[kind](picture, frameOver(0, 20, moment), testLesson);
 
 test('waits: who, since when, was there a check, was there a reader', () => {
   expect(say('waits', 5)).toBe(
@@ -45,10 +45,10 @@ test('who asks while a grace period is under way waits for the next, and is not 
     storm-2  RRRRRRSSSSSS
     grace-period .AAAAAAAAAAA
   `);
-  expect(sentenceOf('waits', two, frameOver(0, 12, 4), testLesson)).toBe(
+  expect(rowSentences.waits(two, frameOver(0, 12, 4), testLesson)).toBe(
     'On SRCU 1 of 3 hogs waits for an SRCU grace period; it was asked for 300 µs ago, and nobody has looked for readers yet.',
   );
-  expect(sentenceOf('waits', two, frameOver(0, 12, 8), testLesson)).toBe(
+  expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
     'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it has not begun, since the one before is not over.',
   );
 });
@@ -67,7 +67,7 @@ test('rates are counts so far, not rates', () => {
 
 test('one operation is taken apart', () => {
   const one = indexOf('rwsem\nstorm-0 RREERRRLL!');
-  expect(sentenceOf('one_op', one, frameOver(0, 10, 10), testLesson)).toBe(
+  expect(rowSentences.one_op(one, frameOver(0, 10, 10), testLesson)).toBe(
     'On rwsem this umount took 1 ms: 600 µs it runs, 200 µs it waits for shrinker_rwsem and 200 µs it waits for an expedited RCU grace period (not the lesson).',
   );
 });
@@ -86,17 +86,17 @@ test('a reader is named with those who wait for it', () => {
     storm-reclaim .OOOOOOO..
     grace-period .AACXXXX..
   `);
-  expect(sentenceOf('reader', read, frameOver(0, 10, 5), testLesson)).toBe(
+  expect(rowSentences.reader(read, frameOver(0, 10, 5), testLesson)).toBe(
     'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found it and looks again.',
   );
-  expect(sentenceOf('reader', read, frameOver(0, 10, 9), testLesson)).toBe(
+  expect(rowSentences.reader(read, frameOver(0, 10, 9), testLesson)).toBe(
     'On SRCU no reader walks the shrinkers now.',
   );
 });
 
 test('a moment that is not known yet is not called idle', () => {
   const live = indexOf('srcu\nstorm-0 RRRR', true);
-  expect(sentenceOf('waits', live, frameOver(0, 20, 9), testLesson)).toBe(
+  expect(rowSentences.waits(live, frameOver(0, 20, 9), testLesson)).toBe(
     'On SRCU nothing is known yet of this moment.',
   );
 });
@@ -131,11 +131,11 @@ test('where events were lost no ratio is told', () => {
     storm-0  ${'RSSSS!'.repeat(10)}
   `);
   const index = () => indexRun(store.shown()!, testLesson);
-  const rates = () => sentenceOf('rates', index(), frameOver(0, 60, 60), testLesson);
+  const rates = () => rowSentences.rates(index(), frameOver(0, 60, 60), testLesson);
   expect(rates()).toBe(
     'Up to this moment rwsem has done 30 umounts and SRCU 10: for each 100 on rwsem, 33 on SRCU.',
   );
-  expect(answerOf(testLesson.predictions['fewer']!, index())!.choice).toBe(1);
+  expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)!.choice).toBe(1);
   store.dispatch({
     type: 'loss',
     run_id: 'r',
@@ -148,7 +148,7 @@ test('where events were lost no ratio is told', () => {
   expect(rates()).toBe(
     'Up to this moment rwsem has done 30 umounts and SRCU 10. Events of SRCU were lost, so no ratio is told.',
   );
-  expect(answerOf(testLesson.predictions['fewer']!, index())).toBeNull();
+  expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)).toBeNull();
 });
 
 test('a prediction is answered over equal guest time', () => {
@@ -158,14 +158,15 @@ test('a prediction is answered over equal guest time', () => {
     srcu
     storm-0  RSSS!RSSS!
   `);
-  const answer = answerOf(testLesson.predictions['fewer']!, index)!;
-  expect([answer.ops, answer.overNs / cell, answer.choice]).toEqual([[2, 5], 10, 1]);
-  expect(answer.ratio).toBeCloseTo(0.4);
+  const answer = opsRatio(index, testLesson.predictions['fewer']!, testLesson)!;
+  expect(answer.value, 'two against five in the first ten cells').toBeCloseTo(0.4);
+  expect(answer.choice).toBe(1);
+  expect(answer.words).toBe('So far 4.0 umounts on SRCU for ten on rwsem.');
 });
 
 test('too few operations prove nothing', () => {
   const index = indexOf('rwsem\nstorm-0 R!R!\nsrcu\nstorm-0 R!RR');
-  expect(answerOf(testLesson.predictions['fewer']!, index)).toBeNull();
+  expect(opsRatio(index, testLesson.predictions['fewer']!, testLesson)).toBeNull();
 });
 
 test('latencies up to the moment: n counts all, dots are the same each time', () => {

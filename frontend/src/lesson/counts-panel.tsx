@@ -4,6 +4,8 @@
 import { formatCount, formatNs } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useMetrics } from '../store/hooks.tsx';
+import { useCountTable } from '../views/hooks.tsx';
+import type { Counts } from '../views/types.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -11,7 +13,10 @@ interface Props {
   readonly recorded: boolean;
 }
 
+/** What the lesson's view counts; without it operations and waits. */
 export function CountsPanel({ lesson, arms, recorded }: Props) {
+  const own = useCountTable();
+  if (own !== null) return <OwnCounts {...{ lesson, arms, recorded }} counts={own} />;
   return (
     <section className="panel" aria-label="Counts" data-testid="counts">
       <h3 className="eyebrow">
@@ -44,6 +49,42 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
       <p className="small quiet">
         The lanes ran with tracing and at the same time: look, but do not compare rates.
       </p>
+    </section>
+  );
+}
+
+function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts: Counts }) {
+  return (
+    <section className="panel" aria-label="Counts" data-testid="counts">
+      <h3 className="eyebrow">
+        Up to this moment <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+      </h3>
+      <table className="table small">
+        <thead>
+          <tr>
+            <th scope="col">arm</th>
+            {counts.heads.map((head) => (
+              <th key={head} scope="col" className="right">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody data-volatile>
+          {lesson.arms
+            .filter((arm) => arms.includes(arm.name))
+            .map((arm) => (
+              <tr key={arm.name} data-arm={arm.name}>
+                <th scope="row">{arm.title}</th>
+                {counts.heads.map((head, i) => (
+                  <td key={head} className="right">
+                    {counts.rows.get(arm.name)?.[i] ?? '–'}
+                  </td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
     </section>
   );
 }

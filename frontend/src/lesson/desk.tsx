@@ -106,7 +106,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
 
   useEffect(() => setKnobs((now) => sceneKnobs(lesson, now, scene)), [lesson, scene]);
   const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, place);
-  useAddress(playback, usualSpeed, settled, go);
+  useAddress(playback, usualSpeed, scene.align, settled, go);
 
   const recorded = run?.source === 'recorded';
   const live = run?.source === 'live';
@@ -135,7 +135,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const step = (id: string) => {
     setAsking(null);
     setSaid('');
-    go({ step: id, moment: null, speed: null, arms: null, align: 'time' });
+    go({ step: id, moment: null, speed: null, arms: null, align: null });
   };
   const stepBy = (by: 1 | -1) => {
     const to = lesson.scenes[lesson.scenes.indexOf(scene) + by];
@@ -174,10 +174,10 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
       return;
     }
     playback.pause();
-    setRecords(mark);
+    setRecords(guestMark(index, mark));
   };
 
-  const keys = useMemo(() => keyList(lesson.operation.name), [lesson]);
+  const keys = useMemo(() => keyList(lesson.operation.name, lesson.beat?.name), [lesson]);
   const acts: Record<Act, () => void> = {
     toggle: playback.toggle,
     'beat-back': () => playback.beat(-1),
@@ -317,7 +317,11 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
           <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
           {sentence}
         </p>
-        <PresentFoot playback={playback} onLeave={() => go({ present: false }, 'replace')} />
+        <PresentFoot
+          playback={playback}
+          axis={lesson.axis}
+          onLeave={() => go({ present: false }, 'replace')}
+        />
         {sheets}
       </div>
     );
@@ -326,12 +330,16 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const lost = losses.reduce((sum, lane) => sum + lane.events, 0);
   const gaps = losses.reduce((sum, lane) => sum + lane.gapRows, 0);
   return (
-    <div className="lesson" data-side={hasSide(scene) ? undefined : 'none'} data-testid="lesson">
+    <div
+      className="lesson"
+      data-side={hasSide(lesson, scene) ? undefined : 'none'}
+      data-testid="lesson"
+    >
       <TopBar
         question={lesson.question}
         address={address}
         onFront={() =>
-          go({ lesson: null, step: null, moment: null, speed: null, arms: null, align: 'time' })
+          go({ lesson: null, step: null, moment: null, speed: null, arms: null, align: null })
         }
         onPresent={acts.present}
         onHelp={acts.help}
@@ -366,7 +374,6 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
               guess={guess}
               answer={answer}
               unfit={unfit(lesson, prediction.params, run)}
-              armTitle={armTitle}
               plural={lesson.operation.plural}
               onGuess={(i) =>
                 keep({ ...kept, guesses: { ...kept.guesses, [scene.predict ?? '']: i } })
@@ -436,7 +443,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         <Legend lesson={lesson} scene={scene} theme={theme} />
       </main>
 
-      {hasSide(scene) && (
+      {hasSide(lesson, scene) && (
         <Side
           lesson={lesson}
           scene={scene}
@@ -459,7 +466,10 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         armed={playback.state.mode === 'scope'}
         live={live}
         empty={!settled}
-        beat={lesson.operation.name}
+        beat={lesson.beat?.name ?? lesson.operation.name}
+        operation={lesson.operation.name}
+        nth={scene.align === 'begin' ? scene.operation : null}
+        axis={lesson.axis}
         overview={
           index && (
             <Overview
@@ -474,7 +484,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         onToggle={playback.toggle}
         onBeat={playback.beat}
         onSpeed={playback.setSpeed}
-        onAlign={playback.align}
+        onAlign={(align) => playback.align(align, scene.operation)}
         onLongWait={playback.nextLongWait}
         onDivergence={playback.firstDivergence}
         onScope={playback.scope}
@@ -501,6 +511,13 @@ function unfit(
   const wrong = Object.entries(params).filter(([k, v]) => run !== null && run.params[k] !== v);
   if (wrong.length === 0) return '';
   return `The run on the stage cannot answer: it takes one with ${wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', ')}.`;
+}
+
+/** A mark with its times in guest time, as raw records have them. */
+function guestMark(index: ReturnType<typeof useRunIndex>, mark: Mark | null): Mark | null {
+  const lane = index?.lanes.find((l) => l.arm === mark?.arm);
+  if (mark === null || lane === undefined) return mark;
+  return { ...mark, t0: lane.guestTime(mark.t0), t1: lane.guestTime(mark.t1) };
 }
 
 function rowName(index: ReturnType<typeof useRunIndex>, mark: Mark | null): string {

@@ -35,11 +35,11 @@ export interface Key {
   readonly what: string;
 }
 
-export function keyList(operation: string): readonly Key[] {
+export function keyList(operation: string, beat = operation): readonly Key[] {
   return [
     { act: 'toggle', keys: [' '], shown: 'Space', what: 'play or pause' },
-    { act: 'beat-back', keys: ['ArrowLeft'], shown: '←', what: `one ${operation} back` },
-    { act: 'beat-on', keys: ['ArrowRight'], shown: '→', what: `one ${operation} on` },
+    { act: 'beat-back', keys: ['ArrowLeft'], shown: '←', what: `one ${beat} back` },
+    { act: 'beat-on', keys: ['ArrowRight'], shown: '→', what: `one ${beat} on` },
     { act: 'event-back', keys: ['Shift+ArrowLeft'], shown: 'Shift ←', what: 'one event back' },
     { act: 'event-on', keys: ['Shift+ArrowRight'], shown: 'Shift →', what: 'one event on' },
     { act: 'step-back', keys: ['PageUp'], shown: 'Page Up', what: 'the step before' },

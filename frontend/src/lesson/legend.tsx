@@ -4,6 +4,7 @@
 import type { Theme } from '../base/theme.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
 import { KindSwatch } from '../views/hog-rows/index.tsx';
+import { viewOf } from '../views/registry.ts';
 
 /** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
@@ -34,11 +35,14 @@ interface Props {
 }
 
 export function Legend({ lesson, scene, theme }: Props) {
+  const view = viewOf(lesson.view);
+  const Swatch = view.Swatch ?? KindSwatch;
+  const kinds = view.legend?.(lesson, scene) ?? legendKinds(lesson, scene);
   return (
     <ul className="legend" aria-label="Legend" data-testid="legend">
-      {legendKinds(lesson, scene).map((kind) => (
+      {kinds.map((kind) => (
         <li key={kind.name} title={kind.title} data-muted={kind.lesson ? undefined : ''}>
-          <KindSwatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
+          <Swatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
           {legendWords(kind)}
         </li>
       ))}

@@ -234,7 +234,7 @@ describe('the patch', () => {
 describe('predict, then check', () => {
   const card = (
     guess: number | null,
-    answer: { ratio: number; choice: number } | null,
+    answer: { words: string; choice: number } | null,
     unfit = '',
   ) =>
     render(
@@ -243,7 +243,6 @@ describe('predict, then check', () => {
         guess={guess}
         answer={answer}
         unfit={unfit}
-        armTitle={(a) => lesson.arms.find((b) => b.name === a)?.title ?? a}
         plural="umounts"
         onGuess={(i) => writeKept(lesson.slug, { guesses: { three: i }, answered: [] })}
         onForget={nothing}
@@ -251,7 +250,10 @@ describe('predict, then check', () => {
     );
 
   it('tells no truth before the guess, and keeps the guess', () => {
-    const { container } = card(null, { ratio: 0.2, choice: 0 });
+    const { container } = card(null, {
+      words: 'So far 2.0 umounts on SRCU for ten on rwsem.',
+      choice: 0,
+    });
     expect(container.querySelector('[data-truth]')).toBeNull();
     expect(screen.queryByTestId('predict-truth')).toBeNull();
     fireEvent.click(screen.getByText('some'));
@@ -259,16 +261,23 @@ describe('predict, then check', () => {
   });
 
   it('then sets the guess against the events', () => {
-    const { container } = card(1, { ratio: 0.21, choice: 0 });
+    const { container } = card(1, {
+      words: 'So far 2.0 umounts on SRCU for ten on rwsem.',
+      choice: 0,
+    });
     expect(container.querySelector('[data-truth]')?.textContent).toContain('few');
     expect(screen.getByTestId('predict-truth').textContent).toContain(
-      '2.1 umounts on SRCU for ten on rwsem',
+      'Counted: So far 2.0 umounts on SRCU for ten on rwsem.',
     );
     expect(screen.getByTestId('predict').textContent).toContain('You expected otherwise');
   });
 
   it('does not answer from a run with other knobs', () => {
-    const { container } = card(1, { ratio: 0.21, choice: 0 }, 'It takes a run with 3 hogs.');
+    const { container } = card(
+      1,
+      { words: 'So far 2.0 umounts on SRCU for ten on rwsem.', choice: 0 },
+      'It takes a run with 3 hogs.',
+    );
     expect(container.querySelector('[data-truth]')).toBeNull();
     expect(screen.getByTestId('predict-truth').textContent).toContain('3 hogs');
   });

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where a viewer is, as the address bar says it: lesson, step, moment, speed, arms, alignment, present. Pure. */
 
-export type Align = 'time' | 'operation' | 'marker';
+import type { Alignment } from '../derive/align.ts';
+
+export type Align = Alignment;
 
 export interface Place {
   /** Slug; null is the front page. */
@@ -14,7 +16,8 @@ export interface Place {
   readonly speed: number | null;
   /** Null lets the scene choose. */
   readonly arms: readonly string[] | null;
-  readonly align: Align;
+  /** Null lets the scene choose. */
+  readonly align: Align | null;
   readonly present: boolean;
 }
 
@@ -24,9 +27,11 @@ export const frontPage: Place = {
   moment: null,
   speed: null,
   arms: null,
-  align: 'time',
+  align: null,
   present: false,
 };
+
+export const alignments: readonly Align[] = ['time', 'operation', 'marker', 'begin'];
 
 const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
@@ -51,7 +56,7 @@ export function readPlace(search: string): Place {
     moment: ms === null ? null : Math.round(ms * 1e6),
     speed: number('speed', 1e-6, 10),
     arms: arms.length > 0 ? [...new Set(arms)] : null,
-    align: align === 'operation' || align === 'marker' ? align : 'time',
+    align: alignments.find((one) => one === align) ?? null,
     present: q.get('present') === '1',
   };
 }
@@ -66,7 +71,7 @@ export function writePlace(place: Place, keep = ''): string {
   if (place.moment !== null) q.set('at', (place.moment / 1e6).toFixed(6).replace(/\.?0+$/, ''));
   if (place.speed !== null) q.set('speed', String(Number(place.speed.toPrecision(3))));
   if (place.arms !== null) q.set('arms', place.arms.join(','));
-  if (place.align !== 'time') q.set('align', place.align);
+  if (place.align !== null) q.set('align', place.align);
   if (place.present) q.set('present', '1');
   const text = q.toString().replaceAll('%2C', ',');
   return text ? `?${text}` : '';

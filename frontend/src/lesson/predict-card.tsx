@@ -3,24 +3,22 @@
 
 import { useEffect, useRef } from 'react';
 import type { Prediction } from '../protocol/lesson.ts';
-import { forTen } from './predict.ts';
 
 interface Props {
   readonly prediction: Prediction;
   /** The viewer's choice, or null. */
   readonly guess: number | null;
   /** What the events say, once enough are counted. */
-  readonly answer: { readonly ratio: number; readonly choice: number } | null;
+  readonly answer: { readonly words: string; readonly choice: number } | null;
   /** Why the events in view cannot answer; empty when they can. */
   readonly unfit: string;
-  readonly armTitle: (arm: string) => string;
   readonly plural: string;
   readonly onGuess: (choice: number) => void;
   readonly onForget: () => void;
 }
 
 export function PredictCard(props: Props) {
-  const { prediction, guess, armTitle, plural } = props;
+  const { prediction, guess, plural } = props;
   const answer = props.unfit ? null : props.answer;
   const truth = guess === null || answer === null ? null : answer.choice;
   const card = useRef<HTMLElement>(null);
@@ -66,7 +64,7 @@ export function PredictCard(props: Props) {
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null
             ? props.unfit || `Now let it run. The answer comes from the ${plural} that are counted.`
-            : `So far ${forTen(answer.ratio)} ${plural} on ${armTitle(prediction.arms[0])} for ten on ${armTitle(prediction.arms[1])}, counted. `}
+            : `Counted: ${answer.words} `}
           {answer !== null && (
             <button type="button" className="link" onClick={props.onForget}>
               ask me again

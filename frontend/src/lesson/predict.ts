@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Predict, then check: what the viewer expected against what the events say. Pure, but for the keeping. */
 
-/** "2.3 for ten of rwsem's" without claiming more digits than the counts carry. */
-export function forTen(ratio: number): string {
-  const ten = ratio * 10;
-  return ten >= 9.95 ? String(Math.round(ten)) : ten.toFixed(1);
-}
-
 /** Small things the viewer did, kept in this browser under one key per lesson. */
 export interface Kept {
   readonly guesses: Readonly<Record<string, number>>;

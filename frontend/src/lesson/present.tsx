@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** For projectors: two lanes, one sentence, large text; clickers change steps. */
 
-import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { momentWords } from '../derive/retime.ts';
+import type { Axis, Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
-import { momentMs } from '../ui/words.ts';
 import type { Playback } from '../views/hooks.tsx';
 import { SourceBadge } from './state-strip.tsx';
 
@@ -44,10 +44,11 @@ export function PresentTop({ lesson, scene, run, kernel }: TopProps) {
 
 interface FootProps {
   readonly playback: Playback;
+  readonly axis: Axis | null;
   readonly onLeave: () => void;
 }
 
-export function PresentFoot({ playback, onLeave }: FootProps) {
+export function PresentFoot({ playback, axis, onLeave }: FootProps) {
   const { state } = playback;
   return (
     <footer className="present-foot">
@@ -55,7 +56,7 @@ export function PresentFoot({ playback, onLeave }: FootProps) {
         {state.mode === 'paused' ? 'play' : 'pause'}
       </button>
       <span className="number" data-testid="moment" data-volatile>
-        {momentMs(state.moment)}
+        {momentWords(axis, state.moment)}
       </span>
       <span className="number">{state.speedWords}</span>
       <button type="button" className="link" onClick={onLeave}>

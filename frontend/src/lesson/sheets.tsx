@@ -2,12 +2,11 @@
 /** What lies one click away: the keys, the caveats, the questions, a mark's raw records. */
 
 import { useEffect, useState } from 'react';
-import { formatNs } from '../base/units.ts';
+import { formatNs, momentMs } from '../base/units.ts';
 import type { Mark } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
-import { momentMs } from '../ui/words.ts';
 import type { Key } from './keyboard.ts';
 
 interface SheetProps {
@@ -126,6 +125,7 @@ type Records =
 interface RecordsProps {
   readonly lesson: Lesson;
   readonly runId: string;
+  /** Its times are guest times. */
   readonly mark: Mark | null;
   readonly rowName: string;
   readonly recorded: boolean;
@@ -150,8 +150,13 @@ export function RecordsSheet({ lesson, runId, mark, rowName, recorded, onClose }
       {mark && (
         <>
           <p className="quiet">
-            {arm?.title} · {rowName} · {momentMs(mark.t0)} to {momentMs(mark.t1)} ·{' '}
-            <b>{formatNs(mark.t1 - mark.t0)}</b>
+            {[arm?.title, rowName, whenWords(mark)].filter(Boolean).join(' · ')}
+            {mark.t1 > mark.t0 && (
+              <>
+                {' · '}
+                <b>{formatNs(mark.t1 - mark.t0)}</b>
+              </>
+            )}
           </p>
           <p className="small quiet">
             <span className="evidence">{kind?.evidence ?? 'counted'}</span>{' '}
@@ -169,6 +174,10 @@ export function RecordsSheet({ lesson, runId, mark, rowName, recorded, onClose }
       )}
     </Dialog>
   );
+}
+
+function whenWords({ t0, t1 }: Mark): string {
+  return t1 > t0 ? `${momentMs(t0)} to ${momentMs(t1)}` : momentMs(t0);
 }
 
 function RecordTable({ events, mark }: { events: readonly RawEvent[]; mark: Mark }) {
@@ -226,7 +235,7 @@ function fieldWords(fields: RawEvent['fields']): string {
 async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Promise<Records> {
   const q = new URLSearchParams({
     around_ns: String(Math.round(mark.t0)),
-    row: String(mark.row),
+    ...(mark.row >= 0 ? { row: String(mark.row) } : {}),
     n: '50',
   });
   const url = `api/runs/${encodeURIComponent(runId)}/lanes/${encodeURIComponent(mark.arm)}/events?${q}`;

@@ -9,6 +9,7 @@ import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useMetrics } from '../store/hooks.tsx';
 import { usePlayback } from '../views/hooks.tsx';
 import { LatencyDots } from '../views/latency-dots/index.tsx';
+import { viewOf } from '../views/registry.ts';
 import { CountsPanel } from './counts-panel.tsx';
 import { openFunctions } from './lit.ts';
 import { MeasuredPanel } from './measured-panel.tsx';
@@ -29,15 +30,20 @@ interface Props {
 }
 
 /** Whether a step has anything to show here. */
-export function hasSide(scene: Scene): boolean {
-  return scene.show.some((what) => what === 'patch' || what === 'latency' || what === 'measured');
+export function hasSide(lesson: Lesson, scene: Scene): boolean {
+  return scene.show.some((what) => what === 'patch') || hasEvidence(lesson, scene);
+}
+
+function hasEvidence(lesson: Lesson, scene: Scene): boolean {
+  const panels = viewOf(lesson.view).panels ?? {};
+  return scene.show.some((what) => what === 'latency' || what === 'measured' || what in panels);
 }
 
 export function Side(props: Props) {
   const { lesson, scene, arms, index, recorded, theme } = props;
   const patch = scene.show.includes('patch');
   const measured = scene.show.includes('measured');
-  const evidence = scene.show.includes('latency') || measured;
+  const evidence = hasEvidence(lesson, scene);
   const [tab, setTab] = useState<'patch' | 'evidence'>('patch');
   const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
   return (
@@ -75,12 +81,43 @@ export function Side(props: Props) {
               onMeasure={props.onMeasure}
             />
           )}
+          <ViewPanels {...{ lesson, scene, index, recorded, theme }} />
           {scene.show.includes('latency') && <Latency {...{ lesson, index, recorded, theme }} />}
           <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />
         </div>
       )}
     </aside>
   );
+}
+
+/** Panels of the lesson's own view that the step asks for. */
+function ViewPanels({
+  lesson,
+  scene,
+  index,
+  recorded,
+  theme,
+}: Pick<Props, 'lesson' | 'scene' | 'index' | 'recorded' | 'theme'>) {
+  const { frame } = usePlayback();
+  if (index === null) return null;
+  const panels = viewOf(lesson.view).panels ?? {};
+  return scene.show.map((name) => {
+    const panel = panels[name];
+    if (panel === undefined) return null;
+    const { Body } = panel;
+    return (
+      <section key={name} className="panel" aria-label={panel.title} data-testid={`panel-${name}`}>
+        <h3 className="eyebrow">
+          {panel.title}{' '}
+          <span className="evidence">
+            {panel.evidence}
+            {recorded ? ', recorded' : ''}
+          </span>
+        </h3>
+        <Body runIndex={index} {...{ lesson, scene, frame, theme, recorded }} />
+      </section>
+    );
+  });
 }
 
 function LitPatch({

@@ -2,10 +2,10 @@
 /** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
 
 import type { ReactNode } from 'react';
-import { speedWords } from '../base/units.ts';
+import { axisSpeedWords, momentWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
+import type { Axis } from '../protocol/lesson.ts';
 import { BackIcon, ForwardIcon, PauseIcon, PlayIcon } from '../ui/icons.tsx';
-import { momentMs } from '../ui/words.ts';
 import type { Align } from './place.ts';
 
 interface Props {
@@ -19,6 +19,12 @@ interface Props {
   readonly empty: boolean;
   /** "umount": one beat is one of these. */
   readonly beat: string;
+  /** "umount": lanes can be aligned by it. */
+  readonly operation: string;
+  /** Which operation `begin` aligns at; null: the step does not speak of one. */
+  readonly nth: number | null;
+  /** What the axis counts; null: guest time. */
+  readonly axis: Axis | null;
   readonly overview: ReactNode;
   readonly onToggle: () => void;
   readonly onBeat: (by: 1 | -1) => void;
@@ -30,8 +36,17 @@ interface Props {
   readonly onWords: () => void;
 }
 
+const plain: readonly Align[] = ['time', 'operation', 'marker'];
+const withBegin: readonly Align[] = ['time', 'begin', 'operation'];
+
+function alignWords(name: Align, { operation, axis, nth }: Props): string {
+  if (name === 'time') return axis?.plural ?? 'time';
+  if (name === 'begin') return `${operation} ${nth}`;
+  return name === 'operation' ? operation : name;
+}
+
 export function Transport(props: Props) {
-  const { moving, moment, speed, align, armed, live, empty, beat } = props;
+  const { moving, moment, speed, align, armed, live, empty, beat, nth } = props;
   return (
     <footer className="transport" data-testid="transport">
       <div className="transport-left">
@@ -73,7 +88,7 @@ export function Transport(props: Props) {
             <ForwardIcon />
           </button>
           <output className="moment number" aria-label="Moment" data-testid="moment" data-volatile>
-            {momentMs(moment)}
+            {momentWords(props.axis, moment)}
           </output>
         </div>
         <label className="speed">
@@ -84,12 +99,12 @@ export function Transport(props: Props) {
             max="1"
             step="any"
             value={sliderOf(speed)}
-            aria-valuetext={speedWords(speed)}
+            aria-valuetext={axisSpeedWords(props.axis, speed)}
             onChange={(e) => props.onSpeed(speedOf(Number(e.target.value)))}
             data-testid="speed"
           />
           <span className="small quiet number" data-testid="speed-words">
-            {speedWords(speed)}
+            {axisSpeedWords(props.axis, speed)}
           </span>
         </label>
       </div>
@@ -100,7 +115,7 @@ export function Transport(props: Props) {
         <div className="align-row">
           <span className="small quiet">align by</span>
           <fieldset className="segments" aria-label="Align lanes by">
-            {(['time', 'operation', 'marker'] as const).map((name) => (
+            {(nth === null ? plain : withBegin).map((name) => (
               <button
                 key={name}
                 type="button"
@@ -109,7 +124,7 @@ export function Transport(props: Props) {
                 onClick={() => props.onAlign(name)}
                 data-testid={`align-${name}`}
               >
-                {name === 'operation' ? beat : name}
+                {alignWords(name, props)}
               </button>
             ))}
           </fieldset>

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { RunIndex } from '../derive/types.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import type { Playback } from '../views/hooks.tsx';
-import type { Place } from './place.ts';
+import type { Align, Place } from './place.ts';
 import type { Go } from './use-place.ts';
 
 /** A recording comes in many messages; when none came for so long, it is whole. */
@@ -52,7 +52,7 @@ export function useScene(
     setUsualSpeed(player.now().speed);
     if (!settled) return;
     there.current = here;
-    player.align(at.align);
+    player.align(at.align ?? scene.align, scene.operation);
     if (at.speed !== null) player.setSpeed(at.speed);
     if (restore && at.moment !== null) player.seek(at.moment);
   }, [scene, runId, settled]);
@@ -71,7 +71,13 @@ export function useScene(
 }
 
 /** A still moment is written into the address; a moving one is not. */
-export function useAddress(playback: Playback, usual: number, ready: boolean, go: Go): void {
+export function useAddress(
+  playback: Playback,
+  usual: number,
+  usualAlign: Align,
+  ready: boolean,
+  go: Go,
+): void {
   const { mode, moment, speed, alignment } = playback.state;
   const at = mode === 'paused' ? Math.round(moment) : null;
   useEffect(() => {
@@ -81,13 +87,13 @@ export function useAddress(playback: Playback, usual: number, ready: boolean, go
         {
           moment: at,
           speed: Math.abs(speed / usual - 1) < 0.01 ? null : speed,
-          align: alignment,
+          align: alignment === usualAlign ? null : alignment,
         },
         'replace',
       );
     }, 300);
     return () => clearTimeout(timer);
-  }, [ready, at, speed, alignment, usual, go]);
+  }, [ready, at, speed, alignment, usual, usualAlign, go]);
 }
 
 /** Tells tests and screenshots that nothing moves and nothing is awaited. */

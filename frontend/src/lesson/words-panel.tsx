@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The picture's twin in words: a sentence for the moment, a summary of the window, marks nearby. */
 
+import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';
-import { momentMs } from '../ui/words.ts';
+import { useLesson } from '../store/hooks.tsx';
 import { useNearby, usePlayback, useSummary } from '../views/hooks.tsx';
 
 interface Props {
@@ -15,11 +16,12 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
   const summary = useSummary();
   const nearby = useNearby();
   const { state } = usePlayback();
+  const axis = useLesson()?.axis ?? null;
   return (
     <section className="words" aria-label="The picture in words" data-testid="words">
       <header>
         <p className="eyebrow">
-          In words, at <span className="number">{momentMs(state.moment)}</span>{' '}
+          In words, at <span className="number">{momentWords(axis, state.moment)}</span>{' '}
           <span className="evidence">counted</span>
         </p>
         <button type="button" className="link" onClick={onClose}>
@@ -30,8 +32,8 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
         {sentence && <p>{sentence}</p>}
         <h3>The window</h3>
         <ul className="summary">
-          {summary.map((lane) => (
-            <li key={lane.arm}>{lane.sentence}</li>
+          {summary.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
           ))}
         </ul>
         <h3>Nearby</h3>

@@ -50,7 +50,7 @@ const kind = z.object({
   name: z.string(),
   title: z.string(),
   colour: z.enum(['work', 'wait', 'mechanism', 'gain', 'vain', 'hazard', 'idle', 'other']),
-  layer: z.enum(['state', 'function', 'track']),
+  layer: z.enum(['state', 'function', 'track', 'mark']),
   evidence: z.enum(['measured', 'counted', 'modelled']).default('counted'),
   lesson: z.boolean().default(true),
 });
@@ -67,24 +67,43 @@ const scene = z.object({
   title: z.string(),
   arms: z.array(z.string()),
   params: z.record(z.string(), z.number()).default({}),
-  window_ms: z.number().positive(),
+  /** 0: as long as what is looked at. */
+  window_ms: z.number().nonnegative().default(0),
+  /** The same where the axis counts points. */
+  window_steps: z.number().int().nonnegative().default(0),
   seconds: z.number().positive().default(5),
-  moment: z.enum(['first_op', 'start', 'longest_wait', 'reader', 'newest']).default('newest'),
+  /** Where to look: one of the names that every view knows, or one of the view's own. */
+  moment: z.string().default('newest'),
+  align: z.enum(['time', 'operation', 'marker', 'begin']).default('time'),
+  /** The operation that lanes are aligned at, from 1. */
+  operation: z.number().int().positive().default(1),
   focus: many(z.string()),
-  show: many(z.enum(['knobs', 'patch', 'latency', 'measured', 'tracks', 'links'])),
-  sentence: z
-    .enum(['one_op', 'waits', 'wakes', 'rates', 'expedited', 'reader', 'none'])
-    .default('none'),
+  /** knobs, patch, latency, measured, and parts of the view. */
+  show: many(z.string()),
+  /** One of the view's sentences. */
+  sentence: z.string().default('none'),
   predict: z.string().nullish(),
+  workload: z.string().nullish(),
 });
 
 const prediction = z.object({
   question: z.string(),
   choices: z.array(z.string()),
-  metric: z.enum(['ops_ratio']),
+  /** ops_ratio, or one of the view's answers. */
+  metric: z.string(),
+  unit: z.string().default(''),
   arms: z.tuple([z.string(), z.string()]),
   bounds: z.array(z.number()),
   params: z.record(z.string(), z.number()).default({}),
+});
+
+const point = z.object({ name: z.string(), title: z.string(), fields: many(z.string()) });
+
+const axis = z.object({
+  point: z.string(),
+  title: z.string(),
+  unit: z.string(),
+  plural: z.string(),
 });
 
 const question = z.object({
@@ -143,6 +162,15 @@ export const numbersLesson = common.extend({
 export const lesson = common.extend({
   view: z.string(),
   operation: z.object({ name: z.string(), plural: z.string() }),
+  /** What an arrow key moves by; null: the operation. */
+  beat: z
+    .object({ point: z.string(), name: z.string(), plural: z.string() })
+    .nullish()
+    .transform((one) => one ?? null),
+  /** What the rows of threads are called. */
+  thread: z.string().default('hog'),
+  points: many(point),
+  axis: axis.nullish().transform((one) => one ?? null),
   kinds: z.array(kind),
   tracks: many(track),
   lit: many(lit),
@@ -169,8 +197,9 @@ export type Prediction = Lesson['predictions'][string];
 export type Question = Lesson['questions'][number];
 export type Patch = z.infer<typeof patch>;
 export type Recording = z.infer<typeof recording>;
+export type PointFacts = Lesson['points'][number];
+export type Axis = NonNullable<Lesson['axis']>;
 export type Lit = Lesson['lit'][number];
-export type SentenceKind = Scene['sentence'];
 
 /** The number of a kind on the wire; -1 if the lesson has no such kind. */
 export function kindNumber(of: Pick<Lesson, 'kinds'>, name: string): number {

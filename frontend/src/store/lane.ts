@@ -11,7 +11,7 @@ import type {
   MetricsMessage,
   RowsMessage,
 } from '../protocol/messages.ts';
-import { LinkColumns, OpColumns, SpanColumns } from './tables.ts';
+import { LinkColumns, OpColumns, PointColumns, SpanColumns } from './tables.ts';
 
 export interface Row {
   readonly row: number;
@@ -36,10 +36,13 @@ export interface Limits {
 
 export const defaultLimits: Limits = { spans: 1_500_000, lines: 200 };
 
-type TableName = 'spans' | 'ops' | 'links' | 'open';
+type Kept = 'spans' | 'ops' | 'links' | 'points';
+type TableName = Kept | 'open';
+
+const tableNames: ReadonlySet<string> = new Set(['spans', 'ops', 'links', 'points', 'open']);
 
 function isTable(name: string): name is TableName {
-  return name === 'spans' || name === 'ops' || name === 'links' || name === 'open';
+  return tableNames.has(name);
 }
 
 export class LaneStore {
@@ -47,6 +50,7 @@ export class LaneStore {
   readonly spans = new SpanColumns();
   readonly ops = new OpColumns();
   readonly links = new LinkColumns();
+  readonly points = new PointColumns();
   /** Spans still open at the watermark; replaced as a whole. */
   readonly open = new SpanColumns();
   rows: readonly Row[] = [];
@@ -91,6 +95,7 @@ export class LaneStore {
       if (batch.table !== 'links') this.#closeGap(batch.table, batch);
       this[batch.table].append(batch.columns, batch.n);
       if (batch.table === 'spans' && this.spans.length > this.#limits.spans) this.#evict();
+      if (batch.table === 'points' && this.points.length > this.#limits.spans) this.#evictPoints();
     }
     if (batch.watermark_ns > this.watermark) this.watermark = ns(batch.watermark_ns);
     this.version += 1;
@@ -121,7 +126,7 @@ export class LaneStore {
     return true;
   }
 
-  #restart(table: 'spans' | 'ops' | 'links'): void {
+  #restart(table: Kept): void {
     this[table].clear();
     this.#openGaps.delete(table);
     this.gaps = this.gaps.filter((g) => g.table !== table);
@@ -148,13 +153,15 @@ export class LaneStore {
   }
 
   /** What this browser was not sent lies between what it has and what comes now: lost here, not idle. */
-  #closeGap(table: 'spans' | 'ops', batch: BatchMessage): void {
+  #closeGap(table: 'spans' | 'ops' | 'points', batch: BatchMessage): void {
     const rows = this.#openGaps.get(table);
     if (rows === undefined) return;
     this.#openGaps.delete(table);
-    const { t1, length } = this[table];
-    const from = length > 0 ? t1[length - 1]! : 0;
-    const to = Math.max(from, batch.columns['t1_ns']?.[0] ?? from);
+    const { length } = this[table];
+    const ends = table === 'points' ? this.points.t : this[table].t1;
+    const from = length > 0 ? ends[length - 1]! : 0;
+    const next = batch.columns[table === 'points' ? 't_ns' : 't1_ns'];
+    const to = Math.max(from, next?.[0] ?? from);
     const events = rows > 0 ? rows : null;
     this.losses = [
       ...this.losses.slice(-999),
@@ -180,10 +187,15 @@ export class LaneStore {
     }
   }
 
+  #evictPoints(): void {
+    this.points.evict(Math.floor(this.#limits.spans * 0.75));
+    this.historyFrom = ns(Math.max(this.historyFrom, this.points.t[0] ?? 0));
+  }
+
   #evict(): void {
     this.spans.evict(Math.floor(this.#limits.spans * 0.75));
     this.ops.evict(this.#limits.spans);
     this.links.evict(this.#limits.spans);
-    this.historyFrom = ns(this.spans.t1[0] ?? 0);
+    this.historyFrom = ns(Math.max(this.historyFrom, this.spans.t1[0] ?? 0));
   }
 }

@@ -34,6 +34,23 @@ export interface LinkTable {
   readonly id: Uint32Array;
 }
 
+/** Single events with their fields, in order of time. */
+export interface PointTable {
+  readonly length: number;
+  readonly t: Float64Array;
+  /** Number in the lesson's list of points. */
+  readonly kind: Uint8Array;
+  readonly cpu: Int16Array;
+  readonly tid: Int32Array;
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+  readonly c: Float64Array;
+  readonly d: Float64Array;
+  readonly e: Float64Array;
+  readonly f: Float64Array;
+  readonly id: Uint32Array;
+}
+
 /** A batch lacks a column that its table needs. */
 export class ColumnMissing extends Error {
   override readonly name = 'ColumnMissing';
@@ -118,5 +135,32 @@ export class LinkColumns extends Growing implements LinkTable {
   from = new Int32Array(0);
   to = new Int32Array(0);
   kind = new Uint8Array(0);
+  id = new Uint32Array(0);
+}
+
+export class PointColumns extends Growing implements PointTable {
+  protected readonly wire = {
+    t: 't_ns',
+    kind: 'kind',
+    cpu: 'cpu',
+    tid: 'tid',
+    a: 'a',
+    b: 'b',
+    c: 'c',
+    d: 'd',
+    e: 'e',
+    f: 'f',
+    id: 'id',
+  };
+  t = new Float64Array(0);
+  kind = new Uint8Array(0);
+  cpu = new Int16Array(0);
+  tid = new Int32Array(0);
+  a = new Float64Array(0);
+  b = new Float64Array(0);
+  c = new Float64Array(0);
+  d = new Float64Array(0);
+  e = new Float64Array(0);
+  f = new Float64Array(0);
   id = new Uint32Array(0);
 }

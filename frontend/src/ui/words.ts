@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Words for the readouts that base/units.ts has not. Pure; always en, so that a shared screenshot reads alike everywhere. */
 
-/** The moment as the readout shows it, always with the same width: "1,234.567 ms". */
-export function momentMs(ns: number): string {
-  const ms = ns / 1e6;
-  return `${ms.toLocaleString('en', { minimumFractionDigits: 3, maximumFractionDigits: 3 })} ms`;
-}
-
 /** 2026-03-01T10:20:30Z -> "1 Mar 2026". */
 export function day(iso: string): string {
   const at = new Date(iso);

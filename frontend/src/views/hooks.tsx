@@ -12,28 +12,31 @@ import {
 } from 'react';
 import { must } from '../base/assert.ts';
 import { frameLoop } from '../base/raf.ts';
-import { type Nanos, ns, speedWords } from '../base/units.ts';
+import { millisecond, type Nanos, ns } from '../base/units.ts';
 import { type Alignment, laneTime } from '../derive/align.ts';
 import type { Direction } from '../derive/beats.ts';
 import { frameEnd } from '../derive/episodes.ts';
-import { placeOf } from '../derive/moments.ts';
+import { placeOf, spanOf } from '../derive/moments.ts';
 import type { Mode, PlaybackState, World } from '../derive/playback.ts';
 import { Player } from '../derive/player.ts';
-import { type Answer, answerOf } from '../derive/prediction.ts';
+import { type Answer, opsRatio } from '../derive/prediction.ts';
 import { opsUpTo } from '../derive/query.ts';
+import { axisSpeedWords } from '../derive/retime.ts';
 import { indexRun, pickLanes } from '../derive/run-index.ts';
-import { sentenceOf } from '../derive/sentences.ts';
-import { type LaneSummary, type NearbyRow, nearbyOf, summaryOf } from '../derive/summary.ts';
+import type { NearbyRow } from '../derive/summary.ts';
 import type { Frame, FrameSource, Mark, RunIndex } from '../derive/types.ts';
-import type { Lesson, Scene, SentenceKind } from '../protocol/lesson.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { useEventsVersion, useLesson, useStore } from '../store/hooks.tsx';
 import type { Store } from '../store/store.ts';
+import { viewOf } from './registry.ts';
+import type { Counts } from './types.ts';
 
 interface Stage {
   readonly player: Player;
   /** The index of the lanes on show, brought up to date at the call. */
   readonly index: () => RunIndex | null;
   readonly whole: () => RunIndex | null;
+  readonly lesson: () => Lesson | null;
 }
 
 const Context = createContext<Stage | null>(null);
@@ -67,7 +70,8 @@ export function PlaybackProvider({
       return all === null || wanted === undefined ? all : pickLanes(all, wanted);
     };
     const world = (): World => ({ index: index(), reduced: reducedMotion() });
-    return { player: new Player(frameLoop, world), index, whole };
+    const lesson = () => store.lesson.get();
+    return { player: new Player(frameLoop, world), index, whole, lesson };
   }, [store]);
   useEffect(() => stage.player.run(), [stage]);
   useEffect(() => store.events.subscribe(() => stage.player.nudge()), [store, stage]);
@@ -116,7 +120,7 @@ export interface Playback {
   readonly event: (direction: Direction) => void;
   readonly nextLongWait: () => void;
   readonly firstDivergence: () => void;
-  readonly align: (alignment: Alignment) => void;
+  readonly align: (alignment: Alignment, nth?: number) => void;
   readonly select: (mark: Mark | null) => void;
   readonly focus: (kinds: readonly string[]) => void;
   /** Goes to where a scene looks. `paused` keeps it still, for links that restore a moment. */
@@ -149,14 +153,17 @@ function actions(stage: Stage) {
     event: (direction: Direction) => player.do({ type: 'event', direction }),
     nextLongWait: () => player.do({ type: 'long_wait' }),
     firstDivergence: () => player.do({ type: 'divergence' }),
-    align: (alignment: Alignment) => player.do({ type: 'align', alignment }),
+    align: (alignment: Alignment, nth?: number) =>
+      player.do({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }) }),
     select: (mark: Mark | null) => player.do({ type: 'select', mark }),
     focus: (kinds: readonly string[]) => player.do({ type: 'focus', kinds }),
     goto: (scene: Scene, paused = false) => {
       const index = stage.index();
-      const span = scene.window_ms * 1e6;
+      const lesson = stage.lesson();
+      const span = spanOf(scene) || millisecond;
       const nowhere = { start: ns(0), span, moment: ns(0), follows: true, known: false };
-      const place = index === null ? nowhere : placeOf(index, scene);
+      const own = lesson === null ? {} : viewOf(lesson.view).moments;
+      const place = index === null ? nowhere : placeOf(index, scene, own);
       const { seconds, focus } = scene;
       player.do({ type: 'place', place, seconds, focus, paused });
     },
@@ -176,7 +183,7 @@ export function usePlayback(): Playback {
         live: index?.live ?? false,
         reduced: reducedMotion(),
         watermark: index === null ? ns(0) : frameEnd(index, state.offset),
-        speedWords: speedWords(state.speed),
+        speedWords: axisSpeedWords(index?.axis ?? null, state.speed),
       },
     }),
     [acts, state, index],
@@ -211,22 +218,44 @@ function useDerived<T>(
   return kept.current.value;
 }
 
-/** The scene's sentence, now. */
-export function useSentence(kind: SentenceKind): string {
-  return useDerived((index, frame, lesson) => sentenceOf(kind, index, frame, lesson), '', kind);
+/** The scene's sentence, now: one of its view's. */
+export function useSentence(kind: string): string {
+  return useDerived(
+    (index, frame, lesson) => viewOf(lesson.view).sentences[kind]?.(index, frame, lesson) ?? '',
+    '',
+    kind,
+  );
 }
 
-const noSummary: readonly LaneSummary[] = [];
+const noSummary: readonly string[] = [];
 
-export function useSummary(): readonly LaneSummary[] {
-  return useDerived<readonly LaneSummary[]>(summaryOf, noSummary, 'summary');
+/** The window in words, a sentence per lane. */
+export function useSummary(): readonly string[] {
+  return useDerived<readonly string[]>(
+    (index, frame, lesson) => viewOf(lesson.view).summary(index, frame, lesson),
+    noSummary,
+    'summary',
+  );
 }
 
 const noRows: readonly NearbyRow[] = [];
 
 /** At most 50 marks near the moment. Costs some work: use it only while the table is open. */
 export function useNearby(): readonly NearbyRow[] {
-  return useDerived<readonly NearbyRow[]>(nearbyOf, noRows, 'nearby');
+  return useDerived<readonly NearbyRow[]>(
+    (index, frame, lesson) => viewOf(lesson.view).table(index, frame, lesson),
+    noRows,
+    'nearby',
+  );
+}
+
+/** The counts of the lesson's view at this moment; null if it has none of its own. */
+export function useCountTable(): Counts | null {
+  return useDerived<Counts | null>(
+    (index, frame, lesson) => viewOf(lesson.view).counts?.(index, frame, lesson) ?? null,
+    null,
+    'counts of the view',
+  );
 }
 
 export interface LaneCount {
@@ -254,8 +283,10 @@ export function usePrediction(id: string | null | undefined): Answer | null {
   const lesson = useLesson();
   const whole = useWholeIndex();
   const prediction = id == null ? undefined : lesson?.predictions[id];
-  if (prediction === undefined || whole === null) return null;
-  return answerOf(prediction, whole);
+  if (prediction === undefined || whole === null || lesson === null) return null;
+  const own = viewOf(lesson.view).answers?.[prediction.metric];
+  const answer = own ?? (prediction.metric === 'ops_ratio' ? opsRatio : null);
+  return answer?.(whole, prediction, lesson) ?? null;
 }
 
 /** Is this mark what a question asks to point at? */

@@ -16,13 +16,20 @@ export function collectViews(modules: Modules): ReadonlyMap<string, ViewKind> {
   return views;
 }
 
-const found = collectViews(import.meta.glob('./*/index.tsx', { eager: true }));
+const modules = import.meta.glob('./*/index.tsx', { eager: true }) as Modules;
+let found: ReadonlyMap<string, ViewKind> | null = null;
+
+/** All there are. Looked up late: a view's panels use hooks that use this file. */
+export function allViews(): ReadonlyMap<string, ViewKind> {
+  found ??= collectViews(modules);
+  return found;
+}
 
 /** The view of a kind. Throws, naming the kinds there are. */
 export function viewOf(kind: string): ViewKind {
-  const view = found.get(kind);
+  const view = allViews().get(kind);
   if (view === undefined) {
-    throw new Error(`no view of kind '${kind}'; there are: ${[...found.keys()].join(', ')}`);
+    throw new Error(`no view of kind '${kind}'; there are: ${[...allViews().keys()].join(', ')}`);
   }
   return view;
 }

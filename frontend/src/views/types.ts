@@ -3,9 +3,11 @@
 
 import type { ComponentType, ReactNode } from 'react';
 import type { Theme } from '../base/theme.ts';
+import type { Finder } from '../derive/moments.ts';
+import type { Answer } from '../derive/prediction.ts';
 import type { NearbyRow } from '../derive/summary.ts';
-import type { Frame, FrameSource, Mark, RunIndex, Size } from '../derive/types.ts';
-import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { Frame, FrameSource, KindFacts, Mark, RunIndex, Size } from '../derive/types.ts';
+import type { Kind, Lesson, Prediction, Scene } from '../protocol/lesson.ts';
 import type { Pen, TileMaker } from './paints.ts';
 
 export interface CanvasProps {
@@ -36,6 +38,38 @@ export interface Drawing {
   readonly show?: Scene['show'];
 }
 
+/** A sentence about this moment, read off the index; empty while there is nothing to say. */
+export type Sentence = (index: RunIndex, frame: Frame, lesson: Lesson) => string;
+
+/** Where a scene looks; null: there is nothing of the kind in this run. */
+export type MomentFinder = Finder;
+
+/** The truth about a prediction; null while the run cannot tell. */
+export type Answerer = (index: RunIndex, prediction: Prediction, lesson: Lesson) => Answer | null;
+
+/** Counts of the whole run so far, a row per arm. */
+export interface Counts {
+  readonly heads: readonly string[];
+  readonly rows: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What a panel beside the stage is given. */
+export interface PanelProps {
+  readonly runIndex: RunIndex;
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly frame: FrameSource;
+  readonly theme: Theme;
+  readonly recorded: boolean;
+}
+
+/** A panel that a scene's `show` asks for by name. */
+export interface Panel {
+  readonly title: string;
+  readonly evidence: 'measured' | 'counted' | 'modelled';
+  readonly Body: ComponentType<PanelProps>;
+}
+
 export interface ViewKind {
   readonly kind: string;
   /** Layers and tables it draws; a lesson without them has nothing for it. */
@@ -55,5 +89,25 @@ export interface ViewKind {
     show?: Scene['show'],
     fontSize?: number,
   ) => number;
+  /** The sentences that a scene may ask for; 'none' needs no entry. */
+  readonly sentences: Readonly<Record<string, Sentence>>;
+  /** Moments beyond those that every view knows. */
+  readonly moments?: Readonly<Record<string, MomentFinder>>;
+  /** Answers to predictions beyond ops_ratio. */
+  readonly answers?: Readonly<Record<string, Answerer>>;
+  readonly panels?: Readonly<Record<string, Panel>>;
+  readonly counts?: (index: RunIndex, frame: Frame, lesson: Lesson) => Counts;
+  /** Kinds in the legend of a scene; without it those in focus, or all of the lesson. */
+  readonly legend?: (lesson: Lesson, scene: Scene) => readonly Kind[];
+  /** How a kind looks; without it the brush of the time views. */
+  readonly Swatch?: ComponentType<SwatchProps>;
   readonly Canvas: ComponentType<CanvasProps>;
+}
+
+export interface SwatchProps {
+  readonly kind: string;
+  readonly kinds: readonly KindFacts[];
+  readonly theme: Theme;
+  readonly width?: number;
+  readonly height?: number;
 }

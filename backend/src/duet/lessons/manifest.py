@@ -228,6 +228,14 @@ class Axis(Strict):
     plural: str
 
 
+class Beat(Strict):
+    """What one press of an arrow key moves by, where that is not the operation."""
+
+    point: Name
+    name: str
+    plural: str
+
+
 class Operation(Strict):
     """What one operation is: from `open` to `close` on one thread."""
 
@@ -252,10 +260,13 @@ class Scene(Strict):
     title: str
     arms: tuple[Name, ...]
     params: dict[str, int] = Field(default_factory=dict)
-    window_ms: float = Field(gt=0)
+    window_ms: float = Field(default=0, ge=0, description="0: as long as what is looked at")
+    window_steps: int = Field(
+        default=0, ge=0, description="the same where the axis counts; one of the two at most"
+    )
     seconds: float = Field(default=5, gt=0, description="wall seconds the window lasts at 1x")
     moment: Name = Field(default="newest", description="where to look; the view knows the names")
-    align: Literal["time", "operation", "marker"] = "time"
+    align: Literal["time", "operation", "marker", "begin"] = "time"
     operation: int = Field(default=1, ge=1, description="the one that lanes are aligned at")
     focus: tuple[Name, ...] = Field(default=(), description="kinds in focus; others are muted")
     show: tuple[Name, ...] = Field(
@@ -344,6 +355,8 @@ class Lesson(Strict):
     memory_mb: int = Field(default=512, ge=128, le=8192, description="of each guest")
     metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
     operation: Operation | None = None
+    beat: Beat | None = Field(default=None, description="none: the operation")
+    thread: str = Field(default="hog", description="what a row's thread is called")
     kinds: tuple[Kind, ...] = ()
     probes: tuple[Probe, ...] = ()
     spans: tuple[Span, ...] = ()
@@ -386,7 +399,8 @@ class Lesson(Strict):
         used += [("arm", q.arm, arms) for q in self.questions]
         used += [("probe", p.probe, probes) for p in self.points]
         used += [("param", n, set(self.params)) for p in self.probes for n in p.explain_max]
-        used += [("point", self.axis.point, {p.name for p in self.points})] if self.axis else []
+        counted = [one.point for one in (self.axis, self.beat) if one]
+        used += [("point", name, {p.name for p in self.points}) for name in counted]
         workloads = set(self.workloads)
         used += [("workload", s.workload, workloads) for s in self.scenes if s.workload]
         used += [("kind", q.kind, kinds) for q in self.questions]

@@ -3,6 +3,8 @@
 
 import { type CSSProperties, useCallback, useMemo, useRef, useState } from 'react';
 import type { Theme } from '../../base/theme.ts';
+import { waitMoments } from '../../derive/moments.ts';
+import { rowSentences } from '../../derive/sentences.ts';
 import { nearbyOf, summaryOf } from '../../derive/summary.ts';
 import type { KindFacts, Mark } from '../../derive/types.ts';
 import { canvasTiles } from '../paints.ts';
@@ -200,5 +202,7 @@ export const view: ViewKind = {
   table: nearbyOf,
   preferredHeight: (index, lesson, show, fontSize) =>
     preferredHeight(index, scoreOf(lesson, show, null, fontSize)),
+  sentences: rowSentences,
+  moments: waitMoments,
   Canvas: HogRowsCanvas,
 };

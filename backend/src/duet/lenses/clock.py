@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest's own clock, read from its memory.
+
+CLOCK_MONOTONIC as of the last tick (`tk_core`, kernel/time/timekeeping.c), and the time of
+the newest trace event (`write_stamp` of each CPU's ring buffer), which is the same clock
+(trace_clock=mono). The later of the two is the guest's time, at least.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from duet.lenses.kernel import Kernel, LensError
+from duet.lenses.memory import Gone, Memory
+
+DEFAULT_TICK_NS = 10_000_000
+MAX_CPUS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Guest nanoseconds: at the last tick, and of the newest event (0: none)."""
+
+    tick_ns: int
+    event_ns: int
+
+    @property
+    def at_least_ns(self) -> int:
+        """The guest's clock has come at least so far."""
+        return max(self.tick_ns, self.event_ns)
+
+
+class GuestClock:
+    """Resolves once, reads in a few microseconds.
+
+    Raises:
+        LensError: this kernel keeps its time elsewhere.
+    """
+
+    def __init__(self, kernel: Kernel, memory: Memory) -> None:
+        self._memory = memory
+        base, read = "struct timekeeper", "struct tk_read_base"
+        mono = kernel.offset(base, "tkr_mono")
+        self._seq = kernel.address("tk_core")
+        # The anonymous struct of tk_core: seqcount_raw_spinlock_t seq, then the timekeeper.
+        self._base = self._seq + _aligned(kernel.size("seqcount_raw_spinlock_t")) + mono
+        self._shift = kernel.offset(read, "shift")
+        self._nsec = kernel.offset(read, "xtime_nsec")
+        self._ktime = kernel.offset(read, "base")
+        self._size = kernel.size(read)
+        tick = kernel.find("tick_nsec")
+        self.tick_ns = (memory.u64(tick) if tick else 0) or DEFAULT_TICK_NS
+        self._stamps = self._find_stamps(kernel)
+
+    def read(self) -> Reading:
+        """Now.
+
+        Raises:
+            Gone: the guest cannot be read.
+        """
+        raw = self._memory.read(self._base, self._size)
+        (shift,) = struct.unpack_from("<I", raw, self._shift)
+        (nsec,) = struct.unpack_from("<Q", raw, self._nsec)
+        (ktime,) = struct.unpack_from("<q", raw, self._ktime)
+        stamps = [self._memory.u64(address) for address in self._stamps]
+        return Reading(ktime + (nsec >> shift), max(stamps, default=0))
+
+    def _find_stamps(self, kernel: Kernel) -> list[int]:
+        """Addresses of each CPU's write_stamp; none if the kernel traces otherwise."""
+        try:
+            where = (
+                kernel.address("global_trace")
+                + kernel.offset("struct trace_array", "array_buffer")
+                + kernel.offset("struct array_buffer", "buffer")
+            )
+            buffer = self._memory.u64(where)
+            array = self._memory.u64(buffer + kernel.offset("struct trace_buffer", "buffers"))
+            stamp = kernel.offset("struct ring_buffer_per_cpu", "write_stamp")
+            cpus = self._memory.once(buffer + kernel.offset("struct trace_buffer", "cpus"), 4)
+            (count,) = struct.unpack("<i", cpus)
+            per_cpu = [self._memory.u64(array + 8 * cpu) for cpu in range(min(count, MAX_CPUS))]
+            return [address + stamp for address in per_cpu if address]
+        except (LensError, Gone):
+            return []
+
+
+def _aligned(size: int) -> int:
+    return (size + 7) & ~7

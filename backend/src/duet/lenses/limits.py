@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every wait and every bound of the lenses, by name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ATTACH_S: Final = 20.0
+"""From the start of the x-ray's process to an attached, symbolised guest. Usual: 1 s."""
+
+ATTACH_BEFORE_RUN_S: Final = 5.0
+"""So long a run waits for its lens before it starts; afterwards the lens comes when it comes."""
+
+SAMPLE_S: Final = 10.0
+"""Without a sample for so long the process is given up. Usual: 1-15 ms a sample."""
+
+MAX_HZ: Final = 30
+ROUTE_BYTES: Final = 64 << 10
+"""Read once to tell the fast route from the slow one, if drgn has not said which it is."""
+
+ROUTE_FAST_S: Final = 0.05
+"""The process's memory gives ROUTE_BYTES in under 1 ms; QMP text takes seconds."""
+
+TORN_TRIES: Final = 3
+"""Memory that two reads see differently is read so often again."""
+
+FAILED_IN_A_ROW: Final = 5
+"""So many samples of a probe may fail one after another; then the guest is taken for gone."""
+
+QUEUE_BYTES: Final = 4 << 20
+"""Samples that wait for the server inside the x-ray's process; then the newest are dropped."""
+
+FRAME_BYTES: Final = 16 << 20
+"""The longest message of that process; a longer one means that it is not ours."""
+
+PENDING_SAMPLES: Final = 512
+"""Samples that wait until it is known when the workload has started."""
+
+MAX_MEMCGS: Final = 8192
+MAX_SHRINKERS: Final = 16384
+MAX_EXTENTS: Final = 16384
+MAX_INODES: Final = 4096
+MAX_DENTRIES: Final = 4096
+"""Bounds of walks: a list that changes under the read may become a ring."""

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads of memory that changes meanwhile: twice, compared, counted.
+
+A read is torn when two reads one after the other differ: then the guest was writing. It is
+tried again a bounded number of times; what still differs is used as it was read last, and
+told. A read that fails (the address is gone) raises Gone inside the probe and is counted.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Protocol
+
+from duet.lenses.limits import TORN_TRIES
+
+DIRECT_MAP = 0xFFFF_8880_0000_0000
+"""Where x86-64 maps all memory, without KASLR (which no config of ours has)."""
+DIRECT_END = DIRECT_MAP + (1 << 40)
+PAGE = 4096
+_U64 = struct.Struct("<Q")
+_LIST = struct.Struct("<QQ")
+
+
+class Gone(Exception):
+    """The memory cannot be read, or what it says cannot be."""
+
+
+class Target(Protocol):
+    """What is read: a drgn.Program, or bytes of a test."""
+
+    def read(self, address: int, size: int, physical: bool = False) -> bytes:
+        """`size` bytes."""
+        ...
+
+
+class Memory:
+    """The guest's memory, with counts of what went wrong.
+
+    Args:
+        target: raises an Exception of any kind when an address cannot be read.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.torn = 0
+        self.failed = 0
+        self.unsettled = 0
+        """Reads that were still torn at the last try."""
+        self.reads = 0
+        self._pages: dict[int, tuple[bytes, bytes]] = {}
+
+    def begin(self) -> None:
+        """A new sample: what was read of pages is old."""
+        self._pages.clear()
+
+    def once(self, address: int, size: int) -> bytes:
+        """One read, for what is known not to change.
+
+        Raises:
+            Gone: it cannot be read.
+        """
+        self.reads += 1
+        try:
+            if DIRECT_MAP <= address < DIRECT_END:
+                return self._target.read(address - DIRECT_MAP, size, True)
+            return self._target.read(address, size)
+        except Exception as error:
+            self.failed += 1
+            raise Gone(str(error)) from error
+
+    def read(self, address: int, size: int) -> bytes:
+        """Two equal reads, or the last of a bounded number.
+
+        Raises:
+            Gone: it cannot be read.
+        """
+        former = self.once(address, size)
+        for _ in range(TORN_TRIES):
+            now = self.once(address, size)
+            if now == former:
+                return now
+            self.torn += 1
+            former = now
+        self.unsettled += 1
+        return former
+
+    def paged(self, address: int, size: int) -> bytes:
+        """As read(), for many small objects that lie side by side: whole pages are kept.
+
+        Raises:
+            Gone: it cannot be read.
+        """
+        start = address % PAGE
+        if start + size > PAGE:
+            return self.read(address, size)
+        page = address - start
+        pair = self._pages.get(page)
+        if pair is None:
+            pair = self._pages[page] = (self.once(page, PAGE), self.once(page, PAGE))
+        first, second = (copy[start : start + size] for copy in pair)
+        if first == second:
+            return second
+        self.torn += 1
+        return self.read(address, size)
+
+    def u64(self, address: int) -> int:
+        """An aligned word, which cannot be torn.
+
+        Raises:
+            Gone: it cannot be read.
+        """
+        return int(_U64.unpack(self.once(address, 8))[0])
+
+    def list(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
+        """The objects of a list_head: (address, bytes), each checked against the one before.
+
+        Args:
+            link: offset of the list_head inside an object.
+            size: of an object, or of as much of it as is wanted.
+
+        Raises:
+            Gone: a node does not point back (the list changed under the walk), or there are
+                more than `most`.
+        """
+        former, (node, _) = head, _LIST.unpack(self.once(head, 16))
+        for _ in range(most + 1):
+            if node == head:
+                return
+            raw = self.once(node - link, max(size, link + 16))
+            following, back = _LIST.unpack_from(raw, link)
+            if back != former:
+                self.torn += 1
+                raise Gone("a list changed while it was walked")
+            yield node - link, raw
+            former, node = node, following
+        raise Gone(f"a list has more than {most} entries")
+
+    def text(self, address: int, most: int = 64) -> str:
+        """A C string.
+
+        Raises:
+            Gone: it cannot be read.
+        """
+        room = min(most, PAGE - address % PAGE)
+        return self.once(address, room).split(b"\0")[0].decode(errors="replace")

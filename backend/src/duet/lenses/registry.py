@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Probes by name, found by looking into lenses/probes: no list to keep.
+
+A probe is a file there: `shrinker_maps.py` is `shrinker-maps`. It has a TITLE and a class
+`Probe(kernel, memory, of)` with `sample() -> Reading`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Protocol, cast
+
+from duet.errors import InputError
+from duet.lenses import probes
+from duet.lenses.kernel import Kernel
+from duet.lenses.memory import Memory
+from duet.lenses.reading import Reading
+
+
+class Probe(Protocol):
+    """Reads one structure of a running kernel."""
+
+    def sample(self) -> Reading:
+        """What is there now.
+
+        Raises:
+            Gone: it cannot be read now.
+            LensError: it cannot be read at all.
+        """
+        ...
+
+
+def probe_names() -> tuple[str, ...]:
+    """All probes, sorted. Imports none of them: they need drgn, and a server has no use for it."""
+    return tuple(sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(probes.__path__)))
+
+
+def make_probe(name: str, kernel: Kernel, memory: Memory, of: str = "") -> Probe:
+    """Resolve a probe's types and addresses in a kernel.
+
+    Args:
+        of: which of several it should look at; each probe says what that is.
+
+    Raises:
+        InputError: there is no such probe.
+        LensError: the kernel has no such type, field or variable.
+    """
+    if name not in probe_names():
+        raise InputError(
+            f"There is no x-ray probe '{name:.40}'.",
+            remedy=f"Choose from: {', '.join(probe_names())}.",
+        )
+    module = importlib.import_module(f"{probes.__name__}.{name.replace('-', '_')}")
+    return cast(Probe, module.Probe(kernel, memory, of))
