@@ -18,11 +18,11 @@ import signal
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
 from duet.errors import InfraError
-from duet.guests.console import Console
 from duet.guests.limits import END_S, NICE, TERM_S
 
 _PREFIX = "g-"
@@ -109,6 +109,13 @@ def find_program(name: str, package: str) -> str:
     return found
 
 
+class Outlet(Protocol):
+    """Takes what a process writes."""
+
+    def feed(self, text: bytes) -> None:
+        """More bytes."""
+
+
 class OwnedProcess(asyncio.SubprocessProtocol):
     """A process that ends with its owner. Use as `async with`.
 
@@ -119,23 +126,26 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         on_exit: called once when the process has ended.
         death_signal: what the kernel sends the process when its owner dies.
         grace_s: time between SIGTERM and SIGKILL; 0 is SIGKILL at once.
+        commands: it takes commands on standard input (see `write`).
     """
 
     def __init__(
         self,
         argv: Sequence[str],
         *,
-        console: Console,
-        errors: Console,
+        console: Outlet,
+        errors: Outlet,
         on_exit: Callable[[], None],
         death_signal: str = "KILL",
         grace_s: float = 0,
+        commands: bool = False,
     ) -> None:
         self._argv = argv
         self._outputs = {1: console, 2: errors}
         self._on_exit = on_exit
         self._death_signal = death_signal
         self._grace_s = grace_s
+        self._commands = commands
         self._ended = asyncio.Event()
         self._transport: asyncio.SubprocessTransport | None = None
         self.pid = 0
@@ -155,7 +165,10 @@ class OwnedProcess(asyncio.SubprocessProtocol):
             # A session of its own: Ctrl-C on the terminal reaches the owner alone, which
             # then ends the guest in order.
             self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
-                lambda: self, *words, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+                lambda: self,
+                *words,
+                stdin=asyncio.subprocess.PIPE if self._commands else asyncio.subprocess.DEVNULL,
+                start_new_session=True,
             )
         except OSError as failed:
             raise InfraError(
@@ -177,6 +190,12 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         self._ended.set()
         self._on_exit()
 
+    def write(self, text: bytes) -> None:
+        """A command, if the process still takes any; few and short, so nothing waits."""
+        pipe = self._transport.get_pipe_transport(0) if self._transport else None
+        if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
+            pipe.write(text)
+
     async def wait(self) -> None:
         """Until the process has ended."""
         await self._ended.wait()
@@ -184,6 +203,11 @@ class OwnedProcess(asyncio.SubprocessProtocol):
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+
+    def kill(self) -> None:
+        """SIGKILL now; `end` waits for it."""
+        if self.returncode is None:
+            self._signal(signal.SIGKILL)
 
     async def end(self) -> None:
         """Signal the whole process group and wait.

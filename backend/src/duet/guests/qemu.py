@@ -68,7 +68,7 @@ def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
 
 
 def qmp_args(folder: Path) -> list[str]:
-    """A monitor for each client, since one socket serves one at a time, and what drgn asks of it."""
+    """A monitor for each client, since one serves one at a time; and what drgn asks for."""
     args = ["-device", "vmcoreinfo"]
     for name in QMP_SOCKETS.values():
         args += ["-qmp", f"unix:{folder / name},server=on,wait=off"]

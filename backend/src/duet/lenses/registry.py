@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from duet.errors import InputError
 from duet.lenses import probes
-from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Memory
 from duet.lenses.reading import Reading
+
+if TYPE_CHECKING:
+    from duet.lenses.kernel import Kernel
 
 
 class Probe(Protocol):

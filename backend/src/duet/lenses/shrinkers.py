@@ -20,7 +20,7 @@ class Shrinker(NamedTuple):
     address: int
     ident: int
     flags: int
-    count: int
+    counts: int
     """Address of its count_objects()."""
     debugfs: int
     name: int

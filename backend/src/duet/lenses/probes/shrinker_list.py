@@ -65,4 +65,4 @@ class Probe:
             except Gone:
                 name = "?"
             return f"{name}-{one.debugfs}" if one.debugfs >= 0 else name
-        return self._kernel.symbol_at(one.count)
+        return self._kernel.symbol_at(one.counts)

@@ -172,4 +172,5 @@ def popcount(maps: NDArray[np.uint32]) -> NDArray[np.int32]:
     """Bits set in each row."""
     if not maps.size:
         return np.zeros(len(maps), "<i4")
-    return np.unpackbits(maps.view("u1"), axis=1).sum(axis=1).astype("<i4")
+    bits: NDArray[np.int32] = np.unpackbits(maps.view("u1"), axis=1).sum(axis=1).astype("<i4")
+    return bits

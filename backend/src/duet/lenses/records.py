@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples and the lens's state as they travel: from its process, into recordings, and back.
+
+A record is a msgpack map. Records may come from a bundle of anywhere, so they are checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+import msgpack
+
+from duet.errors import InputError
+from duet.lenses.limits import FRAME_BYTES
+
+Route = Literal["memory", "qmp", "unknown"]
+Phase = Literal["off", "attaching", "on", "failed"]
+ITEM_BYTES = {"f8": 8, "i4": 4, "u1": 1, "u4": 4, "i2": 2}
+MAX_COLUMNS = 64
+MAX_TEXTS = 20_000
+PHASES = ("off", "attaching", "on", "failed")
+ROUTES = ("memory", "qmp", "unknown")
+CLOCKS = ("host", "guest")
+
+
+@dataclass(frozen=True, slots=True)
+class LensState:
+    """How the lens of a lane is.
+
+    Args:
+        route: how drgn reads: the process's memory (fast), QMP text (slow).
+        message: why it is off or failed, in one sentence; a remark when it is on.
+        samples: delivered so far; torn, failed: reads; dropped: samples due and not delivered.
+    """
+
+    state: Phase = "off"
+    route: Route = "unknown"
+    message: str = ""
+    remedy: str = ""
+    samples: int = 0
+    torn: int = 0
+    failed: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One look at one structure, at a guest time.
+
+    Args:
+        at_ns: guest CLOCK_MONOTONIC; it lies within error_ns of this.
+        clock: how the time is known: from the host's clock, calibrated by the agent's frames, or
+            from the guest's own clock, read from its memory before and after.
+        took_ns: host time of the reads.
+        torn, failed: reads of this lens so far.
+        columns, dtypes: raw little-endian bytes, and their types.
+    """
+
+    probe: str
+    seq: int
+    at_ns: int
+    error_ns: int
+    clock: Literal["host", "guest"]
+    took_ns: int
+    torn: int
+    failed: int
+    n: int
+    columns: dict[str, bytes]
+    dtypes: dict[str, str]
+    facts: dict[str, float]
+    texts: list[str] = field(default_factory=list)
+
+
+def pack_record(record: Sample | LensState) -> bytes:
+    """As bytes of a transcript."""
+    body: bytes = msgpack.packb({"kind": type(record).__name__, **asdict(record)})
+    return body
+
+
+def unpack_record(body: bytes) -> Sample | LensState:
+    """Back from a transcript.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        tree = msgpack.unpackb(body, max_buffer_size=FRAME_BYTES)
+        kind = tree.pop("kind")
+        record: Sample | LensState
+        record = _sample(tree) if kind == "Sample" else _state(tree)
+    except (ValueError, TypeError, KeyError, AttributeError, msgpack.UnpackException) as error:
+        raise InputError(
+            f"the recording has an x-ray record that cannot be read ({type(error).__name__}).",
+            remedy="Get the file anew, or record it again.",
+        ) from error
+    return record
+
+
+def _state(tree: dict[str, object]) -> LensState:
+    state = LensState(**tree)  # type: ignore[arg-type]
+    _check(state.state in PHASES and state.route in ROUTES)
+    _check(isinstance(state.message, str) and isinstance(state.remedy, str))
+    _whole(state.samples, state.torn, state.failed, state.dropped)
+    return state
+
+
+def _sample(tree: dict[str, object]) -> Sample:
+    sample = Sample(**tree)  # type: ignore[arg-type]
+    _whole(sample.seq, sample.at_ns, sample.error_ns, sample.took_ns)
+    _whole(sample.torn, sample.failed, sample.n)
+    _check(isinstance(sample.probe, str) and len(sample.probe) < 64 and sample.clock in CLOCKS)
+    _check(set(sample.columns) == set(sample.dtypes) and len(sample.columns) <= MAX_COLUMNS)
+    for name, column in sample.columns.items():
+        _check(isinstance(name, str) and isinstance(column, bytes))
+        _check(len(column) % ITEM_BYTES[sample.dtypes[name]] == 0)
+    _check(isinstance(sample.texts, list) and len(sample.texts) <= MAX_TEXTS)
+    _check(all(isinstance(text, str) for text in sample.texts))
+    for name, fact in sample.facts.items():
+        _check(isinstance(name, str) and isinstance(fact, (int, float)))
+    return sample
+
+
+def _whole(*numbers: object) -> None:
+    _check(all(isinstance(number, int) and 0 <= number < 1 << 63 for number in numbers))
+
+
+def _check(holds: bool) -> None:
+    if not holds:
+        raise ValueError("out of range")

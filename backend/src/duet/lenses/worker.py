@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The x-ray's process: `python -m duet.lenses.worker SOCKET VMLINUX`.
+
+Commands come as JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of"}]}, an
+empty list is a pause. Answers go to standard output as msgpack maps, each behind its length
+(u32). The end of standard input is the end: this process never outlives its owner.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from duet.errors import DuetError
+from duet.lenses.attach import attach
+from duet.lenses.clock import GuestClock
+from duet.lenses.kernel import Kernel, LensError
+from duet.lenses.limits import FAILED_IN_A_ROW, MAX_HZ, QUEUE_BYTES
+from duet.lenses.memory import Gone, Memory
+from duet.lenses.reading import DTYPES
+from duet.lenses.registry import Probe, make_probe
+
+HEAD = struct.Struct("<I")
+
+
+class Outlet:
+    """Standard output through a bounded queue and a thread, so that a slow reader stops nothing."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._queue: deque[bytes] = deque()
+        self._bytes = 0
+        self._change = threading.Condition()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self._thread.start()
+        self.dropped = 0
+
+    def put(self, tree: dict[str, Any], droppable: bool = False) -> bool:
+        """Queue a message; False: there was no room for it."""
+        body: bytes = msgpack.packb(tree)
+        with self._change:
+            if droppable and self._bytes + len(body) > QUEUE_BYTES:
+                self.dropped += 1
+                return False
+            self._queue.append(HEAD.pack(len(body)) + body)
+            self._bytes += len(body)
+            self._change.notify()
+        return True
+
+    def _write(self) -> None:
+        while True:
+            with self._change:
+                while not self._queue:
+                    self._change.wait()
+                body = self._queue[0]
+            view = memoryview(body)
+            while view:
+                try:
+                    view = view[os.write(self._fd, view) :]
+                except OSError:
+                    os._exit(0)  # the owner is gone
+            with self._change:
+                self._queue.popleft()
+                self._bytes -= len(body)
+                self._change.notify()
+
+    def flush(self, limit_s: float = 2.0) -> None:
+        """Wait until all is written."""
+        end = time.monotonic() + limit_s
+        with self._change:
+            while self._queue and (left := end - time.monotonic()) > 0:
+                self._change.wait(left)
+
+
+class Commands:
+    """Standard input by a thread: the newest command, and the end."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, Any] | None = None
+        self._change = threading.Condition()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in sys.stdin:
+            with self._change:
+                self._newest = json.loads(line)
+                self._change.notify()
+        os._exit(0)
+
+    def wait(self, seconds: float | None) -> dict[str, Any] | None:
+        """A new command, or None after so many seconds."""
+        with self._change:
+            if self._newest is None:
+                self._change.wait(seconds)
+            found, self._newest = self._newest, None
+            return found
+
+
+class Due:
+    """A probe and its next moment."""
+
+    def __init__(self, name: str, probe: Probe, hz: float) -> None:
+        self.name, self.probe = name, probe
+        self.period = 1 / min(max(hz, 0.01), MAX_HZ)
+        self.next = time.monotonic()
+        self.seq = 0
+        self.failed_in_a_row = 0
+
+    def advance(self, now: float) -> int:
+        """To the next moment in the future; returns how many were missed."""
+        missed = max(0, int((now - self.next) / self.period))
+        self.next += (missed + 1) * self.period
+        return missed
+
+
+class Sampler:
+    """Samples what is due until told otherwise."""
+
+    def __init__(self, socket: Path, vmlinux: Path, outlet: Outlet) -> None:
+        self._outlet = outlet
+        program, self.route = attach(socket, vmlinux)
+        self.kernel = Kernel(program)
+        self.memory = Memory(program)
+        self.clock = GuestClock(self.kernel, self.memory)
+        self._probes: dict[tuple[str, str], Probe] = {}
+        self._due: list[Due] = []
+        self._run = 0
+        self._late = 0
+
+    def order(self, command: dict[str, Any]) -> None:
+        """Begin or end sampling for a run; counts start at zero."""
+        self._run, self._due, self._late = int(command["run"]), [], 0
+        self.memory.torn = self.memory.failed = self._outlet.dropped = 0
+        for wish in command["probes"]:
+            key = str(wish["probe"]), str(wish.get("of", ""))
+            try:
+                if key not in self._probes:
+                    self._probes[key] = make_probe(key[0], self.kernel, self.memory, key[1])
+                self._due.append(Due(key[0], self._probes[key], float(wish.get("hz", 10))))
+            except (DuetError, Gone) as error:
+                self._tell_fault(key[0], error)
+        self._outlet.put({"kind": "ordered", "run": self._run, "probes": len(self._due)})
+
+    def seconds(self) -> float | None:
+        """Until something is due; None: nothing will be."""
+        if not self._due:
+            return None
+        return max(0.0, min(due.next for due in self._due) - time.monotonic())
+
+    def work(self) -> None:
+        """Take the samples that are due."""
+        now = time.monotonic()
+        for due in [due for due in self._due if due.next <= now]:
+            self._late += due.advance(now)
+            try:
+                self._take(due)
+                due.failed_in_a_row = 0
+            except Exception as error:  # whatever memory that makes no sense may lead to
+                due.failed_in_a_row += 1
+                if not isinstance(error, Gone):
+                    self.memory.failed += 1
+                if due.failed_in_a_row >= FAILED_IN_A_ROW:
+                    self._due.remove(due)
+                    self._tell_fault(due.name, error)
+
+    def _take(self, due: Due) -> None:
+        self.memory.begin()
+        before = self.clock.read()
+        began = time.monotonic_ns()
+        reading = due.probe.sample()
+        ended = time.monotonic_ns()
+        after = self.clock.read()
+        sent = self._outlet.put(
+            {
+                "kind": "sample",
+                "run": self._run,
+                "probe": due.name,
+                "seq": due.seq,
+                "began_ns": began,
+                "ended_ns": ended,
+                "before_ns": before.at_least_ns,
+                "after_ns": after.at_least_ns,
+                "tick_ns": self.clock.tick_ns,
+                "torn": self.memory.torn,
+                "failed": self.memory.failed,
+                "dropped": self._outlet.dropped + self._late,
+                "n": reading.n,
+                "columns": {name: column.tobytes() for name, column in reading.columns.items()},
+                "dtypes": {name: DTYPES[c.dtype.str] for name, c in reading.columns.items()},
+                "facts": reading.facts | {"quiet": float(before.event_ns == after.event_ns)},
+                "texts": list(reading.texts),
+            },
+            droppable=True,
+        )
+        due.seq += sent
+
+    def _tell_fault(self, probe: str, error: Exception) -> None:
+        if isinstance(error, DuetError):
+            message, remedy = error.sentence, error.remedy
+        else:
+            message = f"{probe} cannot be read any more: {error}."
+            remedy = "Look whether the guest lives; if it does, report it."
+        self._outlet.put(
+            {
+                "kind": "fault",
+                "run": self._run,
+                "probe": probe,
+                "message": message,
+                "remedy": remedy,
+                "left": len(self._due),
+                "torn": self.memory.torn,
+                "failed": self.memory.failed,
+            }
+        )
+
+
+def main() -> int:
+    """Attach, then sample until the owner goes."""
+    outlet = Outlet(os.dup(1))
+    os.dup2(2, 1)  # whatever drgn prints is no message
+    commands = Commands()
+    try:
+        sampler = Sampler(Path(sys.argv[1]), Path(sys.argv[2]), outlet)
+    except (LensError, Gone) as error:
+        told = error if isinstance(error, LensError) else LensError(str(error), remedy="")
+        outlet.put({"kind": "failed", "message": told.sentence, "remedy": told.remedy})
+        outlet.flush()
+        return 3
+    outlet.put({"kind": "attached", "route": sampler.route, "tick_ns": sampler.clock.tick_ns})
+    while True:
+        command = commands.wait(sampler.seconds())
+        if command is not None:
+            sampler.order(command)
+        sampler.work()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

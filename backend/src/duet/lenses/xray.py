@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The x-ray of one guest, seen from the server: a process that reads, and who ends it.
+
+Nothing here raises at the session: what goes wrong becomes a fault that the listener hears.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import msgpack
+
+from duet.errors import DuetError
+from duet.guests.console import Console
+from duet.guests.process import OwnedProcess
+from duet.lenses.limits import ATTACH_S, FRAME_BYTES, SAMPLE_S
+from duet.lenses.records import Route
+
+HEAD = struct.Struct("<I")
+Message = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A probe to sample.
+
+    Args:
+        of: what it should look at; see the probe.
+    """
+
+    probe: str
+    hz: float = 10
+    of: str = ""
+
+
+class Hearer(Protocol):
+    """A run that listens to an x-ray."""
+
+    def on_raw(self, message: Message) -> None:
+        """A message of the process: sample, fault, ordered (see duet.lenses.worker)."""
+
+    def on_fault(self, message: str, remedy: str) -> None:
+        """The lens sees nothing any more."""
+
+
+class Xray:
+    """Owns the process. Use as `async with`; leaving ends it.
+
+    Args:
+        socket: a QMP socket of its own.
+        vmlinux: of the kernel that runs there.
+    """
+
+    def __init__(self, socket: Path, vmlinux: Path) -> None:
+        self._errors = Console()
+        self._frames = _Frames(self._on_message)
+        self._process = OwnedProcess(
+            [sys.executable, "-m", "duet.lenses.worker", str(socket), str(vmlinux)],
+            console=self._frames,
+            errors=self._errors,
+            on_exit=self._on_exit,
+            commands=True,
+        )
+        self._hearer: Hearer | None = None
+        self._run = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._ending = False
+        self.route: Route = "unknown"
+        self.attached = False
+        self.fault: tuple[str, str] | None = None
+        """Why it sees nothing: sentence and remedy."""
+        self.settled = asyncio.Event()
+        """Set when it is attached, or will never be."""
+
+    async def __aenter__(self) -> Xray:
+        try:
+            await self._process.__aenter__()
+        except DuetError as error:
+            self._fail(error.sentence, error.remedy)
+            return self
+        self._watch(ATTACH_S, f"The x-ray did not attach within {ATTACH_S:g} s.")
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._ending = True
+        self._unwatch()
+        await self._process.__aexit__(None, None, None)
+
+    @property
+    def pid(self) -> int:
+        """Of the process that reads."""
+        return self._process.pid
+
+    def sample(self, wanted: Sequence[Wanted], hearer: Hearer) -> None:
+        """Begin a run: counts from zero, samples to `hearer`."""
+        self._run += 1
+        self._hearer = hearer
+        if self.fault:
+            hearer.on_fault(*self.fault)
+            return
+        self._order(wanted)
+        if self.attached:
+            self._watch(SAMPLE_S, _SILENT)
+
+    def pause(self) -> None:
+        """End of a run; nothing is read until the next."""
+        self._hearer = None
+        self._run += 1
+        self._unwatch()
+        self._order(())
+
+    def _order(self, wanted: Sequence[Wanted]) -> None:
+        probes = [{"probe": w.probe, "hz": w.hz, "of": w.of} for w in wanted]
+        self._process.write(json.dumps({"run": self._run, "probes": probes}).encode() + b"\n")
+
+    def _on_message(self, message: Message) -> None:
+        kind = message.get("kind")
+        if kind == "attached":
+            self.attached = True
+            self.route = "memory" if message["route"] == "memory" else "unknown"
+            if message["route"] == "qmp":
+                self.route = "qmp"
+            self._unwatch()
+            if self._hearer:
+                self._watch(SAMPLE_S, _SILENT)
+            self.settled.set()
+        elif kind == "failed":
+            self._fail(str(message["message"]), str(message["remedy"]))
+        if self._hearer and (kind == "attached" or message.get("run") == self._run):
+            if kind == "sample":
+                self._watch(SAMPLE_S, _SILENT)
+            elif kind == "fault" and not message["left"]:
+                self._unwatch()
+            self._hearer.on_raw(message)
+
+    def _on_exit(self) -> None:
+        if not self._ending and not self.fault:
+            tail = self._errors.tail().strip().splitlines()
+            why = f": {tail[-1]}" if tail else ""
+            self._fail(f"The x-ray's process ended by itself{why}.", "Start the run again.")
+
+    def _fail(self, sentence: str, remedy: str) -> None:
+        self._unwatch()
+        self.fault = sentence, remedy
+        self.attached = False
+        self.settled.set()
+        if self._hearer:
+            self._hearer.on_fault(sentence, remedy)
+
+    def _watch(self, limit_s: float, sentence: str) -> None:
+        self._unwatch()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(limit_s, self._late, sentence)
+
+    def _unwatch(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _late(self, sentence: str) -> None:
+        self._fail(sentence, "Look whether the guest lives and the host is not overloaded.")
+        self._process.kill()
+
+
+_SILENT = f"The x-ray gave no sample for {SAMPLE_S:g} s."
+
+
+class _Frames:
+    """Messages out of the process's output; rubbish ends the reading."""
+
+    def __init__(self, heard: Callable[[Message], None]) -> None:
+        self._heard = heard
+        self._bytes = bytearray()
+        self._broken = False
+
+    def feed(self, text: bytes) -> None:
+        if self._broken:
+            return
+        self._bytes += text
+        while len(self._bytes) >= HEAD.size:
+            (length,) = HEAD.unpack_from(self._bytes)
+            if length > FRAME_BYTES:
+                self._broken = True
+                return
+            if len(self._bytes) < HEAD.size + length:
+                return
+            body = bytes(self._bytes[HEAD.size : HEAD.size + length])
+            del self._bytes[: HEAD.size + length]
+            self._heard(msgpack.unpackb(body))
