@@ -71,6 +71,7 @@ static const struct golden goldens[] = {
 	{"stop", FRAME_STOP, 0, {{0}}},
 	{"shutdown", FRAME_SHUTDOWN, 0, {{0}}},
 	{"ping", FRAME_PING, 0, {{0}}},
+	{"say", FRAME_SAY, 1, {{"touch 17", 8}}},
 };
 
 #define GOLDENS (sizeof(goldens) / sizeof(goldens[0]))

@@ -63,6 +63,8 @@ static void test_defaults(void)
 	check(!parse("plan 1\nrun true\n"));
 	check(plan.buffer_kb == 8192 && plan.deadline_ms == 60000 && plan.setup_ms == 60000);
 	check(!plan.nsteps && plan.trace && !plan.drain_end && !plan.autostart && !plan.quiet);
+	check(!plan.input);
+	check(!parse("plan 1\ninput host\nrun true\n") && plan.input);
 }
 
 /* A run without host input must not talk while it runs, traced or not. */
@@ -91,6 +93,7 @@ static void test_sentences(void)
 		"Plan line 2: a number from 1 to 3600000 was wanted, not `0`.");
 	refused("plan 1\ndrain never\n", "Plan line 2: `live` or `end` was wanted, not `never`.");
 	refused("plan 1\ntrace\n", "Plan line 2: `off` or `on` was wanted, not ``.");
+	refused("plan 1\ninput me\n", "Plan line 2: `none` or `host` was wanted, not `me`.");
 	refused("plan 1\nautostart now\n",
 		"Plan line 2: nothing may follow autostart, but there is `now`.");
 	refused("plan 1\nprobe nonsense\n",

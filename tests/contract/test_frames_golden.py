@@ -63,6 +63,7 @@ GOLDEN: dict[str, Frame] = {
     "stop": HostFrame(FrameType.STOP),
     "shutdown": HostFrame(FrameType.SHUTDOWN),
     "ping": HostFrame(FrameType.PING),
+    "say": HostFrame(FrameType.SAY, "touch 17"),
 }
 
 

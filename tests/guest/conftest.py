@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 from typing import Any
@@ -78,3 +81,21 @@ def boot(spec_of: Callable[..., GuestSpec], guest_root: GuestRoot) -> Boot:
             yield Driver(guest)
 
     return enter
+
+
+@pytest.fixture
+def server(kernel_images: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server process of its own; yields it and host:port."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        told_at = json.loads(process.stdout.readline())
+        yield process, f"{told_at['host']}:{told_at['port']}"
+    finally:
+        process.kill()
+        process.communicate()

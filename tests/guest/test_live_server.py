@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +26,6 @@ from toy_server import SLUG, Message, Page, page, told
 pytestmark = pytest.mark.guest
 
 QEMU = "qemu-system-x86"
-
-
-@pytest.fixture
-def server(kernel_images: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server process of its own; yields it and host:port."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        told_at = json.loads(process.stdout.readline())
-        yield process, f"{told_at['host']}:{told_at['port']}"
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def guests_of(pid: int) -> list[psutil.Process]:

@@ -17,6 +17,7 @@
 #define FRAME_MAX_PAYLOAD (1u << 20)
 #define FRAME_MAX_LINE	  4096
 #define FRAME_MAX_CPUS	  4
+#define FRAME_MAX_SAY	  256
 
 #define __packed __attribute__((packed))
 
@@ -94,7 +95,8 @@ struct frame_drained {
 	X(START, 65, struct frame_none, 0)      \
 	X(STOP, 66, struct frame_none, 0)       \
 	X(SHUTDOWN, 67, struct frame_none, 0)   \
-	X(PING, 68, struct frame_none, 0)
+	X(PING, 68, struct frame_none, 0)       \
+	X(SAY, 69, struct frame_none, 0)
 
 enum frame_type {
 #define X(name, id, part, bytes) FRAME_##name = id,

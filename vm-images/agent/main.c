@@ -82,6 +82,9 @@ static void obey(const struct frame_view *frame)
 	case FRAME_STOP:
 		run_stop(&run);
 		break;
+	case FRAME_SAY:
+		run_say(&run, frame->payload, frame->length);
+		break;
 	case FRAME_PING:
 		run_beat(&run);
 		break;

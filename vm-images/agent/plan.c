@@ -157,6 +157,8 @@ static int parse_line(struct cursor *at, char *line)
 		return parse_choice(at, rest, "live", "end", &plan->drain_end);
 	if (!strcmp(word, "trace"))
 		return parse_choice(at, rest, "off", "on", &plan->trace);
+	if (!strcmp(word, "input"))
+		return parse_choice(at, rest, "none", "host", &plan->input);
 	if (!strcmp(word, "autostart")) {
 		plan->autostart = true;
 		return *rest ? refuse(at, "nothing may follow autostart, but there is", rest) : 0;

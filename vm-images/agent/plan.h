@@ -36,6 +36,7 @@ struct plan {
 	bool quiet;		  /* no message at all while the workload runs: count clock */
 	bool autostart;
 	bool trace;
+	bool input; /* the workload's standard input takes what the host says */
 	int nprobes;
 	int nevents;
 	int nsteps;

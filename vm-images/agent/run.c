@@ -205,7 +205,8 @@ void run_start(struct run *run)
 	run->kill_ns = 0;
 	run->stats_ns = mono_ns() + STATS_MS * NSEC_PER_MSEC;
 	run->deadline_ns = mono_ns() + run->plan.deadline_ms * NSEC_PER_MSEC;
-	err = workload_start(&run->workload, run->plan.argv, run->plan.trace, &run->report);
+	err = workload_start(&run->workload, run->plan.argv, run->plan.trace, run->plan.input,
+			     &run->report);
 	if (err) {
 		run->outbox.hold = false;
 		take_down(run);
@@ -239,6 +240,28 @@ static void put_line(void *context, int stream, const char *text, size_t len)
 	struct frame_part parts[2] = {{&head, sizeof(head)}, {text, len}};
 
 	outbox_put(&run->outbox, FRAME_LINE, parts, 2);
+}
+
+/**
+ * run_say() - give the workload a line on its standard input
+ * @run: any state; a line that comes too early or too late is refused in a LINE
+ * @text: the line
+ * @len: its bytes
+ */
+void run_say(struct run *run, const char *text, size_t len)
+{
+	char refusal[FRAME_MAX_SAY];
+	int err = -EPIPE, n;
+
+	if (len > FRAME_MAX_SAY || memchr(text, '\n', len))
+		err = -EINVAL;
+	else if (run->state == RUN_RUNNING)
+		err = workload_say(&run->workload, text, len);
+	if (!err)
+		return;
+	n = snprintf(refusal, sizeof(refusal), "duet-agent: the workload cannot be told `%.*s`: %s",
+		     (int)(len > 80 ? 80 : len), text, strerror(-err));
+	put_line(run, 2, refusal, n);
 }
 
 /**

@@ -44,6 +44,7 @@ void run_error(struct run *run);
 void run_plan(struct run *run, const char *text, size_t len);
 void run_start(struct run *run);
 void run_stop(struct run *run);
+void run_say(struct run *run, const char *text, size_t len);
 void run_beat(struct run *run);
 void run_reaped(struct run *run);
 void run_output(struct run *run, int index);

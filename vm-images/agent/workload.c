@@ -26,7 +26,7 @@
 /* What the child needs; all of it is open before the fork. */
 struct launch {
 	char *const *argv;
-	int in; /* /dev/null */
+	int in; /* /dev/null, or what the host says */
 	int out;
 	int err;
 	int fail;	/* errno goes here if the program cannot be run */
@@ -82,10 +82,13 @@ static int exec_result(int fd)
 	return n == sizeof(err) ? -err : 0;
 }
 
-#define NFDS 9
+#define NFDS 10
 
-/* fds: out, err and fail pipes as read, write pairs; tracing_on, trace_marker, /dev/null. */
-static int open_all(int fds[NFDS], bool trace)
+/*
+ * fds: out, err and fail pipes as read, write pairs; tracing_on, trace_marker; the program's
+ * input, and the writing end of it.
+ */
+static int open_all(int fds[NFDS], bool trace, bool input)
 {
 	for (int i = 0; i < NFDS; i++)
 		fds[i] = -1;
@@ -94,9 +97,15 @@ static int open_all(int fds[NFDS], bool trace)
 			return -errno;
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	fcntl(fds[2], F_SETFL, O_NONBLOCK);
-	fds[8] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (fds[8] < 0)
-		return -errno;
+	if (input) {
+		if (pipe2(fds + 8, O_CLOEXEC) < 0)
+			return -errno;
+		fcntl(fds[9], F_SETFL, O_NONBLOCK);
+	} else {
+		fds[8] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (fds[8] < 0)
+			return -errno;
+	}
 	if (!trace)
 		return 0;
 	fds[6] = open(TRACEFS_ROOT "/tracing_on", O_WRONLY | O_CLOEXEC);
@@ -115,16 +124,18 @@ static int launch_failed(char *const argv[], int err, struct report *report)
  * @workload: out
  * @argv: words, ended by NULL
  * @trace: switch tracing on and write the start marker right before exec
+ * @input: let the host write to its standard input
  * @report: out, on failure
  *
  * Return: 0 once the program runs, or a negative errno with @report filled.
  */
-int workload_start(struct workload *workload, char *const argv[], bool trace, struct report *report)
+int workload_start(struct workload *workload, char *const argv[], bool trace, bool input,
+		   struct report *report)
 {
 	struct launch launch = {.argv = argv};
 	int fds[NFDS];
 	pid_t pid;
-	int err = open_all(fds, trace);
+	int err = open_all(fds, trace, input);
 
 	if (err)
 		goto fail;
@@ -152,13 +163,42 @@ int workload_start(struct workload *workload, char *const argv[], bool trace, st
 	workload->pid = pid;
 	workload->output[0].fd = fds[0];
 	workload->output[1].fd = fds[2];
+	workload->input = fds[9];
 	fds[0] = -1;
 	fds[2] = -1;
+	fds[9] = -1;
 	close_all(fds, NFDS);
 	return 0;
 fail:
 	close_all(fds, NFDS);
 	return launch_failed(argv, err, report);
+}
+
+static void close_input(struct workload *workload)
+{
+	if (workload->pid && workload->input >= 0)
+		close(workload->input);
+	workload->input = -1;
+}
+
+/**
+ * workload_say() - give the program a line
+ * @workload: a started one
+ * @text: the line, without its newline
+ * @len: its bytes, less than PIPE_BUF
+ *
+ * Return: 0, -EPIPE if it takes no input, -EAGAIN if it has not read what was said before.
+ */
+int workload_say(struct workload *workload, const char *text, size_t len)
+{
+	char line[FRAME_MAX_SAY + 1];
+
+	if (!workload->pid || workload->input < 0)
+		return -EPIPE;
+	memcpy(line, text, len);
+	line[len] = '\n';
+	/* A pipe takes so little at once or not at all. */
+	return write(workload->input, line, len + 1) < 0 ? -errno : 0;
 }
 
 /* Hand out all whole lines; a line longer than the memory is split. */
@@ -240,6 +280,7 @@ int workload_finish(struct workload *workload, workload_line_fn line, void *cont
 	int status = workload->wait_status;
 
 	workload_signal(workload, SIGKILL);
+	close_input(workload);
 	for (int i = 0; i < 2; i++) {
 		struct workload_output *output = &workload->output[i];
 

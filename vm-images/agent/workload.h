@@ -24,13 +24,15 @@ struct workload {
 	bool reaped;
 	int wait_status;
 	struct workload_output output[2];
+	int input; /* what the host says goes here; -1 when it takes nothing */
 };
 
 /* Called with each line, without its newline. */
 typedef void (*workload_line_fn)(void *context, int stream, const char *text, size_t len);
 
-int workload_start(struct workload *workload, char *const argv[], bool trace,
+int workload_start(struct workload *workload, char *const argv[], bool trace, bool input,
 		   struct report *report);
+int workload_say(struct workload *workload, const char *text, size_t len);
 void workload_read(struct workload *workload, int index, workload_line_fn line, void *context);
 void workload_signal(struct workload *workload, int signal);
 int workload_finish(struct workload *workload, workload_line_fn line, void *context);

@@ -19,6 +19,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
 import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '../views/hooks.tsx';
 import { Overview } from '../views/overview/index.tsx';
+import { ActBar } from './act-bar.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
 import { firstKnobs, type Knobs, knobWords, sceneKnobs } from './knobs.ts';
@@ -436,6 +437,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
             onAgain={commands.again}
           />
         )}
+        <ActBar lesson={lesson} run={run} onAct={commands.act} />
         {stage}
         {words && (
           <WordsPanel sentence={sentence} onMark={onMark} onClose={() => setWords(false)} />

@@ -97,6 +97,15 @@ const prediction = z.object({
   params: z.record(z.string(), z.number()).default({}),
 });
 
+const act = z.object({
+  title: z.string(),
+  help: z.string(),
+  workload: z.string(),
+  min: z.number().default(0),
+  max: z.number().nullish(),
+  max_param: z.string().nullish(),
+});
+
 const point = z.object({ name: z.string(), title: z.string(), fields: many(z.string()) });
 
 const axis = z.object({
@@ -170,6 +179,8 @@ export const lesson = common.extend({
   /** What the rows of threads are called. */
   thread: z.string().default('hog'),
   points: many(point),
+  /** What a viewer may do to a live run. */
+  acts: z.record(z.string(), act).default({}),
   axis: axis.nullish().transform((one) => one ?? null),
   kinds: z.array(kind),
   tracks: many(track),
@@ -197,6 +208,7 @@ export type Prediction = Lesson['predictions'][string];
 export type Question = Lesson['questions'][number];
 export type Patch = z.infer<typeof patch>;
 export type Recording = z.infer<typeof recording>;
+export type Act = Lesson['acts'][string];
 export type PointFacts = Lesson['points'][number];
 export type Axis = NonNullable<Lesson['axis']>;
 export type Lit = Lesson['lit'][number];

@@ -23,7 +23,7 @@ export type ServerWire =
  * via the `definition` "JsonValue".
  */
 export type JsonValue = unknown;
-export type ClientWire = Ack | Again | TakeControl | Measure | Open | Start | Stop;
+export type ClientWire = Ack | Do | Again | TakeControl | Measure | Open | Start | Stop;
 
 export interface Messages {
   server: ServerWire;
@@ -402,6 +402,17 @@ export interface Run {
 export interface Ack {
   type: 'ack';
   n: number;
+}
+/**
+ * Do one of the lesson's acts on the live run.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Do".
+ */
+export interface Do {
+  type: 'act';
+  name: string;
+  value?: number;
 }
 /**
  * Start the last run once more.

@@ -289,6 +289,7 @@ export type ClientMessage =
   | { readonly type: 'open'; readonly lesson: string; readonly run?: string }
   | ({ readonly type: 'start' } & RunChoice)
   | ({ readonly type: 'measure'; readonly repeats?: number } & RunChoice)
+  | { readonly type: 'act'; readonly name: string; readonly value: number }
   | { readonly type: 'stop' }
   | { readonly type: 'again' }
   | { readonly type: 'control'; readonly take: boolean }

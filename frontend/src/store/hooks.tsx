@@ -174,6 +174,7 @@ export function useEventsVersion(): number {
 export interface Commands {
   readonly open: (lesson: string, run?: string) => void;
   readonly start: (choice: RunChoice) => void;
+  readonly act: (name: string, value: number) => void;
   readonly stop: () => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
@@ -187,6 +188,7 @@ export function useCommands(): Commands {
       open: (lesson, run) =>
         store.command(run === undefined ? { type: 'open', lesson } : { type: 'open', lesson, run }),
       start: (choice) => store.command({ type: 'start', ...choice }),
+      act: (name, value) => store.command({ type: 'act', name, value }),
       stop: () => store.command({ type: 'stop' }),
       again: () => store.command({ type: 'again' }),
       measure: (choice, repeats) =>

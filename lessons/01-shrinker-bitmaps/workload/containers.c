@@ -2,7 +2,8 @@
 /*
  * containers - N memcgs with a tmpfs each, then drop_caches a few times, each call timed.
  *
- *	containers --containers N [--calls C] [--what 2|3] [--touch DIR --touched M]
+ *	containers --containers N [--calls C] [--what 2|3]
+ *		   [--touch DIR [--touched M] [--hold S]]
  *
  * The script of the mail, on cgroup v2 and without a shell: for each container make a memcg,
  * move into it, mount a tmpfs and make a file there. Then return to the root cgroup and write to
@@ -12,6 +13,10 @@
  * --touch, M of the containers make a file in DIR (of ext4 or XFS) just before the third call, so
  * that there is something to find for them.
  *
+ * With --hold, the containers stay for S seconds after the calls, and lines on standard input are
+ * obeyed meanwhile: `touch I` makes a file in DIR from inside the Ith container, `drop` is one call
+ *more.
+ *
  * Phases in the kernel's trace: `containers: start`, `drop 1: start`, `drop 1: end`, ...,
  * `containers: end`. Everything is taken down afterwards, so that a guest may run it again.
  */
@@ -20,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,6 +47,7 @@
 #define MOST	     4000
 #define MOST_CALLS   20
 #define TOUCH_CALL   3
+#define MOST_HOLD_S  60
 #define NSEC_PER_SEC 1000000000ull
 #define PATH_BYTES   96
 
@@ -49,6 +56,7 @@ struct options {
 	unsigned int calls;
 	unsigned int what;
 	unsigned int touched;
+	unsigned int hold; /* seconds */
 	const char *touch;
 };
 
@@ -168,6 +176,74 @@ static void touch_from_containers(const struct options *options)
 	join_root();
 }
 
+/* Ask the kernel to drop what it can; returns how long that took. */
+static uint64_t drop(int fd, unsigned int call, unsigned int what)
+{
+	const char text = '0' + what;
+	uint64_t start, end;
+
+	mark("drop %u: start", call);
+	start = now_ns();
+	if (pwrite(fd, &text, 1, 0) != 1)
+		fail("write to", DROP_CACHES);
+	end = now_ns();
+	mark("drop %u: end", call);
+	return end - start;
+}
+
+/* One line that a viewer said: "touch I" makes a file from inside a container, "drop" drops. */
+static void obey(const struct options *options, int fd, const char *line)
+{
+	static unsigned int touched, dropped;
+	char path[PATH_BYTES];
+	unsigned int i;
+
+	if (!strcmp(line, "drop")) {
+		drop(fd, options->calls + ++dropped, options->what);
+	} else if (sscanf(line, "touch %u", &i) == 1 && i >= 1 && i <= options->containers) {
+		join_container(i - 1);
+		snprintf(path, sizeof(path), "%.64s/touch-%u-%u", options->touch, i, ++touched);
+		make_file(path);
+		join_root();
+	} else {
+		printf("containers: `%.80s` is neither `drop` nor `touch I` with I from 1 to %u.\n",
+		       line, options->containers);
+	}
+	printf("containers: said=%s\n", line);
+	fflush(stdout);
+}
+
+/* Keep the containers for a while, and do what is said meanwhile. */
+static void hold(const struct options *options, int fd)
+{
+	uint64_t end = now_ns() + options->hold * NSEC_PER_SEC;
+	struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+	char text[512], *line, *next;
+	size_t len = 0;
+
+	while (now_ns() < end) {
+		int left_ms = (end - now_ns()) / 1000000 + 1;
+		ssize_t n;
+
+		if (poll(&wait, 1, left_ms) <= 0)
+			continue;
+		n = read(STDIN_FILENO, text + len, sizeof(text) - 1 - len);
+		if (n <= 0)
+			wait.fd = -1; /* nobody will say more */
+		else
+			len += n;
+		text[len] = '\0';
+		for (next = text; (line = next) && (next = strchr(line, '\n'));) {
+			*next++ = '\0';
+			obey(options, fd, line);
+		}
+		len = strlen(line);
+		memmove(text, line, len + 1);
+		if (len == sizeof(text) - 1)
+			len = 0; /* no line is so long */
+	}
+}
+
 static void take_down(const struct options *options)
 {
 	char path[PATH_BYTES];
@@ -259,6 +335,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 		{"what", required_argument, NULL, 'w'},
 		{"touch", required_argument, NULL, 't'},
 		{"touched", required_argument, NULL, 'm'},
+		{"hold", required_argument, NULL, 'h'},
 		{0},
 	};
 	int option;
@@ -280,32 +357,20 @@ static void parse_options(int argc, char **argv, struct options *options)
 		case 'm':
 			options->touched = parse_count("--touched", optarg, 0, MOST);
 			break;
+		case 'h':
+			options->hold = parse_count("--hold", optarg, 0, MOST_HOLD_S);
+			break;
 		default:
 			exit(2);
 		}
 	}
 	if (optind < argc || !options->containers || options->touched > options->containers ||
-	    (options->touched && !options->touch)) {
+	    ((options->touched || options->hold) && !options->touch)) {
 		fprintf(stderr,
-			"containers: --containers N is needed, --touched M is at most N and "
-			"needs --touch DIR, and nothing else may follow.\n");
+			"containers: --containers N is needed, --touched M is at most N, it and "
+			"--hold S need --touch DIR, and nothing else may follow.\n");
 		exit(2);
 	}
-}
-
-/* Ask the kernel to drop what it can; returns how long that took. */
-static uint64_t drop(int fd, unsigned int call, unsigned int what)
-{
-	const char text = '0' + what;
-	uint64_t start, end;
-
-	mark("drop %u: start", call);
-	start = now_ns();
-	if (pwrite(fd, &text, 1, 0) != 1)
-		fail("write to", DROP_CACHES);
-	end = now_ns();
-	mark("drop %u: end", call);
-	return end - start;
 }
 
 static void verify(const struct options *options, unsigned int memcgs, unsigned int mounts)
@@ -348,6 +413,8 @@ int main(int argc, char **argv)
 			touch_from_containers(&options);
 		took[i] = drop(fd, i + 1, options.what);
 	}
+	if (options.hold)
+		hold(&options, fd);
 	mark("containers: end");
 
 	dying = read_key(CGROUPS "/cgroup.stat", "nr_dying_descendants");

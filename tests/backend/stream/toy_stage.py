@@ -36,6 +36,7 @@ class ToyRun:
         self.hub = hub
         self.speed = speed
         self.stopped = False
+        self.acts: list[tuple[str, int]] = []
         self.lines = 0
 
     def publish(self, message: m.Message) -> None:
@@ -120,6 +121,9 @@ class ToyRun:
 
     async def stop(self) -> None:
         self.stopped = True
+
+    async def act(self, name: str, value: int) -> None:
+        self.acts.append((name, value))
 
     def raw_events(self, arm: str, around_ns: float, row: int | None, n: int) -> list[dict]:
         task = f"storm-{row or 0}"

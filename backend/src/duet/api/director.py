@@ -114,6 +114,14 @@ class Director:
                         remedy="Press run first.",
                     )
                 self._want(viewer, self._former)
+            case m.Do():
+                self.hub.take(viewer)
+                if self.playing is None or self.playing not in self._runs:
+                    raise InputError(
+                        "No live run goes on, so there is nothing to do it to.",
+                        remedy="Press run first.",
+                    )
+                await self._runs[self.playing].act(command.name, command.value)
             case m.Stop():
                 self.hub.take(viewer)
                 self._wish = None

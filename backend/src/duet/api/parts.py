@@ -59,6 +59,14 @@ class Performance(Protocol):
         """End the workload; perform() then returns by itself."""
         ...
 
+    async def act(self, name: str, value: int) -> None:
+        """Do one of the lesson's acts.
+
+        Raises:
+            DuetError: nothing runs that could take it, or the value is out of range.
+        """
+        ...
+
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int
     ) -> list[dict[str, JsonValue]]:

@@ -88,6 +88,16 @@ class RecordedRun:
     async def stop(self) -> None:
         """Nothing: it is over."""
 
+    async def act(self, name: str, value: int) -> None:
+        """A recording has happened.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(
+            f"{name} {value} cannot be done to a recording.", remedy="Press run first."
+        )
+
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int
     ) -> list[dict[str, JsonValue]]:

@@ -15,8 +15,10 @@ from duet.api.feed import Feed
 from duet.api.measuring import ask_of, measured_message
 from duet.api.parts import MeasureWish, Wish
 from duet.api.sources import house_sources
+from duet.errors import InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
+from duet.lessons.acts import act_line
 from duet.measure import Measuring, Progress
 from duet.session import Lanes, RunResult, RunSession, RunSpec
 from duet.settings import live_buffer_kb
@@ -97,6 +99,19 @@ class LiveRun:
         self._stopped = True
         if self._session is not None:
             await self._session.stop()
+
+    async def act(self, name: str, value: int) -> None:
+        """Do one of the lesson's acts on every lane.
+
+        Raises:
+            InputError: not one of this run's workload, a value out of range, or nothing runs.
+        """
+        line = act_line(
+            self._wish.folder.lesson, self._wish.workload, name, value, self._wish.params
+        )
+        if self._session is None:
+            raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
+        await self._session.say(line)
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int

@@ -70,6 +70,9 @@ class Workload(Strict):
     scratch_mb: int = Field(
         default=0, ge=0, le=8192, description="size of the scratch disk; 0: it has none"
     )
+    input: bool = Field(
+        default=False, description="its standard input takes what the lesson's acts say"
+    )
     comm: str = Field(description="glob of the process names that belong to it")
     rows: str = Field(
         default="^$", description="regex with one group: name of a hog -> its order; ^$ is none"
@@ -81,6 +84,18 @@ class Workload(Strict):
     ops_line: str | None = Field(
         default=None, description="regex with groups ops and per_s, on the workload's lines"
     )
+
+
+class Act(Strict):
+    """Something a viewer does to a live run: a line for the workload's standard input."""
+
+    title: str
+    help: str
+    say: str = Field(description="the line, with {value}")
+    workload: Name
+    min: int = 0
+    max: int | None = None
+    max_param: Name | None = Field(default=None, description="the knob that is its largest value")
 
 
 class Metric(Strict):
@@ -353,6 +368,7 @@ class Lesson(Strict):
         description="its cost is waiting: on the count clock it is told at shift 0 and at shift 3",
     )
     memory_mb: int = Field(default=512, ge=128, le=8192, description="of each guest")
+    acts: dict[Name, Act] = Field(default_factory=dict)
     metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
     operation: Operation | None = None
     beat: Beat | None = Field(default=None, description="none: the operation")
@@ -403,6 +419,10 @@ class Lesson(Strict):
         used += [("point", name, {p.name for p in self.points}) for name in counted]
         workloads = set(self.workloads)
         used += [("workload", s.workload, workloads) for s in self.scenes if s.workload]
+        used += [("workload", act.workload, workloads) for act in self.acts.values()]
+        used += [
+            ("param", a.max_param, set(self.params)) for a in self.acts.values() if a.max_param
+        ]
         used += [("kind", q.kind, kinds) for q in self.questions]
         used += _used_by_numbers(self)
         if self.operation:

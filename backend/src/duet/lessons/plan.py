@@ -142,5 +142,7 @@ def plan_text(
         lines.append("trace off")
     if at_boot:
         lines.append("autostart")
+    if workload.input:
+        lines.append("input host")
     lines.append(f"run {command(workload, params)}")
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from pydantic import JsonValue
 
 from duet.decode import DecodeError, prepare
-from duet.errors import DuetError, InfraError, KernelError
+from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.console import killed_for_memory
 from duet.guests.types import Clock
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
@@ -187,6 +187,20 @@ class LaneRun:
         if self._stop_at is None:
             self._stop_at = time.monotonic()
             self._wake.set()
+
+    async def say(self, line: str) -> None:
+        """Give the workload a line on its standard input.
+
+        Raises:
+            InputError: it does not run now, or it is a recording.
+            InfraError: the guest's port is gone.
+        """
+        if self._lane is None or self._recorded or self.phase is not LanePhase.RUNNING:
+            raise InputError(
+                f"lane {self.arm} runs nothing that could be told '{line:.80}' now.",
+                remedy="Start a live run, and do it while the run goes on.",
+            )
+        await self._lane.send(FrameType.SAY, line)
 
     @property
     def over(self) -> bool:

@@ -79,6 +79,16 @@ class RunSession:
             run.stop()
         self._moved.set()
 
+    async def say(self, line: str) -> None:
+        """Give every workload that runs a line on its standard input.
+
+        Raises:
+            InputError: none of the lanes runs one.
+        """
+        running = [run for run in self._runs.values() if run.phase is LanePhase.RUNNING]
+        for run in running or list(self._runs.values())[:1]:
+            await run.say(line)
+
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int = 50
     ) -> list[dict[str, JsonValue]]:

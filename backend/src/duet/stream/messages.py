@@ -297,6 +297,14 @@ class Again(Message):
     type: Literal["again"]
 
 
+class Do(Message):
+    """Do one of the lesson's acts on the live run."""
+
+    type: Literal["act"]
+    name: Annotated[str, Field(max_length=64)]
+    value: Annotated[StrictInt, Field(ge=0, le=1 << 31)] = 0
+
+
 class Measure(Message):
     """Fill the measured table: one guest at a time, untraced, A B B A."""
 
@@ -341,6 +349,6 @@ ServerMessage = Annotated[
     Field(discriminator="type"),
 ]
 ClientMessage = Annotated[
-    Open | Start | Stop | Again | Measure | TakeControl | Ack, Field(discriminator="type")
+    Open | Start | Stop | Again | Do | Measure | TakeControl | Ack, Field(discriminator="type")
 ]
-Command = Open | Start | Stop | Again | Measure | TakeControl
+Command = Open | Start | Stop | Again | Do | Measure | TakeControl

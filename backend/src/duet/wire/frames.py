@@ -36,6 +36,7 @@ class FrameType(IntEnum):
     STOP = 66
     SHUTDOWN = 67
     PING = 68
+    SAY = 69
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class Drained:
 
 @dataclass(frozen=True, slots=True)
 class HostFrame:
-    """A frame from host to agent; only PLAN carries text."""
+    """A frame from host to agent; only PLAN and SAY carry text."""
 
     type: FrameType
     text: str = ""
@@ -355,4 +356,5 @@ _PARSERS: dict[int, Callable[[RawFrame], Frame]] = {
     FrameType.STOP: _host,
     FrameType.SHUTDOWN: _host,
     FrameType.PING: _host,
+    FrameType.SAY: _host,
 }
