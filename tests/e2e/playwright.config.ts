@@ -16,6 +16,9 @@ export default defineConfig({
   projects: [
     { name: 'recorded', testMatch: 'recorded.spec.ts' },
     { name: 'live', testMatch: 'live.spec.ts' },
+    // Each lesson with a picture, end to end on live guests.
+    { name: 'lessons', testMatch: /lesson-\d+\.spec\.ts/ },
+    { name: 'access', testMatch: 'access.spec.ts' },
     { name: 'loss', testMatch: 'loss.spec.ts' },
   ],
   outputDir: '../../test-results',

@@ -154,7 +154,8 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     params: wish.params,
     clock: wish.clock,
   };
-  const start = (with_: Knobs = wish) => commands.start({ ...choice, params: with_.params });
+  const start = (with_: Knobs = wish) =>
+    commands.start({ ...choice, params: with_.params, workload: with_.workload });
 
   const onMark = (mark: Mark | null) => {
     playback.select(mark);

@@ -4,6 +4,7 @@
 import { plural } from '../base/units.ts';
 import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
 import type { ClockName } from '../protocol/messages.ts';
+import { workloadOf } from './recording.ts';
 
 export interface Knobs {
   readonly arms: readonly string[];
@@ -24,13 +25,20 @@ export function firstKnobs(lesson: Lesson): Knobs {
   };
 }
 
-/** A scene sets its arms and its params; every other knob stays where the viewer left it. */
+/** A scene sets its arms, its workload and its params; every other knob stays where the viewer left it. */
 export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
   return settled(lesson, {
     ...now,
     arms: scene.arms,
+    workload: workloadFor(lesson, now, scene),
     params: { ...firstKnobs(lesson).params, ...keepBoot(lesson, now), ...scene.params },
   });
+}
+
+/** Where no step speaks of a workload, the viewer's choice stays. */
+function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
+  if (lesson.scenes.every((s) => s.workload == null)) return now.workload;
+  return workloadOf(lesson, scene);
 }
 
 function keepBoot(lesson: Lesson, now: Knobs): Record<string, number> {

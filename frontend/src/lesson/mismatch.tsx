@@ -4,7 +4,7 @@
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { knobWords } from './knobs.ts';
-import { differs } from './recording.ts';
+import { differs, workloadOf } from './recording.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -21,13 +21,21 @@ interface Props {
 
 export function Mismatch({ lesson, scene, run, missing, blocked, onRun, onRecording }: Props) {
   const off = differs(lesson, scene, run.params);
-  if (off.length === 0 && missing.length === 0) return null;
+  const wanted = workloadOf(lesson, scene);
+  const title = (name: string) => lesson.workloads[name]?.title ?? name;
+  const other = run.workload !== wanted && scene.workload != null;
+  if (off.length === 0 && missing.length === 0 && !other) return null;
   const what = run.source === 'recorded' ? 'recording' : 'run';
   return (
     <div className="mismatch" data-testid="mismatch">
       {missing.length > 0 && (
         <p>
           This step shows {missing.join(' and ')}, which the {what} on the stage has not.
+        </p>
+      )}
+      {other && (
+        <p>
+          This step shows “{title(wanted)}”; the {what} on the stage is “{title(run.workload)}”.
         </p>
       )}
       {off.length > 0 && (

@@ -5,7 +5,15 @@ import type { Lesson, Scene } from '../protocol/lesson.ts';
 
 type Recording = Lesson['recordings'][number];
 
-type Wish = Pick<Scene, 'arms' | 'params'>;
+type Wish = Pick<Scene, 'arms' | 'params' | 'workload'>;
+
+/** The workload that a step speaks of. */
+export function workloadOf(
+  lesson: Pick<Lesson, 'workloads'>,
+  scene: Pick<Scene, 'workload'>,
+): string {
+  return scene.workload ?? Object.keys(lesson.workloads)[0] ?? '';
+}
 
 /** Titles of the knobs of which the scene speaks with other values than `params` has. */
 export function differs(
@@ -30,9 +38,9 @@ function wishes(
   return { ...all, ...scene.params };
 }
 
-/** The fewest differences, then the most arms, then the nearest values, then the lesson's own order. */
+/** The same workload, then the fewest differences, then the most arms, then the nearest values, then the lesson's own order. */
 export function bestRecording(
-  lesson: Pick<Lesson, 'params' | 'recordings' | 'clock'>,
+  lesson: Pick<Lesson, 'params' | 'recordings' | 'clock' | 'workloads'>,
   scene: Wish,
 ): Recording | null {
   const rated = lesson.recordings.map((recording, at) => {
@@ -40,7 +48,9 @@ export function bestRecording(
     const missing = scene.arms.filter((a) => !recording.arms.includes(a)).length;
     const far = off.reduce((sum, d) => sum + Math.abs(Math.log1p(d.wanted) - Math.log1p(d.got)), 0);
     const clock = recording.clock === lesson.clock ? 0 : 1;
-    return { recording, rank: [missing, off.length, far, clock, at] };
+    const workload = workloadOf(lesson, scene);
+    const other = (recording.workload ?? workload) === workload ? 0 : 1;
+    return { recording, rank: [other, missing, off.length, far, clock, at] };
   });
   rated.sort((a, b) => {
     for (let i = 0; i < a.rank.length; i++) {

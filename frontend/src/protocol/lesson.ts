@@ -129,6 +129,7 @@ const recording = z.looseObject({
   params: z.record(z.string(), z.number()).default({}),
   arms: many(z.string()),
   clock: z.enum(['wall', 'count']).default('wall'),
+  workload: z.string().nullish(),
   recorded_at: z.string().nullish(),
 });
 

@@ -74,6 +74,10 @@ export function PlaybackProvider({
     return { player: new Player(frameLoop, world), index, whole, lesson };
   }, [store]);
   useEffect(() => stage.player.run(), [stage]);
+  // For tests and for the curious: the store and the index behind the picture.
+  useEffect(() => {
+    Object.assign(globalThis, { duet: { store, index: stage.index, player: stage.player } });
+  }, [stage, store]);
   useEffect(() => store.events.subscribe(() => stage.player.nudge()), [store, stage]);
   return <Context value={stage}>{children}</Context>;
 }

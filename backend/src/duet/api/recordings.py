@@ -180,6 +180,7 @@ def _describe(path: Path, size: int) -> dict[str, JsonValue] | None:
         "params": dict(manifest.params),
         "arms": [entry.name for entry in manifest.arms],
         "clock": manifest.clock,
+        "workload": manifest.workload,
         "seconds": manifest.params.get("seconds"),
         "bytes": size,
         "recorded_at": manifest.created,
