@@ -15,6 +15,7 @@ import pytest
 from duet.bundle import Bundle, Record, open_bundle, trim
 from duet.guests.replay import ReplayGuest
 from duet.guests.types import Clock
+from duet.lenses import LensState, Sample
 from duet.lessons.load import LessonFolder
 from duet.session import (
     Batch,
@@ -70,6 +71,12 @@ class Tape:
 
     def on_line(self, arm: str, line: Line) -> None:
         self.lines.append(line)
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        raise AssertionError("this recording has no samples")
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        raise AssertionError("this recording has no x-ray")
 
     def table(self, arm: str, table: str) -> dict[str, np.ndarray]:
         parts = self.batches[arm, table]

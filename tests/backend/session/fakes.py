@@ -11,6 +11,7 @@ from pathlib import Path
 
 from duet.errors import DuetError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
+from duet.lenses import LensState, Sample
 from duet.session import Batch, GuestWish, LaneSource, LaneState, Line, Loss, Metrics, Row, RunState
 from duet.wire import (
     Beat,
@@ -194,6 +195,8 @@ class Ears:
         self.metrics: dict[str, Metrics] = {}
         self.losses: list[tuple[str, Loss]] = []
         self.lines: list[tuple[str, Line]] = []
+        self.samples: list[tuple[str, Sample, float]] = []
+        self.lenses: list[tuple[str, LensState]] = []
 
     def phases(self, arm: str) -> list[str]:
         return [str(state.phase) for state in self.lanes if state.arm == arm]
@@ -218,3 +221,9 @@ class Ears:
 
     def on_line(self, arm: str, line: Line) -> None:
         self.lines.append((arm, line))
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        self.samples.append((arm, sample, t_ns))
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        self.lenses.append((arm, state))

@@ -6,12 +6,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 
+from duet.lenses import LensState, Sample
 from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
 from duet.stream import messages as m
 from duet.stream.codec import Packet, batch, pack, pack_line
 
 Send = Callable[[Packet], None]
+SAMPLE_FIELDS = (
+    *("probe", "clock", "torn", "failed", "n"),
+    *("columns", "dtypes", "facts", "texts"),
+)
 
 
 class Feed:
@@ -98,6 +104,26 @@ class Feed:
                 )
             )
         )
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """A sample of the x-ray, numbered per probe and lane."""
+        seq = self._seq[arm, f"xray:{sample.probe}"]
+        self._seq[arm, f"xray:{sample.probe}"] += 1
+        told = {
+            "run_id": self.run.run_id,
+            "arm": arm,
+            "seq": seq,
+            "t_ns": t_ns,
+            "error_ns": float(sample.error_ns),
+            "took_ns": float(sample.took_ns),
+            **{name: getattr(sample, name) for name in SAMPLE_FIELDS},
+        }
+        self._send(pack(m.Sample.model_validate(told)))
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        """How the x-ray is."""
+        tree = {"run_id": self.run.run_id, "arm": arm, **asdict(state)}
+        self._send(pack(m.Lens.model_validate(tree)))
 
     def on_line(self, arm: str, line: Line) -> None:
         """One line of the workload."""

@@ -24,7 +24,7 @@ from duet.session import GuestWish, LaneSource, needed_symbols
 
 
 def image_source(
-    arm: str, image: KernelImage, symbols: dict[str, int], root: GuestRoot
+    arm: str, image: KernelImage, symbols: dict[str, int], root: GuestRoot, lesson: str = ""
 ) -> LaneSource:
     """A lane that boots a stored kernel in the kind of guest that $DUET_GUEST names."""
 
@@ -44,7 +44,7 @@ def image_source(
         )
         return open_guest(default_kind(), spec, GuestOptions(programs=root.programs))
 
-    return LaneSource(arm, symbols, guest)
+    return LaneSource(arm, symbols, guest, vmlinux=image.vmlinux, lesson=lesson)
 
 
 async def house_sources(
@@ -60,7 +60,7 @@ async def house_sources(
     sources: dict[str, LaneSource] = {}
     for arm, image in images.items():
         symbols = await asyncio.to_thread(lesson_symbols, folder, image)
-        sources[arm] = image_source(arm, image, symbols, root)
+        sources[arm] = image_source(arm, image, symbols, root, folder.slug)
     return sources
 
 

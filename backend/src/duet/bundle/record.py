@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import NamedTuple
 
 CTL = -1
 """Stream number of the control port; CPUs are 0, 1, ..."""
+LENS = -2
+"""Records of the x-ray: samples, and how it is. Each begins with RECORD_TIME."""
+RECORD_TIME = Struct("<Q")
+"""Guest time of a sample; 0: it is none."""
 
 
 class Record(NamedTuple):

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable, Iterator
 
 from duet.bundle import limits
-from duet.bundle.record import CTL, Record
+from duet.bundle.record import LENS, Record
 from duet.errors import InputError
 
 HEAD = struct.Struct("<QhHI")
@@ -35,7 +35,7 @@ def unpack_stream(stream: bytes, name: str) -> Iterator[Record]:
         if size - at < HEAD.size:
             raise _broken(name, at, f"a record head lacks {HEAD.size - size + at} bytes")
         host_ns, number, _, length = HEAD.unpack_from(stream, at)
-        if not CTL <= number < limits.STREAMS:
+        if not LENS <= number < limits.STREAMS:
             raise _broken(name, at, f"there is no stream {number}")
         if length > limits.RECORD_BYTES:
             raise _broken(name, at, f"a record of {length} bytes is too long")

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from duet.bundle.record import CTL, Record
+from duet.bundle.record import CTL, LENS, RECORD_TIME, Record
 from duet.decode import Decoder
 from duet.errors import InputError
 from duet.wire import Beat, Frame, FrameReader, GuestFile, PageSplitter, Stats, decode_frame, encode
@@ -39,7 +39,8 @@ def trim(
     Raises:
         InputError: no page holds the start marker.
     """
-    frames, pages = _parse(records)
+    whole = list(records)
+    frames, pages = _parse(record for record in whole if record.stream != LENS)
     marker_ns = _find_marker(frames, pages, start_marker)
     low = marker_ns - int(before_ms * 1e6)
     high = marker_ns + int(window_ms * 1e6)
@@ -49,8 +50,24 @@ def trim(
     for host_ns, frame in frames:
         if (changed := _frame(frame, high, sent)) is not None:
             cut.append(Record(host_ns, CTL, encode(changed)))
+    cut += _lens([record for record in whole if record.stream == LENS], low, high)
     cut.sort(key=lambda record: record.host_ns)
     return cut
+
+
+def _lens(records: list[Record], low: int, high: int) -> list[Record]:
+    """How the lens was, its samples in the window, and before it the last."""
+    kept: list[Record] = []
+    before: Record | None = None
+    for record in records:
+        if len(record.payload) < RECORD_TIME.size:
+            continue
+        (at_ns,) = RECORD_TIME.unpack_from(record.payload)
+        if at_ns and at_ns < low:
+            before = record
+        elif at_ns <= high:
+            kept.append(record)
+    return ([before] if before else []) + kept
 
 
 def _parse(records: Iterable[Record]) -> tuple[list[tuple[int, Frame]], list[_Page]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from duet.cli.output import note
+from duet.lenses import LensState, Sample
 from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
 
 
@@ -29,6 +30,12 @@ class Quiet:
     def on_loss(self, arm: str, loss: Loss) -> None:
         """Loss is never silent."""
         note(f"{arm}: lost {loss.events} events ({loss.where})")
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """Not shown."""
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        """Not shown."""
 
     def on_line(self, arm: str, line: Line) -> None:
         """Nothing; the result has them."""

@@ -67,6 +67,11 @@ def sweep(base: Path) -> list[Path]:
     return removed
 
 
+def live_folders(base: Path) -> list[Path]:
+    """Directories of guests whose owner is there."""
+    return [folder for folder in base.glob(f"{_PREFIX}*") if _owner_lives(folder)]
+
+
 class RunDir:
     """A private directory for the sockets of one guest. Use as `with`."""
 

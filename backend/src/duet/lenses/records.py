@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Samples and the lens's state as they travel: from its process, into recordings, and back.
 
-A record is a msgpack map. Records may come from a bundle of anywhere, so they are checked.
+A record is its guest time and a msgpack map. It may come from a bundle of anywhere, so it is
+checked.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Literal
 
 import msgpack
 
+from duet.bundle.record import RECORD_TIME
 from duet.errors import InputError
 from duet.lenses.limits import FRAME_BYTES
 
@@ -73,9 +75,9 @@ class Sample:
 
 
 def pack_record(record: Sample | LensState) -> bytes:
-    """As bytes of a transcript."""
+    """As bytes of a transcript, its guest time first (0: of no sample), for duet.bundle.trim."""
     body: bytes = msgpack.packb({"kind": type(record).__name__, **asdict(record)})
-    return body
+    return RECORD_TIME.pack(record.at_ns if isinstance(record, Sample) else 0) + body
 
 
 def unpack_record(body: bytes) -> Sample | LensState:
@@ -85,7 +87,7 @@ def unpack_record(body: bytes) -> Sample | LensState:
         InputError: it is none.
     """
     try:
-        tree = msgpack.unpackb(body, max_buffer_size=FRAME_BYTES)
+        tree = msgpack.unpackb(body[RECORD_TIME.size :], max_buffer_size=FRAME_BYTES)
         kind = tree.pop("kind")
         record: Sample | LensState
         record = _sample(tree) if kind == "Sample" else _state(tree)

@@ -243,6 +243,14 @@ class Axis(Strict):
     plural: str
 
 
+class XrayWish(Strict):
+    """A structure of the running kernel that the x-ray reads (a file in duet/lenses/probes)."""
+
+    probe: Name
+    hz: float = Field(default=10, gt=0, le=30, description="samples a second of host time")
+    of: str = Field(default="", description="which of several; the probe says what that is")
+
+
 class Beat(Strict):
     """What one press of an arrow key moves by, where that is not the operation."""
 
@@ -378,6 +386,7 @@ class Lesson(Strict):
     spans: tuple[Span, ...] = ()
     tracks: tuple[Track, ...] = ()
     links: tuple[Link, ...] = ()
+    xray: tuple[XrayWish, ...] = Field(default=(), max_length=6)
     points: tuple[Point, ...] = Field(default=(), max_length=32)
     axis: Axis | None = Field(default=None, description="none: guest time")
     lit: tuple[Lit, ...] = ()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 from duet.guests import CpuTime, cpu_time, host_ran_ns
+from duet.lenses import LensState, Sample
 from duet.session import Batch, LanePhase, LaneState, Line, Loss, Metrics, Row, RunState
 
 BUSY = 0.15
@@ -64,6 +65,12 @@ class HostWatch:
 
     def on_loss(self, arm: str, loss: Loss) -> None:
         """Nothing; the result has them."""
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """Never: no x-ray measures."""
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        """Likewise."""
 
     def on_line(self, arm: str, line: Line) -> None:
         """Nothing; the result has them."""

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal, Protocol
 
 from duet.errors import DuetError
 from duet.guests.types import Accel, Clock, Guest, GuestFacts
+from duet.lenses import LensState, Sample, Wanted
 from duet.lessons.load import LessonFolder
 from duet.session.tables import Batch, Loss, Metrics, Row
 from duet.session.transcript import Transcript
@@ -53,6 +55,7 @@ class RunSpec:
         shift: 2^shift ns an instruction on the count clock.
         seed: of the guest's randomness on the count clock; another one is a perturbed start.
         probes: names of exactly those to switch on; None: those that explain.
+        xray: what the x-ray samples; None: what the lesson says, and nothing in a measure run.
     """
 
     run_id: str
@@ -69,6 +72,16 @@ class RunSpec:
     shift: int = 0
     seed: int = 1
     probes: frozenset[str] | None = None
+    xray: tuple[Wanted, ...] | None = None
+
+    @property
+    def lens(self) -> tuple[Wanted, ...]:
+        """What the x-ray samples; nothing: it is not attached."""
+        if self.xray is not None:
+            return self.xray
+        if self.purpose == "measure" or not self.traced or self.source == "recorded":
+            return ()
+        return tuple(Wanted(x.probe, x.hz, x.of) for x in self.folder.lesson.xray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +108,18 @@ class GuestWish:
 
 @dataclass(frozen=True, slots=True)
 class LaneSource:
-    """Where one arm's guests come from, and its kernel's addresses (needed_symbols)."""
+    """Where one arm's guests come from, and its kernel's addresses (needed_symbols).
+
+    Args:
+        vmlinux: with DWARF, for the x-ray; None: it has none.
+        lesson: slug, so that `duet drgn` can name the lane.
+    """
 
     arm: str
     symbols: Mapping[str, int]
     guest: Callable[[GuestWish], Guest]
+    vmlinux: Path | None = None
+    lesson: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +218,9 @@ class SessionSink(Protocol):
 
     def on_line(self, arm: str, line: Line) -> None:
         """The workload wrote a line."""
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """The x-ray's sample, at guest time since the start marker."""
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        """How the x-ray is; the newest counts."""

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+from contextlib import AsyncExitStack
 from typing import Protocol
 
+from duet.bundle.record import LENS
 from duet.errors import DuetError, InfraError, KernelError
+from duet.guests.lanes_file import LaneInfo, publish
+from duet.guests.qemu import QMP_SOCKETS
 from duet.guests.types import CTL_STREAM, Chunk, GuestFacts
+from duet.lenses import Xray
 from duet.session.events import GuestWish, LaneSource
 from duet.wire import (
     Frame,
@@ -41,6 +46,9 @@ class Listener(Protocol):
     def on_end(self) -> None:
         """The guest is gone; `Lane.error` says why, None if it was asked to go."""
 
+    def on_lens(self, record: bytes) -> None:
+        """A record of the x-ray, out of a recording."""
+
     async def room(self) -> None:
         """Wait until more may come."""
 
@@ -67,6 +75,8 @@ class Lane:
         """The guest's port is open."""
         self.ended = asyncio.Event()
         self.facts: GuestFacts | None = None
+        self._owned = AsyncExitStack()
+        self._xray: Xray | None = None
 
     @property
     def alive(self) -> bool:
@@ -89,6 +99,25 @@ class Lane:
         """
         await self._guest.send(encode(HostFrame(kind, text)))
 
+    async def xray(self) -> Xray | None:
+        """The guest's x-ray, started when it is first asked for; None where there can be none.
+
+        It ends with the guest.
+        """
+        if self._xray is None and self.facts and self.facts.qmp_socket and self._source.vmlinux:
+            socket = self.facts.qmp_socket.with_name(QMP_SOCKETS["xray"])
+            self._xray = Xray(socket, self._source.vmlinux)
+            await self._owned.enter_async_context(self._xray)
+        return self._xray
+
+    def _announce(self, facts: GuestFacts) -> None:
+        """So that `duet drgn` finds it."""
+        if facts.qmp_socket and self._source.vmlinux:
+            shell = facts.qmp_socket.with_name(QMP_SOCKETS["shell"])
+            lesson, arm = self._source.lesson, self.wish.arm
+            info = LaneInfo(lesson, arm, str(self._source.vmlinux), str(shell), facts.pid or 0)
+            publish(facts.qmp_socket.parent, info)
+
     def console_tail(self) -> str:
         """The end of the guest's console."""
         return self._guest.console_tail()
@@ -96,8 +125,9 @@ class Lane:
     async def serve(self) -> None:
         """Boot and read until the guest ends or the task is cancelled."""
         try:
-            async with self._guest as guest:
+            async with self._guest as guest, self._owned:
                 self.facts = guest.facts
+                self._announce(guest.facts)
                 self.up.set()
                 async for chunk in guest.chunks():
                     self._hear(chunk)
@@ -124,6 +154,10 @@ class Lane:
                     self.hello = frame, raw
                 if self._listener:
                     self._listener.on_frame(frame, raw, chunk.host_ns)
+            return
+        if chunk.stream == LENS:
+            if self._listener:
+                self._listener.on_lens(chunk.payload)
             return
         if not 0 <= chunk.stream < MAX_CPU_PORTS:
             raise KernelError(

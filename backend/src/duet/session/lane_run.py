@@ -12,6 +12,7 @@ import re
 import time
 import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from pydantic import JsonValue
 
@@ -19,6 +20,8 @@ from duet.decode import DecodeError, prepare
 from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.console import killed_for_memory
 from duet.guests.types import Clock
+from duet.lenses import Xray
+from duet.lenses.limits import ATTACH_BEFORE_RUN_S
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
 from duet.session.events import (
     GuestWish,
@@ -31,6 +34,7 @@ from duet.session.events import (
     SessionSink,
 )
 from duet.session.lane import Lane
+from duet.session.lane_xray import LaneXray
 from duet.session.lanes import Lanes
 from duet.session.pipeline import LanePipeline
 from duet.session.reduce import Reduction
@@ -84,6 +88,14 @@ class LaneRun:
         self._lane: Lane | None = None
         self._pipeline: LanePipeline | None = None
         self._transcript: Transcript | None = None
+        self._xray: Xray | None = None
+        self._lens = LaneXray(
+            self.arm,
+            spec.clock,
+            sink,
+            origin=lambda: self._pipeline.origin_ns if self._pipeline else None,
+            keep=lambda record, host_ns: self._parts()[1].lens(record, host_ns),
+        )
         self._lines: list[Line] = []
         self._hello: Hello | None = None
         self._status: int | None = None
@@ -102,6 +114,7 @@ class LaneRun:
             return
         pipeline, transcript = self._parts()
         transcript.frame(frame, raw, host_ns)
+        self._lens.frame(frame, host_ns)
         match frame:
             case Hello():
                 self._hello = frame
@@ -139,8 +152,14 @@ class LaneRun:
     def on_end(self) -> None:
         """The guest is gone."""
         self._gone = True
+        if not (self._drained or self._recorded):
+            self._lens.gone()
         self._room.set()
         self._wake.set()
+
+    def on_lens(self, record: bytes) -> None:
+        """A record of the x-ray, out of a recording."""
+        self._lens.replay(record)
 
     async def room(self) -> None:
         """Wait until the backlog is worked off."""
@@ -178,6 +197,9 @@ class LaneRun:
                 )
             )
         finally:
+            self._lens.finish()
+            if self._xray:
+                self._xray.pause()
             if self._lane:
                 self._lane.attach(None)
             self._room.set()
@@ -280,12 +302,31 @@ class LaneRun:
             self._lane.attach(self)
             if self._lane.hello:
                 self.on_frame(*self._lane.hello, time.monotonic_ns())
+            await self._look()
             return
         self._tell(LanePhase.BOOTING)
         self._lane = await self._lanes.open(self._source, wish, self)
         await self._until(self._lane.up.is_set, None, "the guest to boot", self._lane.up)
         await self._until(lambda: self._hello is not None, self._limits.hello_s, "its agent")
         self._tell(LanePhase.BOOTING)
+        await self._look()
+
+    async def _look(self) -> None:
+        """Begin to attach the x-ray, if one is wanted. It never fails a run."""
+        wanted = self._spec.lens
+        if not wanted or self._recorded or self._lane is None:
+            return
+        self._lens.attaching()
+        self._xray = await self._lane.xray()
+        if self._xray is None:
+            self._lens.on_fault(
+                "This kind of guest has no monitor or no vmlinux, so it cannot be read.",
+                "Run it with DUET_GUEST=qemu and a kernel of ./duet build.",
+            )
+            return
+        self._xray.sample(wanted, self._lens)
+        if self._xray.attached:
+            self._lens.attached(self._xray.route)
 
     async def _plan(self) -> None:
         assert self._lane is not None
@@ -293,6 +334,10 @@ class LaneRun:
             await self._lane.send(FrameType.PLAN, self._plan_text(at_boot=False))
         limit = self._limits.ready_s + (self._limits.setup_s if self._workload.setup else 0)
         await self._until(lambda: self._ready, limit, "its probes to be set up")
+        if self._xray and self._lane.wish.boot_plan is None:
+            with suppress(TimeoutError):  # the lens comes when it comes
+                async with asyncio.timeout(ATTACH_BEFORE_RUN_S):
+                    await self._xray.settled.wait()
         self._tell(LanePhase.READY)
 
     async def _run(self) -> None:
@@ -300,6 +345,7 @@ class LaneRun:
         if self._stop_at is not None:
             raise Stopped
         if not self._recorded and self._lane.wish.boot_plan is None:
+            self._lens.start_sent()
             await self._lane.send(FrameType.START)
         limits = self._limits
         deadline = time.monotonic() + self._spec.params.get("seconds", 60) + limits.run_slack_s
@@ -433,6 +479,7 @@ class LaneRun:
             self._sink.on_loss(self.arm, loss)
         for batch in reduction.batches:
             self._sink.on_batch(self.arm, batch)
+        self._lens.advance()
 
     # small things
 

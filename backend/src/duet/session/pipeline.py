@@ -241,6 +241,11 @@ class LanePipeline:
         origin = self._reducer.origin_ns if self._reducer else None
         return float(max(0, mono_ns - origin)) if origin is not None else 0.0
 
+    @property
+    def origin_ns(self) -> int | None:
+        """Guest time of the start marker, once it was seen."""
+        return self._reducer.origin_ns if self._reducer else None
+
     def since_marker(self, mono_ns: int) -> float:
         """Guest time as nanoseconds since the start marker (0 before it)."""
         return self._since_marker(mono_ns)

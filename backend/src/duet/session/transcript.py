@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from duet.bundle.record import CTL, Record
+from duet.bundle.record import CTL, LENS, Record
 from duet.wire import Beat, Frame, RawFrame, encode, pack_frame
+
+LENS_BYTES = 64 << 20
+"""Samples of the x-ray kept of one run; later ones are shown, but not recorded."""
 
 
 class Transcript:
@@ -27,6 +30,7 @@ class Transcript:
         self._start = start_ns
         self._before = before
         self._records: list[Record] = []
+        self._lens_bytes = 0
         self.bytes = 0
         self.truncated = False
 
@@ -45,6 +49,12 @@ class Transcript:
         """Keep whole pages of one CPU."""
         if pages:
             self._add(host_ns, cpu, pages)
+
+    def lens(self, payload: bytes, host_ns: int) -> None:
+        """Keep a record of the x-ray."""
+        self._lens_bytes += len(payload)
+        if self._lens_bytes <= LENS_BYTES:
+            self._add(host_ns, LENS, payload)
 
     def records(self) -> Iterator[Record]:
         """All that was kept."""

@@ -24,6 +24,9 @@ MAX_CLIENT_BYTES = 64 * 1024
 MAX_CLIENT_ITEMS = 256
 """Largest map or list in a client message."""
 
+SAMPLES = "xray:"
+"""Table name of a probe's samples in gaps, before the probe's name."""
+
 Key = tuple[str, ...]
 _CLIENT: TypeAdapter[m.ClientMessage] = TypeAdapter(m.ClientMessage)
 _DTYPES: dict[str, m.Dtype] = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
@@ -63,6 +66,11 @@ def pack(message: m.Message) -> Packet:
     match message:
         case m.Run() | m.Lane() | m.Rows() | m.Metrics():
             key = (message.type, message.run_id, getattr(message, "arm", ""))
+        case m.Lens():
+            key = ("lens", message.run_id, message.arm, message.lens)
+        case m.Sample():
+            table = f"{SAMPLES}{message.probe}"
+            span = Span(message.run_id, message.arm, table, message.seq, 1)
         case m.Batch(table="open"):
             key = ("open", message.run_id, message.arm)
         case m.Batch():

@@ -183,6 +183,51 @@ class Loss(Message):
     where: Literal["ring buffer", "kprobe", "host"]
 
 
+class Sample(Message):
+    """One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
+
+    The newest sample at or before a moment is what is known of it.
+    """
+
+    type: Literal["sample"] = "sample"
+    run_id: str
+    arm: str
+    probe: str
+    seq: int = Field(description="running number of this probe on this lane, from 0")
+    t_ns: float = Field(description="below 0: before the start")
+    error_ns: float = Field(description="the guest's time lies within this of t_ns")
+    clock: Literal["host", "guest"] = Field(
+        description="how the time is known: calibrated host time, or the guest's clock in memory"
+    )
+    took_ns: float = Field(description="host time of the reads")
+    torn: int = Field(description="reads that differed from one to the next, so far on this lane")
+    failed: int = Field(description="reads that failed, so far on this lane")
+    n: int = Field(description="rows")
+    columns: dict[str, bytes]
+    dtypes: dict[str, Dtype]
+    facts: dict[str, float]
+    texts: list[str] = Field(description="a name per row, or none")
+
+
+class Lens(Message):
+    """How a lens of a lane is; latest wins."""
+
+    type: Literal["lens"] = "lens"
+    run_id: str
+    arm: str
+    lens: Literal["xray"] = "xray"
+    state: Literal["off", "attaching", "on", "failed"]
+    route: Literal["memory", "qmp", "unknown"] = Field(
+        description="by what it reads: the process's memory (fast), QMP text (slow)"
+    )
+    message: str = ""
+    remedy: str = ""
+    samples: int
+    torn: int
+    failed: int
+    dropped: int = Field(description="samples that were due and did not come")
+
+
 class Line(Message):
     """One line of the workload, verbatim."""
 
@@ -342,6 +387,8 @@ ServerMessage = Annotated[
     | Gap
     | Loss
     | Line
+    | Sample
+    | Lens
     | Build
     | Measured
     | Control
