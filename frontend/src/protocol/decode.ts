@@ -52,19 +52,34 @@ export function decodeMessage(bytes: Uint8Array): ServerMessage {
       `message ${JSON.stringify(type)}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is wrong'}`,
     );
   }
-  if (checked.data.type !== 'batch') return checked.data;
-  const { columns, dtypes, ...rest } = checked.data;
-  const typed: Record<string, TypedColumn> = {};
+  if (checked.data.type === 'batch') {
+    const { columns, dtypes, ...rest } = checked.data;
+    return { ...rest, columns: typed(columns, dtypes, () => rest.n) };
+  }
+  if (checked.data.type === 'sample') {
+    const { columns, dtypes, ...rest } = checked.data;
+    return { ...rest, columns: typed(columns, dtypes, (bytes, w) => Math.floor(bytes / w)) };
+  }
+  return checked.data;
+}
+
+/** `length` says how many values a column of so many bytes, each so wide, must have. */
+function typed(
+  columns: Readonly<Record<string, Uint8Array>>,
+  dtypes: Readonly<Record<string, Dtype>>,
+  length: (bytes: number, width: number) => number,
+): Record<string, TypedColumn> {
+  const result: Record<string, TypedColumn> = {};
   for (const [name, raw] of Object.entries(columns)) {
     const dtype = dtypes[name];
     if (dtype === undefined) throw new ProtocolError(`column ${name} has no dtype`);
-    typed[name] = column(raw, dtype, rest.n);
+    result[name] = column(raw, dtype, length(raw.byteLength, width[dtype]));
   }
-  return { ...rest, columns: typed };
+  return result;
 }
 
 /** The memory a message can hand over to another thread. */
 export function transferables(message: ServerMessage): ArrayBuffer[] {
-  if (message.type !== 'batch') return [];
+  if (message.type !== 'batch' && message.type !== 'sample') return [];
   return Object.values(message.columns).map((c) => c.buffer as ArrayBuffer);
 }

@@ -11,13 +11,15 @@ export type ServerWire =
   | Gap
   | Hello
   | Lane
+  | Lens
   | LessonMessage
   | Line
   | Loss
   | Measured
   | Metrics
   | Rows
-  | Run;
+  | Run
+  | Sample;
 /**
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "JsonValue".
@@ -201,6 +203,32 @@ export interface Lane {
    */
   kernel: string | null;
   boot_s: number | null;
+}
+/**
+ * How a lens of a lane is; latest wins.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Lens".
+ */
+export interface Lens {
+  type: 'lens';
+  run_id: string;
+  arm: string;
+  lens: 'xray';
+  state: 'off' | 'attaching' | 'on' | 'failed';
+  /**
+   * by what it reads: the process's memory (fast), QMP text (slow)
+   */
+  route: 'memory' | 'qmp' | 'unknown';
+  message: string;
+  remedy: string;
+  samples: number;
+  torn: number;
+  failed: number;
+  /**
+   * samples that were due and did not come
+   */
+  dropped: number;
 }
 /**
  * Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view).
@@ -392,6 +420,65 @@ export interface Run {
   recorded_at: string | null;
   controller: string | null;
   message: string;
+}
+/**
+ * One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
+ *
+ * The newest sample at or before a moment is what is known of it.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Sample".
+ */
+export interface Sample {
+  type: 'sample';
+  run_id: string;
+  arm: string;
+  probe: string;
+  /**
+   * running number of this probe on this lane, from 0
+   */
+  seq: number;
+  /**
+   * below 0: before the start
+   */
+  t_ns: number;
+  /**
+   * the guest's time lies within this of t_ns
+   */
+  error_ns: number;
+  /**
+   * how the time is known: calibrated host time, or the guest's clock in memory
+   */
+  clock: 'host' | 'guest';
+  /**
+   * host time of the reads
+   */
+  took_ns: number;
+  /**
+   * reads that differed from one to the next, so far on this lane
+   */
+  torn: number;
+  /**
+   * reads that failed, so far on this lane
+   */
+  failed: number;
+  /**
+   * rows
+   */
+  n: number;
+  columns: {
+    [k: string]: Uint8Array;
+  };
+  dtypes: {
+    [k: string]: 'f8' | 'i4' | 'u1' | 'u4' | 'i2';
+  };
+  facts: {
+    [k: string]: number;
+  };
+  /**
+   * a name per row, or none
+   */
+  texts: string[];
 }
 /**
  * So many messages have been handled. A page that acks is never sent far ahead.

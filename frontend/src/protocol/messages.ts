@@ -165,6 +165,41 @@ export const line = z.object({
   t_ns: z.number(),
 });
 
+export const sample = z.object({
+  type: z.literal('sample'),
+  run_id: z.string(),
+  arm: z.string(),
+  probe: z.string(),
+  seq: z.number().int(),
+  /** Below 0: before the start. */
+  t_ns: z.number(),
+  error_ns: z.number(),
+  clock: z.enum(['host', 'guest']),
+  took_ns: z.number(),
+  torn: z.number(),
+  failed: z.number(),
+  n: z.number().int().nonnegative(),
+  columns: z.record(z.string(), z.instanceof(Uint8Array)),
+  dtypes: z.record(z.string(), dtype),
+  facts: z.record(z.string(), z.number()),
+  texts: z.array(z.string()),
+});
+
+export const lens = z.object({
+  type: z.literal('lens'),
+  run_id: z.string(),
+  arm: z.string(),
+  lens: z.literal('xray').default('xray'),
+  state: z.enum(['off', 'attaching', 'on', 'failed']),
+  route: z.enum(['memory', 'qmp', 'unknown']),
+  message: z.string().default(''),
+  remedy: z.string().default(''),
+  samples: z.number(),
+  torn: z.number(),
+  failed: z.number(),
+  dropped: z.number(),
+});
+
 export const errorMessage = z.object({
   type: z.literal('error'),
   code: z.string(),
@@ -244,6 +279,8 @@ export const serverMessage = z.discriminatedUnion('type', [
   gap,
   loss,
   line,
+  sample,
+  lens,
   build,
   measured,
   control,
@@ -263,6 +300,7 @@ export type BuildMessage = z.infer<typeof build>;
 export type MeasuredMessage = z.infer<typeof measured>;
 export type MeasuredRow = MeasuredMessage['rows'][number];
 export type ControlMessage = z.infer<typeof control>;
+export type LensMessage = z.infer<typeof lens>;
 export type ErrorMessage = z.infer<typeof errorMessage>;
 export type ClockName = z.infer<typeof clock>;
 
@@ -273,9 +311,15 @@ export interface BatchMessage extends Omit<z.infer<typeof batch>, 'columns' | 'd
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
 
+/** A sample likewise; a column may have more or fewer values than rows, as its probe says. */
+export interface SampleMessage extends Omit<z.infer<typeof sample>, 'columns' | 'dtypes'> {
+  readonly columns: Readonly<Record<string, TypedColumn>>;
+}
+
 export type ServerMessage =
-  | Exclude<z.infer<typeof serverMessage>, { type: 'batch' }>
-  | BatchMessage;
+  | Exclude<z.infer<typeof serverMessage>, { type: 'batch' | 'sample' }>
+  | BatchMessage
+  | SampleMessage;
 
 export interface RunChoice {
   readonly lesson: string;

@@ -6,11 +6,14 @@ import type {
   BatchMessage,
   GapMessage,
   LaneMessage,
+  LensMessage,
   LineMessage,
   LossMessage,
   MetricsMessage,
   RowsMessage,
+  SampleMessage,
 } from '../protocol/messages.ts';
+import { type LaneSample, Samples } from './samples.ts';
 import { LinkColumns, OpColumns, PointColumns, SpanColumns } from './tables.ts';
 
 export interface Row {
@@ -62,6 +65,9 @@ export class LaneStore {
   lines: readonly LineMessage[] = [];
   state: LaneMessage | null = null;
   metrics: MetricsMessage | null = null;
+  /** How the x-ray is; null: this run has none. */
+  lens: LensMessage | null = null;
+  readonly #samples = new Samples();
   /** Rises with every change of rows or columns. */
   version = 0;
   #limits: Limits;
@@ -177,6 +183,21 @@ export class LaneStore {
 
   takeLine(line: LineMessage): void {
     this.lines = [...this.lines.slice(1 - this.#limits.lines), line];
+  }
+
+  /** What the x-ray saw of one structure, in order of time. Empty: it has not looked. */
+  samples(probe: string): readonly LaneSample[] {
+    return this.#samples.of(probe);
+  }
+
+  takeSample(message: SampleMessage): void {
+    this.#samples.take(message);
+    this.version += 1;
+  }
+
+  takeLens(message: LensMessage): void {
+    this.lens = message;
+    this.version += 1;
   }
 
   takeMetrics(metrics: MetricsMessage): void {

@@ -148,6 +148,10 @@ export class Store {
       case 'line':
         this.#of(message.run_id).lane(message.arm).takeLine(message);
         return this.figures.emit();
+      case 'sample':
+        return this.#change(message.run_id, message.arm, (lane) => lane.takeSample(message));
+      case 'lens':
+        return this.#change(message.run_id, message.arm, (lane) => lane.takeLens(message));
       case 'build':
         return this.builds.set([
           ...this.builds.get().filter((b) => b.arm !== message.arm),
