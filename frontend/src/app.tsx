@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The page: one store, one socket, and the front page or a lesson. */
 
-import { useLayoutEffect, useState } from 'react';
+import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { Front } from './lesson/front.tsx';
 import { LessonPage } from './lesson/page.tsx';
 import { usePlace } from './lesson/use-place.ts';
 import { connect } from './store/connect.ts';
-import { StoreProvider } from './store/hooks.tsx';
+import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';
+
+const Gallery = lazy(() => import('./gallery/gallery.tsx').then((m) => ({ default: m.Gallery })));
+
+/** `?gallery` shows every view on recorded data; for those who build and judge them. */
+function Exhibits() {
+  const slugs = useHello()
+    ?.lessons.filter((l) => l.picture)
+    .map((l) => l.slug);
+  if (slugs === undefined) return <p role="status">Looking for the lessons…</p>;
+  return (
+    <Suspense fallback={<p role="status">The gallery is on its way…</p>}>
+      <Gallery slugs={slugs} />
+    </Suspense>
+  );
+}
 
 export function App() {
   const [store] = useState(() => new Store());
@@ -19,7 +34,9 @@ export function App() {
   }, [store]);
   return (
     <StoreProvider store={store}>
-      {place.lesson === null ? (
+      {new URLSearchParams(location.search).has('gallery') ? (
+        <Exhibits />
+      ) : place.lesson === null ? (
         <Front onOpen={(lesson) => go({ lesson })} />
       ) : (
         <LessonPage key={place.lesson} slug={place.lesson} place={place} go={go} />
