@@ -69,6 +69,7 @@ function Opened({ slug }: { readonly slug: string }) {
   const { open } = useCommands();
   useEffect(() => open(slug), [open, slug]);
   if (lesson === null) return <p className="quiet">{slug} is on its way…</p>;
+  if (!allViews().has(lesson.view)) return <p role="alert">No view of kind {lesson.view}.</p>;
   return <Chosen lesson={lesson} />;
 }
 

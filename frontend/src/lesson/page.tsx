@@ -15,6 +15,7 @@ import {
 } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { PlaybackProvider } from '../views/hooks.tsx';
+import { allViews } from '../views/registry.ts';
 import { Desk } from './desk.tsx';
 import { Notices } from './notices.tsx';
 import { NumbersPage } from './numbers.tsx';
@@ -42,7 +43,24 @@ export function LessonPage({ slug, place, go }: Props) {
   if (numbers?.slug === slug)
     return <NumbersPage lesson={numbers} onFront={() => go({ lesson: null })} />;
   if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
+  if (!allViews().has(lesson.view))
+    return <NoView lesson={lesson} onFront={() => go({ lesson: null })} />;
   return <Shown lesson={lesson} place={place} go={go} />;
+}
+
+/** The server knows a view that this page does not have: one of the two is older. */
+function NoView({ lesson, onFront }: { readonly lesson: Lesson; readonly onFront: () => void }) {
+  return (
+    <main className="front" data-testid="no-view">
+      <p className="lead" role="alert">
+        The lesson “{lesson.title}” is drawn by a view called {lesson.view}, which this page does
+        not have. Reload the page; if that does not help, build it again with “make run”.
+      </p>
+      <button type="button" className="button" onClick={onFront}>
+        all lessons
+      </button>
+    </main>
+  );
 }
 
 function Shown({ lesson, place, go }: Omit<Props, 'slug'> & { readonly lesson: Lesson }) {
