@@ -3,7 +3,7 @@
  * extents - what a scan of ext4's extent status shrinker costs, and what it frees.
  *
  *	extents --dir D --files N --written W --delayed D --scans S --nr B
- *		[--hot PERCENT] [--written-first 1] [--verify 1]
+ *		[--hot PERCENT] [--written-first 1] [--verify 1] [--tell 1] [--seek 1]
  *	extents --dir D --scans S --nr B --every-us U [--drops N] -- fio ARGUMENTS...
  *
  * The first form makes the extents itself. Each of N files gets W blocks that are on the disk
@@ -14,6 +14,11 @@
  * be freed, the written blocks are looked up again: that is a round. --hot looks up so many
  * percent of them once more, which marks them as referenced. All this needs a kernel that keeps
  * neighbours apart (ext4.es_never_merge); without it, there are few entries, and none are checked.
+ *
+ * --tell is for runs that are looked at: who traces the kernel is told of every entry before the
+ * first scan (after `tell: start`), and the run ends with the last one. --seek asks after each
+ * scan where the data are and where a hole is, as cp does. That a block is delayed stands nowhere
+ * but in its entry; so a hole is left behind the delayed blocks, and the answer is checked.
  *
  * The second form runs fio and scans beside it, U us after the last time, when there is anything
  * that may be freed, as reclaim does. If those are fewer than S, others follow when fio has ended,
@@ -65,7 +70,7 @@
 struct options {
 	const char *dir;
 	unsigned int files, written, delayed, scans, nr, hot;
-	bool written_first, verify;
+	bool written_first, verify, tell, seek;
 	unsigned int every_us, drops;
 	char **command; /* the second form */
 };
@@ -284,7 +289,7 @@ static unsigned int piece_blocks(const struct options *options)
  */
 static unsigned int written_at(const struct options *options, unsigned int k)
 {
-	unsigned int first = options->written_first ? 0 : options->delayed;
+	unsigned int first = options->written_first ? 0 : options->delayed + options->seek;
 
 	return first + k + k / piece_blocks(options);
 }
@@ -297,7 +302,8 @@ static unsigned int delayed_at(const struct options *options, unsigned int k)
 
 static unsigned int file_blocks(const struct options *options)
 {
-	return options->delayed + options->written + options->written / piece_blocks(options) + 1;
+	return options->delayed + options->seek + options->written +
+	       options->written / piece_blocks(options) + 1;
 }
 
 static void write_blocks(unsigned int file, unsigned int first, unsigned int n, unsigned int chunk)
@@ -416,6 +422,38 @@ static void fill(const struct options *options, struct result *result)
 	result->rounds++;
 }
 
+/*
+ * Asking for the delayed blocks makes the kernel find their entries one by one, which is an event
+ * each. It changes nothing a scan goes by: whether a delayed entry is in use is never looked at.
+ */
+static void tell_delayed(const struct options *options)
+{
+	struct fiemap ask = {.fm_length = (uint64_t)options->delayed * BLOCK};
+
+	mark("tell: start");
+	if (!options->delayed)
+		return;
+	for (unsigned int i = 0; i < options->files; i++) {
+		ask.fm_start = (uint64_t)delayed_at(options, 0) * BLOCK;
+		if (ioctl(files[i], FS_IOC_FIEMAP, &ask))
+			fail_at("ask for", "the delayed blocks");
+	}
+}
+
+/* On the disk the file begins with a hole. The entries know better. */
+static void seek_data(const struct options *options)
+{
+	off_t bytes = (off_t)options->delayed * BLOCK;
+
+	for (unsigned int i = 0; i < options->files; i++) {
+		off_t data = lseek(files[i], 0, SEEK_DATA), hole = lseek(files[i], 0, SEEK_HOLE);
+
+		if (data != 0 || hole != bytes)
+			fail("file %u has data from 0 to %lld, the kernel says from %lld to %lld.",
+			     i, (long long)bytes, (long long)data, (long long)hole);
+	}
+}
+
 static void check_entries(const struct options *options, bool full)
 {
 	unsigned long delayed = (unsigned long)options->files * options->delayed;
@@ -464,6 +502,8 @@ static void measure_files(const struct options *options, struct result *result)
 	check_room(options);
 	write_files(options, result);
 	drain();
+	if (options->tell)
+		tell_delayed(options);
 	fill(options, result);
 	check_entries(options, true);
 	print_slab();
@@ -471,9 +511,13 @@ static void measure_files(const struct options *options, struct result *result)
 	while (result->scans < options->scans && !stopped) {
 		if (!scan_and_count(options, result))
 			fill(options, result);
+		else if (options->seek)
+			seek_data(options);
 	}
 	mark("scan: end");
 	check_entries(options, false);
+	if (options->tell)
+		return; /* what follows scans, too */
 	drain();
 	look_up_written(options, 100, &result->fill);
 	look_up_written(options, 100, &result->lookup);
@@ -594,7 +638,10 @@ static unsigned int parse_count(const char *name, const char *text, unsigned lon
 
 static void parse_options(int argc, char **argv, struct options *options)
 {
-	enum { DIR, FILES, WRITTEN, DELAYED, SCANS, NR, HOT, FIRST, VERIFY, EVERY, DROPS };
+	enum {
+		DIR, FILES, WRITTEN, DELAYED, SCANS, NR, HOT, FIRST, VERIFY, TELL, SEEK, EVERY,
+		DROPS
+	};
 	static const struct option known[] = {
 		{"dir", required_argument, NULL, DIR},
 		{"files", required_argument, NULL, FILES},
@@ -605,6 +652,8 @@ static void parse_options(int argc, char **argv, struct options *options)
 		{"hot", required_argument, NULL, HOT},
 		{"written-first", required_argument, NULL, FIRST},
 		{"verify", required_argument, NULL, VERIFY},
+		{"tell", required_argument, NULL, TELL},
+		{"seek", required_argument, NULL, SEEK},
 		{"every-us", required_argument, NULL, EVERY},
 		{"drops", required_argument, NULL, DROPS},
 		{0},
@@ -615,8 +664,8 @@ static void parse_options(int argc, char **argv, struct options *options)
 	} range[] = {
 		[FILES] = {1, MAX_FILES}, [WRITTEN] = {1, 1000000}, [DELAYED] = {0, 1000000},
 		[SCANS] = {1, MAX_SCANS}, [NR] = {1, ALL_ENTRIES},  [HOT] = {0, 100},
-		[FIRST] = {0, 1},	  [VERIFY] = {0, 1},	    [EVERY] = {1, 10000000},
-		[DROPS] = {0, 1000},
+		[FIRST] = {0, 1},	  [VERIFY] = {0, 1},	    [TELL] = {0, 1},
+		[SEEK] = {0, 1},	  [EVERY] = {1, 10000000},  [DROPS] = {0, 1000},
 	};
 	unsigned int value[DROPS + 1] = {[FILES] = 4,	[WRITTEN] = 3000, [DELAYED] = 12000,
 					 [SCANS] = 600, [NR] = 128,	  [EVERY] = 1000};
@@ -641,8 +690,14 @@ static void parse_options(int argc, char **argv, struct options *options)
 	options->hot = value[HOT];
 	options->written_first = value[FIRST];
 	options->verify = value[VERIFY];
+	options->tell = value[TELL];
+	options->seek = value[SEEK];
 	options->every_us = value[EVERY];
 	options->drops = value[DROPS];
+	if (options->seek && (!options->delayed || options->written_first)) {
+		fputs("extents: --seek needs delayed blocks, at the left end\n", stderr);
+		exit(2);
+	}
 }
 
 static void on_term(int signal)
