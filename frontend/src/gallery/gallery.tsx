@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Every kind of view on recorded data, one exhibit a lesson: picture, sentence, twin in words, panels, legend. */
 
-import { useEffect, useLayoutEffect, useMemo, useState } from 'react';
-import type { RunIndex } from '../derive/types.ts';
+import { useMemo, useState } from 'react';
+import { Exhibit, type Shown } from '../lesson/exhibit.tsx';
 import { Legend } from '../lesson/legend.tsx';
 import { sceneOf } from '../lesson/page.tsx';
-import { bestRecording, recordingId } from '../lesson/recording.ts';
 import { ThemeButton } from '../lesson/tools.tsx';
-import { useSettled } from '../lesson/use-scene.ts';
-import type { Lesson, Scene } from '../protocol/lesson.ts';
-import { connect } from '../store/connect.ts';
-import { StoreProvider, useCommands, useLesson, useRun } from '../store/hooks.tsx';
-import { Store } from '../store/store.ts';
 import { Mark } from '../ui/icons.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
-import {
-  PlaybackProvider,
-  useCountTable,
-  useNearby,
-  usePlayback,
-  useRunIndex,
-  useSentence,
-  useSummary,
-} from '../views/hooks.tsx';
+import { useCountTable, useNearby, usePlayback, useSentence, useSummary } from '../views/hooks.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
 import type { Counts } from '../views/types.ts';
 import './gallery.css';
@@ -44,96 +30,43 @@ export function Gallery({ slugs }: { readonly slugs: readonly string[] }) {
         else: no story, no knobs.
       </p>
       {slugs.map((slug) => (
-        <Exhibit key={slug} slug={slug} />
+        <Chosen key={slug} slug={slug} />
       ))}
     </main>
   );
 }
 
-/** A lesson with a store and a socket of its own, so that exhibits do not share a run. */
-function Exhibit({ slug }: { readonly slug: string }) {
-  const [store] = useState(() => new Store());
-  useLayoutEffect(() => {
-    const socket = connect(store);
-    return () => socket.close();
-  }, [store]);
-  return (
-    <StoreProvider store={store}>
-      <Opened slug={slug} />
-    </StoreProvider>
-  );
-}
-
-function Opened({ slug }: { readonly slug: string }) {
-  const lesson = useLesson();
-  const { open } = useCommands();
-  useEffect(() => open(slug), [open, slug]);
-  if (lesson === null) return <p className="quiet">{slug} is on its way…</p>;
-  if (!allViews().has(lesson.view)) return <p role="alert">No view of kind {lesson.view}.</p>;
-  return <Chosen lesson={lesson} />;
-}
-
-function Chosen({ lesson }: { readonly lesson: Lesson }) {
+function Chosen({ slug }: { readonly slug: string }) {
   const [id, setId] = useState<string | null>(null);
-  const scene = sceneOf(lesson, id);
-  const best = bestRecording(lesson, scene);
-  const { open } = useCommands();
-  const wanted = best ? recordingId(lesson, best) : null;
-  useEffect(() => {
-    if (wanted !== null) open(lesson.slug, wanted);
-  }, [open, lesson.slug, wanted]);
   return (
-    <section className="exhibit" aria-labelledby={`exhibit-${lesson.slug}`}>
-      <h2 id={`exhibit-${lesson.slug}`}>
-        {lesson.view} <span className="quiet">{lesson.title}</span>
-      </h2>
-      <label className="small">
-        scene{' '}
-        <select value={scene.id} onChange={(event) => setId(event.target.value)}>
-          {lesson.scenes.map((s) => (
-            <option key={s.id} value={s.id}>
-              {s.title}
-            </option>
-          ))}
-        </select>
-      </label>
-      {wanted === null ? (
-        <p className="quiet">Nothing is recorded of this lesson yet.</p>
-      ) : (
-        <PlaybackProvider arms={scene.arms}>
-          <Shown lesson={lesson} scene={scene} wanted={wanted} />
-        </PlaybackProvider>
+    <Exhibit
+      slug={slug}
+      pick={(lesson) => sceneOf(lesson, id)}
+      frame={(lesson, scene, picture) => (
+        <section className="exhibit" aria-labelledby={`exhibit-${slug}`}>
+          <h2 id={`exhibit-${slug}`}>
+            {lesson.view} <span className="quiet">{lesson.title}</span>
+          </h2>
+          <label className="small">
+            scene{' '}
+            <select value={scene.id} onChange={(event) => setId(event.target.value)}>
+              {lesson.scenes.map((s) => (
+                <option key={s.id} value={s.id}>
+                  {s.title}
+                </option>
+              ))}
+            </select>
+          </label>
+          {picture}
+        </section>
       )}
-    </section>
+    >
+      {(shown) => <Picture {...shown} />}
+    </Exhibit>
   );
 }
 
-function Shown(props: { readonly lesson: Lesson; readonly scene: Scene; readonly wanted: string }) {
-  const { lesson, scene, wanted } = props;
-  const index = useRunIndex();
-  const run = useRun();
-  const settled = useSettled(index?.runId === wanted ? index : null);
-  const { goto, align } = usePlayback();
-  useEffect(() => {
-    if (!settled) return;
-    goto(scene, true);
-    align(scene.align, scene.operation);
-    goto(scene, true);
-  }, [settled, scene, goto, align]);
-  if (index === null || !settled || run?.run_id !== wanted) {
-    return <p className="quiet">The recording is on its way…</p>;
-  }
-  return <Picture lesson={lesson} scene={scene} index={index} recordedAt={run.recorded_at} />;
-}
-
-interface PictureProps {
-  readonly lesson: Lesson;
-  readonly scene: Scene;
-  readonly index: RunIndex;
-  readonly recordedAt: string | null;
-}
-
-function Picture({ lesson, scene, index, recordedAt }: PictureProps) {
+function Picture({ lesson, scene, index, recordedAt }: Shown) {
   const theme = useTheme();
   const playback = usePlayback();
   const sentence = useSentence(scene.sentence);

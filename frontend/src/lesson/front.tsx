@@ -8,6 +8,7 @@ import { Mark } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
 import { measureCommand } from './numbers.tsx';
 import { frontPage, writePlace } from './place.ts';
+import { Preview } from './preview.tsx';
 import { Inline } from './prose.tsx';
 import { ThemeButton } from './tools.tsx';
 
@@ -21,6 +22,7 @@ interface More {
   }[];
   readonly caveats?: readonly string[];
   readonly ready?: Readonly<Record<string, boolean>>;
+  readonly seeds?: readonly { readonly claim: string; readonly mail: string }[];
   readonly recordings?: readonly { readonly recorded_at?: string }[];
 }
 
@@ -28,7 +30,7 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
   const hello = useHello();
   const connection = useConnection();
   return (
-    <main className="front" data-testid="front">
+    <main className="front" data-list data-testid="front">
       <header>
         <span className="brand">
           <Mark /> Kernel Duet
@@ -69,8 +71,18 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
   const ready = more?.arms?.filter((a) => more.ready?.[a.name]).length ?? 0;
   const all = more?.arms?.length ?? 0;
   const recorded = more?.recordings?.[0]?.recorded_at;
+  const [pointed, setPointed] = useState(false);
+  const shown = picture && (more?.recordings?.length ?? 0) > 0;
   return (
-    <li className="lesson-card" data-testid={`lesson-${slug}`} data-picture={picture}>
+    <li
+      className="lesson-card"
+      data-testid={`lesson-${slug}`}
+      data-picture={picture}
+      onPointerEnter={() => setPointed(true)}
+      onPointerLeave={() => setPointed(false)}
+      onFocus={() => setPointed(true)}
+      onBlur={() => setPointed(false)}
+    >
       <span className="ordinal number">{/^\d+/.exec(slug)?.[0]}</span>
       <div>
         <h2>
@@ -88,6 +100,11 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
         <p>
           <b>{title}.</b> {more?.summary}
         </p>
+        {more?.seeds?.[0] && (
+          <p className="headline">
+            The mail says: {more.seeds[0].claim}, <b className="number">{more.seeds[0].mail}</b>.
+          </p>
+        )}
         {!picture && more && <Numbers {...more} slug={slug} />}
         <p className="states">
           {(more?.recordings?.length ?? 0) > 0 && (
@@ -106,6 +123,7 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
           </span>
         </p>
       </div>
+      {shown && <Preview slug={slug} moving={pointed} />}
     </li>
   );
 }

@@ -187,6 +187,8 @@ export const lesson = common.extend({
   tracks: many(track),
   lit: many(lit),
   scenes: z.array(scene),
+  /** The scene that the front page shows. */
+  hero: z.string().nullish(),
   predictions: z.record(z.string(), prediction).default({}),
   questions: many(question),
   claims: many(z.looseObject({})),

@@ -395,6 +395,7 @@ class Lesson(Strict):
         description="kind of view, a folder below frontend/src/views; none: numbers only so far",
     )
     scenes: tuple[Scene, ...] = Field(default=(), max_length=9)
+    hero: Name | None = Field(default=None, description="scene that the front page shows")
     predictions: dict[Name, Prediction] = Field(default_factory=dict)
     questions: tuple[Question, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -428,6 +429,8 @@ class Lesson(Strict):
         used += [("point", name, {p.name for p in self.points}) for name in counted]
         workloads = set(self.workloads)
         used += [("workload", s.workload, workloads) for s in self.scenes if s.workload]
+        scenes = {s.id for s in self.scenes}
+        used += [("scene", self.hero, scenes)] if self.hero else []
         used += [("workload", act.workload, workloads) for act in self.acts.values()]
         used += [
             ("param", a.max_param, set(self.params)) for a in self.acts.values() if a.max_param

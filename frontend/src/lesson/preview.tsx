@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A lesson's picture on the front page: a recorded scene, still until it is pointed at. */
+
+import { useEffect, useRef, useState } from 'react';
+import { useTheme } from '../ui/theme.ts';
+import { usePlayback } from '../views/hooks.tsx';
+import { viewOf } from '../views/registry.ts';
+import { Exhibit, type Shown } from './exhibit.tsx';
+
+interface Props {
+  readonly slug: string;
+  /** The card is pointed at or has the focus. */
+  readonly moving: boolean;
+}
+
+/** Loads nothing before it is in view. */
+export function Preview({ slug, moving }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (box.current === null || seen) return;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some((e) => e.isIntersecting)) setSeen(true);
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [seen]);
+  return (
+    <div ref={box} className="preview" data-testid={`preview-${slug}`} inert>
+      {seen && (
+        <Exhibit
+          slug={slug}
+          pick={(lesson) => lesson.scenes.find((s) => s.id === lesson.hero) ?? lesson.scenes[0]!}
+        >
+          {(shown) => <Still {...shown} moving={moving} />}
+        </Exhibit>
+      )}
+    </div>
+  );
+}
+
+function Still({ lesson, scene, index, moving }: Shown & { readonly moving: boolean }) {
+  const theme = useTheme();
+  const { frame, goto, pause } = usePlayback();
+  const view = viewOf(lesson.view);
+  useEffect(() => {
+    if (moving) goto(scene);
+    else pause();
+  }, [moving, scene, goto, pause]);
+  return (
+    <view.Canvas
+      runIndex={index}
+      lesson={lesson}
+      frame={frame}
+      theme={theme}
+      show={scene.show}
+      header={(arm) => (
+        <p className="preview-lane">{lesson.arms.find((a) => a.name === arm)?.title ?? arm}</p>
+      )}
+      headerHeight={22}
+    />
+  );
+}
