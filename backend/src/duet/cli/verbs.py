@@ -56,6 +56,14 @@ RECORD_KEYS = (
     "JSON keys: file (null with --only-measured), bytes, lesson, params, clock, arms: [{arm, "
     "phase, ops, events_read, events_lost}], measured (path or null)."
 )
+XRAY_KEYS = (
+    "JSON keys: lesson, arm, workload, clock, params, probe, samples, torn, failed, dropped, route "
+    "(memory, qmp, unknown), sample_ms (reads of the sample shown), sample_ms_p50, sample_ms_p95, "
+    "chosen (which sample is shown), rows, t_ms, error_ms, time_by (host, guest), and the probe's "
+    "own facts; of shrinker-maps: memcgs (without the root), shrinkers, bits_set, root_bits, "
+    "nr_max, words, dying. Each file of backend/src/duet/lenses/probes documents its own."
+)
+DRGN_KEYS = "JSON keys: lanes: [{lane, pid}], the running ones; no shell is opened."
 LINT_KEYS = "JSON keys: ok (bool), lessons: [slug], problems: [{lesson, where, sentence, remedy}]."
 
 
@@ -200,6 +208,47 @@ def record(
 
     request = (lesson, arms, workload, clock, set or [])
     return body(request, name, out, window_ms, measured, only_measured, json)
+
+
+@app.command(epilog=XRAY_KEYS)
+def xray(
+    lesson: Lesson,
+    probe: Annotated[str, typer.Argument(help="What to read, e.g. shrinker-maps.")],
+    arm: Annotated[str, typer.Option("--arm", help="The arm whose kernel is read.")],
+    workload: Workload = "",
+    clock: Clock = "",
+    set: Set = None,
+    hz: Annotated[float, typer.Option(min=0.1, max=30, help="Samples a second.")] = 30,
+    of: Annotated[
+        str, typer.Option("--of", help="Which of several: see the probe's own file.")
+    ] = "",
+    json: Json = False,
+) -> int:
+    """Boot an arm, run the workload, and read a structure of its kernel with drgn meanwhile.
+
+    The guest is not stopped. Shown is one sample: the last of the largest (most memcgs and
+    shrinkers, inodes, extents), since a workload takes down at its end what it made.
+    """
+    from duet.cli.xray import xray as body
+
+    return body((lesson, arm, workload, clock, set or []), probe, hz, of, json)
+
+
+@app.command(epilog=DRGN_KEYS)
+def drgn(
+    lane: Annotated[
+        str | None,
+        typer.Argument(help="ARM, LESSON/ARM or a pid; may be left out when one lane runs."),
+    ] = None,
+    script: Annotated[
+        Path | None, typer.Option("--script", exists=True, help="Run it instead of a shell.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Open drgn's own shell on a lane that runs (of `duet serve`, `run`, `xray`)."""
+    from duet.cli.shell import shell as body
+
+    return body(lane, script, json)
 
 
 @app.command(epilog=LINT_KEYS)

@@ -50,7 +50,8 @@ class GuestSpec:
         disks_mib: sizes of empty virtio disks (/dev/vda, ...) that live as long as the guest; the
             count clock has none, since their answers would come at the host's moments, and vng
             has none.
-        boot_plan: plan text given to the agent at boot (fw_cfg); must autostart on the count clock.
+        boot_plan: plan text given to the agent at boot (fw_cfg); one that starts by itself repeats
+            exactly on the count clock.
     """
 
     arm: str

@@ -11,6 +11,11 @@ ATTACH_S: Final = 20.0
 ATTACH_BEFORE_RUN_S: Final = 5.0
 """So long a run waits for its lens before it starts; afterwards the lens comes when it comes."""
 
+PINGS: Final = 5
+PING_S: Final = 0.3
+"""Round trips that calibrate the guest's clock before a run, and the longest of each. Usual: 1 ms
+on an idle host; the quickest counts."""
+
 SAMPLE_S: Final = 10.0
 """Without a sample for so long the process is given up. Usual: 1-15 ms a sample."""
 

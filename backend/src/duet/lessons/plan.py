@@ -108,6 +108,7 @@ def plan_text(
     *,
     traced: bool = True,
     at_boot: bool = False,
+    autostart: bool = True,
     buffer_kb: int | None = None,
     probes: frozenset[str] | None = None,
 ) -> str:
@@ -119,6 +120,8 @@ def plan_text(
         traced: False for measure runs.
         at_boot: the plan goes by fw_cfg, starts by itself, keeps events until the end
             (the count clock, where no host input may follow).
+        autostart: of a plan at boot; False: it waits for START, so that a lens can be attached
+            first, and a run repeats only nearly.
         buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
             kept_buffer_kb().
         probes: exactly those to switch on, as far as this arm has them; None: those that explain.
@@ -140,7 +143,7 @@ def plan_text(
             lines.append(f"event {probe.event} {chooser}".rstrip())
     else:
         lines.append("trace off")
-    if at_boot:
+    if at_boot and autostart:
         lines.append("autostart")
     if workload.input:
         lines.append("input host")

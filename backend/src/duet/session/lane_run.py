@@ -21,7 +21,7 @@ from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.console import killed_for_memory
 from duet.guests.types import Clock
 from duet.lenses import Xray
-from duet.lenses.limits import ATTACH_BEFORE_RUN_S
+from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PING_S, PINGS
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
 from duet.session.events import (
     GuestWish,
@@ -200,6 +200,9 @@ class LaneRun:
             self._lens.finish()
             if self._xray:
                 self._xray.pause()
+                if self._lane and self._lane.wish.boot_plan is not None:
+                    # It waits for another plan, and on this clock waiting takes a whole CPU.
+                    await self._lanes.close(self.arm)
             if self._lane:
                 self._lane.attach(None)
             self._room.set()
@@ -287,6 +290,7 @@ class LaneRun:
             self._source.symbols,
             traced=spec.traced,
             at_boot=at_boot,
+            autostart=not spec.lens,
             buffer_kb=spec.buffer_kb,
             probes=spec.probes,
         )
@@ -334,17 +338,30 @@ class LaneRun:
             await self._lane.send(FrameType.PLAN, self._plan_text(at_boot=False))
         limit = self._limits.ready_s + (self._limits.setup_s if self._workload.setup else 0)
         await self._until(lambda: self._ready, limit, "its probes to be set up")
-        if self._xray and self._lane.wish.boot_plan is None:
+        if self._xray:
             with suppress(TimeoutError):  # the lens comes when it comes
                 async with asyncio.timeout(ATTACH_BEFORE_RUN_S):
                     await self._xray.settled.wait()
+            await self._calibrate()
         self._tell(LanePhase.READY)
+
+    async def _calibrate(self) -> None:
+        """Which guest time is which host time; on the count clock only the guest knows."""
+        assert self._lane is not None
+        if self._spec.clock is Clock.COUNT:
+            return
+        for _ in range(PINGS):
+            self._lens.ping_sent()
+            await self._lane.send(FrameType.PING)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PING_S):
+                    await self._lens.answered.wait()
 
     async def _run(self) -> None:
         assert self._lane is not None
         if self._stop_at is not None:
             raise Stopped
-        if not self._recorded and self._lane.wish.boot_plan is None:
+        if not self._recorded and (self._lane.wish.boot_plan is None or self._spec.lens):
             self._lens.start_sent()
             await self._lane.send(FrameType.START)
         limits = self._limits

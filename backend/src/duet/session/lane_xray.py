@@ -8,6 +8,7 @@ a lens the lane goes on as it is.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
@@ -68,6 +69,8 @@ class LaneXray:
         self._timed: deque[Sample] = deque()
         self._told_at = 0.0
         self._sent_ns: int | None = None
+        self._pinged_ns: int | None = None
+        self.answered = asyncio.Event()
         self._undelivered = 0
         self.state = LensState()
 
@@ -77,12 +80,21 @@ class LaneXray:
         """A frame with a guest time; the best of them calibrate the offset."""
         if isinstance(frame, Started) and self._sent_ns is not None:
             self._calibration.told(self._sent_ns, frame.mono_ns)
+        if isinstance(frame, Beat) and self._pinged_ns is not None:
+            self._calibration.told(self._pinged_ns, frame.mono_ns)
+            self._pinged_ns = None
+            self.answered.set()
         if isinstance(frame, Beat | Started | Line | Ended | Drained):
             self._calibration.heard(host_ns, frame.mono_ns)
 
     def start_sent(self) -> None:
         """START is on its way."""
         self._sent_ns = time.monotonic_ns()
+
+    def ping_sent(self) -> None:
+        """PING is on its way, and no BEAT comes unasked before the start: the next answers it."""
+        self._pinged_ns = time.monotonic_ns()
+        self.answered.clear()
 
     def gone(self) -> None:
         """The guest is gone in the middle of a run."""

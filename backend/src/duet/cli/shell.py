@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet drgn`: drgn's own shell on a running lane."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from duet.cli.output import emit
+from duet.errors import InfraError, InputError
+from duet.guests.lanes_file import LaneInfo, running
+
+START = "Start one: ./duet serve and a run, or ./duet run, and leave it running."
+
+
+def shell(lane: str | None, script: Path | None, as_json: bool) -> int:
+    """See `duet drgn --help`."""
+    if as_json:
+        emit({"lanes": [{"lane": name_of(one), "pid": one.pid} for one in running()]})
+        return 0
+    info = pick(lane, running())
+    program = Path(sys.executable).with_name("drgn")
+    if not program.exists():
+        raise InfraError("drgn is not installed beside this Python.", remedy="Run ./setup.sh page.")
+    words = [str(program), "-q", "--qemu-qmp", info.socket, "-s", info.vmlinux]
+    words += [str(script)] if script else []
+    if script is None and sys.stdin.isatty():
+        print(f"drgn on {name_of(info)}; `prog` is its kernel, the guest goes on meanwhile.")
+    sys.stdout.flush()
+    # A child, not exec: the guest's socket is free again whatever ends it.
+    return subprocess.run(words, env=os.environ, check=False).returncode
+
+
+def name_of(info: LaneInfo) -> str:
+    """How a lane is named on the command line."""
+    return f"{info.lesson}/{info.arm}" if info.lesson else info.arm
+
+
+def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
+    """The lane of that name: ARM, LESSON/ARM, a part of the slug before the slash, or the pid.
+
+    Raises:
+        InputError: none or several run, or none of that name.
+    """
+    if not lanes:
+        raise InputError("no guest of this user is running.", remedy=START)
+    names = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in lanes)
+    if wanted is None:
+        if len(lanes) == 1:
+            return lanes[0]
+        raise InputError(f"{len(lanes)} lanes are running.", remedy=f"Name one of: {names}.")
+    lesson, slash, arm = wanted.rpartition("/")
+    found = [
+        one
+        for one in lanes
+        if str(one.pid) == wanted
+        or (one.arm == arm and (not slash or one.lesson.startswith(lesson)))
+    ]
+    if not found:
+        raise InputError(f"no lane '{wanted:.80}' is running.", remedy=f"Choose from: {names}.")
+    if len(found) > 1:
+        several = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in found)
+        raise InputError(
+            f"'{wanted:.80}' names {len(found)} running lanes.",
+            remedy=f"Give the pid: {several}.",
+        )
+    return found[0]

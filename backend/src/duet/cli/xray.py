@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet xray`: run a workload on one arm and read a structure of its kernel meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from duet.api.sources import house_sources
+from duet.cli.output import emit, note
+from duet.cli.quiet import Quiet
+from duet.cli.request import Request, read_request
+from duet.errors import InfraError, InputError
+from duet.kernels import KernelSettings
+from duet.lenses import LensState, Sample, Wanted, probe_names
+from duet.session import Lanes, RunSession, RunSpec
+
+CHOICE = "the last of the largest"
+SHOWN_ROWS = 24
+DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
+
+
+@dataclass
+class Taken(Quiet):
+    """Keeps the samples of one lane."""
+
+    samples: list[tuple[Sample, float]] = field(default_factory=list)
+    lens: LensState = field(default_factory=LensState)
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """Keep it; of equal ones only what is needed: memory is bounded by the transcript's."""
+        self.samples.append((sample, t_ns))
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        """The newest counts."""
+        if state.state == "on" and self.lens.state != "on":
+            note(f"{arm}: the x-ray is attached (by {state.route})")
+        self.lens = state
+
+
+def xray(
+    given: tuple[str, str, str, str, list[str]], probe: str, hz: float, of: str, as_json: bool
+) -> int:
+    """See `duet xray --help`; `given` is what read_request takes."""
+    if probe not in probe_names():
+        raise InputError(
+            f"there is no x-ray probe '{probe:.40}'.",
+            remedy=f"Choose from: {', '.join(probe_names())}.",
+        )
+    request = read_request(*given)
+    taken = asyncio.run(look(request, Wanted(probe, hz, of)))
+    tree = told(request, taken)
+    if as_json:
+        emit(tree)
+    else:
+        print_sample(tree, chosen(taken)[0])
+    return 0
+
+
+async def look(request: Request, wanted: Wanted) -> Taken:
+    """Run the workload once, with markers as its only events, and sample all along.
+
+    Raises:
+        DuetError: the lane failed, or the lens saw nothing.
+    """
+    (arm,) = request.arms
+    sources = await house_sources(request.folder, request.arms, KernelSettings.default())
+    taken = Taken()
+    spec = RunSpec(
+        run_id="xray",
+        folder=request.folder,
+        arms=request.arms,
+        workload=request.workload,
+        params=request.params,
+        clock=request.clock,
+        probes=frozenset(),
+        xray=(wanted,),
+    )
+    async with Lanes() as lanes:
+        result = await RunSession(lanes, spec, sources, taken).execute()
+    if (error := result.lanes[arm].error) is not None:
+        raise error
+    if not taken.samples:
+        raise InfraError(
+            taken.lens.message or "the workload was over before the x-ray had looked once.",
+            remedy=taken.lens.remedy or "Give it more to do with --set, or sample faster (--hz).",
+        )
+    return taken
+
+
+def chosen(taken: Taken) -> tuple[Sample, float]:
+    """One sample of the run: while everything stood, as late as possible."""
+    largest = max(map(_size, taken.samples))
+    return [pair for pair in taken.samples if _size(pair) == largest][-1]
+
+
+def _size(pair: tuple[Sample, float]) -> int:
+    return sum(len(column) for column in pair[0].columns.values())
+
+
+def told(request: Request, taken: Taken) -> dict[str, object]:
+    """The documented keys; facts of the probe stand beside them."""
+    sample, t_ns = chosen(taken)
+    took = np.array([one.took_ns for one, _ in taken.samples]) / 1e6
+    facts = {name: int(v) if v == int(v) else v for name, v in sample.facts.items()}
+    return facts | {
+        "lesson": request.folder.slug,
+        "arm": request.arms[0],
+        "workload": request.workload,
+        "clock": str(request.clock),
+        "params": request.params,
+        "probe": sample.probe,
+        "chosen": CHOICE,
+        "rows": sample.n,
+        "t_ms": round(t_ns / 1e6, 3),
+        "error_ms": round(sample.error_ns / 1e6, 3),
+        "time_by": sample.clock,
+        "sample_ms": round(sample.took_ns / 1e6, 3),
+        "sample_ms_p50": round(float(np.percentile(took, 50)), 3),
+        "sample_ms_p95": round(float(np.percentile(took, 95)), 3),
+        "samples": len(taken.samples),
+        "torn": taken.lens.torn,
+        "failed": taken.lens.failed,
+        "dropped": taken.lens.dropped,
+        "route": taken.lens.route,
+    }
+
+
+def print_sample(tree: dict[str, object], sample: Sample) -> None:
+    """For people: what was counted, then the first rows."""
+    print(f"{tree['lesson']}, {tree['arm']}, {tree['clock']} clock: {sample.probe}")
+    print(
+        f"{tree['samples']} samples by {tree['route']}, p50 {tree['sample_ms_p50']} ms, "
+        f"torn {tree['torn']}, failed {tree['failed']}, dropped {tree['dropped']}; "
+        f"shown: {CHOICE}, at {tree['t_ms']} +- {tree['error_ms']} ms of guest time"
+    )
+    print("  ".join(f"{name} {fact:g}" for name, fact in sample.facts.items()))
+    columns = {
+        name: np.frombuffer(body, DTYPES[sample.dtypes[name]])
+        for name, body in sample.columns.items()
+    }
+    per_row = {name: c for name, c in columns.items() if sample.n and len(c) == sample.n}
+    names = [*(["name"] if len(sample.texts) == sample.n else []), *per_row]
+    rows = [names] + [
+        [
+            *(sample.texts[r : r + 1] if "name" in names else []),
+            *(f"{c[r]:g}" for c in per_row.values()),
+        ]
+        for r in range(min(sample.n, SHOWN_ROWS))
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(names))]
+    for row in rows:
+        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+    if sample.n > SHOWN_ROWS:
+        print(f"... and {sample.n - SHOWN_ROWS} more rows")
