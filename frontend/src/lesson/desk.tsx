@@ -2,7 +2,7 @@
 /** A lesson that is there: story, stage, side and transport, wired to the store and the playback. */
 
 import { useEffect, useMemo, useState } from 'react';
-import type { Mark } from '../derive/types.ts';
+import type { Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import {
@@ -28,6 +28,7 @@ import { Mismatch } from './mismatch.tsx';
 import { LaneErrors, Notices } from './notices.tsx';
 import { buildPhase, lanePhase } from './phase.ts';
 import { type Place, writePlace } from './place.ts';
+import { answeredBy, keptFile, type Pointed } from './predict.ts';
 import { PredictCard } from './predict-card.tsx';
 import { PresentFoot, PresentTop } from './present.tsx';
 import { bestRecording, recordingId } from './recording.ts';
@@ -164,7 +165,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     if (question && asking !== null && index) {
       if (pointsAt(index, mark, question)) {
         setSaid('');
-        keep({ ...kept, answered: [...new Set([...kept.answered, asking])] });
+        keep(answeredBy(kept, asking, pointedAt(index, mark)));
         const next = lesson.questions.findIndex(
           (_q, i) => i > asking && !kept.answered.includes(i),
         );
@@ -395,6 +396,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         {questions && (
           <Questions
             lesson={lesson}
+            file={() => keptFile(lesson, kept)}
             answered={kept.answered}
             asking={asking}
             said={said}
@@ -404,7 +406,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
               if (i === null) setQuestions(false);
               else playback.pause();
             }}
-            onForget={() => keep({ ...kept, answered: [] })}
+            onForget={() => keep({ ...kept, answered: [], marks: {} })}
           />
         )}
       </Story>
@@ -514,6 +516,12 @@ function unfit(
   const wrong = Object.entries(params).filter(([k, v]) => run !== null && run.params[k] !== v);
   if (wrong.length === 0) return '';
   return `The run on the stage cannot answer: it takes one with ${wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', ')}.`;
+}
+
+function pointedAt(index: RunIndex, mark: Mark): Pointed {
+  const { arm, kind, t0, t1 } = guestMark(index, mark) ?? mark;
+  const name = index.kinds[kind]?.name ?? '';
+  return { run: index.runId, arm, kind: name, t0_ns: t0, t1_ns: t1, at: new Date().toISOString() };
 }
 
 /** A mark with its times in guest time, as raw records have them. */

@@ -1,10 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Predict, then check: what the viewer expected against what the events say. Pure, but for the keeping. */
 
+import type { Lesson } from '../protocol/lesson.ts';
+
 /** Small things the viewer did, kept in this browser under one key per lesson. */
 export interface Kept {
   readonly guesses: Readonly<Record<string, number>>;
   readonly answered: readonly number[];
+  /** What was pointed at, by the question's number. */
+  readonly marks?: Readonly<Record<number, Pointed>>;
+}
+
+/** A mark that answered a question. Times are guest times. */
+export interface Pointed {
+  readonly run: string;
+  readonly arm: string;
+  readonly kind: string;
+  readonly t0_ns: number;
+  readonly t1_ns: number;
+  readonly at: string;
+}
+
+/** The viewer's guesses and answers as a file: what was asked, what was said, what it rests on. */
+export function keptFile(
+  lesson: Pick<Lesson, 'slug' | 'title' | 'questions' | 'predictions'>,
+  kept: Kept,
+): string {
+  const questions = lesson.questions.map((question, i) => ({
+    ask: question.ask,
+    answered: kept.answered.includes(i),
+    pointed_at: kept.marks?.[i] ?? null,
+    why: kept.answered.includes(i) ? question.why : null,
+  }));
+  const predictions = Object.entries(lesson.predictions).map(([id, prediction]) => ({
+    question: prediction.question,
+    guess: prediction.choices[kept.guesses[id] ?? -1] ?? null,
+  }));
+  const { slug, title } = lesson;
+  return `${JSON.stringify({ lesson: slug, title, questions, predictions }, null, 2)}\n`;
 }
 
 const nothing: Kept = { guesses: {}, answered: [] };
@@ -13,8 +46,9 @@ export function readKept(slug: string): Kept {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(`duet.${slug}`) ?? 'null');
     if (typeof value !== 'object' || value === null) return nothing;
-    const { guesses, answered } = value as Partial<Kept>;
+    const { guesses, answered, marks } = value as Partial<Kept>;
     return {
+      marks: typeof marks === 'object' && marks !== null ? marks : {},
       guesses: typeof guesses === 'object' && guesses !== null ? guesses : {},
       answered: Array.isArray(answered) ? answered.filter((n) => typeof n === 'number') : [],
     };
@@ -29,4 +63,14 @@ export function writeKept(slug: string, kept: Kept): void {
   } catch {
     // A full or forbidden store loses the memory, not the lesson.
   }
+}
+
+/** One question more is answered; an answer that stands keeps its mark. */
+export function answeredBy(kept: Kept, question: number, mark: Pointed): Kept {
+  if (kept.answered.includes(question)) return kept;
+  return {
+    ...kept,
+    answered: [...kept.answered, question],
+    marks: { ...kept.marks, [question]: mark },
+  };
 }

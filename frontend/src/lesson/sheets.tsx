@@ -51,8 +51,18 @@ export function CaveatSheet({ lesson, open, onClose }: SheetProps & { readonly l
   );
 }
 
+/** Hands a text to the browser as a file. */
+function saveFile(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
 interface QuestionProps {
   readonly lesson: Lesson;
+  /** The viewer's answers as a file. */
+  readonly file: () => string;
   readonly answered: readonly number[];
   /** The question that waits for a mark. */
   readonly asking: number | null;
@@ -99,9 +109,19 @@ export function Questions(props: QuestionProps) {
         })}
       </ol>
       {answered.length > 0 && (
-        <button type="button" className="link small" onClick={props.onForget}>
-          start again
-        </button>
+        <p className="question-links">
+          <button
+            type="button"
+            className="link small"
+            onClick={() => saveFile(`${lesson.slug}-answers.json`, props.file())}
+            data-testid="download-answers"
+          >
+            download my answers
+          </button>{' '}
+          <button type="button" className="link small" onClick={props.onForget}>
+            start again
+          </button>
+        </p>
       )}
     </section>
   );
