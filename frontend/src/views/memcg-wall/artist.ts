@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The wall for LaneCanvas. All pure functions of (index, frame, size). */
+
+import { laneTime } from '../../derive/align.ts';
+import type { Mark } from '../../derive/types.ts';
+import type { Artist } from '../lane-canvas.tsx';
+import type { Drawing } from '../types.ts';
+import { drawWalls } from './draw.ts';
+import { cellAt, cellBox, layoutWalls, type WallLayout } from './layout.ts';
+import { cellOf, describeCell, markAt, newestMark, stepFrom } from './marks.ts';
+import { roomOf } from './wall.ts';
+
+export function layoutOf(
+  { index, lesson, size }: Drawing,
+  headerHeight: number,
+  fontSize: number,
+): WallLayout {
+  const arms = index.lanes.map((lane) => lane.arm);
+  return layoutWalls(arms, roomOf(index, lesson), size, headerHeight, fontSize);
+}
+
+/** An unread bit is pointed at in the middle half of its cell. */
+const innerShare = 0.5;
+
+export function hitWalls(layout: WallLayout, drawing: Drawing, x: number, y: number): Mark | null {
+  const found = cellAt(layout, x, y);
+  if (found === null) return null;
+  const { wall, row, col, inner } = found;
+  const { index, lesson, frame } = drawing;
+  return markAt(index, lesson, frame, wall.arm, row, col, inner <= innerShare);
+}
+
+export const wallArtist: Artist<WallLayout> = {
+  layout: layoutOf,
+  draw: drawWalls,
+  hit: hitWalls,
+  step(_layout, { index, lesson, frame }, from, key) {
+    if (from === null) return newestMark(index, lesson, frame);
+    return stepFrom(index, lesson, frame, from, key);
+  },
+  place(layout, _drawing, mark) {
+    const wall = layout.lanes.find((laid) => laid.arm === mark.arm);
+    if (wall === undefined) return null;
+    const { row, col } = cellOf(mark);
+    const { x, y, size } = cellBox(layout, wall, row, col);
+    return { x: x + size / 2, y: y + size / 2 };
+  },
+  describe({ index, lesson, frame }, mark) {
+    return describeCell(index, mark, lesson, laneTime(frame.offset, mark.arm, frame.moment));
+  },
+  label: 'Walls of memory cgroups by shrinkers, one per kernel: a cell is a possible visit',
+};

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Draws the walls: image, axes, the newest visit, and what has been counted so far beneath. */
+
+import type { Theme } from '../../base/theme.ts';
+import { formatCount, formatNs } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { lostIn } from '../../derive/query.ts';
+import type { Mark } from '../../derive/types.ts';
+import type { Pen, TileMaker } from '../paints.ts';
+import type { Drawing } from '../types.ts';
+import { Sprites } from './faces.ts';
+import { cellBox, type LaidWall, type WallLayout } from './layout.ts';
+import { cellOf, countWords } from './marks.ts';
+import { gridSize, rowTop, WallImage } from './paint.ts';
+import { type Cells, Count } from './tape.ts';
+import { type Wall, wallOf } from './wall.ts';
+
+const images = new WeakMap<Wall, WallImage>();
+let kept: { readonly key: string; readonly sprites: Sprites } | null = null;
+
+function spritesFor(size: number, theme: Theme, focus: ReadonlySet<string>): Sprites {
+  const key = [size, theme.name, ...focus].join(' ');
+  if (kept?.key !== key) kept = { key, sprites: new Sprites(size, theme, focus) };
+  return kept.sprites;
+}
+
+export function drawWalls(
+  pen: Pen,
+  layout: WallLayout,
+  drawing: Drawing,
+  pointed: Mark | null,
+  tiles: TileMaker,
+): void {
+  const { index, size } = drawing;
+  pen.clearRect(0, 0, size.width, size.height);
+  for (const laid of layout.lanes) {
+    const lane = index.lanes.find((l) => l.arm === laid.arm);
+    if (lane === undefined) continue;
+    const wall = wallOf(lane, drawing.lesson);
+    const t = laneTime(drawing.frame.offset, laid.arm, drawing.frame.moment);
+    const cells = wall.at(t, 'draw');
+    drawImage(pen, layout, laid, drawing, wall, cells, t);
+    drawAxes(pen, layout, laid, drawing, wall);
+    drawNewest(pen, layout, laid, drawing.theme, cells);
+    const unknown = t > lane.watermark && !lane.ended;
+    if (unknown) drawUnknown(pen, layout, laid, drawing.theme, tiles);
+    const marks = [drawing.frame.selection, pointed].filter((m) => m?.arm === laid.arm);
+    for (const mark of marks) if (mark) drawRing(pen, layout, laid, mark, drawing.theme);
+    drawWords(pen, layout, laid, drawing, wall, cells, t, unknown);
+  }
+}
+
+function drawImage(
+  pen: Pen,
+  layout: WallLayout,
+  laid: LaidWall,
+  { frame, theme }: Drawing,
+  wall: Wall,
+  cells: Cells,
+  t: number,
+): void {
+  let image = images.get(wall);
+  if (image === undefined) {
+    image = new WallImage();
+    images.set(wall, image);
+  }
+  const sprites = spritesFor(layout.grid.pitch, theme, frame.focus);
+  const canvas = image.paint(wall, cells, layout.grid, frame, t, sprites);
+  if (canvas === null) {
+    const { width, height } = gridSize(layout.grid);
+    pen.fillStyle = theme.sunk;
+    pen.fillRect(laid.x, laid.y, width * layout.scale, height * layout.scale);
+    return;
+  }
+  pen.drawImage(canvas, laid.x, laid.y, laid.wide, laid.high);
+}
+
+function text(pen: Pen, theme: Theme, size: number, weight: number, colour: string): void {
+  pen.font = `${weight} ${size}px ${theme.font}`;
+  pen.fillStyle = colour;
+}
+
+/** Ids along the top, with the edges of the maps' words; memcgs along the side. */
+function drawAxes(
+  pen: Pen,
+  layout: WallLayout,
+  laid: LaidWall,
+  { theme, size }: Drawing,
+  wall: Wall,
+): void {
+  const { grid, scale, fontSize, line } = layout;
+  const cell = grid.pitch * scale;
+  const { tape } = wall;
+  const y = laid.y - 7;
+  text(pen, theme, fontSize, 400, theme.faint);
+  pen.textBaseline = 'alphabetic';
+  pen.textAlign = 'left';
+  pen.fillText('0', laid.x, y);
+  const right = laid.x + tape.cols * cell;
+  pen.textAlign = 'right';
+  const ids = `${formatCount(Math.max(0, tape.cols - 1))}  shrinker ids`;
+  if (tape.cols > 0) pen.fillText(ids, Math.max(right, laid.x + pen.measureText(ids).width), y);
+  const room = right - pen.measureText(ids).width - 10;
+  pen.textAlign = 'center';
+  const every = cell * 64 < 44 ? 256 : 64;
+  for (let id = every; id < tape.cols; id += every) {
+    const x = Math.round(laid.x + id * cell);
+    // Each word of the maps has 64 bits: where one ends, all maps had to grow.
+    pen.fillStyle = theme.faint;
+    pen.fillRect(x - 1, laid.y - 5, 1, 5);
+    pen.fillRect(x - 1, laid.y + laid.high, 1, 5);
+    if (x + 14 < room) pen.fillText(String(id), x, y);
+  }
+  text(pen, theme, fontSize, 400, theme.faint);
+  pen.textAlign = 'right';
+  if (cell >= 3) pen.fillText('root', laid.x - 7, laid.y + cell / 2 + fontSize * 0.35);
+  const rows = tape.memcgs.length - 1;
+  if (rows < 1) return;
+  const middle = laid.y + (rowTop(grid, 1) + (rows * grid.pitch) / 2) * scale;
+  const words = `${formatCount(rows)} memcgs`;
+  if (rows * cell < pen.measureText(words).width + line) {
+    pen.fillText(String(rows), laid.x - 7, middle + fontSize * 0.35);
+    return;
+  }
+  pen.save();
+  const { dpr } = size;
+  pen.setTransform(0, -dpr, dpr, 0, (laid.x - 9) * dpr, middle * dpr);
+  pen.textAlign = 'center';
+  pen.fillText(words, 0, 0);
+  pen.restore();
+}
+
+/** Ticks at the edges where the walk stands, and a ring around the cell. */
+function drawNewest(
+  pen: Pen,
+  layout: WallLayout,
+  laid: LaidWall,
+  theme: Theme,
+  cells: Cells,
+): void {
+  const { n } = cells;
+  const [row, col] = [n[Count.row]!, n[Count.col]!];
+  if (row < 0 || n[Count.call] === 0 || n[Count.ended]! > 0) return;
+  const { x, y, size } = cellBox(layout, laid, row, Math.max(0, col));
+  pen.fillStyle = theme.ink;
+  const tick = Math.max(size, 2);
+  pen.fillRect(laid.x - 5, y + size / 2 - tick / 2, 3, tick);
+  if (col < 0) return;
+  pen.fillRect(x + size / 2 - tick / 2, laid.y - 5, tick, 3);
+}
+
+function drawRing(pen: Pen, layout: WallLayout, laid: LaidWall, mark: Mark, theme: Theme): void {
+  const { row, col } = cellOf(mark);
+  const { x, y, size } = cellBox(layout, laid, row, col);
+  pen.strokeStyle = theme.ink;
+  pen.lineWidth = 2;
+  pen.strokeRect(x - 2, y - 2, size + 3, size + 3);
+}
+
+function drawUnknown(
+  pen: Pen,
+  layout: WallLayout,
+  laid: LaidWall,
+  theme: Theme,
+  tiles: TileMaker,
+): void {
+  pen.fillStyle = tiles('fog', { ground: theme.paper, ink: theme.staff });
+  pen.globalAlpha = 0.75;
+  pen.fillRect(laid.x, laid.y, laid.wide, laid.high);
+  pen.globalAlpha = 1;
+  text(pen, theme, layout.fontSize, 500, theme.soft);
+  pen.textAlign = 'center';
+  pen.fillText('not known yet', laid.x + laid.wide / 2, laid.y + laid.high / 2);
+}
+
+/** Three lines: what the call did, what came of it, what the maps say. */
+function drawWords(
+  pen: Pen,
+  layout: WallLayout,
+  laid: LaidWall,
+  { theme, lesson }: Drawing,
+  wall: Wall,
+  cells: Cells,
+  t: number,
+  unknown: boolean,
+): void {
+  const { fontSize, line } = layout;
+  const { n } = cells;
+  const { lane } = wall.tape;
+  let y = layout.wordsY + fontSize;
+  pen.textAlign = 'left';
+  pen.textBaseline = 'alphabetic';
+  const say = (words: string, size: number, weight: number, colour: string) => {
+    text(pen, theme, size, weight, colour);
+    pen.fillText(words, laid.x, y);
+    y += line;
+  };
+  if (unknown) return;
+  if (n[Count.call] === 0) {
+    say(`no ${lesson.operation.name} yet`, fontSize, 400, theme.soft);
+    y += line;
+  } else {
+    say(countWords(n[Count.visits]!, 'visit'), fontSize + 3, 650, theme.ink);
+    say(outcomeWords(n, t), fontSize, 400, theme.soft);
+  }
+  if (lostIn(lane, n[Count.began]!, t)) {
+    say('✕ events lost in this call: these are lower bounds', fontSize, 600, theme.hazard);
+  } else say(mapWords(wall, n), fontSize, 400, theme.mechanism);
+}
+
+function outcomeWords(n: Float64Array, t: number): string {
+  const call = n[Count.call]!;
+  const over = n[Count.ended]!;
+  const took = (over > 0 ? over : t) - n[Count.began]!;
+  const passes = n[Count.pass]! > 1 ? `, pass ${n[Count.pass]}` : '';
+  const state = over > 0 ? `over after ${formatNs(took)}` : `since ${formatNs(took)}`;
+  return `${formatCount(n[Count.vain]!)} in vain · call ${call}${passes}, ${state}`;
+}
+
+function mapWords({ tape }: Wall, n: Float64Array): string {
+  const bits = countWords(n[Count.bits]!, 'bit');
+  return tape.readsMap ? `${bits} set` : `${bits} set, nobody reads them`;
+}

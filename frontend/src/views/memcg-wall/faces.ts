@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What a cell shows, and how that looks as pixels. */
+
+import type { Theme } from '../../base/theme.ts';
+import { mix } from '../paints.ts';
+import { Seen } from './tape.ts';
+
+/** Kinds of the lesson that a cell can be. Their place here is their number in a code. */
+export const faces = [
+  'not_visited',
+  'visit_vain',
+  'visit_busy',
+  'visit_freed',
+  'visit_again',
+  'bit_cleared',
+  'bit',
+  'bit_unread',
+  'root_visit',
+  'absent',
+] as const;
+
+export type Face = (typeof faces)[number];
+
+const ofSeen: readonly Face[] = [
+  'not_visited',
+  'visit_vain',
+  'visit_busy',
+  'visit_freed',
+  'visit_again',
+  'bit_cleared',
+];
+
+/** Everything that a cell is, what happened to it first. */
+export function facesOf(
+  seen: number,
+  bit: number,
+  root: boolean,
+  readsMap: boolean,
+): readonly Face[] {
+  const visit: Face[] = seen === Seen.none ? [] : [root ? 'root_visit' : ofSeen[seen]!];
+  // Nobody reads the root's map, on any kernel.
+  const map: Face[] = bit === 0 || root ? [] : [readsMap ? 'bit' : 'bit_unread'];
+  const all = [...visit, ...map];
+  return all.length > 0 ? all : ['not_visited'];
+}
+
+/** The one to show and to point at: the first in focus, else the first. */
+export function faceOf(all: readonly Face[], focus: ReadonlySet<string>): Face {
+  return all.find((face) => focus.has(face)) ?? all[0]!;
+}
+
+/** code = face + 16 if an unread bit shows within + 32 * tone. */
+export const dotFlag = 16;
+export const toneStep = 32;
+/** Tones: now, an earlier pass of the call, then afterglow from faint to bright. */
+export const Tone = { now: 0, earlier: 1, glow: 2 } as const;
+export const glowLevels = 4;
+export const absentCode = faces.indexOf('absent');
+
+/** Codes of cells by seen + 8 * (bit is set). */
+export function codeTable(
+  root: boolean,
+  readsMap: boolean,
+  focus: ReadonlySet<string>,
+): Uint8Array {
+  const table = new Uint8Array(16);
+  for (let i = 0; i < 16; i++) {
+    const all = facesOf(i & 7, i >> 3, root, readsMap);
+    const face = faceOf(all, readsMap ? focus : new Set());
+    const dot = all.includes('bit_unread') && face !== 'bit_unread';
+    table[i] = faces.indexOf(face) + (dot ? dotFlag : 0);
+  }
+  return table;
+}
+
+/** #rrggbb as a pixel of ImageData. */
+function pixel(hex: string): number {
+  const n = Number.parseInt(hex.slice(1), 16);
+  return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | ((n >> 16) & 255)) >>> 0;
+}
+
+const colourOf: Readonly<Record<Face, keyof Theme & string>> = {
+  not_visited: 'staff',
+  visit_vain: 'vain',
+  visit_busy: 'work',
+  visit_freed: 'gain',
+  visit_again: 'mechanism',
+  bit_cleared: 'mechanism',
+  bit: 'mechanism',
+  bit_unread: 'mechanism',
+  root_visit: 'other',
+  absent: 'paper',
+};
+
+/** Solid faces; the others are hollow, and `not_visited` is a breath of ground. */
+const solid: ReadonlySet<Face> = new Set(['visit_busy', 'visit_freed', 'bit']);
+
+/** Makes the pixels of codes for one size of cell and one look. */
+export class Sprites {
+  readonly size: number;
+  readonly #theme: Theme;
+  readonly #focus: ReadonlySet<string>;
+  readonly #made = new Map<number, Uint32Array>();
+
+  constructor(size: number, theme: Theme, focus: ReadonlySet<string>) {
+    this.size = size;
+    this.#theme = theme;
+    this.#focus = focus;
+  }
+
+  of(code: number): Uint32Array {
+    let made = this.#made.get(code);
+    if (made === undefined) {
+      made = this.#make(code);
+      this.#made.set(code, made);
+    }
+    return made;
+  }
+
+  #make(code: number): Uint32Array {
+    const { size } = this;
+    const theme = this.#theme;
+    const face = faces[code & 15]!;
+    const tone = code >> 5;
+    const pixels = new Uint32Array(size * size);
+    if (face === 'absent') return pixels;
+    const gap = size >= 12 ? 2 : size >= 4 ? 1 : 0;
+    const inner = size - gap;
+    const box = (from: number, to: number, colour: string) => {
+      const value = pixel(colour);
+      for (let y = from; y < to; y++) pixels.fill(value, y * size + from, y * size + to);
+    };
+    const glow = tone >= Tone.glow ? (tone - Tone.glow + 1) / glowLevels : 0;
+    const shade = (of: Face, strength: number) => {
+      const muted = this.#focus.size > 0 && !this.#focus.has(of) && glow === 0 ? 0.45 : 1;
+      const old = tone === Tone.earlier ? 0.5 : 1;
+      const colour = theme[colourOf[of]];
+      return mix(mix(theme.ink, colour, glow * 0.7), theme.paper, strength * muted * old);
+    };
+    const ground = mix(theme.staff, theme.paper, 0.45);
+    const dot = (code & dotFlag) !== 0 || face === 'bit_unread';
+    if (face === 'not_visited' || face === 'bit_unread') box(0, inner, ground);
+    else if (solid.has(face)) {
+      box(0, inner, shade(face, 1));
+      // Freed has a hole, so that it is told from work without its colour.
+      const hole = Math.floor(inner / 3);
+      if (face === 'visit_freed' && inner >= 5) box(hole, inner - hole, theme.paper);
+    } else if (inner >= 3) {
+      const line = size >= 16 ? 2 : 1;
+      box(0, inner, shade(face, face === 'bit_cleared' ? 0.35 : 1));
+      const inside = face === 'visit_again' || face === 'bit_cleared';
+      const fill = inside ? shade(face, 0.35) : mix(theme.ink, theme.paper, glow * 0.45);
+      box(line, inner - line, fill);
+    } else box(0, inner, shade(face, face === 'visit_vain' || face === 'root_visit' ? 0.6 : 0.5));
+    if (dot) {
+      // A bit in the middle of what the walk did; on tiny cells it colours the whole.
+      const edge = inner >= 4 ? Math.max(1, Math.floor(inner * 0.3)) : 0;
+      const strength = this.#focus.has('bit_unread') ? 1 : 0.62;
+      if (inner >= 4) box(edge, inner - edge, shade('bit_unread', strength));
+      else if (face === 'bit_unread' || this.#focus.has('bit_unread')) {
+        box(0, inner, shade('bit_unread', strength * 0.8));
+      }
+    }
+    return pixels;
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The view of lesson 01: a wall per kernel, memcgs by shrinkers; a cell is a possible visit. */
+
+import { useEffect, useRef } from 'react';
+import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
+import { LaneCanvas } from '../lane-canvas.tsx';
+import type { CanvasProps, SwatchProps, ViewKind } from '../types.ts';
+import { hitWalls, layoutOf, wallArtist } from './artist.ts';
+import { drawWalls } from './draw.ts';
+import { type Face, faces, Sprites } from './faces.ts';
+import { describeCell } from './marks.ts';
+import { summary, table } from './twin.ts';
+import { answers, counts, sentences } from './words.ts';
+
+export function WallCanvas(props: CanvasProps) {
+  return <LaneCanvas artist={wallArtist} {...props} />;
+}
+
+/** A cell as the wall has it, large enough to see. */
+export function CellSwatch({ kind, theme, width = 15, height = 15 }: SwatchProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d');
+    const face = faces.indexOf(kind as Face);
+    if (!context) return;
+    const size = Math.round(width * dpr);
+    const image = new ImageData(size, size);
+    const pixels = new Uint32Array(image.data.buffer);
+    if (face >= 0) pixels.set(new Sprites(size, theme, new Set()).of(face));
+    else {
+      context.fillStyle = theme.work;
+      context.fillRect(0, 0, size, size);
+      return;
+    }
+    context.putImageData(image, 0, 0);
+  }, [kind, theme, width, dpr]);
+  const size = Math.round(width * dpr);
+  return (
+    <canvas
+      ref={canvas}
+      className="kind-swatch"
+      width={size}
+      height={size}
+      style={{ width, height }}
+    />
+  );
+}
+
+/** Marks of the wall that the scene speaks of; without a focus all. What is not the lesson stands last. */
+function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
+  const marks = lesson.kinds.filter((kind) => kind.layer === 'mark');
+  const focus = new Set(scene.focus);
+  const chosen = marks.filter((kind) => kind.lesson && (focus.size === 0 || focus.has(kind.name)));
+  return [...chosen, ...marks.filter((kind) => !kind.lesson)];
+}
+
+export const view: ViewKind = {
+  kind: 'memcg-wall',
+  needs: ['points'],
+  draw(pen, drawing, tiles) {
+    drawWalls(pen, layoutOf(drawing, 0, 13), drawing, null, tiles);
+  },
+  hitTest: (drawing, x, y) => hitWalls(layoutOf(drawing, 0, 13), drawing, x, y),
+  describe: (index, mark, lesson) => describeCell(index, mark, lesson, mark.t0),
+  summary,
+  table,
+  preferredHeight: () => 560,
+  sentences,
+  answers,
+  counts,
+  legend,
+  Swatch: CellSwatch,
+  Canvas: WallCanvas,
+};

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Cells as marks: pointing, walking with keys, and a cell in words. */
+
+import { formatCount, momentMs, ns } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { laneOf } from '../../derive/query.ts';
+import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
+import { armTitle, capital } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { type Face, faceOf, facesOf } from './faces.ts';
+import { memcgName, shrinkerName } from './names.ts';
+import { Bit, type Cells, Count, rootRow, type Tape } from './tape.ts';
+import { type Wall, wallOf } from './wall.ts';
+
+/** A row and a column as the id of a mark. */
+const columns = 65_536;
+
+export function cellOf(mark: Pick<Mark, 'id'>): { readonly row: number; readonly col: number } {
+  return { row: Math.floor(mark.id / columns), col: mark.id % columns };
+}
+
+/** Is there a memcg and a shrinker for this cell? */
+export function isThere(tape: Tape, cells: Cells, row: number, col: number): boolean {
+  if (row < 0 || row >= tape.memcgs.length || col < 0 || col >= tape.cols) return false;
+  return cells.born[row] === 1 && (tape.ids.size === 0 || tape.ids.has(col));
+}
+
+function facesAt(tape: Tape, cells: Cells, row: number, col: number): readonly Face[] {
+  const cell = row * tape.stride + col;
+  return facesOf(cells.seen[cell]!, cells.bit[cell]!, row === rootRow, tape.readsMap);
+}
+
+/** The mark of a cell at a moment of the frame. `inner`: pointed at near its middle, where an unread bit shows. */
+export function markAt(
+  index: RunIndex,
+  lesson: Lesson,
+  frame: Frame,
+  arm: string,
+  row: number,
+  col: number,
+  inner = false,
+): Mark | null {
+  const lane = laneOf(index, arm);
+  if (lane === null) return null;
+  const wall = wallOf(lane, lesson);
+  const t = laneTime(frame.offset, arm, frame.moment);
+  const cells = wall.at(t, 'draw');
+  if (!isThere(wall.tape, cells, row, col)) return null;
+  const all = facesAt(wall.tape, cells, row, col);
+  const inFocus = all.filter((face) => frame.focus.has(face));
+  const dotted = inner && all.includes('bit_unread') && inFocus.length !== 1;
+  const face = dotted ? 'bit_unread' : faceOf(all, frame.focus);
+  const kind = index.kinds.findIndex((k) => k.name === face);
+  if (kind < 0) return null;
+  const at = ns(whenOf(wall, cells, row, col, face) ?? t);
+  return { arm, table: 'points', id: row * columns + col, row: 0, kind, t0: at, t1: at };
+}
+
+/** When the newest event made this cell what it is; null: none did. */
+function whenOf(wall: Wall, cells: Cells, row: number, col: number, face: Face): number | null {
+  const { tape } = wall;
+  const { points } = tape.lane;
+  const bits = face === 'bit' || face === 'bit_unread';
+  if (face === 'not_visited') return null;
+  for (let i = cells.at - 1; i >= 0; i--) {
+    const role = tape.role(points.kind[i]!);
+    if (!bits && role === 'call') return null;
+    const here = tape.rows[i] === row;
+    if (bits) {
+      if (role === 'set' && here && points.b[i] === col) return points.t[i]!;
+      if (role === 'expanded' && points.d[i]! > col && row !== rootRow) return points.t[i]!;
+    } else if (here && (role === 'visit' || role === 'cleared') && points.b[i] === col) {
+      return points.t[i]!;
+    } else if (here && role === 'walk' && !tape.visitsTold) return points.t[i]!;
+  }
+  return null;
+}
+
+/** A cell in words: whose, what came of it, and what its bit is. */
+export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: number): string {
+  const lane = laneOf(index, mark.arm);
+  if (lane === null) return '';
+  const wall = wallOf(lane, lesson);
+  const { row, col } = cellOf(mark);
+  const cells = wall.at(t, 'draw');
+  const kind = index.kinds[mark.kind];
+  const when = mark.t0 < t ? `, at ${momentMs(mark.t0)}` : '';
+  const aside = kind?.lesson === false ? ' Not the lesson.' : '';
+  const who = `${capital(memcgName(wall.tape, row))}, ${shrinkerName(lane, col, t)}`;
+  const title = kind?.title ?? 'unknown';
+  return `${who}: ${title}${when}. ${bitWords(wall, cells, row, col)} ${armTitle(lesson, lane)}.${aside}`;
+}
+
+function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
+  const { tape } = wall;
+  if (row === rootRow) return 'Nobody reads a map here.';
+  const bit = cells.bit[row * tape.stride + col]!;
+  if (bit === Bit.clear) return 'Its bit is clear.';
+  const why = bit === Bit.object ? 'an object came' : 'the maps grew';
+  return `Its bit is set, since ${why}${tape.readsMap ? '' : '; nobody reads it'}.`;
+}
+
+/** The newest visit, as a mark to begin walking from. */
+export function newestMark(index: RunIndex, lesson: Lesson, frame: Frame): Mark | null {
+  for (const lane of index.lanes) {
+    const wall = wallOf(lane, lesson);
+    const cells = wall.at(laneTime(frame.offset, lane.arm, frame.moment), 'draw');
+    const [row, col] = [cells.n[Count.row]!, cells.n[Count.col]!];
+    const mark = markAt(index, lesson, frame, lane.arm, Math.max(1, row), Math.max(0, col));
+    if (mark !== null) return mark;
+  }
+  return null;
+}
+
+/** The cell next to another; at the edge of a wall the next wall. */
+export function stepFrom(
+  index: RunIndex,
+  lesson: Lesson,
+  frame: Frame,
+  from: Mark,
+  key: string,
+): Mark | null {
+  const lane = laneOf(index, from.arm);
+  if (lane === null) return null;
+  const { tape } = wallOf(lane, lesson);
+  let { row, col } = cellOf(from);
+  let arm = from.arm;
+  const turn = (by: 1 | -1): LaneIndex | undefined => index.lanes[index.lanes.indexOf(lane) + by];
+  const tries = Math.max(tape.cols, tape.memcgs.length) + 1;
+  for (let i = 0; i < tries; i++) {
+    if (key === 'ArrowRight') col += 1;
+    else if (key === 'ArrowLeft') col -= 1;
+    else if (key === 'ArrowDown') row += 1;
+    else if (key === 'ArrowUp') row -= 1;
+    else if (key === 'Home') col = i;
+    else col = tape.cols - 1 - i;
+    if (col >= tape.cols || col < 0) {
+      const other = turn(col < 0 ? -1 : 1);
+      if (other === undefined) return null;
+      arm = other.arm;
+      col = col < 0 ? wallOf(other, lesson).tape.cols - 1 : 0;
+    }
+    if (row < 0 || row >= tape.memcgs.length) return null;
+    const mark = markAt(index, lesson, frame, arm, row, col);
+    if (mark !== null) return mark;
+  }
+  return null;
+}
+
+export function countWords(n: number, one: string): string {
+  return `${formatCount(n)} ${n === 1 ? one : `${one}s`}`;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What rows and columns are called. */
+
+import type { LaneIndex } from '../../derive/types.ts';
+import { rootRow, type Tape } from './tape.ts';
+import { sampleAt } from './xray.ts';
+
+/** "container 41", "the containers' parent", "the root cgroup". */
+export function memcgName(tape: Tape, row: number): string {
+  if (row === rootRow) return 'the root cgroup';
+  const level = tape.level[row];
+  if (level === 1) return 'the parent of the containers';
+  if (level === 2) return `container ${row - tape.level.indexOf(2)}`;
+  return `memcg ${tape.memcgs[row] ?? '?'}`;
+}
+
+/** "shrinker 73", with its name where the x-ray has read it. */
+export function shrinkerName(lane: LaneIndex, id: number, t: number): string {
+  const sample = sampleAt(lane, 'shrinker-list', t);
+  const ids = sample?.columns['id'];
+  const aware = sample?.columns['aware'];
+  if (sample === null || ids === undefined) return `shrinker ${id}`;
+  const at = ids.findIndex((one, i) => one === id && aware?.[i] !== 0);
+  const name = sample.texts?.[at];
+  return name === undefined ? `shrinker ${id}` : `shrinker ${id} (${name})`;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The twin in words: sentences for a moment, counts, and answers. Every number is read off the events. */
+
+import { formatCount, formatNs } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { choiceOf, forTen } from '../../derive/prediction.ts';
+import { laneOf, lostIn } from '../../derive/query.ts';
+import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import { armTitle, list } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import type { Answerer, Counts, Sentence } from '../types.ts';
+import { countWords } from './marks.ts';
+import { Bit, type Cells, Count, rootRow } from './tape.ts';
+import { type Call, type Wall, wallOf } from './wall.ts';
+import { sampleAt } from './xray.ts';
+
+interface Now {
+  readonly lane: LaneIndex;
+  readonly wall: Wall;
+  readonly name: string;
+  readonly t: number;
+  readonly cells: Cells;
+  readonly n: Float64Array;
+}
+
+function nowOf(index: RunIndex, frame: Frame, lesson: Lesson): Now[] {
+  return index.lanes
+    .filter((lane) => lane.points.length > 0)
+    .map((lane) => {
+      const wall = wallOf(lane, lesson);
+      const t = laneTime(frame.offset, lane.arm, frame.moment);
+      const cells = wall.at(t);
+      const name = lesson.arms.length > 0 ? armTitle(lesson, lane) : lane.arm;
+      return { lane, wall, name, t, cells, n: cells.n };
+    });
+}
+
+/** A sentence for each lane, and one for those of which nothing is known yet. */
+function perLane(say: (now: Now) => string): Sentence {
+  return (index, frame, lesson) =>
+    nowOf(index, frame, lesson)
+      .map((now) =>
+        now.t > now.lane.watermark && !now.lane.ended
+          ? `On the ${now.name} kernel nothing is known yet of this moment.`
+          : say(now),
+      )
+      .filter((words) => words !== '')
+      .join(' ');
+}
+
+const few = (n: number, one: string) => (n === 0 ? `no ${one}` : countWords(n, one));
+
+/** Lost events make counts lower bounds, and so they are told. */
+function bound({ lane, n, t }: Now): string {
+  return lostIn(lane, n[Count.began]!, t) ? ' Events were lost: that is the least it can be.' : '';
+}
+
+function memcgs({ wall }: Now): number {
+  return wall.tape.memcgs.length - 1;
+}
+
+/** "In its third call the list walk has made 4,332 visits: 57 memcgs times 76 shrinkers. 4,275 were in vain." */
+function call(now: Now): string {
+  const { n, name, wall } = now;
+  if (n[Count.call] === 0) return `On ${name} no call of drop_caches has begun yet.`;
+  const visits = n[Count.visits]!;
+  const over = n[Count.ended]! > 0;
+  const vain = n[Count.vain]!;
+  const freed = n[Count.freed]!;
+  const pass = n[Count.pass]!;
+  const shrinkers = n[Count.shrinkers]!;
+  const whole = memcgs(now) * shrinkers * pass;
+  const area =
+    !wall.tape.readsMap && over && visits === whole
+      ? `, ${pass > 1 ? `${pass} passes of ` : ''}${formatCount(memcgs(now))} memcgs times ${formatCount(shrinkers)} shrinkers`
+      : '';
+  const begin = over
+    ? `Call ${n[Count.call]} on ${name} made ${countWords(visits, 'visit')}${area}`
+    : `Call ${n[Count.call]} on ${name} has made ${countWords(visits, 'visit')} so far`;
+  const share = visits === 0 ? '' : `, ${vain === 0 ? 'none' : formatCount(vain)} in vain`;
+  const gain = freed > 0 ? ` It freed ${few(freed, 'object')}.` : ' It freed nothing for them.';
+  return `${begin}${share}.${over ? gain : ''}${bound(now)}`;
+}
+
+function bits(now: Now): string {
+  const { n, name, wall } = now;
+  const set = n[Count.bits]!;
+  const objects = n[Count.objects]!;
+  const grown = set - objects;
+  const why =
+    grown > 0
+      ? `: ${formatCount(objects)} for an object, ${formatCount(grown)} since the maps grew`
+      : set > 0
+        ? ', all for an object that came'
+        : '';
+  const read = wall.tape.readsMap
+    ? ' Only those are visited.'
+    : ' Nobody reads them; the walk calls every shrinker.';
+  return `On ${name} ${few(set, 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
+}
+
+/** What the guest's memory said, if it was looked at while no bit changed since. */
+function seenByXray({ lane, t, wall }: Now): string {
+  const sample = sampleAt(lane, 'shrinker-maps', t);
+  const told = sample?.facts['bits_set'];
+  if (sample === null || told === undefined) return '';
+  const then = wall.at(sample.t, 'x-ray').n[Count.bits]!;
+  const agree = then === told ? 'as the events had it then' : `the events had ${formatCount(then)}`;
+  return ` The x-ray of ${formatNs(t - sample.t)} ago counted ${formatCount(told)}, ${agree}.`;
+}
+
+function first(now: Now): string {
+  const { n, name, wall } = now;
+  if (!wall.tape.readsMap) return call(now);
+  if (n[Count.call] === 0) return call(now);
+  const found = wall.calls()[n[Count.call]! - 1];
+  if (found === undefined) return call(now);
+  const grown =
+    n[Count.expanded] === 0
+      ? ' The maps had room for all, so they did not grow: this guest has run it before.'
+      : '';
+  const again = n[Count.again]! > 0 ? n[Count.again]! : n[Count.cleared]!;
+  return `${name[0]!.toUpperCase()}${name.slice(1)} began call ${n[Count.call]} with ${few(found.bitsBefore, 'bit')} set. Of ${countWords(n[Count.visits]!, 'visit')} ${formatCount(again)} were second looks at what was just cleared.${grown}${bound(now)}`;
+}
+
+function touched(now: Now): string {
+  const { n, name, cells, wall } = now;
+  const own = ownBits(cells, wall);
+  const lit =
+    own.length === 0
+      ? 'no container has a bit of its own beside the one in the cgroup filesystem'
+      : `${countWords(own.length, 'container')} ${own.length === 1 ? 'has' : 'have'} a bit for shrinker ${list([...new Set(own)].slice(0, 3).map(String))}, where ${own.length === 1 ? 'it' : 'they'} made a file`;
+  if (n[Count.call] === 0) return `On ${name} ${lit}.`;
+  const freed = n[Count.freed]!;
+  return `On ${name} ${lit}. Call ${n[Count.call]} made ${countWords(n[Count.visits]!, 'visit')} and freed ${few(freed, 'object')}.${bound(now)}`;
+}
+
+/** Shrinker ids of bits that an object set, without the one that every container has. */
+function ownBits(cells: Cells, { tape }: Wall): number[] {
+  const rowsOf = new Map<number, number>();
+  const set: number[] = [];
+  for (let row = rootRow + 1; row < tape.memcgs.length; row++) {
+    for (let id = 0; id < tape.cols; id++) {
+      if (cells.bit[row * tape.stride + id] !== Bit.object) continue;
+      rowsOf.set(id, (rowsOf.get(id) ?? 0) + 1);
+      set.push(id);
+    }
+  }
+  const everybody = (tape.memcgs.length - 1) * 0.9;
+  return set.filter((id) => rowsOf.get(id)! < everybody);
+}
+
+/** What keeping the bits right costs, and what would hang on one that is lost. */
+function price(now: Now): string {
+  const { n, name, wall } = now;
+  const sets = few(n[Count.sets]!, 'time');
+  if (!wall.tape.readsMap) {
+    return `On ${name} a bit was set ${sets}, and nothing hangs on it: each of its ${countWords(n[Count.visits]!, 'visit')} would be made without.`;
+  }
+  const again = Math.max(n[Count.again]!, 0);
+  const cleared = n[Count.cleared]!;
+  return `On ${name} a bit was set ${sets} for an object; in this call ${formatCount(cleared)} were cleared, and ${formatCount(again)} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
+}
+
+/** Visits of the same call beside memcgs and shrinkers: area against set bits. */
+const growth: Sentence = (index, frame, lesson) => {
+  const nows = nowOf(index, frame, lesson).filter((now) => now.n[Count.call]! > 0);
+  if (nows.length === 0) return 'No call of drop_caches has begun yet.';
+  const parts = nows.map((now) => {
+    const { n, name } = now;
+    const took =
+      n[Count.ended]! > 0 ? `, over after ${formatNs(n[Count.ended]! - n[Count.began]!)}` : '';
+    return `${name} ${countWords(n[Count.visits]!, 'visit')}${took}`;
+  });
+  const wide = nows[0]!;
+  const size = `${formatCount(memcgs(wide))} memcgs and ${formatCount(wide.n[Count.shrinkers]!)} shrinkers`;
+  return `With ${size}, call ${wide.n[Count.call]}: ${list(parts)}.${nows.map(bound).find((b) => b !== '') ?? ''}`;
+};
+
+export const sentences: Readonly<Record<string, Sentence>> = {
+  call: perLane(call),
+  bits: perLane(bits),
+  first: perLane(first),
+  touched: perLane(touched),
+  price: perLane(price),
+  growth,
+};
+
+/** Calls that are over in a lane, by number from 1; null: not over, or events were lost in it. */
+export function doneCall(lane: LaneIndex, lesson: Lesson, number: number): Call | null {
+  const found = wallOf(lane, lesson).calls()[number - 1];
+  if (found === undefined || found.ended === 0) return null;
+  return lostIn(lane, found.began, found.ended) ? null : found;
+}
+
+function visitsIn(number: number): Answerer {
+  return (index, prediction, lesson) => {
+    const lanes = prediction.arms.map((arm) => laneOf(index, arm));
+    const [one, other] = lanes.map((lane) => lane && doneCall(lane, lesson, number));
+    if (!one || !other || other.visits === 0) return null;
+    const ratio = one.visits / other.visits;
+    const [a, b] = lanes.map((lane) => armTitle(lesson, lane!));
+    const words = `Call ${number} made ${formatCount(one.visits)} visits on ${a}, ${formatCount(other.visits)} on ${b}: ${forTen(ratio)} for ten.`;
+    return { value: ratio * 10, choice: choiceOf(prediction, ratio * 10), words };
+  };
+}
+
+export const answers: Readonly<Record<string, Answerer>> = {
+  visits_first: visitsIn(1),
+  visits_third: visitsIn(3),
+};
+
+/** Counts of the call that goes on, or was the last, per arm. */
+export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
+  const rows = nowOf(index, frame, lesson).map(({ lane, n, t }) => {
+    const end = n[Count.ended]! > 0 ? n[Count.ended]! : Math.min(t, lane.watermark);
+    const least = lostIn(lane, n[Count.began]!, t) ? '≥ ' : '';
+    const figures = [n[Count.visits]!, n[Count.vain]!, n[Count.freed]!, n[Count.bits]!];
+    const time = n[Count.call] === 0 ? '–' : formatNs(end - n[Count.began]!);
+    return [lane.arm, [...figures.map((x) => `${least}${formatCount(x)}`), time]] as const;
+  });
+  return { heads: ['visits', 'in vain', 'freed', 'bits set', 'call'], rows: new Map(rows) };
+}
