@@ -14,6 +14,7 @@ from duet.cli.claims import broken_claims
 from duet.cli.output import emit
 from duet.errors import DuetError
 from duet.kernels.recipe import arm_patches, build_inputs
+from duet.lenses import probe_names
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.settings import repo_root
@@ -135,6 +136,14 @@ def _lit_lines(folder: LessonFolder) -> Iterator[Problem]:
                 yield Problem(folder.slug, "lit", sentence, "Copy the line from the patch.")
 
 
+def _xray(folder: LessonFolder) -> Iterator[Problem]:
+    for wish in folder.lesson.xray:
+        if wish.probe not in probe_names():
+            sentence = f"there is no x-ray probe '{wish.probe}'."
+            remedy = f"Choose from: {', '.join(probe_names())}."
+            yield Problem(folder.slug, "xray", sentence, remedy)
+
+
 def _recordings(folder: LessonFolder) -> Iterator[Problem]:
     remedy = f"Make it anew with ./duet record {folder.slug}."
     recordings = LessonRecordings()
@@ -169,6 +178,7 @@ CHECKS: tuple[Callable[[LessonFolder], Iterator[Problem]], ...] = (
     _fair_arms,
     _prose,
     _lit_lines,
+    _xray,
     _recordings,
     _claims,
 )

@@ -24,7 +24,7 @@ def shell(lane: str | None, script: Path | None, as_json: bool) -> int:
     program = Path(sys.executable).with_name("drgn")
     if not program.exists():
         raise InfraError("drgn is not installed beside this Python.", remedy="Run ./setup.sh page.")
-    words = [str(program), "-q", "--qemu-qmp", info.socket, "-s", info.vmlinux]
+    words = [str(program), "-q", "--qemu", info.socket, "-s", info.vmlinux]
     words += [str(script)] if script else []
     if script is None and sys.stdin.isatty():
         print(f"drgn on {name_of(info)}; `prog` is its kernel, the guest goes on meanwhile.")

@@ -87,7 +87,8 @@ def unpack_record(body: bytes) -> Sample | LensState:
         InputError: it is none.
     """
     try:
-        tree = msgpack.unpackb(body[RECORD_TIME.size :], max_buffer_size=FRAME_BYTES)
+        _check(len(body) <= FRAME_BYTES)
+        tree = msgpack.unpackb(body[RECORD_TIME.size :])
         kind = tree.pop("kind")
         record: Sample | LensState
         record = _sample(tree) if kind == "Sample" else _state(tree)
