@@ -63,8 +63,9 @@ lesson: ## start a new lesson: make lesson LESSON=06-my-question
 stress: ## each patched arm of LESSON (default: all) for minutes on a debug kernel; by hand, not in CI
 	$(VENV)/python tests/debug/stress.py $(if $(LESSON),--lesson $(LESSON))
 
-bench: ## figures: decode, reduce, latency
+bench: ## figures: decode, reduce, latency, frames of the page
 	@for b in tests/bench/*.py; do $(VENV)/python $$b; done
+	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
 
 pins: ## compile the hash-pinned requirements anew
 	@cd backend && for f in requirements-uv requirements requirements-dev; do \

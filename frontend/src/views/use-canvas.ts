@@ -5,8 +5,9 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { frameLoop } from '../base/raf.ts';
 import type { Size } from '../derive/types.ts';
 
-/** Draw times of the last frames, ms; read by the bench and the gallery. */
+/** Draw times of the last frames, ms; read by the bench. */
 export const drawTimes: number[] = [];
+Object.assign(globalThis, { duetDrawTimes: drawTimes });
 
 function remember(ms: number): void {
   drawTimes.push(ms);
