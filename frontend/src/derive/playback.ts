@@ -34,6 +34,8 @@ export interface PlaybackState {
   readonly offset: Offsets;
   readonly selection: Mark | null;
   readonly focus: ReadonlySet<string>;
+  /** See Frame. */
+  readonly hold: boolean;
   /** The scope moves on to the newest window; else it repeats the one it has. */
   readonly follows: boolean;
   /** There is a window with events: the scope has something to sweep. */
@@ -65,6 +67,7 @@ export const initialPlayback: PlaybackState = {
   offset: noOffsets,
   selection: null,
   focus: new Set(),
+  hold: false,
   follows: true,
   armed: false,
   heldMs: 0,
@@ -93,6 +96,7 @@ export type Action =
       readonly place: Place;
       readonly seconds: number;
       readonly focus: readonly string[];
+      readonly hold?: boolean;
       readonly paused?: boolean;
     };
 
@@ -182,6 +186,7 @@ function toPlace(
       speed: speedFor(place.span, action.seconds),
       direction: 1,
       focus: new Set(action.focus),
+      hold: action.hold ?? false,
       selection: null,
       follows: place.follows,
       armed: place.known,
@@ -322,7 +327,7 @@ function turnPage(state: PlaybackState): PlaybackState {
 
 /** The frame that a view draws. */
 export function frameOf(state: PlaybackState): Frame {
-  const { moment, start, span, offset, selection, focus, alignment } = state;
+  const { moment, start, span, offset, selection, focus, alignment, hold } = state;
   return {
     axis: alignment === 'operation' ? 'operation' : 'time',
     moment,
@@ -332,5 +337,6 @@ export function frameOf(state: PlaybackState): Frame {
     selection,
     focus,
     reveal: 'moment',
+    hold,
   };
 }

@@ -134,6 +134,8 @@ export interface Frame {
   readonly focus: ReadonlySet<string>;
   /** Reveal: only what happened up to the moment is drawn (oscilloscope sweep) or the whole window. */
   readonly reveal: 'moment' | 'window';
+  /** Each lane stands still when the operation is over that its window begins with. */
+  readonly hold?: boolean;
 }
 
 /** Where a canvas gets its frame from, and when to draw again. */

@@ -13,9 +13,10 @@ import {
 import { must } from '../base/assert.ts';
 import { frameLoop } from '../base/raf.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
-import { type Alignment, laneTime } from '../derive/align.ts';
+import type { Alignment } from '../derive/align.ts';
 import type { Direction } from '../derive/beats.ts';
 import { frameEnd } from '../derive/episodes.ts';
+import { heldTime } from '../derive/hold.ts';
 import { placeOf, spanOf } from '../derive/moments.ts';
 import type { Mode, PlaybackState, World } from '../derive/playback.ts';
 import { Player } from '../derive/player.ts';
@@ -169,7 +170,8 @@ function actions(stage: Stage) {
       const own = lesson === null ? {} : viewOf(lesson.view).moments;
       const place = index === null ? nowhere : placeOf(index, scene, own);
       const { seconds, focus } = scene;
-      player.do({ type: 'place', place, seconds, focus, paused });
+      const hold = scene.show.includes('hold');
+      player.do({ type: 'place', place, seconds, focus, hold, paused });
     },
   };
 }
@@ -275,7 +277,7 @@ export function useCounts(): readonly LaneCount[] {
     (index, frame) =>
       index.lanes.map((lane) => ({
         arm: lane.arm,
-        ops: opsUpTo(lane, laneTime(frame.offset, lane.arm, frame.moment)),
+        ops: opsUpTo(lane, heldTime(lane, frame)),
       })),
     noCounts,
     'counts',
