@@ -5,7 +5,6 @@ import { grown } from '../base/growable.ts';
 import { firstAbove } from '../base/search.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { LaneStore } from '../store/lane.ts';
-import type { LaneSample } from '../store/samples.ts';
 import { PointIndex } from './points.ts';
 import { StrandBuilder } from './strand.ts';
 import type { KindFacts, LaneIndex, LaneSample, Layer, Order } from './types.ts';
@@ -116,10 +115,6 @@ export class LaneIndexer implements LaneIndex {
 
   pointsOf(name: string): Order {
     return this.#points.of(name);
-  }
-
-  samples(probe: string): readonly LaneSample[] {
-    return this.#store.samples(probe);
   }
 
   samples(probe: string): readonly LaneSample[] {

@@ -58,6 +58,8 @@ const common: Readonly<Record<string, Finder>> = {
   operation: theOperation,
 };
 
+export const commonMoments: readonly string[] = Object.keys(common);
+
 /** Moments of rows that wait. */
 export const waitMoments: Readonly<Record<string, Finder>> = {
   longest_wait: (index, scene) => {

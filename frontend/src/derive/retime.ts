@@ -103,8 +103,6 @@ function make(lane: LaneIndex, point: string): LaneIndex {
     failed: lane.failed,
     strand: (row, layer) => strands.find((s) => s.row === row && s.layer === layer) ?? null,
     pointsOf: (name): Order => lane.pointsOf(name),
-    // Samples keep guest time: a step is no time.
-    samples: (probe) => lane.samples(probe),
     samples: (probe) => lane.samples(probe).map((sample) => ({ ...sample, t: ns(over(sample.t)) })),
     guestTime,
     layerOf: (kind) => lane.layerOf(kind),

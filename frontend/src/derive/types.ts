@@ -4,7 +4,7 @@
 import type { Nanos } from '../base/units.ts';
 import type { Axis } from '../protocol/lesson.ts';
 import type { Loss, Row } from '../store/lane.ts';
-import type { LaneSample, LaneSample } from '../store/samples.ts';
+import type { LaneSample } from '../store/samples.ts';
 import type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
 export type { Nanos } from '../base/units.ts';
@@ -72,8 +72,6 @@ export interface LaneIndex {
   strand(row: number, layer: Layer): Strand | null;
   /** Places in `points` of one name, in order of time; none for a name that the lesson lacks. */
   pointsOf(name: string): Order;
-  /** What the x-ray saw of a structure, in order of time (see sampleAt); empty: it did not look. */
-  samples(probe: string): readonly LaneSample[];
   /** What the x-ray saw of a structure, in order of guest time; none where it did not look. */
   samples(probe: string): readonly LaneSample[];
   /** Guest time of a moment of this lane's axis; the moment itself where the axis is time. */

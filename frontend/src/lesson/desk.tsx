@@ -24,6 +24,7 @@ import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
 import { firstKnobs, type Knobs, knobWords, sceneKnobs } from './knobs.ts';
 import { Legend } from './legend.tsx';
+import { LensList } from './lens-badge.tsx';
 import { Mismatch } from './mismatch.tsx';
 import { LaneErrors, Notices } from './notices.tsx';
 import { buildPhase, lanePhase } from './phase.ts';
@@ -40,7 +41,7 @@ import { Story } from './story.tsx';
 import { TopBar } from './tools.tsx';
 import { Transport } from './transport.tsx';
 import { useKept } from './use-kept.ts';
-import { useKernel, useLosses } from './use-losses.ts';
+import { useKernel, useLenses, useLosses } from './use-losses.ts';
 import type { Go } from './use-place.ts';
 import { useAddress, useIdle, useScene } from './use-scene.ts';
 import { WordsPanel } from './words-panel.tsx';
@@ -55,7 +56,7 @@ interface Props {
   readonly awaiting: boolean;
 }
 
-type Sheet = 'help' | 'caveats' | 'losses' | null;
+type Sheet = 'help' | 'caveats' | 'losses' | 'lens' | null;
 
 /** Keys that mean nothing before there are events. */
 const ofTime: ReadonlySet<Act> = new Set<Act>([
@@ -94,6 +95,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const sentence = useSentence(scene.sentence);
   const answer = usePrediction(scene.predict);
   const losses = useLosses(lesson, arms);
+  const lenses = useLenses(lesson, arms);
   const kernel = useKernel();
   const [kept, keep] = useKept(lesson.slug);
   const [knobs, setKnobs] = useState<Knobs>(() => sceneKnobs(lesson, firstKnobs(lesson), scene));
@@ -294,6 +296,14 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
       >
         <LossList lanes={losses} />
       </Dialog>
+      <Dialog
+        title="X-ray"
+        open={sheet === 'lens'}
+        onClose={() => setSheet(null)}
+        testId="lens-sheet"
+      >
+        <LensList lanes={lenses} />
+      </Dialog>
       <RecordsSheet
         lesson={lesson}
         runId={run?.run_id ?? ''}
@@ -420,7 +430,9 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
           gaps={gaps}
           control={control}
           pending={pending ? pendingWords(pending) : ''}
+          lenses={lenses}
           onLoss={() => setSheet('losses')}
+          onLens={() => setSheet('lens')}
           onControl={commands.control}
         />
         <Notices />

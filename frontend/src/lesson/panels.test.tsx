@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { LaneMessage } from '../protocol/messages.ts';
+import type { LaneMessage, LensMessage } from '../protocol/messages.ts';
 import { actOf, keyList } from './keyboard.ts';
 import { LaneHeader } from './lane-header.tsx';
+import type { LaneLens } from './lens-badge.tsx';
 import { mailText } from './mail.ts';
 import { MeasuredPanel } from './measured-panel.tsx';
 import { connectionWords, LaneErrors, NoticeLines } from './notices.tsx';
@@ -65,7 +66,29 @@ describe('what is recorded says so', () => {
 });
 
 describe('the state of the run', () => {
-  const strip = (lost: number, you: boolean | null, onControl = nothing as (t: boolean) => void) =>
+  const lensOf = (state: LensMessage['state'], samples: number): LaneLens => ({
+    title: 'SRCU',
+    lens: {
+      type: 'lens',
+      run_id: 'r',
+      arm: 'srcu',
+      lens: 'xray',
+      state,
+      route: 'memory',
+      message: '',
+      remedy: '',
+      samples,
+      torn: samples > 0 ? 2 : 0,
+      failed: samples > 0 ? 1 : 0,
+      dropped: 0,
+    },
+  });
+  const strip = (
+    lost: number,
+    you: boolean | null,
+    onControl = nothing as (t: boolean) => void,
+    lenses: readonly LaneLens[] = [],
+  ) =>
     render(
       <StateStrip
         run={testRun()}
@@ -75,10 +98,23 @@ describe('the state of the run', () => {
         gaps={0}
         control={you === null ? null : { type: 'control', controller: 'v1', you }}
         pending=""
+        lenses={lenses}
         onLoss={nothing}
+        onLens={nothing}
         onControl={onControl}
       />,
     );
+
+  it('tells how the x-ray is: samples, torn and failed reads, and a failure with a sign', () => {
+    strip(0, null);
+    expect(screen.queryByTestId('lens')).toBeNull();
+    cleanup();
+    strip(0, null, nothing, [lensOf('on', 40), lensOf('off', 0)]);
+    expect(screen.getByTestId('lens').textContent).toBe(' x-ray 40, 2 torn, 1 failed');
+    cleanup();
+    strip(0, null, nothing, [lensOf('failed', 3)]);
+    expect(screen.getByTestId('lens').dataset['tone']).toBe('hazard');
+  });
 
   it('counts lost events, with a sign when there are some', () => {
     strip(0, null);

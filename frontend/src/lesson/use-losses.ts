@@ -3,6 +3,7 @@
 
 import type { Lesson } from '../protocol/lesson.ts';
 import { useEventsVersion, useStore } from '../store/hooks.tsx';
+import type { LaneLens } from './lens-badge.tsx';
 import type { LaneLoss } from './state-strip.tsx';
 
 export function useLosses(lesson: Lesson, arms: readonly string[]): readonly LaneLoss[] {
@@ -21,6 +22,19 @@ export function useLosses(lesson: Lesson, arms: readonly string[]): readonly Lan
         losses: lane?.losses ?? [],
         gapRows: lane?.gaps.reduce((sum, gap) => sum + gap.rows, 0) ?? 0,
       };
+    });
+}
+
+/** How the x-ray of each lane is; lanes without one are left out. */
+export function useLenses(lesson: Lesson, arms: readonly string[]): readonly LaneLens[] {
+  const store = useStore();
+  useEventsVersion();
+  const run = store.shown();
+  return lesson.arms
+    .filter((arm) => arms.includes(arm.name))
+    .flatMap(({ name, title }) => {
+      const lens = run?.lanes.get(name)?.lens;
+      return lens == null ? [] : [{ title, lens }];
     });
 }
 
