@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The truth about predictions, counts of the run, and the marks near a moment: all from visits told one by one. */
+
+import { formatCount, ns, plural } from '../../base/units.ts';
+import { type Answer, choiceOf } from '../../derive/prediction.ts';
+import { momentWords, stepNs } from '../../derive/retime.ts';
+import type { NearbyRow } from '../../derive/summary.ts';
+import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import { armTitle, capital } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import type { Answerer, Counts } from '../types.ts';
+import { countHeads, countRow } from './figures.ts';
+import { boxMark } from './marks.ts';
+import { laneNow } from './now.ts';
+import { type Facts, factsOf, nowOf, sumsOf } from './scans.ts';
+import { blocksOf, fates, letterOf, letters } from './tape.ts';
+
+type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
+
+/** Read off the first of a prediction's arms. */
+function reading(read: Reading): Answerer {
+  return (index, prediction, lesson): Answer | null => {
+    const lane = index.lanes.find((one) => one.arm === prediction.arms[0]);
+    if (lane === undefined || lane.losses.length > 0) return null;
+    const found = read(factsOf(lane), capital(armTitle(lesson, lane)));
+    return found === null ? null : { ...found, choice: choiceOf(prediction, found.value) };
+  };
+}
+
+export const answers: Readonly<Record<string, Answerer>> = {
+  first_scan_visits: reading((facts, name) => {
+    const first = facts.scans[0];
+    if (first === undefined || first.open) return null;
+    const { visited, freed } = sumsOf(facts, first.from, first.to);
+    const words = `${name} looked at ${plural(visited, 'entry', 'entries')} in its first scan and freed ${formatCount(freed)}.`;
+    return { value: visited, words };
+  }),
+  first_gain_scan: reading((facts, name) => {
+    const n = facts.firstGain;
+    const all = facts.scans.length;
+    if (n === 0)
+      return all === 0
+        ? null
+        : { value: 0, words: `${name}: none of ${plural(all, 'scan')} freed anything.` };
+    return { value: n, words: `${name} freed its first entry in scan ${formatCount(n)}.` };
+  }),
+};
+
+export function counts(index: RunIndex, frame: Frame): Counts {
+  const rows = index.lanes.map((lane): [string, string[]] => {
+    const now = nowOf(lane, frame);
+    return [lane.arm, now.beyond ? [] : countRow({ facts: factsOf(lane), now, lane })];
+  });
+  return { heads: countHeads, rows: new Map(rows) };
+}
+
+const mostNearby = 50;
+
+/** Visits nearest to the moment on all lanes, at most 50. */
+export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
+  const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
+  return index.lanes.flatMap((lane) => visitsNear(index, frame, lesson, lane, each));
+}
+
+function visitsNear(
+  index: RunIndex,
+  frame: Frame,
+  lesson: Lesson,
+  lane: LaneIndex,
+  most: number,
+): NearbyRow[] {
+  const told = laneNow({ index, frame }, lane);
+  const visit = lane.pointsOf('visit');
+  const blocks = blocksOf(index);
+  const { scans } = told.facts;
+  // What is past: the picture tells nothing of what comes.
+  const from = Math.max(0, told.now.visits - most);
+  const shift = frame.offset.get(lane.arm) ?? 0;
+  const rows: NearbyRow[] = [];
+  for (let v = from; v < told.now.visits; v++) {
+    const i = visit.order[v]!;
+    const { points } = lane;
+    const box = blocks.indexOf(points.b[i]!);
+    const scan = scans.find((one) => v >= one.from && v < one.to);
+    const t0 = ns((v + 1) * stepNs + shift);
+    const letter = letters[letterOf(points.d[i]!)] ?? '';
+    rows.push({
+      mark: { ...boxMark(told, lesson, Math.max(0, box)), id: points.id[i]!, t0, t1: t0 },
+      t0,
+      when: momentWords(index.axis, t0),
+      lane: armTitle(lesson, lane),
+      row: `block ${formatCount(points.b[i]!)} ${letter}`,
+      what: `visited, ${fates[points.e[i]!] ?? 'told'}`,
+      length: scan === undefined ? '' : `scan ${formatCount(scan.number)}`,
+      cpu: String(points.cpu[i]!),
+    });
+  }
+  return rows;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** How each kind of box and each unit of the budget is painted: fill, border and letter differ, not colour alone. */
+
+import type { Theme } from '../../base/theme.ts';
+import { type Fill, mix, type Pen, type TileMaker } from '../paints.ts';
+import type { Look } from './looks.ts';
+
+export interface Brush {
+  readonly fill: Fill | null;
+  readonly border: string | null;
+  readonly dashed?: boolean;
+  /** Colour of the letter; null: it has none. */
+  readonly letter: string | null;
+  /** A dot in the corner: a second chance. */
+  readonly dot?: string;
+}
+
+export type Brushes = Readonly<Record<Look | 'left' | 'spent_vain' | 'spent_gain', Brush>> & {
+  readonly mechanism: string;
+  readonly ink: string;
+  readonly mono: string;
+};
+
+const made = new WeakMap<TileMaker, Map<Theme, Brushes>>();
+
+export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
+  let themes = made.get(tiles);
+  if (themes === undefined) {
+    themes = new Map();
+    made.set(tiles, themes);
+  }
+  let brushes = themes.get(theme);
+  if (brushes === undefined) {
+    brushes = make(theme, tiles);
+    themes.set(theme, brushes);
+  }
+  return brushes;
+}
+
+function make(theme: Theme, tiles: TileMaker): Brushes {
+  const { paper, work, vain, gain, mechanism, staff, soft, other, idle } = theme;
+  const may = { fill: mix(other, paper, 0.2), border: mix(other, paper, 0.7), letter: soft };
+  return {
+    unknown: {
+      fill: tiles('fog', { ground: paper, ink: mix(idle, paper, 0.7) }),
+      border: null,
+      letter: null,
+    },
+    delayed: { fill: mix(work, paper, 0.82), border: null, letter: paper },
+    written: may,
+    hole: { ...may, dashed: true },
+    unwritten: {
+      ...may,
+      fill: tiles('backslash', { ground: paper, ink: mix(other, paper, 0.5) }),
+    },
+    vain: { fill: null, border: vain, letter: vain },
+    spared: {
+      fill: mix(mechanism, paper, 0.16),
+      border: mechanism,
+      letter: mechanism,
+      dot: mechanism,
+    },
+    freed: { fill: gain, border: null, letter: paper },
+    gone: { fill: null, border: mix(staff, paper, 0.8), dashed: true, letter: null },
+    left: { fill: mix(mechanism, paper, 0.3), border: null, letter: null },
+    spent_vain: { fill: null, border: vain, letter: null },
+    spent_gain: { fill: gain, border: null, letter: null },
+    mechanism,
+    ink: theme.ink,
+    mono: theme.mono,
+  };
+}
+
+interface Corner {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Boxes of one kind: a path for all of them. */
+export function brushBox(
+  pen: Pen,
+  brush: Brush,
+  corners: readonly Corner[],
+  width: number,
+  height = width,
+): void {
+  const { fill, border } = brush;
+  if (fill !== null) {
+    pen.fillStyle = fill;
+    pen.beginPath();
+    for (const { x, y } of corners) pen.rect(x, y, width, height);
+    pen.fill();
+  }
+  // Below some pixels a border is all there is: hollow must still be seen as hollow.
+  if (border !== null && (width >= 4 || fill === null)) {
+    pen.strokeStyle = border;
+    pen.lineWidth = 1;
+    pen.setLineDash(brush.dashed === true ? [2, 2] : []);
+    pen.beginPath();
+    for (const { x, y } of corners) pen.rect(x + 0.5, y + 0.5, width - 1, height - 1);
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+  if (brush.dot !== undefined && width >= 8) {
+    pen.fillStyle = brush.dot;
+    pen.beginPath();
+    for (const { x, y } of corners) pen.rect(x + width - 4, y + 1, 3, 3);
+    pen.fill();
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Entries freed against entries visited, a line for each lane with its name at the end, up to the moment. */
+
+import type { Theme } from '../../base/theme.ts';
+import { formatCount } from '../../base/units.ts';
+import type { Frame, RunIndex, Size } from '../../derive/types.ts';
+import { armTitle } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import type { Pen } from '../paints.ts';
+import { factsOf, nowOf } from './scans.ts';
+import { freed } from './tape.ts';
+
+interface Given {
+  readonly index: RunIndex;
+  readonly frame: Frame;
+  readonly lesson: Lesson;
+  readonly theme: Theme;
+  readonly size: Size;
+}
+
+const fontSize = 13;
+
+/** 1, 2 or 5 times a power of ten: at most four steps up to a number. */
+export function tickStep(most: number): number {
+  const rough = Math.max(1, most / 4);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const of = [1, 2, 5, 10].find((m) => m * power >= rough) ?? 10;
+  return of * power;
+}
+
+/** Places of text that must not cover each other: from the top down, at least `gap` apart. */
+export function spread(wanted: readonly number[], gap: number, lowest: number): number[] {
+  const order = wanted.map((_, i) => i).sort((a, b) => wanted[b]! - wanted[a]!);
+  const places = [...wanted];
+  let limit = lowest;
+  for (const i of order) {
+    places[i] = Math.min(wanted[i]!, limit);
+    limit = places[i] - gap;
+  }
+  return places;
+}
+
+export function drawChart(pen: Pen, given: Given): void {
+  const { index, frame, lesson, theme, size } = given;
+  pen.clearRect(0, 0, size.width, size.height);
+  const lines = index.lanes.map((lane) => ({
+    lane,
+    facts: factsOf(lane),
+    now: nowOf(lane, frame),
+  }));
+  const mostX = Math.max(1, (frame.start + frame.span) / 1000);
+  const inView = lines.map(
+    ({ facts }) => facts.upTo[freed][Math.min(facts.visits, Math.floor(mostX))]!,
+  );
+  const mostY = Math.max(1, ...inView);
+  const left = 44;
+  const right = size.width - 108;
+  const top = 12;
+  const bottom = size.height - 40;
+  const x = (n: number) => left + (n / mostX) * (right - left);
+  const y = (n: number) => bottom - (n / mostY) * (bottom - top);
+
+  pen.save();
+  pen.font = `${fontSize}px ${theme.font}`;
+  pen.fillStyle = theme.soft;
+  pen.strokeStyle = theme.rule;
+  pen.lineWidth = 1;
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'right';
+  pen.beginPath();
+  for (let n = 0; n <= mostY; n += tickStep(mostY)) {
+    pen.moveTo(left, Math.round(y(n)) + 0.5);
+    pen.lineTo(right, Math.round(y(n)) + 0.5);
+    pen.fillText(formatCount(n), left - 6, y(n));
+  }
+  pen.stroke();
+  pen.textAlign = 'center';
+  for (let n = 0; n <= mostX; n += tickStep(mostX)) pen.fillText(formatCount(n), x(n), bottom + 12);
+  pen.fillText('entries visited', (left + right) / 2, bottom + 29);
+  const ends = lines.map(({ facts, now }) => y(facts.upTo[freed][now.visits]!));
+  const words = spread(ends, fontSize * 1.25, bottom);
+  for (const [i, { lane, facts, now }] of lines.entries()) {
+    pen.strokeStyle = theme.gain;
+    pen.fillStyle = theme.gain;
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.moveTo(x(0), y(0));
+    const stride = Math.max(1, Math.floor(now.visits / 600));
+    for (let n = 0; n < now.visits; n += stride) pen.lineTo(x(n), y(facts.upTo[freed][n]!));
+    pen.lineTo(x(now.visits), ends[i]!);
+    pen.stroke();
+    pen.beginPath();
+    pen.arc(x(now.visits), ends[i]!, 3, 0, 7);
+    pen.fill();
+    pen.fillStyle = theme.ink;
+    pen.textAlign = 'left';
+    pen.fillText(armTitle(lesson, lane), x(now.visits) + 8, words[i]!);
+  }
+  pen.restore();
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Draws a lane: boxes with their letters, the list through them, the hand of the scan, the budget, figures. */
+
+import { formatCount } from '../../base/units.ts';
+import type { Mark } from '../../derive/types.ts';
+import type { Pen, TileMaker } from '../paints.ts';
+import type { Drawing } from '../types.ts';
+import { type Brushes, brushBox, brushesFor } from './brush.ts';
+import { chargeWords, figures } from './figures.ts';
+import { cellAt, type StripLane, type StripLayout } from './layout.ts';
+import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
+import { handBox } from './marks.ts';
+import { type LaneNow, laneNow } from './now.ts';
+import { letters } from './tape.ts';
+import { hasList, threadOf } from './thread.ts';
+
+export function drawStrip(
+  pen: Pen,
+  layout: StripLayout,
+  drawing: Drawing,
+  pointed: Mark | null,
+  tiles: TileMaker,
+): void {
+  const { theme, size } = drawing;
+  pen.clearRect(0, 0, size.width, size.height);
+  const brushes = brushesFor(theme, tiles);
+  for (const laid of layout.lanes) {
+    const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
+    if (lane === undefined) continue;
+    drawLane(pen, layout, laid, drawing, laneNow(drawing, lane), brushes);
+    if (pointed?.arm === laid.arm) drawPointed(pen, laid, drawing, pointed);
+  }
+}
+
+/** A ring round what is pointed at. */
+function drawPointed(pen: Pen, laid: StripLane, { theme, lesson }: Drawing, mark: Mark): void {
+  const unit = lesson.kinds[mark.kind]?.name.startsWith('spent') === true;
+  const { x, y } = unit
+    ? { x: laid.grid.x + mark.row * laid.unit, y: laid.meterY }
+    : cellAt(laid.grid, mark.row);
+  const width = unit ? laid.unit : laid.grid.cell - laid.grid.gap;
+  pen.save();
+  pen.strokeStyle = theme.ink;
+  pen.lineWidth = 1.5;
+  pen.strokeRect(x - 2, y - 2, width + 4, (unit ? 15 : width) + 4);
+  pen.restore();
+}
+
+function drawLane(
+  pen: Pen,
+  layout: StripLayout,
+  laid: StripLane,
+  drawing: Drawing,
+  scene: LaneNow,
+  brushes: Brushes,
+): void {
+  const { theme, frame } = drawing;
+  const { fontSize } = layout;
+  const muted = (kind: string) => frame.focus.size > 0 && !frame.focus.has(kind);
+  gutterNumbers(pen, layout, laid, drawing, scene);
+  drawBoxes(pen, laid, scene, brushes, fontSize, muted);
+  if (hasList(scene.lane)) drawThread(pen, laid, scene, brushes, muted('thread'));
+  drawAsked(pen, laid, scene, brushes);
+  drawHand(pen, laid, scene, brushes);
+  regionWords(pen, layout, laid, drawing, scene);
+  drawMeter(pen, layout, laid, drawing, scene, brushes);
+  if (scene.blocks.length === 0) {
+    pen.font = `${fontSize}px ${theme.font}`;
+    pen.fillStyle = theme.soft;
+    pen.textBaseline = 'top';
+    pen.fillText('No entry has been told yet.', laid.grid.x, laid.grid.y);
+  }
+}
+
+function drawBoxes(
+  pen: Pen,
+  { grid }: StripLane,
+  { boxes, now }: LaneNow,
+  brushes: Brushes,
+  fontSize: number,
+  muted: (kind: string) => boolean,
+): void {
+  const groups = new Map<Look, number[]>(looks.map((look) => [look, []]));
+  for (let box = 0; box < grid.boxes; box++) groups.get(lookOf(boxes, box, now))!.push(box);
+  const edge = grid.cell - grid.gap;
+  pen.save();
+  pen.font = `600 ${fontSize}px ${brushes.mono}`;
+  pen.textAlign = 'center';
+  pen.textBaseline = 'middle';
+  for (const [look, of] of groups) {
+    if (of.length === 0) continue;
+    pen.globalAlpha = muted(look) ? 0.5 : 1;
+    brushBox(
+      pen,
+      brushes[look],
+      of.map((box) => cellAt(grid, box)),
+      edge,
+    );
+    const { letter } = brushes[look];
+    if (!grid.lettered || letter === null) continue;
+    pen.fillStyle = letter;
+    for (const box of of) {
+      const { x, y } = cellAt(grid, box);
+      pen.fillText(letterIn(boxes, box), x + edge / 2, y + edge / 2 + 0.5);
+    }
+  }
+  pen.restore();
+}
+
+/** A line from entry to entry in the order in which a scan will meet them, with a knot at each. */
+function drawThread(
+  pen: Pen,
+  { grid }: StripLane,
+  { boxes }: LaneNow,
+  brushes: Brushes,
+  muted: boolean,
+): void {
+  const on = threadOf(boxes);
+  if (on.length === 0 || grid.cell < 3) return;
+  const low = grid.cell >= 12 ? grid.cell - grid.gap - 3 : grid.cell / 2;
+  const at = (box: number) => {
+    const { x, y } = cellAt(grid, box);
+    return { x: x + (grid.cell - grid.gap) / 2, y: y + low };
+  };
+  pen.save();
+  pen.globalAlpha = muted ? 0.35 : 0.85;
+  pen.strokeStyle = brushes.mechanism;
+  pen.fillStyle = brushes.mechanism;
+  pen.lineWidth = 1.25;
+  pen.beginPath();
+  for (const [i, box] of on.entries()) {
+    const { x, y } = at(box);
+    const before = on[i - 1];
+    // Turning into another row is drawn at the margin, so that no line crosses the boxes.
+    const turns = before !== undefined && at(before).y !== y;
+    if (before === undefined || turns) pen.moveTo(x, y);
+    else pen.lineTo(x, y);
+  }
+  pen.stroke();
+  if (grid.cell >= 10) {
+    pen.beginPath();
+    for (const box of on) {
+      const { x, y } = at(box);
+      pen.moveTo(x + 1.8, y);
+      pen.arc(x, y, 1.8, 0, 7);
+    }
+    pen.fill();
+  }
+  const head = at(on[0]!);
+  pen.beginPath();
+  pen.moveTo(head.x + grid.cell * 0.55, head.y - 4);
+  pen.lineTo(head.x + grid.cell * 0.55 + 6, head.y);
+  pen.lineTo(head.x + grid.cell * 0.55, head.y + 4);
+  pen.fill();
+  pen.restore();
+}
+
+/** Visits for which an answer to a reader goes on to glow. */
+const glow = 24;
+
+function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
+  pen.save();
+  pen.strokeStyle = brushes.ink;
+  pen.lineWidth = grid.cell >= 10 ? 1.6 : 1;
+  for (let box = 0; box < grid.boxes; box++) {
+    const at = boxes.asked[box]! - 1;
+    // At the beginning all are told once, which answers nobody.
+    if (at < 1) continue;
+    const age = now.visits - at;
+    if (age < 0 || age > glow) continue;
+    pen.globalAlpha = 1 - (age / glow) * 0.75;
+    const { x, y } = cellAt(grid, box);
+    const edge = grid.cell - grid.gap;
+    pen.strokeRect(x + 0.8, y + 0.8, edge - 1.6, edge - 1.6);
+  }
+  pen.restore();
+}
+
+/** Where the scan stands: round the entry that it looked at last. */
+function drawHand(pen: Pen, { grid }: StripLane, scene: LaneNow, brushes: Brushes): void {
+  const box = handBox(scene);
+  if (box < 0) return;
+  const { x, y } = cellAt(grid, box);
+  const edge = Math.max(6, grid.cell - grid.gap);
+  pen.save();
+  pen.globalAlpha = scene.now.over ? 0.45 : 1;
+  pen.strokeStyle = brushes.mechanism;
+  pen.lineWidth = grid.cell >= 12 ? 2.5 : 2;
+  pen.strokeRect(x - 1, y - 1, edge + 2, edge + 2);
+  pen.restore();
+}
+
+function gutterNumbers(
+  pen: Pen,
+  { fontSize, gutter }: StripLayout,
+  { grid }: StripLane,
+  { theme }: Drawing,
+  { blocks }: LaneNow,
+): void {
+  const every = Math.max(1, Math.ceil((fontSize * 1.35) / grid.cell));
+  pen.save();
+  pen.font = `${fontSize}px ${theme.font}`;
+  pen.fillStyle = theme.faint;
+  pen.textAlign = 'right';
+  pen.textBaseline = 'middle';
+  for (let row = 0; row < grid.rows; row += every) {
+    const block = blocks[row * grid.columns];
+    if (block === undefined) continue;
+    const { y } = cellAt(grid, row * grid.columns);
+    pen.fillText(formatCount(block), gutter - 8, y + (grid.cell - grid.gap) / 2 + 0.5);
+  }
+  pen.restore();
+}
+
+/** How many entries there are of each letter, beside the row where the first of them lies. */
+function regionWords(
+  pen: Pen,
+  { fontSize, margin }: StripLayout,
+  { grid }: StripLane,
+  { theme }: Drawing,
+  { boxes }: LaneNow,
+): void {
+  if (margin < fontSize * 5) return;
+  pen.save();
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'left';
+  let lowest = Number.NEGATIVE_INFINITY;
+  for (let letter = 1; letter < letters.length; letter++) {
+    const first = boxes.letter.indexOf(letter);
+    if (first < 0) continue;
+    let n = 0;
+    for (let box = 0; box < grid.boxes; box++)
+      if (boxes.letter[box] === letter && boxes.there[box] === 1) n += 1;
+    const { y } = cellAt(grid, first);
+    const at = Math.max(lowest + fontSize * 1.4, y + grid.cell / 2);
+    lowest = at;
+    const x = grid.x + grid.columns * grid.cell + 14;
+    pen.font = `600 ${fontSize}px ${theme.mono}`;
+    pen.fillStyle = theme.soft;
+    pen.fillText(letters[letter]!, x, at);
+    pen.font = `${fontSize}px ${theme.font}`;
+    pen.fillText(formatCount(n), x + fontSize * 1.2, at);
+  }
+  pen.restore();
+}
+
+function drawMeter(
+  pen: Pen,
+  { fontSize }: StripLayout,
+  laid: StripLane,
+  drawing: Drawing,
+  scene: LaneNow,
+  brushes: Brushes,
+): void {
+  const { theme } = drawing;
+  const { facts, now, lane } = scene;
+  const visit = lane.pointsOf('visit');
+  const units = spending((v) => lane.points.e[visit.order[v]!]!, facts, now);
+  const height = Math.round(fontSize * 1.15);
+  pen.save();
+  const gap = laid.unit >= 6 ? 2 : laid.unit >= 4 ? 1 : 0;
+  for (let unit = 0; unit < facts.budget; unit++) {
+    const what = units[unit] ?? 'left';
+    brushBox(
+      pen,
+      brushes[what],
+      [{ x: laid.grid.x + unit * laid.unit, y: laid.meterY }],
+      laid.unit - gap,
+      height,
+    );
+  }
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'left';
+  const middle = laid.wordsY + height / 2 + 0.5;
+  let x = laid.wordsX;
+  const say = (text: string, colour: string, weight = 400) => {
+    pen.font = `${weight} ${fontSize}px ${theme.font}`;
+    pen.fillStyle = colour;
+    pen.fillText(text, x, middle);
+    x += pen.measureText(text).width;
+  };
+  say(chargeWords(facts), theme.soft);
+  x += fontSize * 1.2;
+  for (const { text, strong } of figures(scene)) {
+    say(text, strong ? theme.ink : theme.soft, strong ? 600 : 400);
+  }
+  pen.restore();
+}

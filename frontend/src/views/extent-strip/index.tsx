@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The view of lesson 04: a file's entries as lettered boxes, one strip a kernel; the axis counts entries visited. */
+
+import type { RunIndex } from '../../derive/types.ts';
+import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
+import { type Artist, LaneCanvas } from '../lane-canvas.tsx';
+import type { CanvasProps, Drawing, ViewKind } from '../types.ts';
+import { answers, counts, nearby } from './answers.ts';
+import { drawStrip } from './draw.ts';
+import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
+import { describe, hit, step } from './marks.ts';
+import { panels } from './panels.tsx';
+import { factsOf } from './scans.ts';
+import { Swatch } from './swatch.tsx';
+import { blocksOf } from './tape.ts';
+import { sentences, summary } from './words.ts';
+
+function layout(drawing: Drawing, headerHeight: number, fontSize: number): StripLayout {
+  const { index, size } = drawing;
+  const arms = index.lanes.map((lane) => lane.arm);
+  const boxes = blocksOf(index).length;
+  return layoutStrip({ arms, boxes, budget: budgetOf(index), size, headerHeight, fontSize });
+}
+
+/** Of one scan, as the scans themselves tell it. */
+function budgetOf(index: RunIndex): number {
+  return Math.max(0, ...index.lanes.map((lane) => factsOf(lane).budget));
+}
+
+const artist: Artist<StripLayout> = {
+  layout,
+  draw: (ctx, laid, drawing, pointed, tiles) => drawStrip(ctx, laid, drawing, pointed, tiles),
+  hit,
+  step,
+  place(laid, drawing, mark) {
+    const lane = laid.lanes.find((one) => one.arm === mark.arm);
+    if (lane === undefined) return null;
+    const name = drawing.lesson.kinds[mark.kind]?.name ?? '';
+    if (name.startsWith('spent'))
+      return { x: lane.grid.x + mark.row * lane.unit, y: lane.meterY + laid.fontSize };
+    const { x, y } = cellAt(lane.grid, mark.row);
+    return { x: x + lane.grid.cell, y: y + lane.grid.cell };
+  },
+  describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson),
+  label: 'The entries of one file as boxes, a strip for each kernel',
+};
+
+function StripCanvas(props: CanvasProps) {
+  return <LaneCanvas {...props} artist={artist} />;
+}
+
+/** What can be seen in a scene: its letters, what a scan does to them, and what the scene adds. */
+function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
+  const seek = (scene.params['seek'] ?? 0) > 0;
+  const hot = (scene.params['hot'] ?? 0) > 0;
+  const list = scene.arms.length > 1 && scene.arms.some((arm) => arm === lesson.arms.at(-1)?.name);
+  const wanted = new Set(['scan', 'delayed', 'written', 'vain', 'freed', 'gone']);
+  if (seek) for (const name of ['hole', 'asked']) wanted.add(name);
+  if (hot) wanted.add('spared');
+  if (list) wanted.add('thread');
+  return lesson.kinds.filter((kind) => wanted.has(kind.name));
+}
+
+export const view: ViewKind = {
+  kind: 'extent-strip',
+  needs: ['mark', 'points', 'ops'],
+  draw: (pen, drawing, tiles) => drawStrip(pen, layout(drawing, 0, 13), drawing, null, tiles),
+  hitTest: (drawing, x, y) => hit(layout(drawing, 0, 13), drawing, x, y),
+  describe,
+  summary,
+  table: nearby,
+  preferredHeight(index, _lesson, _show, fontSize = 13) {
+    const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / 64)));
+    const each = 34 + rows * 15 + fontSize * 2 + 22;
+    return Math.max(1, index.lanes.length) * each;
+  },
+  sentences,
+  answers,
+  panels,
+  counts,
+  legend,
+  Swatch,
+  Canvas: StripCanvas,
+};
