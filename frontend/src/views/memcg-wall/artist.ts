@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The wall for LaneCanvas. All pure functions of (index, frame, size). */
 
-import { laneTime } from '../../derive/align.ts';
+import { heldTime } from '../../derive/hold.ts';
+import { laneOf } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Artist } from '../lane-canvas.tsx';
 import type { Drawing } from '../types.ts';
@@ -46,7 +47,8 @@ export const wallArtist: Artist<WallLayout> = {
     return { x: x + size / 2, y: y + size / 2 };
   },
   describe({ index, lesson, frame }, mark) {
-    return describeCell(index, mark, lesson, laneTime(frame.offset, mark.arm, frame.moment));
+    const lane = laneOf(index, mark.arm);
+    return lane === null ? '' : describeCell(index, mark, lesson, heldTime(lane, frame));
   },
   label: 'Walls of memory cgroups by shrinkers, one per kernel: a cell is a possible visit',
 };

@@ -3,7 +3,7 @@
 
 import type { Theme } from '../../base/theme.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
-import { laneTime } from '../../derive/align.ts';
+import { heldTime } from '../../derive/hold.ts';
 import { lostIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Pen, TileMaker } from '../paints.ts';
@@ -37,7 +37,7 @@ export function drawWalls(
     const lane = index.lanes.find((l) => l.arm === laid.arm);
     if (lane === undefined) continue;
     const wall = wallOf(lane, drawing.lesson);
-    const t = laneTime(drawing.frame.offset, laid.arm, drawing.frame.moment);
+    const t = heldTime(lane, drawing.frame);
     const cells = wall.at(t, 'draw');
     drawImage(pen, layout, laid, drawing, wall, cells, t);
     drawAxes(pen, layout, laid, drawing, wall);

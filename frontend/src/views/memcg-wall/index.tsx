@@ -6,9 +6,11 @@ import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import { LaneCanvas } from '../lane-canvas.tsx';
 import type { CanvasProps, SwatchProps, ViewKind } from '../types.ts';
 import { hitWalls, layoutOf, wallArtist } from './artist.ts';
+import { CostPanel } from './cost-panel.tsx';
 import { drawWalls } from './draw.ts';
 import { type Face, faces, Sprites } from './faces.ts';
 import { describeCell } from './marks.ts';
+import { touched } from './moments.ts';
 import { summary, table } from './twin.ts';
 import { answers, counts, sentences } from './words.ts';
 
@@ -67,7 +69,9 @@ export const view: ViewKind = {
   table,
   preferredHeight: () => 560,
   sentences,
+  moments: { touched },
   answers,
+  panels: { cost: { title: 'Cost against n', evidence: 'counted', Body: CostPanel } },
   counts,
   legend,
   Swatch: CellSwatch,

@@ -2,9 +2,9 @@
 /** Cells as marks: pointing, walking with keys, and a cell in words. */
 
 import { formatCount, momentMs, ns } from '../../base/units.ts';
-import { laneTime } from '../../derive/align.ts';
+import { heldTime } from '../../derive/hold.ts';
 import { laneOf } from '../../derive/query.ts';
-import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
+import type { Frame, LaneIndex, Mark, Nanos, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { type Face, faceOf, facesOf } from './faces.ts';
@@ -43,7 +43,7 @@ export function markAt(
   const lane = laneOf(index, arm);
   if (lane === null) return null;
   const wall = wallOf(lane, lesson);
-  const t = laneTime(frame.offset, arm, frame.moment);
+  const t = heldTime(lane, frame);
   const cells = wall.at(t, 'draw');
   if (!isThere(wall.tape, cells, row, col)) return null;
   const all = facesAt(wall.tape, cells, row, col);
@@ -77,7 +77,7 @@ function whenOf(wall: Wall, cells: Cells, row: number, col: number, face: Face):
 }
 
 /** A cell in words: whose, what came of it, and what its bit is. */
-export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: number): string {
+export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: Nanos): string {
   const lane = laneOf(index, mark.arm);
   if (lane === null) return '';
   const wall = wallOf(lane, lesson);
@@ -104,7 +104,7 @@ function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
 export function newestMark(index: RunIndex, lesson: Lesson, frame: Frame): Mark | null {
   for (const lane of index.lanes) {
     const wall = wallOf(lane, lesson);
-    const cells = wall.at(laneTime(frame.offset, lane.arm, frame.moment), 'draw');
+    const cells = wall.at(heldTime(lane, frame), 'draw');
     const [row, col] = [cells.n[Count.row]!, cells.n[Count.col]!];
     const mark = markAt(index, lesson, frame, lane.arm, Math.max(1, row), Math.max(0, col));
     if (mark !== null) return mark;

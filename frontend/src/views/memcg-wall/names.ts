@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What rows and columns are called. */
 
-import type { LaneIndex } from '../../derive/types.ts';
+import type { LaneIndex, Nanos } from '../../derive/types.ts';
+import { sampleAt } from '../../store/samples.ts';
 import { rootRow, type Tape } from './tape.ts';
-import { sampleAt } from './xray.ts';
 
 /** "container 41", "the containers' parent", "the root cgroup". */
 export function memcgName(tape: Tape, row: number): string {
@@ -15,12 +15,11 @@ export function memcgName(tape: Tape, row: number): string {
 }
 
 /** "shrinker 73", with its name where the x-ray has read it. */
-export function shrinkerName(lane: LaneIndex, id: number, t: number): string {
-  const sample = sampleAt(lane, 'shrinker-list', t);
-  const ids = sample?.columns['id'];
-  const aware = sample?.columns['aware'];
-  if (sample === null || ids === undefined) return `shrinker ${id}`;
-  const at = ids.findIndex((one, i) => one === id && aware?.[i] !== 0);
-  const name = sample.texts?.[at];
+export function shrinkerName(lane: LaneIndex, id: number, t: Nanos): string {
+  const sample = sampleAt(lane.samples('shrinker-list'), t);
+  const { id: ids, aware } = sample?.columns ?? {};
+  if (sample === null || ids === undefined || aware === undefined) return `shrinker ${id}`;
+  const at = ids.findIndex((one: number, i: number) => one === id && aware[i] !== 0);
+  const name = sample.texts[at];
   return name === undefined ? `shrinker ${id}` : `shrinker ${id} (${name})`;
 }

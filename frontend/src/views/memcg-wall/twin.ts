@@ -4,6 +4,7 @@
 import { firstAbove } from '../../base/search.ts';
 import { formatCount, formatMoment, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { heldTime } from '../../derive/hold.ts';
 import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
@@ -59,7 +60,7 @@ interface Near {
 function near(lane: LaneIndex, lesson: Lesson, frame: Frame): Near[] {
   const wall = wallOf(lane, lesson);
   const order = lane.pointsOf(wall.tape.visitsTold ? 'visit' : 'walk');
-  const t = laneTime(frame.offset, lane.arm, frame.moment);
+  const t = heldTime(lane, frame);
   const shift = frame.offset.get(lane.arm) ?? 0;
   const from = laneTime(frame.offset, lane.arm, frame.start);
   const end = firstAbove(order.length, (i) => lane.points.t[order.order[i]!]!, t);

@@ -2,23 +2,23 @@
 /** The twin in words: sentences for a moment, counts, and answers. Every number is read off the events. */
 
 import { formatCount, formatNs } from '../../base/units.ts';
-import { laneTime } from '../../derive/align.ts';
+import { heldTime } from '../../derive/hold.ts';
 import { choiceOf, forTen } from '../../derive/prediction.ts';
 import { laneOf, lostIn } from '../../derive/query.ts';
-import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import type { Frame, LaneIndex, Nanos, RunIndex } from '../../derive/types.ts';
 import { armTitle, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { sampleAt } from '../../store/samples.ts';
 import type { Answerer, Counts, Sentence } from '../types.ts';
 import { countWords } from './marks.ts';
 import { Bit, type Cells, Count, rootRow } from './tape.ts';
 import { type Call, type Wall, wallOf } from './wall.ts';
-import { sampleAt } from './xray.ts';
 
 interface Now {
   readonly lane: LaneIndex;
   readonly wall: Wall;
   readonly name: string;
-  readonly t: number;
+  readonly t: Nanos;
   readonly cells: Cells;
   readonly n: Float64Array;
 }
@@ -28,7 +28,7 @@ function nowOf(index: RunIndex, frame: Frame, lesson: Lesson): Now[] {
     .filter((lane) => lane.points.length > 0)
     .map((lane) => {
       const wall = wallOf(lane, lesson);
-      const t = laneTime(frame.offset, lane.arm, frame.moment);
+      const t = heldTime(lane, frame);
       const cells = wall.at(t);
       const name = lesson.arms.length > 0 ? armTitle(lesson, lane) : lane.arm;
       return { lane, wall, name, t, cells, n: cells.n };
@@ -99,14 +99,16 @@ function bits(now: Now): string {
   return `On ${name} ${few(set, 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
 }
 
-/** What the guest's memory said, if it was looked at while no bit changed since. */
+/** What the guest's memory said. Its time has an error: bits that changed within it explain a difference. */
 function seenByXray({ lane, t, wall }: Now): string {
-  const sample = sampleAt(lane, 'shrinker-maps', t);
+  const sample = sampleAt(lane.samples('shrinker-maps'), t);
   const told = sample?.facts['bits_set'];
   if (sample === null || told === undefined) return '';
-  const then = wall.at(sample.t, 'x-ray').n[Count.bits]!;
-  const agree = then === told ? 'as the events had it then' : `the events had ${formatCount(then)}`;
-  return ` The x-ray of ${formatNs(t - sample.t)} ago counted ${formatCount(told)}, ${agree}.`;
+  const at = (when: number) => wall.at(when, 'x-ray').n[Count.bits]!;
+  const [from, to] = [at(sample.t - sample.error), at(sample.t + sample.error)];
+  const within = told >= Math.min(from, to) && told <= Math.max(from, to);
+  const verdict = within ? 'and so say the events' : `the events say ${formatCount(at(sample.t))}`;
+  return ` The x-ray, ${formatNs(t - sample.t)} ago, counted ${formatCount(told)} in the guest's memory, ${verdict}.`;
 }
 
 function first(now: Now): string {
