@@ -140,6 +140,7 @@ class Sampler:
         """Begin or end sampling for a run; counts start at zero."""
         self._run, self._due, self._late = int(command["run"]), [], 0
         self.memory.torn = self.memory.failed = self._outlet.dropped = 0
+        faults: list[tuple[str, Exception]] = []
         for wish in command["probes"]:
             key = str(wish["probe"]), str(wish.get("of", ""))
             try:
@@ -147,7 +148,9 @@ class Sampler:
                     self._probes[key] = make_probe(key[0], self.kernel, self.memory, key[1])
                 self._due.append(Due(key[0], self._probes[key], float(wish.get("hz", 10))))
             except (DuetError, Gone) as error:
-                self._tell_fault(key[0], error)
+                faults.append((key[0], error))
+        for name, fault in faults:
+            self._tell_fault(name, fault)
         self._outlet.put({"kind": "ordered", "run": self._run, "probes": len(self._due)})
 
     def seconds(self) -> float | None:

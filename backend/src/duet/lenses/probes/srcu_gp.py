@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Grace periods: SRCU of the shrinkers where the arm has one, and RCU (kernel/rcu, 6.1).
 
-Rows: seq f8 (the counter; its two lowest bits are the state), state u1, done f8 (cycles ended).
+Rows: seq f8 (the counter; its two lowest bits are the state; RCU's begins 300 cycles below 0), state u1, done f8 (cycles ended).
 Texts: shrinker_srcu (only on arms that have it), rcu, expedited.
 Facts: has_srcu, srcu_gp_seq, srcu_gp_seq_needed, srcu_idx, readers_0 and readers_1 (inside, per
 index), rcu_gp_seq, rcu_expedited.
@@ -51,10 +51,10 @@ class Probe:
         facts: dict[str, float] = {"has_srcu": float(self._srcu is not None)}
         if self._srcu is not None:
             names.append(self._name)
-            seqs.append(memory.u64(self._srcu + self._seq))
+            seqs.append(_signed(memory.u64(self._srcu + self._seq)))
             facts |= self._srcu_facts(self._srcu, seqs[0])
         names += ["rcu", "expedited"]
-        seqs += [memory.u64(self._rcu), memory.u64(self._expedited)]
+        seqs += [_signed(memory.u64(at)) for at in (self._rcu, self._expedited)]
         facts |= {"rcu_gp_seq": float(seqs[-2]), "rcu_expedited": float(seqs[-1])}
         return Reading(
             n=len(seqs),
@@ -81,8 +81,12 @@ class Probe:
         (idx,) = struct.unpack("<I", memory.once(srcu + self._idx, 4))
         return {
             "srcu_gp_seq": float(seq),
-            "srcu_gp_seq_needed": float(memory.u64(srcu + self._needed)),
+            "srcu_gp_seq_needed": float(_signed(memory.u64(srcu + self._needed))),
             "srcu_idx": float(idx & 1),
             "readers_0": float(inside[0]),
             "readers_1": float(inside[1]),
         }
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`qmp_relay.py SOCKET NEW`: passes QMP on, with descriptors, so that its peer is not QEMU."""
+
+from __future__ import annotations
+
+import select
+import socket
+import sys
+
+
+def main() -> None:
+    guest = socket.socket(socket.AF_UNIX)
+    guest.connect(sys.argv[1])
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(sys.argv[2])
+    server.listen(1)
+    print("listening", flush=True)
+    client, _ = server.accept()
+    pairs = {guest: client, client: guest}
+    while True:
+        for ready in select.select(list(pairs), [], [])[0]:
+            text, fds, _, _ = socket.recv_fds(ready, 65536, 4)
+            if not text:
+                return
+            socket.send_fds(pairs[ready], [text], fds)
+
+
+main()
