@@ -142,7 +142,29 @@ const metric = z.object({
   extra: z.boolean().default(false),
 });
 
-const seed = z.object({ claim: z.string(), mail: z.string() });
+const seed = z.object({
+  claim: z.string(),
+  /** Its figures, as the mail gives them. */
+  mail: z.string(),
+  arm: z.string().default(''),
+  to: z.string().default(''),
+  params: z.record(z.string(), z.number()).default({}),
+});
+
+/** A recorded table of untraced runs. */
+const measuredTable = z.object({
+  clock: z.enum(['wall', 'count']),
+  params: z.record(z.string(), z.number()),
+  workload: z.string(),
+  rows: z.array(
+    z.object({
+      arm: z.string(),
+      n: z.number(),
+      ops_per_s_median: z.number().nullable(),
+      unit: z.string(),
+    }),
+  ),
+});
 
 /** What a lesson has with and without a picture. */
 const common = z.object({
@@ -192,6 +214,9 @@ export const lesson = common.extend({
   predictions: z.record(z.string(), prediction).default({}),
   questions: many(question),
   claims: many(z.looseObject({})),
+  seeds: many(seed),
+  /** Every recorded table of untraced runs, the headline first. */
+  measured: many(measuredTable),
   /** Prose by scene id, markdown. */
   content: z.record(z.string(), z.string()).default({}),
   recordings: many(recording),
@@ -214,6 +239,7 @@ export type Recording = z.infer<typeof recording>;
 export type Act = Lesson['acts'][string];
 export type PointFacts = Lesson['points'][number];
 export type Axis = NonNullable<Lesson['axis']>;
+export type MeasuredTable = z.infer<typeof measuredTable>;
 export type Lit = Lesson['lit'][number];
 
 /** The number of a kind on the wire; -1 if the lesson has no such kind. */

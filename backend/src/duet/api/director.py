@@ -40,16 +40,24 @@ class Director:
     Args:
         stage: where live runs happen; entered and left with the director.
         builds: False for a server that never builds kernels.
+        live: False for a server that shows recordings only; it boots no guest.
     """
 
     def __init__(
-        self, hub: Hub, stage: Stage, recordings: Recordings, kernels: Kernels, builds: bool = True
+        self,
+        hub: Hub,
+        stage: Stage,
+        recordings: Recordings,
+        kernels: Kernels,
+        builds: bool = True,
+        live: bool = True,
     ) -> None:
         self.hub = hub
         self.kernels = kernels
         self.recordings = recordings
         self._stage = stage
-        self._builds = builds
+        self._builds = builds and live
+        self._live = live
         self._runs: OrderedDict[str, Performance] = OrderedDict()
         self._newest: dict[str, str] = {}
         self._measured: dict[str, m.Measured] = {}
@@ -84,7 +92,8 @@ class Director:
     def greet(self, viewer: Viewer) -> None:
         """First messages of a new viewer."""
         cards = [self._card(folder) for folder in shelf.usable()]
-        viewer.put(pack(m.Hello(version=__version__, viewer=viewer.ident, lessons=cards)))
+        hello = m.Hello(version=__version__, viewer=viewer.ident, live=self._live, lessons=cards)
+        viewer.put(pack(hello))
         self.hub.tell_control(viewer)
         for message in self.kernels.latest():
             viewer.put(pack(message))
@@ -95,6 +104,11 @@ class Director:
         Raises:
             DuetError: why not.
         """
+        if not self._live and isinstance(command, m.Start | m.Again | m.Measure):
+            raise InputError(
+                "This server shows recordings only; its guests are switched off.",
+                remedy="Start a server without --no-guests to run live.",
+            )
         match command:
             case m.Open():
                 await self._open(viewer, command)
@@ -134,7 +148,9 @@ class Director:
             InputError: no such lesson.
         """
         folder = shelf.find(slug)
-        return lesson_tree(folder, self.recordings.listing(slug), self.kernels.ready(slug))
+        tree = lesson_tree(folder, self.recordings.listing(slug), self.kernels.ready(slug))
+        tree["measured"] = self.recordings.tables(slug)
+        return tree
 
     async def find_run(self, run_id: str) -> Performance:
         """A run that was shown: live or recorded.

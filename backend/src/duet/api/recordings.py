@@ -164,6 +164,14 @@ class LessonRecordings:
         self._kept.move_to_end(key)
         return self._kept[key]
 
+    def tables(self, slug: str) -> list[JsonValue]:
+        """All recorded measured tables as trees; none when they are unreadable."""
+        try:
+            tables = read_tables(shelf.find(slug).folder / "recorded" / MEASURED)
+        except DuetError:  # told where the table itself is asked for
+            return []
+        return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
+
     def measured(self, slug: str) -> m.Measured | None:
         """The first recorded measured table; None when there is none or it is unreadable."""
         tables = read_tables(shelf.find(slug).folder / "recorded" / MEASURED)

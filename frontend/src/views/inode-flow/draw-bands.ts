@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The bands that have time: the process, one inode, all inodes, a queue, the grace periods. */
+
+import { firstAtLeast } from '../../base/search.ts';
+import type { RunIndex } from '../../derive/types.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { mix, type Pen } from '../paints.ts';
+import { bar, cross, type Easel, lookOf, say, sayOn, widthOf } from './ink.ts';
+import { type Band, type LaneBox, type Layout, pitchIn, xOf } from './layout.ts';
+import { dangerEnd, never } from './lives.ts';
+import { empty, type Step, stepAt } from './queues.ts';
+import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
+
+export interface Scene {
+  readonly index: RunIndex;
+  readonly layout: Layout;
+  readonly box: LaneBox;
+  readonly lesson: Lesson;
+}
+
+const mutedness = 0.45;
+
+function strength(easel: Easel, kind: string): number {
+  return easel.focus.size === 0 || easel.focus.has(kind) || kind === 'early' ? 1 : mutedness;
+}
+
+function paint(pen: Pen, shapes: readonly Shape[], easel: Easel): void {
+  for (const shape of shapes) {
+    pen.globalAlpha = strength(easel, shape.kind);
+    const look = lookOf(shape.kind, easel.theme, easel.tiles);
+    if (shape.kind === 'runnable') {
+      pen.fillStyle = look.narrow;
+      const middle = Math.round(shape.y + shape.h / 2);
+      pen.fillRect(shape.x0, middle - 1, Math.max(1, shape.x1 - shape.x0), 2);
+    } else bar(pen, look, shape.x0, shape.y, shape.x1, shape.h);
+  }
+  pen.globalAlpha = 1;
+}
+
+/** A name in a shape, the longest for which there is room; `from` and `to` keep it clear of what stands there. */
+function name(
+  pen: Pen,
+  shape: Shape,
+  layout: Layout,
+  easel: Easel,
+  plate: boolean,
+  from = shape.x0,
+  to = shape.x1,
+): void {
+  if (shape.h < 13 * easel.em) return;
+  const x0 = Math.max(from, layout.left);
+  const room = Math.min(to, layout.right) - x0 - 18;
+  const words = shape.words.find((one) => widthOf(pen, easel, one, 500) <= room);
+  if (words === undefined) return;
+  const y = shape.y + shape.h / 2 + 0.5;
+  const { ink } = lookOf(shape.kind, easel.theme, easel.tiles);
+  if (plate) sayOn(pen, easel, words, x0 + 10, y, 'left', ink, 500);
+  else say(pen, easel, words, x0 + 9, y, 'left', ink, 500);
+}
+
+export function drawThread(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
+  const shapes = stripShapes(scene, 'state', band);
+  paint(pen, shapes, easel);
+}
+
+/** Ends of grace periods as thin lines through a band: where shadows end. */
+function graceLines(pen: Pen, { layout, box }: Scene, band: Band, easel: Easel): void {
+  pen.fillStyle = mix(easel.theme.mechanism, easel.theme.paper, 0.4);
+  const { ends } = box.lives.graces;
+  const from = firstAtLeast(ends.length, (i) => ends[i]!, box.t0);
+  for (let i = from; i < ends.length; i++) {
+    const x = xOf(layout, box, ends[i]!);
+    if (x > layout.right) break;
+    pen.fillRect(Math.round(x), band.top - 2, 1, band.height + 4);
+  }
+}
+
+export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
+  const { layout } = scene;
+  graceLines(pen, scene, band, easel);
+  const shapes = heroShapes(scene, band);
+  paint(pen, shapes.shadows, easel);
+  for (const shape of shapes.shadows) {
+    const over = shapes.dangers.find(
+      (one) => one.y === shape.y && one.x1 > shape.x0 && one.x0 < shape.x1,
+    );
+    name(pen, shape, layout, easel, true, shape.x0, over?.x0 ?? shape.x1);
+  }
+  paint(pen, shapes.states, easel);
+  for (const shape of shapes.states) {
+    const crossed = shapes.dangers.some((one) => Math.abs(one.x0 - shape.x0) < 1);
+    const from = shape.x0 + (crossed ? 9 * easel.em : 0);
+    name(pen, shape, layout, easel, shape.kind === 'wait_gp', from);
+  }
+  paint(pen, shapes.dangers, easel);
+  const { theme, em } = easel;
+  for (const shape of shapes.dangers) {
+    name(pen, shape, layout, easel, true);
+    // A new file begins above, its shadow of before still lies below: one line joins the two.
+    pen.fillStyle = theme.hazard;
+    pen.fillRect(Math.round(shape.x0) - 1, shapes.lifeTop, 2, shape.y + shape.h - shapes.lifeTop);
+    const r = Math.min(6 * em, shapes.lifeHeight * 0.26);
+    const y = shapes.lifeTop + shapes.lifeHeight / 2;
+    pen.fillStyle = theme.paper;
+    pen.beginPath();
+    pen.arc(shape.x0, y, r + 3, 0, 7);
+    pen.fill();
+    cross(pen, shape.x0, y, r, theme.hazard, 2.5);
+  }
+  for (const shape of shapes.safe) {
+    pen.fillStyle = theme.gain;
+    pen.fillRect(Math.round(shape.x0 + 3) - 1.5, shape.y - 1, 3, shape.h + 2);
+  }
+}
+
+/** Every inode a thin row: alive, free, in its shadow, in danger. */
+export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
+  const { layout, box } = scene;
+  const { theme } = easel;
+  const pitch = pitchIn(band, box.rows.length);
+  const h = pitch >= 4 ? pitch - 1 : pitch;
+  const rects: Record<Layer, number[]> = { shadow: [], queued: [], alive: [], early: [] };
+  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
+  const add = (layer: Layer, t0: number, t1: number, y: number) => {
+    const to = Math.min(t1, box.lane.watermark);
+    if (t0 >= to || t0 > end || to < box.t0) return;
+    const x0 = xOf(layout, box, t0);
+    rects[layer].push(x0, y, Math.max(0.75, xOf(layout, box, to) - x0), h);
+  };
+  box.rows.forEach((ino, row) => {
+    const y = band.top + row * pitch;
+    for (const life of box.lives.byIno.get(ino) ?? []) {
+      if (life.born > end || (life.next < box.t0 && life.shadowEnd < box.t0)) continue;
+      add('alive', life.born, life.queued, y);
+      add('queued', life.queued, Math.min(life.inactivated, life.next), y);
+      // The shadow shows where the inode is free; where a file lives in it again, that is the danger.
+      add('shadow', life.inactivated, Math.min(life.shadowEnd, life.next), y);
+      if (life.early) add('early', life.born, Math.min(dangerEnd(life), life.queued), y);
+    }
+  });
+  const colours: Record<Layer, string> = {
+    shadow: mix(theme.mechanism, theme.paper, 0.3),
+    queued: mix(theme.work, theme.paper, 0.34),
+    alive: mix(theme.work, theme.paper, 0.86),
+    early: theme.hazard,
+  };
+  for (const layer of layers) {
+    pen.globalAlpha = strength(easel, layer);
+    pen.fillStyle = colours[layer];
+    const at = rects[layer];
+    for (let i = 0; i < at.length; i += 4) pen.fillRect(at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!);
+  }
+  pen.globalAlpha = 1;
+}
+
+type Layer = 'shadow' | 'queued' | 'alive' | 'early';
+const layers: readonly Layer[] = ['shadow', 'queued', 'alive', 'early'];
+
+/** Parts of the queue band: the queue stands on the worker's strip, what the worker has hangs below it. */
+export function queueParts(box: LaneBox, band: Band, em: number) {
+  const strip = Math.round(9 * em);
+  const deepest = Math.max(box.queues.deepest, 40);
+  const nears = deepest > box.limit * 0.35;
+  const full = nears ? Math.max(deepest, box.limit) * 1.08 : deepest * 1.25;
+  const up = (band.height - strip) * 0.64;
+  const stripTop = band.top + up;
+  return { stripTop, strip, up, down: band.height - up - strip, full, limitInView: nears };
+}
+
+export function drawQueue(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
+  const { layout, box } = scene;
+  const { theme, tiles } = easel;
+  const parts = queueParts(box, band, easel.em);
+  const queue = box.queues.cpus.find((one) => one.cpu === band.cpu);
+  const px = parts.up / parts.full;
+  const rcu = lookOf('rcu', theme, tiles).wide;
+  const list = mix(theme.work, theme.paper, 0.62);
+  const hands = mix(theme.work, theme.paper, 0.26);
+  if (queue !== undefined) {
+    const from = firstAtLeast(queue.steps.length, (i) => queue.steps[i]!.t, box.t0);
+    let last: Step = stepAt(queue, box.t0);
+    let x = layout.left;
+    const column = (to: number) => {
+      const w = to - x;
+      if (w <= 0) return;
+      pen.fillStyle = list;
+      pen.fillRect(x, parts.stripTop - last.list * px, w, last.list * px);
+      if (last.rcu > 0) {
+        pen.fillStyle = rcu;
+        pen.fillRect(x, parts.stripTop - (last.list + last.rcu) * px, w, last.rcu * px);
+      }
+      pen.fillStyle = hands;
+      const deep = Math.min(parts.down, Math.max(0, last.hands) * px);
+      pen.fillRect(x, parts.stripTop + parts.strip, w, deep);
+      x = to;
+    };
+    for (let i = from; i <= queue.steps.length; i++) {
+      const step = queue.steps[i];
+      const to = Math.min(layout.right, xOf(layout, box, step?.t ?? box.lane.watermark));
+      column(to);
+      if (step === undefined || to >= layout.right) break;
+      last = step;
+    }
+  }
+  pen.fillStyle = theme.rule;
+  pen.fillRect(layout.left, parts.stripTop, layout.right - layout.left, parts.strip);
+  paint(pen, workerShapes(scene, band, parts.stripTop, parts.strip), easel);
+  if (parts.limitInView) drawLimit(pen, scene, parts.stripTop - box.limit * px, easel);
+}
+
+function drawLimit(pen: Pen, { layout, box }: Scene, y: number, easel: Easel): void {
+  pen.fillStyle = easel.theme.soft;
+  for (let x = layout.left; x < layout.right; x += 9) pen.fillRect(x, Math.round(y), 6, 1.5);
+  const words = `backlog limit ${box.limit}`;
+  sayOn(pen, easel, words, layout.right - 8, y + 11 * easel.em, 'right', easel.theme.soft);
+}
+
+/** The worker alone, where there is no room for its queue. */
+export function drawWorker(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
+  const { layout } = scene;
+  pen.fillStyle = mix(easel.theme.rule, easel.theme.paper, 0.6);
+  const middle = Math.round(band.top + band.height / 2);
+  pen.fillRect(layout.left, middle, layout.right - layout.left, 1);
+  paint(pen, workerShapes(scene, band, band.top + 1, band.height - 2), easel);
+}
+
+export function queueAt(box: LaneBox, cpu: number): Step {
+  const queue = box.queues.cpus.find((one) => one.cpu === cpu);
+  return queue === undefined ? empty : stepAt(queue, box.now);
+}
+
+export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
+  const shapes = stripShapes(scene, 'track', band);
+  paint(pen, shapes, easel);
+  graceLines(pen, scene, band, easel);
+  for (const shape of shapes) {
+    const words = shape.mark.t1 === never ? [] : [lengthWords(shape)];
+    name(pen, { ...shape, words }, scene.layout, easel, false);
+  }
+}
+
+function lengthWords(shape: Shape): string {
+  return `${((shape.mark.t1 - shape.mark.t0) / 1e6).toFixed(1)} ms`;
+}

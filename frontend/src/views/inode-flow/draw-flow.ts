@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The population at the moment: each inode a cell, in the place where it is now. Nothing glides; cells jump. */
+
+import { formatCount } from '../../base/units.ts';
+import { mix, type Pen } from '../paints.ts';
+import { queueAt, type Scene } from './draw-bands.ts';
+import { bar, cross, type Easel, lookOf, say, widthOf } from './ink.ts';
+import type { Band } from './layout.ts';
+import { endangered, type Life } from './lives.ts';
+import { type Population, populationAt, type Tally, tallyOf } from './tally.ts';
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+export interface Stations {
+  readonly alive: Place;
+  readonly queue: Place;
+  readonly free: Place;
+  readonly again: Place;
+  readonly title: number;
+}
+
+/** Where the stations stand: alive, queued, free, used again. */
+export function stationsOf(band: Band, left: number, right: number, em: number): Stations {
+  const title = 17 * em;
+  const arrow = 26 * em;
+  const room = right - left - 3 * arrow;
+  const shares = [0.27, 0.2, 0.27, 0.26];
+  let x = left;
+  const places = shares.map((share) => {
+    const place = { x, y: band.top + title, w: room * share, h: band.height - title };
+    x += place.w + arrow;
+    return place;
+  });
+  return { alive: places[0]!, queue: places[1]!, free: places[2]!, again: places[3]!, title };
+}
+
+interface Cells {
+  /** Younger than this is new, ns. */
+  readonly fresh: number;
+  readonly pitch: number;
+}
+
+/** An inode that came less than this share of the window ago is bright. */
+const glow = 0.02;
+
+export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
+  const { layout, box } = scene;
+  const { theme, em } = easel;
+  const left = layout.margin ? layout.left : 14;
+  const at = stationsOf(band, left, layout.right, em);
+  const people = populationAt(box.lives, box.now);
+  const tally = tallyOf(box.lane, box.lives, box.now);
+  if (layout.margin) {
+    say(pen, easel, 'where they are', left - 12, band.top + 30 * em, 'right', theme.soft);
+    say(pen, easel, 'at this moment', left - 12, band.top + 45 * em, 'right', theme.faint);
+  }
+  const fresh = (layout.right - layout.left) * layout.nsPerPx * glow;
+  const pitch = pitchOf(at.alive, box.lives.inos.length, em);
+  drawAlive(pen, scene, at.alive, people, { fresh, pitch }, easel);
+  drawQueues(pen, scene, at.queue, people, easel);
+  drawFree(pen, scene, at.free, people, { fresh, pitch }, easel);
+  drawAgain(pen, at.again, tally, easel);
+  arrow(pen, at.alive, at.queue, easel);
+  arrow(pen, at.queue, at.free, easel);
+  arrow(pen, at.free, at.again, easel);
+}
+
+function title(pen: Pen, place: Place, words: string, n: number, easel: Easel): void {
+  const y = place.y - 9 * easel.em;
+  const count = formatCount(n);
+  const room = place.w - widthOf(pen, easel, count, 600) - 8;
+  const short = widthOf(pen, easel, words) < room ? words : words.split(',')[0]!;
+  say(pen, easel, short, place.x, y, 'left', easel.theme.soft);
+  say(pen, easel, count, place.x + place.w, y, 'right', easel.theme.ink, 600);
+}
+
+function frameOf(pen: Pen, place: Place, easel: Easel): void {
+  pen.beginPath();
+  pen.roundRect(place.x + 0.5, place.y + 0.5, place.w - 1, place.h - 1, 4);
+  pen.fillStyle = mix(easel.theme.sunk, easel.theme.paper, 0.5);
+  pen.fill();
+  pen.strokeStyle = easel.theme.rule;
+  pen.lineWidth = 1;
+  pen.stroke();
+}
+
+/** The largest cells of which `most` fit into a place; one size for all places, so that they compare. */
+export function pitchOf(place: Place, most: number, em: number): number {
+  const smallest = Math.round(9 * em);
+  for (let pitch = Math.round(17 * em); pitch > smallest; pitch--) {
+    if (Math.floor((place.w - 8) / pitch) * Math.floor((place.h - 6) / pitch) >= most) return pitch;
+  }
+  return smallest;
+}
+
+/** Cells of a place, row by row; the last says how many found no room. */
+function cells(
+  pen: Pen,
+  place: Place,
+  lives: readonly Life[],
+  pitch: number,
+  easel: Easel,
+  paint: (life: Life, x: number, y: number, side: number) => void,
+): void {
+  const columns = Math.max(1, Math.floor((place.w - 8) / pitch));
+  const rows = Math.max(1, Math.floor((place.h - 6) / pitch));
+  const fits = lives.length <= columns * rows;
+  const n = fits ? lives.length : columns * (rows - 2);
+  for (let i = 0; i < n; i++) {
+    const x = place.x + 5 + (i % columns) * pitch;
+    const y = place.y + 4 + Math.floor(i / columns) * pitch;
+    paint(lives[i]!, x, y, pitch - 2);
+  }
+  if (fits) return;
+  const words = `and ${formatCount(lives.length - n)} more`;
+  const y = place.y + place.h - 11 * easel.em;
+  say(pen, easel, words, place.x + 8, y, 'left', easel.theme.soft);
+}
+
+function drawAlive(
+  pen: Pen,
+  { box }: Scene,
+  place: Place,
+  people: Population,
+  { fresh, pitch }: Cells,
+  easel: Easel,
+): void {
+  const { theme } = easel;
+  frameOf(pen, place, easel);
+  title(pen, place, 'alive, a file each', people.alive.length, easel);
+  const calm = mix(theme.work, theme.paper, 0.75);
+  cells(pen, place, people.alive, pitch, easel, (life, x, y, side) => {
+    const danger = endangered(life, box.now);
+    pen.fillStyle = danger
+      ? mix(theme.hazard, theme.paper, 0.25)
+      : box.now - life.born < fresh
+        ? theme.ink
+        : calm;
+    pen.fillRect(x, y, side, side);
+    if (danger) cross(pen, x + side / 2, y + side / 2, side / 2 - 0.5, theme.hazard, 1.5);
+  });
+}
+
+function drawFree(
+  pen: Pen,
+  { box }: Scene,
+  place: Place,
+  people: Population,
+  { fresh, pitch }: Cells,
+  easel: Easel,
+): void {
+  const { theme, tiles } = easel;
+  frameOf(pen, place, easel);
+  title(pen, place, 'inactivated, free', people.free.length, easel);
+  const shadow = lookOf('shadow', theme, tiles);
+  cells(pen, place, people.free, pitch, easel, (life, x, y, side) => {
+    const inside = box.now < life.shadowEnd;
+    pen.fillStyle = inside ? shadow.wide : theme.paper;
+    pen.fillRect(x, y, side, side);
+    pen.lineWidth = 1;
+    const bright = box.now - life.inactivated < fresh;
+    const edge = inside ? theme.mechanism : mix(theme.work, theme.paper, 0.5);
+    pen.strokeStyle = bright ? theme.ink : edge;
+    pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
+  });
+}
+
+/** A stack for each CPU, as high as its queue, with the limit as a line. */
+function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, easel: Easel): void {
+  const { box } = scene;
+  const { theme, em, tiles } = easel;
+  frameOf(pen, place, easel);
+  title(pen, place, 'queued', people.queued.length, easel);
+  const cpus = box.queues.cpus.length === 0 ? [0] : box.queues.cpus.map((q) => q.cpu);
+  const pitch = place.w / cpus.length;
+  const high = place.h - 8;
+  const px = high / (box.limit * 1.12);
+  const bottom = place.y + place.h - 3;
+  cpus.forEach((cpu, i) => {
+    const step = queueAt(box, cpu);
+    const x0 = place.x + i * pitch + 8;
+    const x1 = x0 + Math.min(pitch - 16, 70 * em);
+    const hands = Math.max(0, step.hands) * px;
+    const list = step.list * px;
+    const rcu = step.rcu * px;
+    // What the worker has in hand stands beside the stack: the limit is not for it.
+    const half = (x1 - x0) * 0.66;
+    if (list > 0) {
+      pen.fillStyle = mix(theme.work, theme.paper, 0.62);
+      pen.fillRect(x0, bottom - list, half, list);
+    }
+    if (rcu > 0) bar(pen, lookOf('rcu', theme, tiles), x0, bottom - list - rcu, x0 + half, rcu);
+    if (hands > 0) {
+      pen.fillStyle = mix(theme.work, theme.paper, 0.26);
+      pen.fillRect(x0 + half + 4, bottom - hands, x1 - x0 - half - 4, hands);
+    }
+    pen.fillStyle = theme.soft;
+    const y = Math.round(bottom - box.limit * px);
+    for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
+    const words = [`${step.list + step.rcu} of ${box.limit}`];
+    if (step.hands > 0) words.push(`${step.hands} taken`);
+    if (pitch > 130 * em) {
+      words.forEach((line, k) => {
+        const at = place.y + place.h / 2 + (k - (words.length - 1) / 2) * 15 * em;
+        say(pen, easel, line, x1 + 10, at, 'left', k === 0 ? theme.ink : theme.soft);
+      });
+    }
+  });
+}
+
+function drawAgain(pen: Pen, place: Place, tally: Tally, easel: Easel): void {
+  const { theme, em } = easel;
+  title(pen, place, 'used again so far', tally.reused, easel);
+  const share = tally.reused === 0 ? 0 : tally.early / tally.reused;
+  const h = Math.min(22 * em, place.h * 0.3);
+  const y = place.y + 4;
+  pen.fillStyle = mix(theme.gain, theme.paper, tally.reused === 0 ? 0.1 : 0.75);
+  pen.fillRect(place.x, y, place.w, h);
+  if (share > 0) {
+    const look = lookOf('early', theme, easel.tiles);
+    bar(pen, look, place.x, y, place.x + place.w * share, h, 0);
+  }
+  const line = 16 * em;
+  let at = y + h + 13 * em;
+  if (tally.early > 0) cross(pen, place.x + 6, at, 4.5 * em, theme.hazard, 2);
+  const early = `${formatCount(tally.early)} inside the shadow`;
+  const colour = tally.early > 0 ? theme.hazard : theme.soft;
+  say(pen, easel, early, place.x + (tally.early > 0 ? 18 * em : 0), at, 'left', colour, 600);
+  const waits = [
+    ...(tally.early > 0 ? [`${formatCount(tally.reused - tally.early)} after it`] : []),
+    ...(tally.gpWaits > 0 ? [`${formatCount(tally.gpWaits)} waits for RCU`] : []),
+    ...(tally.throttles > 0 ? [`${formatCount(tally.throttles)} waits for the backlog`] : []),
+  ];
+  for (const words of waits) {
+    at += line;
+    if (at + 6 * em > place.y + place.h) break;
+    say(pen, easel, words, place.x, at, 'left', theme.soft);
+  }
+}
+
+function arrow(pen: Pen, from: Place, to: Place, easel: Easel): void {
+  const y = from.y + from.h / 2;
+  const [x0, x1] = [from.x + from.w + 5, to.x - 5];
+  pen.strokeStyle = easel.theme.faint;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  pen.moveTo(x0, y);
+  pen.lineTo(x1, y);
+  pen.moveTo(x1 - 4, y - 4);
+  pen.lineTo(x1, y);
+  pen.lineTo(x1 - 4, y + 4);
+  pen.stroke();
+}

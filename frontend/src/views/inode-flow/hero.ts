@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Which inode is enlarged: the one of the mark that was chosen, or the one that is used again most often. */
+
+import type { LaneIndex } from '../../derive/types.ts';
+import type { Drawing } from '../types.ts';
+import type { Lives } from './lives.ts';
+import { never } from './lives.ts';
+
+interface Fact {
+  readonly lane: LaneIndex;
+  readonly lives: Lives;
+}
+
+const inodeMarks: ReadonlySet<string> = new Set([
+  'alive',
+  'queued',
+  'free',
+  'shadow',
+  'early',
+  'reuse',
+]);
+
+export function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): number | null {
+  const { selection } = frame;
+  const kind = selection === null ? undefined : index.kinds[selection.kind]?.name;
+  if (selection !== null && kind !== undefined && inodeMarks.has(kind)) return selection.row;
+  return commonest(facts.map((fact) => fact.lives));
+}
+
+/** The inode that comes back on every lane, most often where it does so least; of equals the lowest. */
+export function commonest(lanes: readonly Lives[]): number | null {
+  const first = lanes[0];
+  if (first === undefined) return null;
+  let best: { ino: number; times: number } | null = null;
+  for (const ino of first.inos) {
+    const times = Math.min(...lanes.map((lives) => returns(lives, ino)));
+    if (best === null || times > best.times) best = { ino, times };
+  }
+  return best?.ino ?? null;
+}
+
+function returns(lives: Lives, ino: number): number {
+  return (lives.byIno.get(ino) ?? []).filter((life) => life.next < never).length;
+}

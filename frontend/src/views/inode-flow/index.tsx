@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The view of lesson 03: one inode enlarged, all of them as a weave and a population, queues, grace periods. */
+
+import { useCallback, useMemo, useRef } from 'react';
+import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
+import { type Artist, LaneCanvas } from '../lane-canvas.tsx';
+import { canvasTiles, type TileMaker } from '../paints.ts';
+import type { CanvasProps, Drawing, SwatchProps, ViewKind } from '../types.ts';
+import { type Draw, useCanvas } from '../use-canvas.ts';
+import { answers } from './answers.ts';
+import { drawAll } from './draw.ts';
+import { bar, cross, type Easel, lookOf } from './ink.ts';
+import { type Layout, layoutOf, naturalHeight } from './layout.ts';
+import { moments } from './moments.ts';
+import { describe, hit, placeOf, step } from './point.ts';
+import { SweepPanel } from './sweep.tsx';
+import { counts, sentences, summary, table } from './words.ts';
+
+function easelOf({ theme, frame }: Drawing, fontSize: number, tiles: TileMaker): Easel {
+  return { theme, tiles, em: fontSize / 13, focus: frame.focus };
+}
+
+const artist: Artist<Layout> = {
+  layout: layoutOf,
+  draw: (ctx, layout, drawing, pointed, tiles) =>
+    drawAll(ctx, layout, drawing, pointed, easelOf(drawing, layout.fontSize, tiles)),
+  hit: (layout, { index }, x, y) => hit(index, layout, x, y),
+  step: (layout, { index }, from, key) => step(index, layout, from, key),
+  place: (layout, { index }, mark) => placeOf(index, layout, mark),
+  seek: (layout, { frame }, x, y) => {
+    if (x < layout.left - 6 || x > layout.right + 6 || y < layout.top) return null;
+    return frame.start + (x - layout.left) * layout.nsPerPx;
+  },
+  describe: ({ index, lesson }, mark) => describe(index, mark, lesson),
+  label:
+    'Lives of inodes on a time axis, with the shadow that each leaves until its grace period ends',
+};
+
+function InodeCanvas(props: CanvasProps) {
+  return <LaneCanvas artist={artist} {...props} />;
+}
+
+/** How a kind looks, painted as the picture paints it. */
+function Swatch({ kind, theme, width = 30, height = 13 }: SwatchProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
+  const size = useMemo(() => ({ width, height, dpr }), [width, height, dpr]);
+  const draw = useCallback<Draw>(
+    (ctx, s) => {
+      ctx.clearRect(0, 0, s.width, s.height);
+      const look = lookOf(kind, theme, canvasTiles(s.dpr));
+      const middle = s.height / 2;
+      if (kind === 'reuse') {
+        ctx.fillStyle = theme.gain;
+        ctx.fillRect(s.width / 2 - 1.5, 0, 3, s.height);
+      } else if (kind === 'runnable') {
+        ctx.fillStyle = look.narrow;
+        ctx.fillRect(1, middle - 1, s.width - 2, 2);
+      } else bar(ctx, look, 1, 1, s.width - 1, s.height - 2);
+      if (kind === 'early') {
+        ctx.fillStyle = theme.paper;
+        ctx.beginPath();
+        ctx.arc(s.width / 2, middle, 6, 0, 7);
+        ctx.fill();
+        cross(ctx, s.width / 2, middle, 4, theme.hazard, 2);
+      }
+    },
+    [kind, theme],
+  );
+  useCanvas(canvas, size, draw, null);
+  return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} />;
+}
+
+/** Kinds that the bands of a scene can show, those in focus first. */
+function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
+  const bands: Readonly<Record<string, readonly string[]>> = {
+    inode: ['alive', 'queued', 'free', 'shadow', 'early'],
+    inodes: ['alive', 'queued', 'shadow', 'early'],
+    flow: ['alive', 'shadow', 'early'],
+    queue: ['batch', 'worker_wait'],
+    worker: ['batch', 'worker_wait'],
+  };
+  const wanted = new Set(scene.focus);
+  for (const part of scene.show) for (const kind of bands[part] ?? []) wanted.add(kind);
+  if (scene.focus.includes('reuse')) wanted.add('reuse');
+  wanted.add('gp');
+  if (wanted.has('wait_gp')) wanted.delete('worker_wait');
+  return lesson.kinds.filter((kind) => wanted.has(kind.name));
+}
+
+export const view: ViewKind = {
+  kind: 'inode-flow',
+  needs: ['state', 'track', 'points'],
+  draw: (pen, drawing, tiles) =>
+    drawAll(pen, layoutOf(drawing, 34, 13), drawing, null, easelOf(drawing, 13, tiles)),
+  hitTest: (drawing, x, y) => hit(drawing.index, layoutOf(drawing, 34, 13), x, y),
+  describe,
+  summary,
+  table,
+  preferredHeight: (index, lesson, show, fontSize = 13) =>
+    naturalHeight(index, lesson, show, Math.round((34 * fontSize) / 13), fontSize),
+  sentences,
+  moments,
+  answers,
+  counts,
+  legend,
+  panels: {
+    sweep: { title: 'Files a second against batch', evidence: 'measured', Body: SweepPanel },
+  },
+  Swatch,
+  Canvas: InodeCanvas,
+};

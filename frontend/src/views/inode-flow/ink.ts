@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** How each kind of mark is painted, in the picture and in its legend alike. */
+
+import type { Theme } from '../../base/theme.ts';
+import { type Fill, mix, type Pen, type TileMaker } from '../paints.ts';
+
+export interface Look {
+  readonly wide: Fill;
+  readonly narrow: string;
+  readonly border: string | null;
+  /** Words on it. */
+  readonly ink: string;
+}
+
+export interface Easel {
+  readonly theme: Theme;
+  readonly tiles: TileMaker;
+  readonly em: number;
+  /** Kind names in focus; others are paler. Empty: all. */
+  readonly focus: ReadonlySet<string>;
+}
+
+export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
+  const { paper, ink } = theme;
+  const hatched = (colour: string, ground: number, tile: 'slash' | 'backslash'): Look => ({
+    wide: tiles(tile, { ground: mix(colour, paper, ground), ink: mix(colour, paper, 0.9) }),
+    narrow: colour,
+    border: colour,
+    ink,
+  });
+  const flat = (wide: string, border: string | null, words = ink): Look => ({
+    wide,
+    narrow: wide,
+    border,
+    ink: words,
+  });
+  switch (kind) {
+    case 'alive':
+    case 'running':
+    case 'batch':
+      return flat(theme.work, null, paper);
+    case 'runnable':
+      return flat(mix(theme.work, paper, 0.3), null);
+    case 'queued':
+      return flat(mix(theme.work, paper, 0.26), mix(theme.work, paper, 0.5));
+    case 'free':
+      return flat(paper, mix(theme.work, paper, 0.42));
+    case 'wait_gp':
+    case 'wait_backlog':
+    case 'worker_wait':
+      return hatched(theme.wait, 0.16, 'slash');
+    case 'shadow':
+      return {
+        wide: tiles('slash', {
+          ground: mix(theme.mechanism, paper, 0.1),
+          ink: mix(theme.mechanism, paper, 0.42),
+        }),
+        narrow: mix(theme.mechanism, paper, 0.45),
+        border: mix(theme.mechanism, paper, 0.6),
+        ink,
+      };
+    case 'early':
+      return hatched(theme.hazard, 0.2, 'backslash');
+    case 'reuse':
+      return flat(theme.gain, null, paper);
+    case 'gp':
+      return flat(mix(theme.mechanism, paper, 0.26), mix(theme.mechanism, paper, 0.55));
+    case 'rcu':
+      return {
+        wide: tiles('dots', {
+          ground: mix(theme.mechanism, paper, 0.14),
+          ink: mix(theme.mechanism, paper, 0.8),
+        }),
+        narrow: mix(theme.mechanism, paper, 0.5),
+        border: mix(theme.mechanism, paper, 0.5),
+        ink,
+      };
+    default:
+      return {
+        wide: tiles('dots', {
+          ground: mix(theme.vain, paper, 0.06),
+          ink: mix(theme.vain, paper, 0.75),
+        }),
+        narrow: mix(theme.vain, paper, 0.4),
+        border: mix(theme.vain, paper, 0.6),
+        ink,
+      };
+  }
+}
+
+const textured = 6;
+
+/** A bar of a kind; hatched only where a hatch can be seen. */
+export function bar(
+  pen: Pen,
+  look: Look,
+  x0: number,
+  y: number,
+  x1: number,
+  h: number,
+  corner = 2,
+): void {
+  const w = x1 - x0;
+  if (w < textured) {
+    pen.fillStyle = look.border ?? look.narrow;
+    pen.fillRect(x0, y, Math.max(1, w), h);
+    return;
+  }
+  const inset = look.border === null ? 0 : 0.5;
+  pen.beginPath();
+  pen.roundRect(x0 + inset, y + inset, w - 2 * inset, h - 2 * inset, Math.min(corner, h / 3));
+  pen.fillStyle = look.wide;
+  pen.fill();
+  if (look.border === null) return;
+  pen.strokeStyle = look.border;
+  pen.lineWidth = 1;
+  pen.stroke();
+}
+
+/** A cross: what must not happen has happened. */
+export function cross(pen: Pen, x: number, y: number, r: number, colour: string, width = 2): void {
+  pen.beginPath();
+  pen.moveTo(x - r, y - r);
+  pen.lineTo(x + r, y + r);
+  pen.moveTo(x + r, y - r);
+  pen.lineTo(x - r, y + r);
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
+  pen.lineCap = 'butt';
+  pen.stroke();
+}
+
+export type Align = 'left' | 'right' | 'center';
+
+export function fontOf(easel: Easel, weight = 400, px = 13, family = easel.theme.font): string {
+  return `${weight} ${px * easel.em}px ${family}`;
+}
+
+export function say(
+  pen: Pen,
+  easel: Easel,
+  words: string,
+  x: number,
+  y: number,
+  align: Align,
+  colour: string,
+  weight = 400,
+): void {
+  pen.font = fontOf(easel, weight);
+  pen.textAlign = align;
+  pen.textBaseline = 'middle';
+  pen.fillStyle = colour;
+  pen.fillText(words, x, y);
+}
+
+export function widthOf(pen: Pen, easel: Easel, words: string, weight = 400): number {
+  pen.font = fontOf(easel, weight);
+  return pen.measureText(words).width;
+}
+
+/** Words on a plate of paper, so that a texture beneath does not run through them. */
+export function sayOn(
+  pen: Pen,
+  easel: Easel,
+  words: string,
+  x: number,
+  y: number,
+  align: Align,
+  colour: string,
+  weight = 400,
+): void {
+  const w = widthOf(pen, easel, words, weight) + 10;
+  const left = align === 'left' ? x - 5 : align === 'right' ? x - w + 5 : x - w / 2;
+  pen.fillStyle = easel.theme.paper;
+  pen.beginPath();
+  pen.roundRect(left, y - 8 * easel.em, w, 16 * easel.em, 4);
+  pen.fill();
+  say(pen, easel, words, x, y + 0.5, align, colour, weight);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Where everything stands: lanes above each other on one time axis, each a stack of bands. Pure. */
+
+import { laneTime } from '../../derive/align.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import type { Laid, LaidLane } from '../lane-canvas.tsx';
+import type { Drawing } from '../types.ts';
+import { heroOf } from './hero.ts';
+import { type Lives, livesOf } from './lives.ts';
+import { type Queues, queuesFor } from './queues.ts';
+
+export type BandName = 'flow' | 'thread' | 'inode' | 'inodes' | 'worker' | 'queue' | 'grace';
+
+export interface Band {
+  readonly name: BandName;
+  readonly top: number;
+  readonly height: number;
+  /** Of the bands of a worker and its queue. */
+  readonly cpu: number;
+}
+
+export interface LaneBox extends LaidLane {
+  readonly lane: LaneIndex;
+  readonly lives: Lives;
+  readonly queues: Queues;
+  readonly bands: readonly Band[];
+  readonly bodyTop: number;
+  readonly bottom: number;
+  /** The lane's own time at the left edge. */
+  readonly t0: number;
+  /** The lane's own time of the moment. */
+  readonly now: number;
+  /** The inode that is enlarged; null: none was seen. */
+  readonly hero: number | null;
+  /** Inodes of the weave, one row each. */
+  readonly rows: readonly number[];
+  /** Inodes that may wait on a CPU. */
+  readonly limit: number;
+}
+
+export interface Layout extends Laid {
+  readonly lanes: readonly LaneBox[];
+  readonly left: number;
+  readonly right: number;
+  readonly width: number;
+  readonly height: number;
+  readonly top: number;
+  readonly axisY: number;
+  readonly nsPerPx: number;
+  readonly fontSize: number;
+  readonly em: number;
+  readonly revealX: number;
+  readonly playheadX: number;
+  /** There is room for words at the left. */
+  readonly margin: boolean;
+}
+
+/** XFS_INODEGC_MAX_BACKLOG of 6.1: four chunks of 64 inodes. */
+const backlog = 256;
+
+/** Heights at 13 px with one lane, with two or three, with more; and how much of spare room a band takes. */
+const sizes: Readonly<Record<BandName, readonly [number, number, number, number]>> = {
+  flow: [104, 100, 84, 0.3],
+  thread: [18, 18, 15, 0],
+  inode: [156, 104, 60, 1],
+  inodes: [128, 96, 64, 1.2],
+  worker: [16, 16, 14, 0],
+  queue: [92, 74, 50, 1],
+  grace: [18, 18, 15, 0],
+};
+
+const order: readonly BandName[] = [
+  ...(['flow', 'thread', 'inode', 'inodes', 'worker', 'queue', 'grace'] as const),
+];
+/** Between bands: with few lanes, with many. */
+const gaps = [9, 5] as const;
+const axisHeight = 30;
+const headRoom = 28;
+const mostStretch = 2.4;
+
+/** Height of a row of the weave: whole pixels, so that rows are equal. */
+export function pitchIn(band: Band, rows: number): number {
+  return Math.max(1, Math.floor(band.height / Math.max(1, rows)));
+}
+
+function shown(name: BandName, show: readonly string[] | undefined): boolean {
+  return show === undefined || show.includes(name) || name === 'grace' || name === 'thread';
+}
+
+export function namesOf(lesson: Pick<Lesson, 'points'>): readonly string[] {
+  return lesson.points.map((point) => point.name);
+}
+
+export function kindAt(index: Pick<RunIndex, 'kinds'>, name: string): number {
+  return index.kinds.findIndex((kind) => kind.name === name);
+}
+
+/** Lives and queues of a lane. */
+export function lifeOf(
+  index: RunIndex,
+  lane: LaneIndex,
+  lesson: Pick<Lesson, 'points'>,
+): { readonly lives: Lives; readonly queues: Queues } {
+  const names = namesOf(lesson);
+  const lives = livesOf(lane, names, kindAt(index, 'gp'), index.runId);
+  return { lives, queues: queuesFor(lives, lane.points, names) };
+}
+
+export function limitOf(index: Pick<RunIndex, 'params'>): number {
+  return backlog * (index.params['backlog'] ?? 1);
+}
+
+interface Plan {
+  readonly name: BandName;
+  readonly cpu: number;
+  readonly natural: number;
+  readonly stretch: number;
+}
+
+function plansOf(show: readonly string[] | undefined, queues: Queues, em: number, lanes: number) {
+  const plans: Plan[] = [];
+  for (const name of order) {
+    if (!shown(name, show)) continue;
+    const natural = sizes[name][lanes === 1 ? 0 : lanes <= 3 ? 1 : 2];
+    const stretch = sizes[name][3];
+    const cpus = name === 'queue' || name === 'worker' ? queues.cpus.map((q) => q.cpu) : [0];
+    for (const cpu of cpus.length === 0 ? [0] : cpus)
+      plans.push({ name, cpu, natural: natural * em, stretch });
+  }
+  return plans;
+}
+
+/** Height at which the lanes stand comfortably. */
+export function naturalHeight(
+  index: RunIndex,
+  lesson: Lesson,
+  show: readonly string[] | undefined,
+  headerHeight: number,
+  fontSize: number,
+): number {
+  const em = fontSize / 13;
+  const lanes = index.lanes.map((lane) => {
+    const plans = plansOf(show, lifeOf(index, lane, lesson).queues, em, index.lanes.length);
+    const gap = gapOf(index.lanes.length);
+    return headerHeight + 8 + plans.reduce((sum, p) => sum + p.natural + gap, 0);
+  });
+  return headRoom * em + axisHeight * em + lanes.reduce((a, b) => a + b, 0);
+}
+
+/** Inodes that XFS makes at once. */
+const chunk = 64;
+
+/** The rows of the weave: the inodes from the lowest that was seen on, a chunk of them; on every lane the same. */
+export function rowsOf(lanes: readonly Lives[], hero: number | null): readonly number[] {
+  const all = [...new Set(lanes.flatMap((lives) => lives.inos))].sort((a, b) => a - b);
+  if (hero === null || all.length <= chunk) return all;
+  const at = all.indexOf(hero);
+  const from = Math.max(0, Math.min(Math.floor(at / chunk) * chunk, all.length - chunk));
+  return all.slice(from, from + chunk);
+}
+
+function gapOf(lanes: number): number {
+  return lanes > 3 ? gaps[1] : gaps[0];
+}
+
+export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: number): Layout {
+  const { index, frame, size, lesson, show } = drawing;
+  const em = fontSize / 13;
+  const margin = size.width >= 640;
+  const left = Math.round((margin ? 122 : 14) * em);
+  const right = size.width - 14;
+  const nsPerPx = frame.span / Math.max(1, right - left);
+  const natural = naturalHeight(index, lesson, show, headerHeight, fontSize);
+  const spare = Math.max(0, size.height - natural);
+  const facts = index.lanes.map((lane) => ({ lane, ...lifeOf(index, lane, lesson) }));
+  const plans = facts.map((f) => plansOf(show, f.queues, em, index.lanes.length));
+  const weight = plans.flat().reduce((sum, p) => sum + p.natural * p.stretch, 0);
+  const factor = weight === 0 ? 0 : Math.min(spare / weight, mostStretch - 1);
+  const hero = heroOf(drawing, facts);
+  const lives = facts.map((fact) => fact.lives);
+  const rows = rowsOf(lives, hero);
+  const gap = gapOf(facts.length);
+  let y = headRoom * em;
+  const lanes = facts.map(({ lane, lives, queues }, i): LaneBox => {
+    const top = y;
+    y += headerHeight + 6;
+    const bodyTop = y;
+    const bands = plans[i]!.map((plan): Band => {
+      const height = Math.round(plan.natural * (1 + plan.stretch * factor));
+      const band = { name: plan.name, top: y, height, cpu: plan.cpu };
+      y += height + gap;
+      return band;
+    });
+    const bottom = y - gap;
+    y += 2;
+    return {
+      ...{ arm: lane.arm, left: margin ? left : 4, top, width: right - (margin ? left : 4) },
+      ...{ lane, lives, queues, bands, bodyTop, bottom },
+      t0: laneTime(frame.offset, lane.arm, frame.start),
+      now: laneTime(frame.offset, lane.arm, frame.moment),
+      hero,
+      rows,
+      limit: limitOf(index),
+    };
+  });
+  const playheadX = left + (frame.moment - frame.start) / nsPerPx;
+  const revealX = frame.reveal === 'window' ? right : Math.max(left, Math.min(right, playheadX));
+  return {
+    ...{ lanes, left, right, width: size.width, height: size.height, top: headRoom * em },
+    ...{ axisY: y, nsPerPx, fontSize, em, revealX, playheadX, margin },
+  };
+}
+
+/** x of a lane's own time; far outside of the window it stays near its edge. */
+export function xOf(layout: Layout, box: LaneBox, t: number): number {
+  const x = layout.left + (t - box.t0) / layout.nsPerPx;
+  return Math.max(layout.left - 50, Math.min(layout.right + 50, x));
+}
+
+/** The lane's own time at x. */
+export function timeAt(layout: Layout, box: LaneBox, x: number): number {
+  return box.t0 + (x - layout.left) * layout.nsPerPx;
+}

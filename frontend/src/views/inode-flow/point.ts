@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Pointing: which mark is under the mouse, which is the next one, where a mark stands, what it is in words. */
+
+import { formatMoment, formatNs, plural } from '../../base/units.ts';
+import { laneOf } from '../../derive/query.ts';
+import type { Mark, RunIndex } from '../../derive/types.ts';
+import { armTitle } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import type { ArrowKey } from '../lane-canvas.tsx';
+import { bandOf } from './draw.ts';
+import { queueParts } from './draw-bands.ts';
+import { type Band, type LaneBox, type Layout, lifeOf, pitchIn, timeAt, xOf } from './layout.ts';
+import { dangerEnd, type Life, lifeAt, never } from './lives.ts';
+import { heroShapes, type Shape, statesOf, stripShapes, workerShapes } from './shapes.ts';
+
+interface At {
+  readonly index: RunIndex;
+  readonly layout: Layout;
+  readonly box: LaneBox;
+}
+
+/** All that can be pointed at in a band, the topmost first. The weave is asked point by point instead. */
+function shapesOf(at: At, band: Band): readonly Shape[] {
+  switch (band.name) {
+    case 'thread':
+      return stripShapes(at, 'state', band);
+    case 'grace':
+      return stripShapes(at, 'track', band);
+    case 'worker':
+      return workerShapes(at, band, band.top, band.height).reverse();
+    case 'queue': {
+      const parts = queueParts(at.box, band, at.layout.em);
+      return workerShapes(at, band, parts.stripTop - 4, parts.strip + 8).reverse();
+    }
+    case 'inode': {
+      const shapes = heroShapes(at, band);
+      const begins = shapes.dangers.map((shape) => ({
+        ...shape,
+        x0: shape.x0 - 8,
+        x1: shape.x0 + 8,
+        y: shapes.lifeTop,
+        h: shapes.lifeHeight,
+      }));
+      return [...begins, ...shapes.safe, ...shapes.dangers, ...shapes.states, ...shapes.shadows];
+    }
+    default:
+      return [];
+  }
+}
+
+const slack = 3;
+
+function within(shape: Shape, x: number, y: number): boolean {
+  const short = Math.max(0, slack - (shape.x1 - shape.x0) / 2);
+  return (
+    x >= shape.x0 - short && x <= shape.x1 + short && y >= shape.y - 1 && y <= shape.y + shape.h + 1
+  );
+}
+
+export function hit(index: RunIndex, layout: Layout, x: number, y: number): Mark | null {
+  for (const box of layout.lanes) {
+    const band = box.bands.find((b) => y >= b.top - 3 && y <= b.top + b.height + 3);
+    if (band === undefined || x < layout.left - 2 || x > layout.right + 2) continue;
+    const at = { index, layout, box };
+    if (band.name === 'inodes') return inWeave(at, band, x, y);
+    return shapesOf(at, band).find((shape) => within(shape, x, y))?.mark ?? null;
+  }
+  return null;
+}
+
+function inWeave(at: At, band: Band, x: number, y: number): Mark | null {
+  const { box, layout } = at;
+  const row = Math.floor((y - band.top) / pitchIn(band, box.rows.length));
+  const ino = box.rows[Math.max(0, row)];
+  if (ino === undefined) return null;
+  const t = timeAt(layout, box, x);
+  const life = lifeAt(box.lives, ino, t);
+  if (life === null) return null;
+  return markAt(at, life, t);
+}
+
+function markAt(at: At, life: Life, t: number): Mark | null {
+  const shapes = statesOf(at, life, 0, 20);
+  const found = shapes.find((shape) => t >= shape.mark.t0 && t < shape.mark.t1)?.mark ?? null;
+  if (life.early && t < dangerEnd(life) && found !== null) {
+    const kind = at.index.kinds.findIndex((k) => k.name === 'early');
+    return {
+      ...found,
+      kind,
+      id: life.bornId,
+      t1: found.t0 < dangerEnd(life) ? found.t1 : found.t1,
+    };
+  }
+  return found;
+}
+
+/** Marks of a lane in the order in which the arrow keys go. */
+function walk(at: At): { readonly band: Band; readonly marks: readonly Mark[] }[] {
+  const { layout } = at;
+  return at.box.bands.flatMap((band) => {
+    const wave = band.name === 'inodes' ? weaveRow(at) : shapesOf(at, band);
+    const seen = new Set<string>();
+    const marks = wave
+      .filter((shape) => shape.x1 >= layout.left && shape.x0 <= layout.right)
+      .map((shape) => shape.mark)
+      .filter((mark) => {
+        const key = `${mark.kind} ${mark.id} ${mark.row}`;
+        if (seen.has(key)) return false;
+        seen.add(key);
+        return true;
+      })
+      .sort((a, b) => a.t0 - b.t0 || a.kind - b.kind);
+    return marks.length === 0 ? [] : [{ band, marks }];
+  });
+}
+
+/** The keys walk the row of the enlarged inode; another one is chosen by going there with the mouse or the table. */
+function weaveRow(at: At): readonly Shape[] {
+  const { box } = at;
+  if (box.bands.some((band) => band.name === 'inode') || box.hero === null) return [];
+  return (box.lives.byIno.get(box.hero) ?? []).flatMap((life) => statesOf(at, life, 0, 20));
+}
+
+export function step(
+  index: RunIndex,
+  layout: Layout,
+  from: Mark | null,
+  key: ArrowKey,
+): Mark | null {
+  const rows = layout.lanes.flatMap((box) => walk({ index, layout, box }));
+  if (rows.length === 0) return null;
+  const same = (a: Mark, b: Mark) =>
+    a.arm === b.arm && a.kind === b.kind && a.id === b.id && a.row === b.row;
+  const r = from === null ? -1 : rows.findIndex((row) => row.marks.some((m) => same(m, from)));
+  if (from === null || r < 0) {
+    const hero = rows.find((row) => row.band.name === 'inode' || row.band.name === 'inodes');
+    return (hero ?? rows[0]!).marks[0]!;
+  }
+  const row = rows[r]!;
+  const i = row.marks.findIndex((m) => same(m, from));
+  if (key === 'Home') return row.marks[0]!;
+  if (key === 'End') return row.marks.at(-1)!;
+  if (key === 'ArrowLeft') return row.marks[i - 1] ?? null;
+  if (key === 'ArrowRight') return row.marks[i + 1] ?? null;
+  const other = rows[r + (key === 'ArrowUp' ? -1 : 1)];
+  if (other === undefined) return null;
+  return other.marks.reduce((a, b) =>
+    Math.abs(b.t0 - from.t0) < Math.abs(a.t0 - from.t0) ? b : a,
+  );
+}
+
+export function placeOf(
+  index: RunIndex,
+  layout: Layout,
+  mark: Mark,
+): { readonly x: number; readonly y: number } | null {
+  const box = layout.lanes.find((one) => one.arm === mark.arm);
+  const band = box && bandOf(box, index.kinds[mark.kind]?.name ?? '');
+  if (box === undefined || band === undefined) return null;
+  const x = (xOf(layout, box, mark.t0) + xOf(layout, box, mark.t1)) / 2;
+  return {
+    x: Math.max(layout.left, Math.min(layout.right, x)),
+    y: band.top + Math.min(band.height, 40) / 2,
+  };
+}
+
+/** A mark in words. */
+export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
+  const kind = index.kinds[mark.kind];
+  const lane = laneOf(index, mark.arm);
+  if (kind === undefined || lane === null) return '';
+  const arm = armTitle(lesson, lane);
+  const length = formatNs(mark.t1 - mark.t0) + (mark.open ? ' so far' : '');
+  const from = `from ${formatMoment(mark.t0, 1e6)}`;
+  const { lives, queues } = lifeOf(index, lane, lesson);
+  if (kind.name === 'batch') {
+    const batch = queues.batches.find((one) => one.id === mark.id);
+    const n = plural(batch?.items ?? 0, 'inode');
+    return `${arm}, CPU ${mark.row}: the worker has taken ${n}, ${length}, ${from}.`;
+  }
+  if (kind.name === 'worker_wait') {
+    return `${arm}, CPU ${mark.row}: the worker waits for a grace period, ${length}, ${from}.`;
+  }
+  if (mark.table !== 'points') return `${arm}: ${kind.title}, ${length}, ${from}.`;
+  const life = lifeAt(lives, mark.row, mark.t0);
+  return `Inode ${mark.row}, ${arm}: ${inodeWords(kind.name, life, length)} ${from}.`;
+}
+
+function inodeWords(kind: string, life: Life | null, length: string): string {
+  switch (kind) {
+    case 'alive':
+      return `a file has it, ${length},`;
+    case 'queued':
+      return `unlinked and queued for the worker, ${length},`;
+    case 'free':
+      return `inactivated; the next file may have it, ${length},`;
+    case 'shadow':
+      return `an old reader may still look, ${length},`;
+    case 'wait_gp':
+      return `who creates a file is given it and waits for its grace period, ${length},`;
+    case 'early': {
+      const before = life?.before;
+      if (life === null || before == null) return 'used again inside its shadow,';
+      const left = before.shadowEnd === never ? null : before.shadowEnd - life.born;
+      const words = left === null ? '' : `, ${formatNs(left)} before its grace period ended,`;
+      return `used again ${formatNs(life.born - before.queued)} after it was let go${words}`;
+    }
+    case 'reuse':
+      return life?.before == null
+        ? 'used again,'
+        : `used again after its shadow, ${formatNs(life.born - life.before.queued)} after it was let go,`;
+    default:
+      return `${kind}, ${length},`;
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Lives, shadows, queues and the worker as shapes of a lane's bands. The same shapes are drawn and pointed at. */
+
+import { ns } from '../../base/units.ts';
+import { spansIn } from '../../derive/query.ts';
+import type { Mark, RunIndex } from '../../derive/types.ts';
+import { type Band, kindAt, type LaneBox, type Layout, xOf } from './layout.ts';
+import { dangerEnd, type Life, never } from './lives.ts';
+
+export interface Shape {
+  readonly kind: string;
+  readonly x0: number;
+  readonly x1: number;
+  readonly y: number;
+  readonly h: number;
+  readonly mark: Mark;
+  /** The longest that fits is written on it. */
+  readonly words: readonly string[];
+}
+
+const shadowRows = 3;
+
+interface At {
+  readonly index: RunIndex;
+  readonly layout: Layout;
+  readonly box: LaneBox;
+}
+
+function markOf(
+  { index, box }: At,
+  kind: string,
+  id: number,
+  row: number,
+  t0: number,
+  t1: number,
+): Mark {
+  const known = Math.min(t1, box.lane.watermark);
+  return {
+    arm: box.arm,
+    table: 'points',
+    id,
+    row,
+    kind: kindAt(index, kind),
+    t0: ns(Math.max(t0, 0)),
+    t1: ns(Math.max(known, t0, 0)),
+    ...(t1 > known ? { open: true } : {}),
+  };
+}
+
+/** Lives of an inode that touch the window. */
+export function livesIn(box: LaneBox, ino: number, span: number): readonly Life[] {
+  const [a, b] = [box.t0, box.t0 + span];
+  return (box.lives.byIno.get(ino) ?? []).filter(
+    (life) => life.born < b && (life.next >= a || life.shadowEnd >= a),
+  );
+}
+
+function span(at: At, t0: number, t1: number): readonly [number, number] {
+  const end = Math.min(t1, at.box.lane.watermark);
+  return [xOf(at.layout, at.box, t0), xOf(at.layout, at.box, end)];
+}
+
+/** The three states of a life, as they follow each other. */
+export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
+  const shapes: Shape[] = [];
+  const add = (kind: string, id: number, t0: number, t1: number, words: readonly string[]) => {
+    if (!(t0 < t1) || t0 === never || t0 > at.box.lane.watermark) return;
+    const [x0, x1] = span(at, t0, t1);
+    if (x1 < at.layout.left || x0 > at.layout.right) return;
+    const mark = markOf(at, kind, id, life.ino, t0, t1);
+    shapes.push({ kind, x0, x1, y, h, mark, words });
+  };
+  add('alive', life.bornId, life.born, life.queued, ['alive: a file has it', 'a file']);
+  add('queued', life.queuedId, life.queued, Math.min(life.inactivated, life.next), [
+    'queued for the worker',
+    'queued',
+  ]);
+  const until = life.waitFrom < life.next ? life.waitFrom : life.next;
+  add('free', life.queuedId, life.inactivated, until, ['free for the next file', 'free']);
+  if (life.waitFrom < never)
+    add('wait_gp', life.nextId, life.waitFrom, life.next, [
+      'create waits for readers',
+      'create waits',
+    ]);
+  return shapes;
+}
+
+/** The shadow of a life, on one of a few rows so that shadows which overlap are told apart. */
+export function shadowOf(at: At, life: Life, nth: number, top: number, h: number): Shape | null {
+  if (life.queued === never || life.queued > at.box.lane.watermark) return null;
+  const [x0, x1] = span(at, life.queued, life.shadowEnd);
+  if (x1 < at.layout.left || x0 > at.layout.right) return null;
+  const pitch = h / shadowRows;
+  const y = top + (nth % shadowRows) * pitch;
+  const mark = markOf(at, 'shadow', life.queuedId, life.ino, life.queued, life.shadowEnd);
+  const words = ['an old reader may still look', 'old reader?'];
+  return { kind: 'shadow', x0, x1, y: y + 1, h: pitch - 2, mark, words };
+}
+
+/** Where a new file and old readers share the inode. */
+export function dangerOf(at: At, life: Life, nth: number, top: number, h: number): Shape | null {
+  if (!life.early) return null;
+  const [x0, x1] = span(at, life.born, dangerEnd(life));
+  if (x1 < at.layout.left || x0 > at.layout.right) return null;
+  const pitch = h / shadowRows;
+  const y = top + ((nth - 1 + shadowRows) % shadowRows) * pitch;
+  const mark = markOf(at, 'early', life.bornId, life.ino, life.born, dangerEnd(life));
+  return {
+    kind: 'early',
+    x0,
+    x1,
+    y: y + 1,
+    h: pitch - 2,
+    mark,
+    words: ['an old reader would look at the new file', 'looks at the new file'],
+  };
+}
+
+export interface HeroShapes {
+  readonly states: readonly Shape[];
+  readonly shadows: readonly Shape[];
+  readonly dangers: readonly Shape[];
+  /** Safe beginnings of a next life. */
+  readonly safe: readonly Shape[];
+  readonly lifeTop: number;
+  readonly lifeHeight: number;
+  readonly shadowTop: number;
+}
+
+/** The enlarged inode. */
+export function heroShapes(at: At, band: Band): HeroShapes {
+  const { box, layout } = at;
+  const lifeHeight = Math.round(band.height * 0.4);
+  const shadowTop = band.top + lifeHeight + 4;
+  const shadowHeight = band.top + band.height - shadowTop;
+  const found = {
+    states: [] as Shape[],
+    shadows: [] as Shape[],
+    dangers: [] as Shape[],
+    safe: [] as Shape[],
+  };
+  const width = (layout.right - layout.left) * layout.nsPerPx;
+  const all = box.hero === null ? [] : (box.lives.byIno.get(box.hero) ?? []);
+  for (const life of box.hero === null ? [] : livesIn(box, box.hero, width)) {
+    const nth = all.indexOf(life);
+    found.states.push(...statesOf(at, life, band.top, lifeHeight));
+    const shadow = shadowOf(at, life, nth, shadowTop, shadowHeight);
+    if (shadow !== null) found.shadows.push(shadow);
+    const danger = dangerOf(at, life, nth, shadowTop, shadowHeight);
+    if (danger !== null) found.dangers.push(danger);
+    const safe = safeOf(at, life, band.top, lifeHeight);
+    if (safe !== null) found.safe.push(safe);
+  }
+  return { ...found, lifeTop: band.top, lifeHeight, shadowTop };
+}
+
+/** A second life that began after its shadow: a mark at its begin. */
+function safeOf(at: At, life: Life, y: number, h: number): Shape | null {
+  if (life.early || life.before === null || life.before.shadowEnd > life.born) return null;
+  const x = xOf(at.layout, at.box, life.born);
+  if (x < at.layout.left || x > at.layout.right) return null;
+  const mark = markOf(at, 'reuse', life.bornId, life.ino, life.born, life.born);
+  return { kind: 'reuse', x0: x - 3, x1: x + 3, y, h, mark, words: [] };
+}
+
+/** What the worker of a CPU does. */
+export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] {
+  const { box, layout } = at;
+  const shapes: Shape[] = [];
+  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
+  const add = (kind: string, id: number, t0: number, t1: number) => {
+    if (t0 > end || t1 < box.t0) return;
+    const [x0, x1] = span(at, t0, t1);
+    const mark = markOf(at, kind, id, band.cpu, t0, t1);
+    shapes.push({ kind, x0, x1: Math.max(x1, x0 + 1), y, h, mark, words: [] });
+  };
+  for (const batch of box.queues.batches)
+    if (batch.cpu === band.cpu) add('batch', batch.id, batch.t0, batch.t1);
+  for (const wait of box.lives.waits)
+    if (wait.worker && wait.cpu === band.cpu) add('worker_wait', wait.id, wait.t0, wait.t1);
+  return shapes;
+}
+
+/** Spans of a layer that lie in the window, as shapes of a strip. */
+export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape[] {
+  const { index, box, layout } = at;
+  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
+  const shapes: Shape[] = [];
+  for (const found of spansIn(box.lane, layer, box.t0, end)) {
+    const kind = index.kinds[found.kind];
+    if (kind === undefined) continue;
+    const [x0, x1] = [xOf(layout, box, found.t0), xOf(layout, box, found.t1)];
+    const mark: Mark = {
+      ...{ arm: box.arm, table: 'spans' as const, id: found.id, row: found.row },
+      ...{ kind: found.kind, t0: found.t0, t1: found.t1 },
+      ...(found.open ? { open: true } : {}),
+    };
+    const y = band.top + 1;
+    shapes.push({ kind: kind.name, x0, x1, y, h: band.height - 2, mark, words: [] });
+  }
+  return shapes;
+}

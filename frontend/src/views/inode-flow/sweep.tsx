@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Files a second against batch. Ours come from untraced runs alone: those recorded, and each that the viewer
+ * measures. An explain run counts; it gives no rate and no point here.
+ */
+
+import { useEffect, useMemo, useState } from 'react';
+import { formatCount } from '../../base/units.ts';
+import type { Lesson, MeasuredTable } from '../../protocol/lesson.ts';
+import { useMeasured } from '../../store/hooks.tsx';
+import type { PanelProps } from '../types.ts';
+
+export interface SweepPoint {
+  readonly batch: number;
+  readonly perSecond: number;
+}
+
+export interface Line {
+  readonly name: string;
+  readonly arm: string;
+  readonly mail: boolean;
+  readonly points: readonly SweepPoint[];
+}
+
+/** "38480 to 38437 files in 60 s" of the mail, as files a second. */
+export function mailFigures(mail: string): readonly [number, number] | null {
+  const found = /(\d+) to (\d+) files in (\d+) s/.exec(mail);
+  if (found === null) return null;
+  const seconds = Number(found[3]);
+  return [Number(found[1]) / seconds, Number(found[2]) / seconds];
+}
+
+/** The mail's two lines, out of the lesson's seeds. */
+export function mailLines(lesson: Pick<Lesson, 'seeds'>): readonly Line[] {
+  const rows = lesson.seeds.flatMap((seed) => {
+    const figures = mailFigures(seed.mail);
+    const batch = seed.params['batch'];
+    return figures === null || batch === undefined ? [] : [{ seed, batch, figures }];
+  });
+  rows.sort((a, b) => a.batch - b.batch);
+  const first = rows[0];
+  if (first === undefined) return [];
+  const line = (arm: string, name: string, which: 0 | 1): Line => ({
+    name,
+    arm,
+    mail: true,
+    points: rows.map((row) => ({ batch: row.batch, perSecond: row.figures[which] })),
+  });
+  return [line(first.seed.to, 'before', 0), line(first.seed.arm, 'after', 1)];
+}
+
+const worth = (table: MeasuredTable, clock: string) =>
+  table.workload === 'recycle' && table.clock === clock;
+
+/** Ours, a line per arm; of tables for the same batch the last one counts. */
+export function ourLines(
+  lesson: Pick<Lesson, 'arms'>,
+  tables: readonly MeasuredTable[],
+  clock: string,
+): readonly Line[] {
+  return lesson.arms.flatMap((arm) => {
+    const points = new Map<number, number>();
+    for (const table of tables.filter((one) => worth(one, clock))) {
+      const row = table.rows.find((one) => one.arm === arm.name);
+      const batch = table.params['batch'];
+      if (row?.ops_per_s_median != null && batch !== undefined)
+        points.set(batch, row.ops_per_s_median);
+    }
+    if (points.size === 0) return [];
+    const sorted = [...points].sort((a, b) => a[0] - b[0]);
+    const found = sorted.map(([batch, perSecond]) => ({ batch, perSecond }));
+    return [{ name: arm.title, arm: arm.name, mail: false, points: found }];
+  });
+}
+
+const box = { width: 340, height: 250, left: 46, right: 16, top: 12, bottom: 34 };
+const range = { batch: [0.8, 1400], rate: [400, 32000] } as const;
+
+function scale([low, high]: readonly [number, number], from: number, to: number) {
+  const span = Math.log(high / low);
+  return (value: number) => from + ((to - from) * Math.log(value / low)) / span;
+}
+
+const x = scale(range.batch, box.left, box.width - box.right);
+const y = scale(range.rate, box.height - box.bottom, box.top);
+
+function path(points: readonly SweepPoint[]): string {
+  return points
+    .map((p, i) => `${i === 0 ? 'M' : 'L'}${x(p.batch).toFixed(1)} ${y(p.perSecond).toFixed(1)}`)
+    .join(' ');
+}
+
+/** The band between stock and the arm that waits: what the wait costs. */
+function area(lines: readonly Line[], arms: readonly [string, string]): string {
+  const [one, other] = arms.map((arm) => lines.find((line) => line.arm === arm)?.points ?? []);
+  if (!one?.length || !other?.length) return '';
+  return `${path(one)} ${path([...other].reverse()).replace('M', 'L')} Z`;
+}
+
+/** Tables measured while the page is open join those that were recorded. */
+function useTables(lesson: Lesson): readonly MeasuredTable[] {
+  const newest = useMeasured();
+  const [seen, setSeen] = useState<readonly MeasuredTable[]>([]);
+  useEffect(() => {
+    if (newest?.lesson === lesson.slug && newest.source === 'live' && newest.done >= newest.total)
+      setSeen((old) => [...old, newest]);
+  }, [newest, lesson.slug]);
+  return useMemo(() => [...lesson.measured, ...seen], [lesson, seen]);
+}
+
+const waits = 'wait-at-recycle';
+
+export function SweepPanel({ lesson }: PanelProps) {
+  const tables = useTables(lesson);
+  const ours = ourLines(lesson, tables, 'count');
+  const mails = mailLines(lesson);
+  const stock = lesson.arms[0]?.name ?? '';
+  const drawn = ours.filter((line) => line.arm === stock || line.arm === waits);
+  return (
+    <div className="sweep" data-testid="sweep">
+      <svg
+        viewBox={`0 0 ${box.width} ${box.height}`}
+        role="img"
+        aria-label="Files a second against batch, ours and the mail's; the table below has the figures"
+        style={{ width: '100%', height: 'auto', font: '13px var(--font)' }}
+      >
+        <Axes />
+        <path d={area(mails, [stock, waits])} fill="var(--vain)" opacity="0.12" />
+        <path d={area(drawn, [stock, waits])} fill="var(--wait)" opacity="0.13" />
+        {[...mails, ...drawn].map((line) => (
+          <LinePath key={`${line.mail} ${line.arm}`} line={line} hollow={line.arm === waits} />
+        ))}
+      </svg>
+      <SweepTable lesson={lesson} ours={ours} mails={mails} />
+      <p className="small quiet">
+        Ours: untraced runs on the count clock, 1 ns an instruction; solid. The mail's: Foster,
+        January 2022, another machine; dashed. Filled dots are the kernel before, hollow ones wait
+        at recycle. Measure at another batch and a point joins.
+      </p>
+    </div>
+  );
+}
+
+function Axes() {
+  return (
+    <g fill="var(--soft)">
+      {[1000, 10000].map((rate) => (
+        <g key={rate}>
+          <line
+            x1={box.left}
+            x2={box.width - box.right}
+            y1={y(rate)}
+            y2={y(rate)}
+            stroke="var(--rule)"
+          />
+          <text x={box.left - 6} y={y(rate) + 4} textAnchor="end">
+            {formatCount(rate)}
+          </text>
+        </g>
+      ))}
+      {[1, 8, 32, 256, 1024].map((batch) => (
+        <text key={batch} x={x(batch)} y={box.height - 16} textAnchor="middle">
+          {formatCount(batch)}
+        </text>
+      ))}
+      <text x={box.width - box.right} y={box.height - 2} textAnchor="end">
+        batch
+      </text>
+      <text x={2} y={11}>
+        files/s
+      </text>
+    </g>
+  );
+}
+
+function LinePath({ line, hollow }: { readonly line: Line; readonly hollow: boolean }) {
+  const colour = line.mail ? 'var(--faint)' : hollow ? 'var(--wait)' : 'var(--work)';
+  return (
+    <g>
+      <path
+        d={path(line.points)}
+        fill="none"
+        stroke={colour}
+        strokeWidth="1.75"
+        {...(line.mail ? { strokeDasharray: '4 3' } : {})}
+      />
+      {line.points.map((p) => (
+        <circle
+          key={p.batch}
+          cx={x(p.batch)}
+          cy={y(p.perSecond)}
+          r="3.6"
+          fill={hollow ? 'var(--paper)' : colour}
+          stroke={colour}
+          strokeWidth="1.75"
+        >
+          <title>{`${line.mail ? 'the mail, ' : ''}${line.name}, batch ${p.batch}: ${formatCount(p.perSecond)} files a second`}</title>
+        </circle>
+      ))}
+    </g>
+  );
+}
+
+function SweepTable(props: {
+  readonly lesson: Lesson;
+  readonly ours: readonly Line[];
+  readonly mails: readonly Line[];
+}) {
+  const { ours, mails } = props;
+  const batches = [...new Set([...ours, ...mails].flatMap((l) => l.points.map((p) => p.batch)))];
+  batches.sort((a, b) => a - b);
+  const columns = [
+    ...ours.filter((line) => line.arm === props.lesson.arms[0]?.name || line.arm === waits),
+    ...mails,
+  ];
+  return (
+    <table className="table small" data-testid="sweep-table">
+      <thead>
+        <tr>
+          <th scope="col">batch</th>
+          {columns.map((line) => (
+            <th key={`${line.mail} ${line.arm}`} scope="col" className="right">
+              {line.mail ? `mail, ${line.name}` : line.name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {batches.map((batch) => (
+          <tr key={batch}>
+            <th scope="row">{formatCount(batch)}</th>
+            {columns.map((line) => {
+              const point = line.points.find((p) => p.batch === batch);
+              return (
+                <td key={`${line.mail} ${line.arm}`} className="right">
+                  {point === undefined ? '–' : formatCount(point.perSecond)}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
