@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ from duet.settings import cache_dir, repo_root
 Status = Literal["ok", "warning", "missing"]
 NEEDED_BYTES = 6 << 30
 """Tree, objects and a handful of images of one base."""
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 MARKS: dict[Status, str] = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
 
 
@@ -122,6 +124,7 @@ def _guests() -> Iterator[Check]:
     yield _program("mkfs.xfs", "xfsprogs", "the guests' scratch disks", flag="-V")
     yield _program("mkfs.ext4", "e2fsprogs", "the guests' scratch disks", flag="-V")
     yield _launcher()
+    yield _drgn()
     yield _kvm()
 
 
@@ -132,6 +135,19 @@ def _launcher() -> Check:
     if path is None:
         return Check("vng", "warning", "not found", purpose, "Run ./setup.sh page.")
     return Check("vng", "ok", path, purpose)
+
+
+def _drgn() -> Check:
+    """The x-ray reads QEMU's memory, which Yama may forbid to all but QEMU's parents."""
+    purpose = "the x-ray (samples of a kernel's memory), `duet drgn`"
+    try:
+        version = metadata.version("drgn")
+    except metadata.PackageNotFoundError:
+        return Check("drgn", "missing", "not found", purpose, "Run ./setup.sh page.")
+    if os.geteuid() != 0 and YAMA.exists() and YAMA.read_text().strip() != "0":
+        remedy = "Set it free: sudo sysctl kernel.yama.ptrace_scope=0"
+        return Check("drgn", "warning", f"{version}, by slow QMP text alone", purpose, remedy)
+    return Check("drgn", "ok", version, purpose)
 
 
 def _kvm() -> Check:
