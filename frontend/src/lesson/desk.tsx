@@ -10,6 +10,7 @@ import {
   useCommands,
   useConnection,
   useControl,
+  useHello,
   useLanes,
   useMeasured,
   usePendingRun,
@@ -89,6 +90,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const measured = useMeasured();
   const control = useControl();
   const connection = useConnection();
+  const hello = useHello();
   const commands = useCommands();
   const index = useRunIndex();
   const playback = usePlayback();
@@ -132,9 +134,11 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const blocked =
     connection.state !== 'open'
       ? 'There is no connection to the server now.'
-      : control?.controller != null && !control.you
-        ? 'Another viewer controls the live run; you are watching.'
-        : '';
+      : hello?.live === false
+        ? 'This server shows recordings only; its guests are switched off.'
+        : control?.controller != null && !control.you
+          ? 'Another viewer controls the live run; you are watching.'
+          : '';
 
   const step = (id: string) => {
     setAsking(null);

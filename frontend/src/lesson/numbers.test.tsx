@@ -64,7 +64,7 @@ const card = {
   available: false,
   picture: false,
 };
-const hello = { type: 'hello', protocol: 1, version: '0', viewer: 'v' } as const;
+const hello = { type: 'hello', protocol: 1, version: '0', viewer: 'v', live: true } as const;
 
 function page(store: Store, go = vi.fn()) {
   render(

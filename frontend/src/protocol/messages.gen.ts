@@ -146,6 +146,10 @@ export interface Hello {
    * this viewer's name, as in `controller`
    */
   viewer: string;
+  /**
+   * false: this server shows recordings only
+   */
+  live: boolean;
   lessons: LessonCard[];
 }
 /**

@@ -17,6 +17,8 @@ export const hello = z.object({
   protocol: z.number(),
   version: z.string(),
   viewer: z.string(),
+  /** False: this server shows recordings only. */
+  live: z.boolean().default(true),
   lessons: z.array(
     z.object({
       slug: z.string(),

@@ -218,6 +218,9 @@ class ToyRecordings:
             }
         ]
 
+    def tables(self, slug: str) -> list[dict]:
+        return []
+
     async def load(self, slug: str, name: str | None = None) -> ToyRun | None:
         if name not in (None, "synthetic"):
             raise InputError(f"there is no recording '{name}'.", remedy="Choose: synthetic.")

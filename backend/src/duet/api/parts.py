@@ -124,6 +124,10 @@ class Recordings(Protocol):
         """
         ...
 
+    def tables(self, slug: str) -> list[JsonValue]:
+        """All recorded measured tables as trees, the headline first; none if unreadable."""
+        ...
+
     def measured(self, slug: str) -> Measured | None:
         """The recorded measured table, labelled as recorded."""
         ...

@@ -11,7 +11,7 @@ from duet.kernels import KernelSettings
 from duet.stream.hub import Hub
 
 
-def real_director(hub: Hub, settings: KernelSettings, builds: bool) -> Director:
+def real_director(hub: Hub, settings: KernelSettings, builds: bool, live: bool = True) -> Director:
     """What `duet serve` runs."""
     kernels = HouseKernels(settings)
-    return Director(hub, HouseStage(settings), LessonRecordings(), kernels, builds)
+    return Director(hub, HouseStage(settings), LessonRecordings(), kernels, builds, live)

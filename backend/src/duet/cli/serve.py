@@ -39,6 +39,7 @@ def serve(
     host: str,
     port: int,
     builds: bool,
+    live: bool,
     browser: bool,
     names: tuple[str, ...],
     source: Path | None,
@@ -50,7 +51,7 @@ def serve(
     with bind(host, port) as listener:
         settings = KernelSettings.default(source)
         app = create_app(
-            lambda hub: real_director(hub, settings, builds),
+            lambda hub: real_director(hub, settings, builds, live),
             page=repo_root() / "frontend/dist",
             host=host,
             names=names,

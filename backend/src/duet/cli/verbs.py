@@ -98,6 +98,9 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8642,
     no_build: Annotated[bool, typer.Option("--no-build", help="Build no kernels.")] = False,
+    no_guests: Annotated[
+        bool, typer.Option("--no-guests", help="Show recordings only; boot and build nothing.")
+    ] = False,
     open: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
     allow_host: Annotated[
         list[str] | None,
@@ -109,7 +112,8 @@ def serve(
     """Serve the page; missing kernels are built in the background."""
     from duet.cli.serve import serve as body
 
-    return body(host, port, not no_build, open, tuple(allow_host or []), source, json)
+    names = tuple(allow_host or [])
+    return body(host, port, not no_build, not no_guests, open, names, source, json)
 
 
 @app.command(epilog=RUN_KEYS)

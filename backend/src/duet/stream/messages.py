@@ -54,6 +54,7 @@ class Hello(Message):
     protocol: int = PROTOCOL
     version: str
     viewer: str = Field(description="this viewer's name, as in `controller`")
+    live: bool = Field(default=True, description="false: this server shows recordings only")
     lessons: list[LessonCard]
 
 
