@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 from xray_driver import Look, columns, look, raw_xray
 
-from duet.api.sources import house_sources
+from duet.api.sources import bundle_sources, house_sources
+from duet.bundle import open_bundle
 from duet.cli.request import read_request
 from duet.guests import Clock
 from duet.guests.qemu import QMP_SOCKETS
@@ -311,3 +312,34 @@ def test_the_event_loop_is_not_held_up() -> None:
     worst = asyncio.run(worst_gap_ms())
     print(f"worst gap of the event loop while sampling: {worst:.1f} ms")
     assert worst < 250
+
+
+def test_a_recording_gives_the_samples_back(tmp_path: Path) -> None:
+    """`duet record` keeps what the lesson's x-ray saw; the replay tells it at its guest time."""
+    path = tmp_path / "a.duet"
+    done = subprocess.run(
+        [sys.executable, "-m", "duet", "record", BITMAPS, "--arms", "after", "--out", str(path)],
+        capture_output=True, text=True, timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    request = read_request(BITMAPS, "after", "containers", "count", [])
+    run = Look()
+    spec = RunSpec(
+        "replay", request.folder, ("after",), "containers", request.params, Clock.COUNT,
+        source="recorded",
+    )  # fmt: skip
+
+    async def replay() -> None:
+        async with Lanes() as lanes:
+            session = RunSession(lanes, spec, bundle_sources(open_bundle(path)), run)
+            run.result = (await session.execute()).lanes["after"]
+
+    asyncio.run(replay())
+    assert run.result.error is None
+    assert run.lens.state == "on" and run.lens.samples >= len(run.samples) > 0
+    wanted = {wish.probe for wish in request.folder.lesson.xray}
+    assert {sample.probe for sample, _ in run.samples} <= wanted
+    walls = [(sample, t) for sample, t in run.samples if sample.probe == "shrinker-maps"]
+    assert max(sample.facts["memcgs"] for sample, _ in walls) == 57
+    assert all(t <= 400e6 for _, t in walls), "within the recorded window"
+    assert path.stat().st_size < 2_000_000

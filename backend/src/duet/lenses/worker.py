@@ -178,9 +178,11 @@ class Sampler:
     def _take(self, due: Due) -> None:
         self.memory.begin()
         before = self.clock.read()
+        worked = time.thread_time_ns()
         began = time.monotonic_ns()
         reading = due.probe.sample()
         ended = time.monotonic_ns()
+        worked = time.thread_time_ns() - worked
         after = self.clock.read()
         sent = self._outlet.put(
             {
@@ -199,7 +201,8 @@ class Sampler:
                 "n": reading.n,
                 "columns": {name: column.tobytes() for name, column in reading.columns.items()},
                 "dtypes": {name: DTYPES[c.dtype.str] for name, c in reading.columns.items()},
-                "facts": reading.facts | {"quiet": float(before.event_ns == after.event_ns)},
+                "facts": reading.facts
+                | {"quiet": float(before.event_ns == after.event_ns), "cpu_us": worked / 1e3},
                 "texts": list(reading.texts),
             },
             droppable=True,

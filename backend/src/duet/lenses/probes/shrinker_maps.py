@@ -157,8 +157,8 @@ class Probe:
         for _ in range(WALK_TRIES):
             if not info:
                 return  # not online yet
-            words = memory.u64(info + self._map)
-            raw = memory.read(words, row.nbytes)
+            at = memory.u64(info + self._map)
+            raw = memory.read(at, row.nbytes)
             now = memory.u64(node + self._info)
             if now == info:
                 row[:] = np.frombuffer(raw, "<u4")

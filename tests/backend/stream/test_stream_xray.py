@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples may be dropped for a slow page, which is told; of the lens's state the newest counts."""
+
+from __future__ import annotations
+
+import msgpack
+
+from duet.stream import messages as m
+from duet.stream.codec import Packet, pack
+from duet.stream.outbox import Outbox
+from duet.stream.runlog import RunLog
+
+
+def sample(seq: int, size: int = 1000) -> Packet:
+    return pack(
+        m.Sample(
+            run_id="r",
+            arm="a",
+            probe="shrinker-maps",
+            seq=seq,
+            t_ns=float(seq),
+            error_ns=1.0,
+            clock="host",
+            took_ns=5.0,
+            torn=0,
+            failed=0,
+            n=1,
+            columns={"map": bytes(size)},
+            dtypes={"map": "u4"},
+            facts={"words": 1.0},
+            texts=[],
+        )
+    )
+
+
+def lens(samples: int) -> Packet:
+    counts = {"torn": 0, "failed": 0, "dropped": 0}
+    return pack(m.Lens(run_id="r", arm="a", state="on", route="memory", samples=samples, **counts))
+
+
+def sent(outbox: Outbox) -> list[dict[str, object]]:
+    found = []
+    while (packet := outbox.pop()) is not None:
+        found.append(msgpack.unpackb(packet.body))
+    return found
+
+
+def test_samples_that_a_page_does_not_take_become_a_gap() -> None:
+    outbox = Outbox(max_bytes=5_000)
+    for seq in range(10):
+        outbox.put(sample(seq))
+    told = sent(outbox)
+    gap = next(tree for tree in told if tree["type"] == "gap")
+    assert gap["table"] == "xray:shrinker-maps" and gap["from_seq"] == 0
+    kept = [tree["seq"] for tree in told if tree["type"] == "sample"]
+    assert kept == list(range(int(str(gap["to_seq"])) + 1, 10)) and kept
+
+
+def test_of_the_lens_the_newest_word_counts() -> None:
+    log = RunLog("r", "01-shrinker-bitmaps")
+    for count in range(5):
+        log.add(lens(count))
+    told = [msgpack.unpackb(packet.body) for packet in log.backlog()]
+    assert [tree["samples"] for tree in told] == [4]
+
+
+def test_a_late_page_gets_the_samples_and_the_loss_of_the_oldest() -> None:
+    log = RunLog("r", "01-shrinker-bitmaps", max_bytes=4_000)
+    for seq in range(8):
+        log.add(sample(seq))
+    told = [msgpack.unpackb(packet.body) for packet in log.backlog()]
+    assert told[0]["type"] == "gap" and told[0]["to_seq"] == told[1]["seq"] - 1
+    assert told[-1]["seq"] == 7
