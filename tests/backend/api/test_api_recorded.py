@@ -15,6 +15,7 @@ from toy_server import SLUG, Page, page, serving, told
 
 from duet.api.app import create_app
 from duet.api.real import real_director
+from duet.bundle.read import open_bundle
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
 
@@ -66,17 +67,17 @@ def test_a_recording_plays_whole_and_says_that_it_is_one(
                 assert columns["row"].max(initial=-1) < len(rows[m["arm"]])
 
 
-@pytest.mark.skipif(not RECORDINGS, reason="no lesson has a recording")
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_raw_events_of_a_recording_are_the_kernels_own(
-    root: Path, tmp_path: Path, run_async: Any
+    path: Path, root: Path, tmp_path: Path, run_async: Any
 ) -> None:
     import urllib.request
 
-    path = RECORDINGS[0]
     run_id = f"recorded:{path.parent.parent.name}:{path.stem}"
+    arm = open_bundle(path).manifest.arms[0].name
     with serving(real_app(tmp_path, root)) as address:
         run_async(look(address, run_id))
-        url = f"http://{address}/api/runs/{run_id}/lanes/srcu/events?around_ns=5e6&n=20"
+        url = f"http://{address}/api/runs/{run_id}/lanes/{arm}/events?around_ns=5e6&n=20"
         rows = json.load(urllib.request.urlopen(url))
         file = urllib.request.urlopen(f"http://{address}/api/runs/{run_id}/bundle").read()
     assert 0 < len(rows) <= 20
