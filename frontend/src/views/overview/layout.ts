@@ -2,6 +2,7 @@
 /** The whole run on one strip: per lane, how much of the hogs' time was work and how much was waiting. Pure. */
 
 import { hogs, isWait } from '../../derive/query.ts';
+import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
 
 export interface Bar {
@@ -79,7 +80,7 @@ export function layoutOverview(
     window: [limit(x(frame.start)), limit(x(frame.start + frame.span))],
     momentX: limit(x(frame.moment)),
     axisY: size.height - axisHeight,
-    ticks: ticksOf(end, x),
+    ticks: index.axis === null ? ticksOf(end, x) : stepTicks(end, x),
   };
 }
 
@@ -87,7 +88,8 @@ export function layoutOverview(
 function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const strands = hogs(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
   const sample = strands[0];
-  if (sample === undefined) return [];
+  // Where the axis counts there is no time in state, but there are operations.
+  if (sample === undefined || sample.levels.length === 0) return opBars(lane, left, nsPerPx);
   const level =
     sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx) >= 0
       ? sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx)
@@ -118,6 +120,38 @@ function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number)
     bars.push({ x, w: (to - first * bucketNs) / nsPerPx, work: work / whole, wait: wait / whole });
   }
   return bars;
+}
+
+/** One bar an operation, in its own length; those that would be narrower than 3 px share one. */
+function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
+  const { order, length } = lane.opsByEnd;
+  const bars: Bar[] = [];
+  let from = Number.NaN;
+  for (let p = 0; p < length; p++) {
+    const i = order[p]!;
+    if (Number.isNaN(from)) from = lane.ops.t0[i]!;
+    const w = (lane.ops.t1[i]! - from) / nsPerPx;
+    if (w < 3 && p < length - 1) continue;
+    bars.push({ x: left + from / nsPerPx, w: Math.max(2, w - 1), work: 0.7, wait: 0 });
+    from = Number.NaN;
+  }
+  return bars;
+}
+
+/** The same for an axis that counts: "0", "200", "400". */
+function stepTicks(end: number, x: (t: number) => number) {
+  const steps = end / stepNs;
+  const step = roundAbove(steps / 6);
+  const ticks: { x: number; label: string }[] = [];
+  for (let n = 0; n <= steps * 1.0001; n += step)
+    ticks.push({ x: x(n * stepNs), label: n.toLocaleString('en-US') });
+  return ticks;
+}
+
+/** 1, 2 or 5 times a power of ten, at least 1. */
+function roundAbove(wanted: number): number {
+  const decade = 10 ** Math.max(0, Math.floor(Math.log10(wanted)));
+  return [1, 2, 5, 10].map((m) => m * decade).find((s) => s >= wanted) ?? 10 * decade;
 }
 
 function ticksOf(end: number, x: (t: number) => number) {
