@@ -311,7 +311,7 @@ function EndLabels({
       <text
         key={arm}
         x={scales.x(top.n) - 10}
-        y={scales.y(Math.max(1, top[measure])) + (arm === 'before' ? -6 : 20)}
+        y={scales.y(Math.max(1, top[measure])) + -8}
         textAnchor="end"
         fontSize={13}
         fontWeight={600}

@@ -111,7 +111,7 @@ export function scalesOf(points: readonly CostPoint[], measure: Measure, frame: 
     .domain([Math.min(...ns) * 0.8, Math.max(...ns) * 1.3])
     .range([frame.left, frame.width - frame.right]);
   const y = scaleLog()
-    .domain([low / 2, high * 2.5])
+    .domain([low / 4, high * 2.5])
     .range([frame.height - frame.bottom, frame.top]);
   return { x, y };
 }

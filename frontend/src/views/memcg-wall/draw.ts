@@ -3,6 +3,7 @@
 
 import type { Theme } from '../../base/theme.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
 import { heldTime } from '../../derive/hold.ts';
 import { lostIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
@@ -39,7 +40,7 @@ export function drawWalls(
     const wall = wallOf(lane, drawing.lesson);
     const t = heldTime(lane, drawing.frame);
     const cells = wall.at(t, 'draw');
-    drawImage(pen, layout, laid, drawing, wall, cells, t);
+    drawImage(pen, layout, laid, drawing, wall, cells);
     drawAxes(pen, layout, laid, drawing, wall);
     drawNewest(pen, layout, laid, drawing.theme, cells);
     const unknown = t > lane.watermark && !lane.ended;
@@ -57,7 +58,6 @@ function drawImage(
   { frame, theme }: Drawing,
   wall: Wall,
   cells: Cells,
-  t: number,
 ): void {
   let image = images.get(wall);
   if (image === undefined) {
@@ -65,7 +65,8 @@ function drawImage(
     images.set(wall, image);
   }
   const sprites = spritesFor(layout.grid.pitch, theme, frame.focus);
-  const canvas = image.paint(wall, cells, layout.grid, frame, t, sprites);
+  const now = laneTime(frame.offset, laid.arm, frame.moment);
+  const canvas = image.paint(wall, cells, layout.grid, frame, now, sprites);
   if (canvas === null) {
     const { width, height } = gridSize(layout.grid);
     pen.fillStyle = theme.sunk;
@@ -95,21 +96,18 @@ function drawAxes(
   text(pen, theme, fontSize, 400, theme.faint);
   pen.textBaseline = 'alphabetic';
   pen.textAlign = 'left';
-  pen.fillText('0', laid.x, y);
-  const right = laid.x + tape.cols * cell;
-  pen.textAlign = 'right';
-  const ids = `${formatCount(Math.max(0, tape.cols - 1))}  shrinker ids`;
-  if (tape.cols > 0) pen.fillText(ids, Math.max(right, laid.x + pen.measureText(ids).width), y);
-  const room = right - pen.measureText(ids).width - 10;
+  const ids = tape.cols > 0 ? `0 to ${formatCount(tape.cols - 1)}: shrinker ids` : '';
+  pen.fillText(ids, laid.x, y);
+  const room = laid.x + pen.measureText(ids).width + 10;
   pen.textAlign = 'center';
   const every = cell * 64 < 44 ? 256 : 64;
   for (let id = every; id < tape.cols; id += every) {
     const x = Math.round(laid.x + id * cell);
     // Each word of the maps has 64 bits: where one ends, all maps had to grow.
     pen.fillStyle = theme.faint;
-    pen.fillRect(x - 1, laid.y - 5, 1, 5);
-    pen.fillRect(x - 1, laid.y + laid.high, 1, 5);
-    if (x + 14 < room) pen.fillText(String(id), x, y);
+    pen.fillRect(x - 1, laid.y - 5, 1, 4);
+    pen.fillRect(x - 1, laid.y + laid.high + 1, 1, 4);
+    if (x - 14 > room) pen.fillText(String(id), x, y);
   }
   text(pen, theme, fontSize, 400, theme.faint);
   pen.textAlign = 'right';

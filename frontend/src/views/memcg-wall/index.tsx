@@ -49,10 +49,15 @@ export function CellSwatch({ kind, theme, width = 15, height = 15 }: SwatchProps
   );
 }
 
-/** Marks of the wall that the scene speaks of; without a focus all. What is not the lesson stands last. */
+/** Marks of the wall that the scene speaks of, and bits, which are always in sight; without a focus all. What is not the lesson stands last. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const marks = lesson.kinds.filter((kind) => kind.layer === 'mark');
   const focus = new Set(scene.focus);
+  const roles = lesson.arms.filter((arm) => scene.arms.includes(arm.name)).map((arm) => arm.role);
+  if (focus.size > 0) {
+    if (roles.includes('before')) focus.add('bit_unread');
+    if (roles.some((role) => role !== 'before')) focus.add('bit');
+  }
   const chosen = marks.filter((kind) => kind.lesson && (focus.size === 0 || focus.has(kind.name)));
   return [...chosen, ...marks.filter((kind) => !kind.lesson)];
 }
@@ -67,7 +72,7 @@ export const view: ViewKind = {
   describe: (index, mark, lesson) => describeCell(index, mark, lesson, mark.t0),
   summary,
   table,
-  preferredHeight: () => 560,
+  preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),
   sentences,
   moments: { touched },
   answers,

@@ -25,7 +25,7 @@ export interface WallLayout {
 }
 
 /** A cell is at most so large, px. */
-const mostCell = 24;
+const mostCell = 34;
 
 export interface Room {
   readonly rows: number;

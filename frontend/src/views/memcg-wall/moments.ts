@@ -15,8 +15,7 @@ const together = 5 * millisecond;
 export const touched: Finder = (index) => {
   const lane = index.lanes[0];
   if (lane === undefined || index.live) return null;
-  const times = touches(lane);
-  const last = times.at(-1);
+  const last = touches(lane).at(-1)?.t;
   if (last === undefined) return null;
   const { ops } = lane;
   let before = 0;
@@ -33,24 +32,32 @@ export const touched: Finder = (index) => {
   return { start: ns(start), span, moment: ns(start + span), follows: false, known: true };
 };
 
-/** Times at which a bit was set for a shrinker other than the one where every container has an object. */
-export function touches(lane: LaneIndex): number[] {
+export interface Touch {
+  /** Place among the lane's points. */
+  readonly at: number;
+  readonly t: number;
+}
+
+/** Bits of containers set, since the first call, for a shrinker other than the one where each has an object. */
+export function touches(lane: LaneIndex): readonly Touch[] {
   const set = lane.pointsOf('set');
-  const first = lane.pointsOf('call');
-  if (first.length === 0) return [];
+  const calls = lane.pointsOf('call');
+  if (calls.length === 0) return [];
   const { points } = lane;
-  const began = points.t[first.order[0]!]!;
+  const began = points.t[calls.order[0]!]!;
   const uses = new Map<number, number>();
-  const at = (i: number) => set.order[i]!;
-  for (let i = 0; i < set.length; i++) {
-    const id = points.b[at(i)]!;
-    uses.set(id, (uses.get(id) ?? 0) + 1);
-  }
+  const all = Array.from({ length: set.length }, (_, i) => set.order[i]!);
+  for (const at of all) uses.set(points.b[at]!, (uses.get(points.b[at]!) ?? 0) + 1);
+  const born = lane.pointsOf('born');
+  const containers = new Set(
+    Array.from({ length: born.length }, (_, i) => born.order[i]!)
+      .filter((at) => points.b[at] === 2)
+      .map((at) => points.a[at]!),
+  );
   const usual = [...uses].sort((a, b) => b[1] - a[1])[0]?.[0];
-  const found: number[] = [];
-  for (let i = 0; i < set.length; i++) {
-    const t = points.t[at(i)]!;
-    if (t > began && points.b[at(i)] !== usual) found.push(t);
-  }
-  return found;
+  return all
+    .filter(
+      (at) => points.t[at]! > began && points.b[at] !== usual && containers.has(points.a[at]!),
+    )
+    .map((at) => ({ at, t: points.t[at]! }));
 }

@@ -33,13 +33,16 @@ export function glowNs(frame: Pick<Frame, 'span'>): number {
   return frame.span * glowShare;
 }
 
-/** Codes of all cells of a grid, row by row. Pure: wall, cells and moment say it all. */
+/**
+ * Codes of all cells of a grid, row by row. Pure: wall, cells and moment say it all. `now` is the lane's time as if
+ * it did not stand still, so that afterglow fades.
+ */
 export function codesOf(
   wall: Wall,
   cells: Cells,
   grid: Grid,
   frame: Pick<Frame, 'focus' | 'span'>,
-  t: number,
+  now: number,
   into: Uint8Array,
 ): Uint8Array {
   const { tape } = wall;
@@ -66,7 +69,7 @@ export function codesOf(
     for (let c = tape.cols; c < cols; c++) into[to + c] = absentCode;
   }
   if (holes) blankHoles(tape.ids, grid, into);
-  glow(wall, cells, grid, glowNs(frame), t, into);
+  glow(wall, cells, grid, glowNs(frame), now, into);
   return into;
 }
 
@@ -130,7 +133,7 @@ export class WallImage {
     cells: Cells,
     grid: Grid,
     frame: Pick<Frame, 'focus' | 'span'>,
-    t: number,
+    now: number,
     sprites: Sprites,
   ): OffscreenCanvas | null {
     if (typeof OffscreenCanvas === 'undefined') return null;
@@ -148,7 +151,7 @@ export class WallImage {
       this.#codes = new Uint8Array(count).fill(255);
       this.#next = new Uint8Array(count);
     }
-    codesOf(wall, cells, grid, frame, t, this.#next);
+    codesOf(wall, cells, grid, frame, now, this.#next);
     if (this.#write(grid, sprites)) {
       this.#canvas?.getContext('2d')?.putImageData(this.#image!, 0, 0);
     }

@@ -275,7 +275,9 @@ export class Tape {
     if (id < 0) return;
     const cell = row * this.stride + id;
     const found = ret > 0 ? Seen.freed : Seen.busy;
-    cells.seen[cell] = ret !== empty ? found : again ? Seen.again : Seen.vain;
+    // What was freed in this call stays in sight, though a later pass finds nothing more.
+    const gone = cells.seen[cell] === Seen.freed && ret <= 0;
+    if (!gone) cells.seen[cell] = ret !== empty ? found : again ? Seen.again : Seen.vain;
     cells.pass[cell] = n[Count.pass]!;
   }
 

@@ -11,7 +11,9 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { sampleAt } from '../../store/samples.ts';
 import type { Answerer, Counts, Sentence } from '../types.ts';
 import { countWords } from './marks.ts';
-import { Bit, type Cells, Count, rootRow } from './tape.ts';
+import { touches } from './moments.ts';
+import { shrinkerName } from './names.ts';
+import { Bit, type Cells, Count } from './tape.ts';
 import { type Call, type Wall, wallOf } from './wall.ts';
 
 interface Now {
@@ -107,8 +109,12 @@ function seenByXray({ lane, t, wall }: Now): string {
   const at = (when: number) => wall.at(when, 'x-ray').n[Count.bits]!;
   const [from, to] = [at(sample.t - sample.error), at(sample.t + sample.error)];
   const within = told >= Math.min(from, to) && told <= Math.max(from, to);
-  const verdict = within ? 'and so say the events' : `the events say ${formatCount(at(sample.t))}`;
-  return ` The x-ray, ${formatNs(t - sample.t)} ago, counted ${formatCount(told)} in the guest's memory, ${verdict}.`;
+  const ago = `${formatNs(t - sample.t)} ago`;
+  if (!within) {
+    return ` But the x-ray, ${ago}, saw ${formatCount(told)}, where the events say ${formatCount(at(sample.t))}.`;
+  }
+  const then = at(t) === told ? '' : ', as the events say of that time';
+  return ` The x-ray saw ${formatCount(told)} in the guest's memory ${ago}${then}.`;
 }
 
 function first(now: Now): string {
@@ -125,31 +131,29 @@ function first(now: Now): string {
   return `${name[0]!.toUpperCase()}${name.slice(1)} began call ${n[Count.call]} with ${few(found.bitsBefore, 'bit')} set. Of ${countWords(n[Count.visits]!, 'visit')} ${formatCount(again)} were second looks at what was just cleared.${grown}${bound(now)}`;
 }
 
+/** "8 containers made a file where shrinker 20 stands, which set their bit; 0 of these are still set." */
 function touched(now: Now): string {
-  const { n, name, cells, wall } = now;
-  const own = ownBits(cells, wall);
+  const { n, name, cells, wall, lane, t } = now;
+  const done = touches(lane).filter((touch) => touch.t <= t);
+  const set = (id: number, row: number) => cells.bit[row * wall.tape.stride + id] !== Bit.clear;
+  const pairs = new Map(
+    done.map(({ at }) => {
+      const [row, id] = [wall.tape.rows[at]!, lane.points.b[at]!];
+      return [`${row} ${id}`, { row, id }] as const;
+    }),
+  );
+  const all = [...pairs.values()];
+  const on = all.filter(({ row, id }) => set(id, row)).length;
+  const ids = list([...new Set(all.map(({ id }) => shrinkerName(lane, id, t)))].slice(0, 3));
   const lit =
-    own.length === 0
-      ? 'no container has a bit of its own beside the one in the cgroup filesystem'
-      : `${countWords(own.length, 'container')} ${own.length === 1 ? 'has' : 'have'} a bit for shrinker ${list([...new Set(own)].slice(0, 3).map(String))}, where ${own.length === 1 ? 'it' : 'they'} made a file`;
-  if (n[Count.call] === 0) return `On ${name} ${lit}.`;
-  const freed = n[Count.freed]!;
-  return `On ${name} ${lit}. Call ${n[Count.call]} made ${countWords(n[Count.visits]!, 'visit')} and freed ${few(freed, 'object')}.${bound(now)}`;
-}
-
-/** Shrinker ids of bits that an object set, without the one that every container has. */
-function ownBits(cells: Cells, { tape }: Wall): number[] {
-  const rowsOf = new Map<number, number>();
-  const set: number[] = [];
-  for (let row = rootRow + 1; row < tape.memcgs.length; row++) {
-    for (let id = 0; id < tape.cols; id++) {
-      if (cells.bit[row * tape.stride + id] !== Bit.object) continue;
-      rowsOf.set(id, (rowsOf.get(id) ?? 0) + 1);
-      set.push(id);
-    }
-  }
-  const everybody = (tape.memcgs.length - 1) * 0.9;
-  return set.filter((id) => rowsOf.get(id)! < everybody);
+    all.length === 0
+      ? `On ${name} no container has a bit beside the one of the cgroup filesystem.`
+      : `On ${name} ${countWords(all.length, 'container')} made a file, which set a bit for ${ids}; ${on === all.length ? 'all' : on === 0 ? 'none' : formatCount(on)} of them ${on === 1 ? 'is' : 'are'} set now.`;
+  if (n[Count.call] === 0) return lit;
+  const over = n[Count.ended]! > 0;
+  const freed = few(n[Count.freed]!, 'object');
+  const calls = `Call ${n[Count.call]} ${over ? 'made' : 'has made'} ${countWords(n[Count.visits]!, 'visit')} and freed ${freed} for memcgs.`;
+  return `${lit} ${calls}${bound(now)}`;
 }
 
 /** What keeping the bits right costs, and what would hang on one that is lost. */
@@ -212,14 +216,19 @@ export const answers: Readonly<Record<string, Answerer>> = {
   visits_third: visitsIn(3),
 };
 
-/** Counts of the call that goes on, or was the last, per arm. */
+/** Counts of the call that goes on, or was the last, per arm. What was freed has a column where anything was. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
-  const rows = nowOf(index, frame, lesson).map(({ lane, n, t }) => {
+  const nows = nowOf(index, frame, lesson);
+  const gain = nows.some(({ n }) => n[Count.freed]! > 0);
+  const rows = nows.map(({ lane, n, t }) => {
     const end = n[Count.ended]! > 0 ? n[Count.ended]! : Math.min(t, lane.watermark);
     const least = lostIn(lane, n[Count.began]!, t) ? '≥ ' : '';
-    const figures = [n[Count.visits]!, n[Count.vain]!, n[Count.freed]!, n[Count.bits]!];
+    const figure = (of: number) => `${least}${formatCount(n[of]!)}`;
     const time = n[Count.call] === 0 ? '–' : formatNs(end - n[Count.began]!);
-    return [lane.arm, [...figures.map((x) => `${least}${formatCount(x)}`), time]] as const;
+    const freed = gain ? [figure(Count.freed)] : [];
+    const columns = [figure(Count.visits), figure(Count.vain), ...freed, figure(Count.bits), time];
+    return [lane.arm, columns] as const;
   });
-  return { heads: ['visits', 'in vain', 'freed', 'bits set', 'call'], rows: new Map(rows) };
+  const heads = ['visits', 'in vain', ...(gain ? ['freed'] : []), 'bits', 'time'];
+  return { heads, rows: new Map(rows) };
 }
