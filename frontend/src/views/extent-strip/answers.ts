@@ -9,7 +9,7 @@ import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Answerer, Counts } from '../types.ts';
-import { countHeads, countRow } from './figures.ts';
+import { type Counted, counted, perFreed } from './figures.ts';
 import { boxMark } from './marks.ts';
 import { laneNow } from './now.ts';
 import { type Facts, factsOf, nowOf, sumsOf } from './scans.ts';
@@ -46,12 +46,39 @@ export const answers: Readonly<Record<string, Answerer>> = {
   }),
 };
 
+/** Up to the moment; null for a lane of which that is not known yet. */
+export function countsOf(index: RunIndex, frame: Frame): ReadonlyMap<string, Counted | null> {
+  return new Map(
+    index.lanes.map((lane) => {
+      const now = nowOf(lane, frame);
+      return [lane.arm, now.beyond ? null : counted({ facts: factsOf(lane), now, lane })];
+    }),
+  );
+}
+
 export function counts(index: RunIndex, frame: Frame): Counts {
-  const rows = index.lanes.map((lane): [string, string[]] => {
-    const now = nowOf(lane, frame);
-    return [lane.arm, now.beyond ? [] : countRow({ facts: factsOf(lane), now, lane })];
+  const all = countsOf(index, frame);
+  // Nobody is spared where no entry was in use.
+  const spared = index.lanes.some((lane) => lane.points.length > 0 && sparesAny(lane));
+  const heads = [
+    'scans',
+    'visited',
+    'freed',
+    'kept',
+    ...(spared ? ['spared'] : []),
+    'visited per freed',
+  ];
+  const rows = [...all].map(([arm, one]): [string, string[]] => {
+    if (one === null) return [arm, []];
+    const numbers = [one.scans, one.visited, one.freed, one.kept, ...(spared ? [one.spared] : [])];
+    return [arm, [...numbers.map(formatCount), perFreed(one)]];
   });
-  return { heads: countHeads, rows: new Map(rows) };
+  return { heads, rows: new Map(rows) };
+}
+
+function sparesAny(lane: LaneIndex): boolean {
+  const { upTo, visits } = factsOf(lane);
+  return upTo[1][visits]! > 0;
 }
 
 const mostNearby = 50;

@@ -20,9 +20,9 @@ interface Given {
 
 const fontSize = 13;
 
-/** 1, 2 or 5 times a power of ten: at most four steps up to a number. */
+/** 1, 2 or 5 times a power of ten: at most three steps up to a number. */
 export function tickStep(most: number): number {
-  const rough = Math.max(1, most / 4);
+  const rough = Math.max(1, most / 3);
   const power = 10 ** Math.floor(Math.log10(rough));
   const of = [1, 2, 5, 10].find((m) => m * power >= rough) ?? 10;
   return of * power;
@@ -54,7 +54,7 @@ export function drawChart(pen: Pen, given: Given): void {
   );
   const mostY = Math.max(1, ...inView);
   const left = 44;
-  const right = size.width - 108;
+  const right = size.width - 14;
   const top = 12;
   const bottom = size.height - 40;
   const x = (n: number) => left + (n / mostX) * (right - left);
@@ -78,7 +78,13 @@ export function drawChart(pen: Pen, given: Given): void {
   for (let n = 0; n <= mostX; n += tickStep(mostX)) pen.fillText(formatCount(n), x(n), bottom + 12);
   pen.fillText('entries visited', (left + right) / 2, bottom + 29);
   const ends = lines.map(({ facts, now }) => y(facts.upTo[freed][now.visits]!));
-  const words = spread(ends, fontSize * 1.25, bottom);
+  // Above the lines' ends.
+  const words = spread(
+    ends.map((end) => end - fontSize * 0.9),
+    fontSize * 1.4,
+    bottom - fontSize * 0.9,
+  );
+  const names: { readonly text: string; readonly x: number; readonly y: number }[] = [];
   for (const [i, { lane, facts, now }] of lines.entries()) {
     pen.strokeStyle = theme.gain;
     pen.fillStyle = theme.gain;
@@ -92,9 +98,19 @@ export function drawChart(pen: Pen, given: Given): void {
     pen.beginPath();
     pen.arc(x(now.visits), ends[i]!, 3, 0, 7);
     pen.fill();
+    names.push({ text: armTitle(lesson, lane), x: x(now.visits), y: words[i]! });
+  }
+  for (const { text, x: end, y: at } of names) {
+    const width = pen.measureText(text).width;
+    const before = end - width - 12 > left + 4;
+    const from = before ? end - width - 10 : end + 10;
+    pen.globalAlpha = 0.85;
+    pen.fillStyle = theme.paper;
+    pen.fillRect(from - 3, at - fontSize * 0.7, width + 6, fontSize * 1.4);
+    pen.globalAlpha = 1;
     pen.fillStyle = theme.ink;
     pen.textAlign = 'left';
-    pen.fillText(armTitle(lesson, lane), x(now.visits) + 8, words[i]!);
+    pen.fillText(text, from, at);
   }
   pen.restore();
 }

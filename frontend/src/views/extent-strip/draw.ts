@@ -42,7 +42,7 @@ function drawPointed(pen: Pen, laid: StripLane, { theme, lesson }: Drawing, mark
   pen.save();
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 1.5;
-  pen.strokeRect(x - 2, y - 2, width + 4, (unit ? 15 : width) + 4);
+  pen.strokeRect(x - 2, y - 2, width + 4, (unit ? 15 : laid.grid.high) + 4);
   pen.restore();
 }
 
@@ -57,7 +57,6 @@ function drawLane(
   const { theme, frame } = drawing;
   const { fontSize } = layout;
   const muted = (kind: string) => frame.focus.size > 0 && !frame.focus.has(kind);
-  gutterNumbers(pen, layout, laid, drawing, scene);
   drawBoxes(pen, laid, scene, brushes, fontSize, muted);
   if (hasList(scene.lane)) drawThread(pen, laid, scene, brushes, muted('thread'));
   drawAsked(pen, laid, scene, brushes);
@@ -95,13 +94,14 @@ function drawBoxes(
       brushes[look],
       of.map((box) => cellAt(grid, box)),
       edge,
+      grid.high,
     );
     const { letter } = brushes[look];
     if (!grid.lettered || letter === null) continue;
     pen.fillStyle = letter;
     for (const box of of) {
       const { x, y } = cellAt(grid, box);
-      pen.fillText(letterIn(boxes, box), x + edge / 2, y + edge / 2 + 0.5);
+      pen.fillText(letterIn(boxes, box), x + edge / 2, y + grid.high / 2 + 0.5);
     }
   }
   pen.restore();
@@ -117,7 +117,8 @@ function drawThread(
 ): void {
   const on = threadOf(boxes);
   if (on.length === 0 || grid.cell < 3) return;
-  const low = grid.cell >= 12 ? grid.cell - grid.gap - 3 : grid.cell / 2;
+  // Between the rows where there is room, so that it strikes no letter out.
+  const low = grid.lettered ? (grid.high + grid.pitch) / 2 : grid.high / 2;
   const at = (box: number) => {
     const { x, y } = cellAt(grid, box);
     return { x: x + (grid.cell - grid.gap) / 2, y: y + low };
@@ -126,7 +127,7 @@ function drawThread(
   pen.globalAlpha = muted ? 0.35 : 0.85;
   pen.strokeStyle = brushes.mechanism;
   pen.fillStyle = brushes.mechanism;
-  pen.lineWidth = 1.25;
+  pen.lineWidth = 1.5;
   pen.beginPath();
   for (const [i, box] of on.entries()) {
     const { x, y } = at(box);
@@ -141,8 +142,8 @@ function drawThread(
     pen.beginPath();
     for (const box of on) {
       const { x, y } = at(box);
-      pen.moveTo(x + 1.8, y);
-      pen.arc(x, y, 1.8, 0, 7);
+      pen.moveTo(x + 1.9, y);
+      pen.arc(x, y, 1.9, 0, 7);
     }
     pen.fill();
   }
@@ -156,7 +157,7 @@ function drawThread(
 }
 
 /** Visits for which an answer to a reader goes on to glow. */
-const glow = 24;
+const glow = 12;
 
 function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
   pen.save();
@@ -171,7 +172,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
     pen.globalAlpha = 1 - (age / glow) * 0.75;
     const { x, y } = cellAt(grid, box);
     const edge = grid.cell - grid.gap;
-    pen.strokeRect(x + 0.8, y + 0.8, edge - 1.6, edge - 1.6);
+    pen.strokeRect(x + 0.8, y + 0.8, edge - 1.6, grid.high - 1.6);
   }
   pen.restore();
 }
@@ -186,60 +187,40 @@ function drawHand(pen: Pen, { grid }: StripLane, scene: LaneNow, brushes: Brushe
   pen.globalAlpha = scene.now.over ? 0.45 : 1;
   pen.strokeStyle = brushes.mechanism;
   pen.lineWidth = grid.cell >= 12 ? 2.5 : 2;
-  pen.strokeRect(x - 1, y - 1, edge + 2, edge + 2);
-  pen.restore();
-}
-
-function gutterNumbers(
-  pen: Pen,
-  { fontSize, gutter }: StripLayout,
-  { grid }: StripLane,
-  { theme }: Drawing,
-  { blocks }: LaneNow,
-): void {
-  const every = Math.max(1, Math.ceil((fontSize * 1.35) / grid.cell));
-  pen.save();
-  pen.font = `${fontSize}px ${theme.font}`;
-  pen.fillStyle = theme.faint;
-  pen.textAlign = 'right';
-  pen.textBaseline = 'middle';
-  for (let row = 0; row < grid.rows; row += every) {
-    const block = blocks[row * grid.columns];
-    if (block === undefined) continue;
-    const { y } = cellAt(grid, row * grid.columns);
-    pen.fillText(formatCount(block), gutter - 8, y + (grid.cell - grid.gap) / 2 + 0.5);
-  }
+  pen.strokeRect(x - 1, y - 1, edge + 2, Math.max(6, grid.high) + 2);
   pen.restore();
 }
 
 /** How many entries there are of each letter, beside the row where the first of them lies. */
 function regionWords(
   pen: Pen,
-  { fontSize, margin }: StripLayout,
+  { fontSize, gutter }: StripLayout,
   { grid }: StripLane,
   { theme }: Drawing,
   { boxes }: LaneNow,
 ): void {
-  if (margin < fontSize * 5) return;
+  const found = letters.flatMap((name, letter) => {
+    const first = letter === 0 ? -1 : boxes.letter.indexOf(letter);
+    return first < 0 ? [] : [{ name, letter, first }];
+  });
   pen.save();
   pen.textBaseline = 'middle';
-  pen.textAlign = 'left';
+  pen.textAlign = 'right';
   let lowest = Number.NEGATIVE_INFINITY;
-  for (let letter = 1; letter < letters.length; letter++) {
-    const first = boxes.letter.indexOf(letter);
-    if (first < 0) continue;
+  for (const { name, letter, first } of found.sort((a, b) => a.first - b.first)) {
     let n = 0;
     for (let box = 0; box < grid.boxes; box++)
       if (boxes.letter[box] === letter && boxes.there[box] === 1) n += 1;
     const { y } = cellAt(grid, first);
-    const at = Math.max(lowest + fontSize * 1.4, y + grid.cell / 2);
+    const at = Math.max(lowest + fontSize * 1.4, y + grid.high / 2 + 0.5);
     lowest = at;
-    const x = grid.x + grid.columns * grid.cell + 14;
-    pen.font = `600 ${fontSize}px ${theme.mono}`;
-    pen.fillStyle = theme.soft;
-    pen.fillText(letters[letter]!, x, at);
+    const number = formatCount(n);
     pen.font = `${fontSize}px ${theme.font}`;
-    pen.fillText(formatCount(n), x + fontSize * 1.2, at);
+    pen.fillStyle = theme.soft;
+    pen.fillText(number, gutter - 9, at);
+    const width = pen.measureText(number).width;
+    pen.font = `600 ${fontSize}px ${theme.mono}`;
+    pen.fillText(name, gutter - 9 - width - 6, at);
   }
   pen.restore();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Figures of a lane at the moment, for the line below it and for the counts. */
 
-import { formatCount, formatFigure, plural } from '../../base/units.ts';
+import { formatCount, formatFigure } from '../../base/units.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import type { Facts, Now, Sums } from './scans.ts';
 import { sumsOf } from './scans.ts';
@@ -16,8 +16,8 @@ interface Told {
 export function chargeWords({ charge, budget }: Facts): string {
   if (charge === null) return '';
   return charge === 'looks'
-    ? `${formatCount(budget)} looks`
-    : `${formatCount(budget)} gains; looks are free`;
+    ? `budget: ${formatCount(budget)} looks`
+    : `budget: ${formatCount(budget)} gains, looks are free`;
 }
 
 /** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
@@ -28,13 +28,13 @@ export function figures({ facts, now }: Told): { text: string; strong: boolean }
   const words = (text: string) => ({ text, strong: false });
   const number = (n: number) => ({ text: formatCount(n), strong: true });
   return [
-    words(`scan ${formatCount(now.scan.number)} has looked at `),
+    words(`scan ${formatCount(now.scan.number)}: looked at `),
     number(now.sums.visited),
     words(', freed '),
     number(now.sums.freed),
-    words('; all so far '),
+    words('. All: '),
     number(all.visited),
-    words(' and '),
+    words(', freed '),
     number(all.freed),
   ];
 }
@@ -44,8 +44,6 @@ export function perFreed({ visited, freed }: Sums): string {
   return freed === 0 ? '–' : formatFigure(visited / freed);
 }
 
-export const countHeads = ['scans', 'visited', 'freed', 'kept', 'spared', 'visited per freed'];
-
 /** Scans that are over at the moment. */
 export function scansOver({ scans }: Facts, visits: number): number {
   let n = 0;
@@ -53,16 +51,10 @@ export function scansOver({ scans }: Facts, visits: number): number {
   return n;
 }
 
-export function countRow({ facts, now }: Told): string[] {
-  const sums = sumsOf(facts, 0, now.visits);
-  const { visited, freed, kept, spared } = sums;
-  const counts = [scansOver(facts, now.visits), visited, freed, kept, spared];
-  return [...counts.map(formatCount), perFreed(sums)];
+export interface Counted extends Sums {
+  readonly scans: number;
 }
 
-/** "3 entries were visited that no event told." */
-export function untoldWords({ untold }: Facts): string {
-  return untold === 0
-    ? ''
-    : ` ${plural(untold, 'visit', 'visits')} were counted but not told one by one.`;
+export function counted({ facts, now }: Told): Counted {
+  return { ...sumsOf(facts, 0, now.visits), scans: scansOver(facts, now.visits) };
 }

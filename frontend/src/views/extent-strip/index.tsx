@@ -39,7 +39,7 @@ const artist: Artist<StripLayout> = {
     if (name.startsWith('spent'))
       return { x: lane.grid.x + mark.row * lane.unit, y: lane.meterY + laid.fontSize };
     const { x, y } = cellAt(lane.grid, mark.row);
-    return { x: x + lane.grid.cell, y: y + lane.grid.cell };
+    return { x: x + lane.grid.cell, y: y + lane.grid.pitch };
   },
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson),
   label: 'The entries of one file as boxes, a strip for each kernel',
@@ -70,9 +70,11 @@ export const view: ViewKind = {
   summary,
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {
-    const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / 64)));
-    const each = 34 + rows * 15 + fontSize * 2 + 22;
-    return Math.max(1, index.lanes.length) * each;
+    const lanes = Math.max(1, index.lanes.length);
+    // One lane has room for a scan of 32 to a row.
+    const [columns, cell] = lanes === 1 ? [32, 24] : [64, 17];
+    const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / columns)));
+    return lanes * (34 + rows * cell + fontSize * 2 + 26);
   },
   sentences,
   answers,

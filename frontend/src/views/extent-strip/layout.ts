@@ -9,9 +9,12 @@ export interface Grid {
   readonly y: number;
   readonly columns: number;
   readonly rows: number;
-  /** Edge of a cell with its gap, px. */
+  /** Width of a cell with its gap, px. */
   readonly cell: number;
   readonly gap: number;
+  /** Height of a row, and of the boxes in it. */
+  readonly pitch: number;
+  readonly high: number;
   readonly boxes: number;
   /** Cells are large enough for their letter. */
   readonly lettered: boolean;
@@ -29,7 +32,6 @@ export interface StripLane extends LaidLane {
 export interface StripLayout {
   readonly lanes: readonly StripLane[];
   readonly gutter: number;
-  readonly margin: number;
   readonly fontSize: number;
   readonly headerHeight: number;
 }
@@ -44,77 +46,95 @@ export interface LayoutInput {
   readonly fontSize: number;
 }
 
-const columnChoices = [32, 64, 96, 128, 160, 192, 256, 384, 512];
+/** Whole scans of 32, or halves of them, to a row. */
+const columnChoices = [32, 64, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
 const mostCell = 26;
 /** Room between two lanes. */
-const between = 14;
+const between = 16;
 
 export function footHeight(fontSize: number, twoLines: boolean): number {
   return Math.round(fontSize * (twoLines ? 3.5 : 1.9)) + 6;
 }
 
-/** As many columns as give the largest cells: whole scans of 32 to a row. */
+/** The columns that give the largest cells; of equal cells the wider grid, which has fewer rows. */
 export function gridFor(boxes: number, width: number, height: number, fontSize: number) {
   let best = { columns: 32, cell: 0 };
   for (const columns of columnChoices) {
     const rows = Math.max(1, Math.ceil(boxes / columns));
-    const cell = Math.min(width / columns, height / rows, mostCell);
-    // Fewer rows read better; more must pay.
-    if (cell > best.cell + 0.2) best = { columns, cell };
+    const cell = wholePixels(Math.min(width / columns, Math.max(20, height) / rows, mostCell));
+    if (cell >= best.cell) best = { columns, cell };
   }
-  const cell = best.cell >= 6 ? Math.floor(best.cell) : Math.max(0.5, best.cell);
-  const lettered = cell >= fontSize;
-  return { columns: best.columns, rows: Math.ceil(boxes / best.columns), cell, lettered };
+  const { columns, cell } = best;
+  return { columns, rows: Math.ceil(boxes / columns), cell, lettered: cell >= fontSize };
+}
+
+function wholePixels(cell: number): number {
+  return cell >= 4 ? Math.floor(cell) : Math.max(0.5, cell);
+}
+
+/** Width of one unit of the budget: that of a box, so that a budget is as long as the entries that it pays for. */
+function unitWidth(cell: number, budget: number, width: number): number {
+  const most = width / Math.max(1, budget);
+  return Math.max(2, Math.floor(Math.min(Math.max(cell, 7), most)));
 }
 
 export function layoutStrip(input: LayoutInput): StripLayout {
   const { arms, boxes, size, headerHeight, fontSize } = input;
-  const gutter = Math.round(fontSize * 3.4);
-  const margin = size.width >= 700 ? Math.round(fontSize * 7.5) : 8;
-  const width = Math.max(120, size.width - gutter - margin);
+  const gutter = Math.round(fontSize * (size.width >= 600 ? 5 : 3.6));
+  const width = Math.max(120, size.width - gutter - 6);
   const n = Math.max(1, arms.length);
   const each = size.height / n;
-  const unit = Math.max(
-    3,
-    Math.min(Math.round(fontSize * 0.8), Math.floor((width * 0.45) / Math.max(1, input.budget))),
-  );
-  const meterWidth = unit * input.budget;
-  const twoLines = width - meterWidth < fontSize * 40;
+  const gridOver = (foot: number) =>
+    gridFor(boxes, width, each - headerHeight - foot - between, fontSize);
+  // The words stand beside the budget if they fit there.
+  const wide = unitWidth(gridOver(footHeight(fontSize, false)).cell, input.budget, width);
+  const twoLines = width - wide * input.budget < fontSize * 40;
   const foot = footHeight(fontSize, twoLines);
-  const room = Math.max(20, each - headerHeight - foot - between);
-  const grid = gridFor(boxes, width, room, fontSize);
-  const used = headerHeight + grid.rows * grid.cell + foot + between;
-  const spare = Math.max(0, Math.min(each - used, 24));
+  const grid = gridOver(foot);
+  const room = each - headerHeight - foot - between;
+  const gap = gapOf(grid.cell);
+  // Lettered rows may stand a little apart: the list runs between them.
+  const most = grid.lettered ? Math.max(grid.cell, Math.floor(grid.cell * 1.25)) : grid.cell;
+  const pitch = Math.max(grid.cell, Math.min(most, Math.floor(room / grid.rows)));
+  const high = pitch - (grid.lettered ? Math.min(4, gap + 2) : gap);
+  const used = headerHeight + grid.rows * pitch + foot + between;
+  // Spare room stands between the lanes, evenly, and above the first.
+  const spare = Math.max(0, Math.min(each - used, 56));
+  const unit = unitWidth(grid.cell, input.budget, width);
   const lanes = arms.map((arm, i): StripLane => {
-    const top = Math.round(i * (used + spare));
-    const y = top + headerHeight + 2;
-    const meterY = Math.round(y + grid.rows * grid.cell + 8);
-    const meterX = gutter;
+    const top = Math.round(i * (used + spare) + (spare / 2) * (n === 1 ? 2 : 1));
+    const y = top + headerHeight + 4;
+    const meterY = Math.round(y + grid.rows * pitch + 8);
     return {
       arm,
       left: gutter,
       top,
       width: size.width - gutter,
-      grid: { x: gutter, y, ...grid, gap: grid.cell >= 12 ? 2 : grid.cell >= 5 ? 1 : 0, boxes },
+      grid: { x: gutter, y, ...grid, gap, pitch, high, boxes },
       meterY,
       unit,
-      wordsX: twoLines ? meterX : meterX + meterWidth + fontSize * 1.2,
-      wordsY: twoLines ? meterY + Math.round(fontSize * 1.7) : meterY,
+      wordsX: twoLines ? gutter : gutter + unit * input.budget + fontSize * 1.2,
+      wordsY: twoLines ? meterY + Math.round(fontSize * 1.8) : meterY,
     };
   });
-  return { lanes, gutter, margin, fontSize, headerHeight };
+  return { lanes, gutter, fontSize, headerHeight };
+}
+
+function gapOf(cell: number): number {
+  if (cell >= 16) return 3;
+  return cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
 }
 
 /** Left upper corner of a box. */
 export function cellAt(grid: Grid, box: number): { readonly x: number; readonly y: number } {
   const row = Math.floor(box / grid.columns);
-  return { x: grid.x + (box - row * grid.columns) * grid.cell, y: grid.y + row * grid.cell };
+  return { x: grid.x + (box - row * grid.columns) * grid.cell, y: grid.y + row * grid.pitch };
 }
 
 /** The box at a point; -1: none. */
 export function boxAt(grid: Grid, x: number, y: number): number {
   const column = Math.floor((x - grid.x) / grid.cell);
-  const row = Math.floor((y - grid.y) / grid.cell);
+  const row = Math.floor((y - grid.y) / grid.pitch);
   if (column < 0 || column >= grid.columns || row < 0 || row >= grid.rows) return -1;
   const box = row * grid.columns + column;
   return box < grid.boxes ? box : -1;

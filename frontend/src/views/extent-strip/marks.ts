@@ -67,7 +67,7 @@ export function hit(layout: StripLayout, drawing: Drawing, x: number, y: number)
     const { grid } = laid;
     const box = boxAt(grid, x, y);
     if (box >= 0) {
-      const deep = (y - grid.y) % grid.cell > grid.cell * 0.72;
+      const deep = (y - grid.y) % grid.pitch > grid.high - 1;
       const thread = deep && told.boxes.there[box] === 1 && told.boxes.letter[box]! > 1;
       return (thread && threadMark(told, drawing.lesson)) || boxMark(told, drawing.lesson, box);
     }
