@@ -491,6 +491,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         operation={lesson.operation.name}
         nth={scene.align === 'begin' ? scene.operation : null}
         axis={lesson.axis}
+        lanes={index?.lanes.length ?? 0}
         overview={
           index && (
             <Overview

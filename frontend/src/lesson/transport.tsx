@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
 
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { axisSpeedWords, momentWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Axis } from '../protocol/lesson.ts';
@@ -26,6 +26,8 @@ interface Props {
   /** What the axis counts; null: guest time. */
   readonly axis: Axis | null;
   readonly overview: ReactNode;
+  /** How many lanes the overview has to hold. */
+  readonly lanes: number;
   readonly onToggle: () => void;
   readonly onBeat: (by: 1 | -1) => void;
   readonly onSpeed: (speed: number) => void;
@@ -108,7 +110,11 @@ export function Transport(props: Props) {
           </span>
         </label>
       </div>
-      <div className="transport-overview" data-testid="overview">
+      <div
+        className="transport-overview"
+        data-testid="overview"
+        style={{ '--lanes': props.lanes } as CSSProperties}
+      >
         {props.overview}
       </div>
       <div className="transport-right">

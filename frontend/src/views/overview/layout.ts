@@ -36,7 +36,12 @@ export interface OverviewLayout {
   readonly ticks: readonly { readonly x: number; readonly label: string }[];
 }
 
-const labelWidth = 112;
+/** Room for the longest title of a lane, 13 px; the strip itself keeps the most. */
+function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
+  const longest = Math.max(0, ...index.lanes.map((lane) => titleOf(lane.arm).length));
+  return Math.max(112, Math.min(176, 24 + longest * 6.6));
+}
+
 const axisHeight = 20;
 
 /** A live run grows into round lengths, so that the strip does not shrink at every frame. */
@@ -53,7 +58,7 @@ export function layoutOverview(
   size: Size,
   titleOf: (arm: string) => string,
 ): OverviewLayout {
-  const left = size.width > 420 ? labelWidth : 4;
+  const left = size.width > 420 ? labelWidth(index, titleOf) : 4;
   const right = size.width - 4;
   const end = lengthOf(index);
   const nsPerPx = end / Math.max(1, right - left);
