@@ -53,36 +53,36 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
   );
 }
 
+/** A row a count and a column an arm: there are more counts than arms. */
 function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts: Counts }) {
+  const shown = lesson.arms.filter((arm) => arms.includes(arm.name));
   return (
     <section className="panel" aria-label="Counts" data-testid="counts">
       <h3 className="eyebrow">
         Up to this moment <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
       </h3>
-      <table className="table small">
+      <table className="table small own-counts">
         <thead>
           <tr>
-            <th scope="col">arm</th>
-            {counts.heads.map((head) => (
-              <th key={head} scope="col" className="right">
-                {head}
+            <td />
+            {shown.map((arm) => (
+              <th key={arm.name} scope="col" className="right">
+                {arm.title}
               </th>
             ))}
           </tr>
         </thead>
         <tbody data-volatile>
-          {lesson.arms
-            .filter((arm) => arms.includes(arm.name))
-            .map((arm) => (
-              <tr key={arm.name} data-arm={arm.name}>
-                <th scope="row">{arm.title}</th>
-                {counts.heads.map((head, i) => (
-                  <td key={head} className="right">
-                    {counts.rows.get(arm.name)?.[i] ?? '–'}
-                  </td>
-                ))}
-              </tr>
-            ))}
+          {counts.heads.map((head, i) => (
+            <tr key={head}>
+              <th scope="row">{head}</th>
+              {shown.map(({ name }) => (
+                <td key={name} className="right" data-arm={name} data-head={head}>
+                  {counts.rows.get(name)?.[i] ?? '–'}
+                </td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </table>
     </section>
