@@ -11,7 +11,7 @@ from duet.guests.types import Clock
 from duet.lenses import LensState, Sample, unpack_record
 from duet.lenses.limits import PENDING_SAMPLES
 from duet.session.lane_xray import LaneXray
-from duet.wire import Beat, CpuBeat, Started
+from duet.wire import Beat, CpuBeat, Ended, Started
 
 MS = 1_000_000
 
@@ -71,7 +71,7 @@ def test_on_the_count_clock_a_sample_is_bracketed_by_the_guests_own_clock() -> N
     case.origin = 90 * MS
     case.xray.advance()
     ((sample, t_ns),) = case.sink.samples
-    assert (sample.clock, t_ns, sample.error_ns) == ("guest", 12 * MS, 2 * MS)
+    assert (sample.clock, t_ns, sample.error_ns) == ("guest", 10 * MS, 4 * MS)
     case.xray.finish()
     assert case.sink.states[-1] == LensState("on", "memory", "", "", 1, 2, 1, 3)
 
@@ -107,10 +107,23 @@ def test_what_waits_for_the_start_is_bounded_and_counted() -> None:
     case = Case(Clock.COUNT)
     for seq in range(PENDING_SAMPLES + 10):
         case.xray.on_raw(raw(seq, before=MS))
-    case.origin = 0
+    case.origin = 0  # all of them came after the start
     case.xray.advance()
     assert [sample.seq for sample, _ in case.sink.samples][:1] == [10]
     assert case.xray.state.dropped == 3 + 10
+
+
+def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_told() -> None:
+    case = Case(Clock.COUNT)
+    for seq, before in enumerate((10, 20, 30, 100, 200, 300)):
+        case.xray.on_raw(raw(seq, before=before * MS))
+    case.xray.on_raw(raw(0, before=15 * MS, probe="srcu-gp"))
+    case.xray.frame(Ended(250 * MS, 0), 1)
+    case.origin = 90 * MS
+    case.xray.advance()
+    told = [(sample.probe, sample.seq) for sample, _ in case.sink.samples]
+    assert told == [("shrinker-maps", n) for n in (2, 3, 4)] + [("srcu-gp", 0)]
+    assert case.xray.state.dropped == 3
 
 
 def test_a_recording_gives_its_samples_back_at_their_guest_time() -> None:

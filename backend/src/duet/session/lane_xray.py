@@ -2,8 +2,8 @@
 """One run's x-ray on one lane: guest times for samples, counts, and what is told of it.
 
 Samples wait, in a bounded queue, until it is known when the workload has started; then they go
-to the sink and into the transcript. A replay's records take the same way from there on. Without
-a lens the lane goes on as it is.
+to the sink and into the transcript: the last before the start, and all until the workload's end.
+A replay's records take the same way from there on. Without a lens the lane goes on as it is.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class LaneXray:
         self._told_at = 0.0
         self._sent_ns: int | None = None
         self._pinged_ns: int | None = None
+        self._end_ns: int | None = None
         self.answered = asyncio.Event()
         self._undelivered = 0
         self.state = LensState()
@@ -80,6 +81,8 @@ class LaneXray:
         """A frame with a guest time; the best of them calibrate the offset."""
         if isinstance(frame, Started) and self._sent_ns is not None:
             self._calibration.told(self._sent_ns, frame.mono_ns)
+        if isinstance(frame, Ended):
+            self._end_ns = frame.mono_ns
         if isinstance(frame, Beat) and self._pinged_ns is not None:
             self._calibration.told(self._pinged_ns, frame.mono_ns)
             self._pinged_ns = None
@@ -155,15 +158,27 @@ class LaneXray:
         while self._timed:
             sample = self._timed.popleft()
             self._sink.on_sample(self._arm, sample, float(sample.at_ns - origin))
+        ready: list[tuple[dict[str, Any], Window, str]] = []
         while self._raw and (window := self._window(self._raw[0])) is not None:
-            self._pass_on(self._raw.popleft(), *window, origin)
+            ready.append((self._raw.popleft(), *window))
+        early = {raw["probe"]: raw for raw, window, _ in ready if window.high_ns < origin}
+        for raw, span, clock in ready:
+            if span.high_ns < origin and early[raw["probe"]] is not raw:
+                continue  # a waiting guest; only what it was like last says something
+            if self._end_ns is None or span.low_ns <= self._end_ns:
+                self._pass_on(raw, span, clock, origin)
 
     def _pass_on(self, raw: dict[str, Any], window: Window, clock: str, origin: int) -> None:
+        at_ns, error_ns = window.at_ns, window.error_ns
+        if clock == "guest":
+            # Events are told to the nanosecond, ticks are rare: it was rather now than later.
+            at_ns = max(raw["before_ns"], raw["after_ns"])
+            error_ns = max(at_ns - window.low_ns, window.high_ns - at_ns)
         sample = Sample(
             probe=raw["probe"],
             seq=raw["seq"],
-            at_ns=max(0, window.at_ns),
-            error_ns=window.error_ns,
+            at_ns=max(0, at_ns),
+            error_ns=error_ns,
             clock="host" if clock == "host" else "guest",
             took_ns=raw["ended_ns"] - raw["began_ns"],
             **{key: raw[key] for key in ("torn", "failed", "n")},

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Grace periods: SRCU of the shrinkers where the arm has one, and RCU (kernel/rcu, 6.1).
 
-Rows: seq f8 (the counter; its two lowest bits are the state; RCU's begins 300 cycles below 0), state u1, done f8 (cycles ended).
+Rows: seq f8 (the counter; its two lowest bits are the state; RCU's begins 300 cycles below 0),
+state u1, done f8 (cycles ended).
 Texts: shrinker_srcu (only on arms that have it), rcu, expedited.
 Facts: has_srcu, srcu_gp_seq, srcu_gp_seq_needed, srcu_idx, readers_0 and readers_1 (inside, per
 index), rcu_gp_seq, rcu_expedited.
