@@ -11,6 +11,11 @@ function number(x: number | null | undefined): string {
   return x >= 100 ? String(Math.round(x)) : x.toPrecision(3);
 }
 
+/** More per second is better, less time is. */
+export function better(unit: string): 'higher' | 'lower' {
+  return unit.endsWith('/s') ? 'higher' : 'lower';
+}
+
 /** The command that makes the same table. */
 export function command(measured: MeasuredMessage, lesson: Lesson): string {
   if (measured.command) return measured.command;
@@ -65,7 +70,7 @@ export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
   const unit = measured.rows[0]?.unit ?? 'ops/s';
   const params = Object.entries(measured.params).map(([k, v]) => `${k}=${v}`);
   const out: string[] = [
-    ...wrap(`${lesson.operation.name}, ${unit}, higher is better`),
+    ...wrap(`${lesson.operation.name}, ${unit}, ${better(unit)} is better`),
     ...wrap(
       `workload ${measured.workload}, ${params.join(' ')}, clock ${measured.clock}, untraced, one kernel after the other, ${measured.at}${measured.source === 'recorded' ? ', recorded' : ''}`,
     ),

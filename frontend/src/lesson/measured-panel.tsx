@@ -7,7 +7,7 @@ import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { day } from '../ui/words.ts';
 import { paramWords } from './knobs.ts';
-import { command, mailText } from './mail.ts';
+import { better, command, mailText } from './mail.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -28,7 +28,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
   return (
     <section className="panel" aria-label="Measured" data-testid="measured">
       <h3 className="eyebrow">
-        {unit}, higher is better <span className="evidence">measured</span>
+        {unit}, {better(unit)} is better <span className="evidence">measured</span>
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>
             recorded {day(measured.at)}

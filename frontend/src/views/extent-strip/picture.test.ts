@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Where things stand, what is painted, and what is pointed at. */
+
+import { expect, test } from 'vitest';
+import { extentLesson, fileRun, frameAfter } from '../../../test/fixtures/extents.ts';
+import { recordingPen } from '../../../test/fixtures/pen.ts';
+import { darkTheme, lightTheme } from '../../base/theme.ts';
+import type { Frame, Mark } from '../../derive/types.ts';
+import { namedTiles } from '../paints.ts';
+import type { Drawing } from '../types.ts';
+import { brushesFor } from './brush.ts';
+import { drawStrip } from './draw.ts';
+import { boxAt, cellAt, gridFor, layoutStrip, type StripLayout } from './layout.ts';
+import { looks } from './looks.ts';
+import { describe, hit, step } from './marks.ts';
+
+const run = fileRun({ delayed: 256, written: 256, nr: 32, scans: 9 });
+const arms = run.lanes.map((lane) => lane.arm);
+
+function drawing(frame: Frame, width = 1200, height = 760): Drawing {
+  const size = { width, height, dpr: 1 };
+  return { index: run, frame, size, lesson: extentLesson, theme: lightTheme };
+}
+
+function laid(width = 1200, height = 760): StripLayout {
+  const size = { width, height, dpr: 1 };
+  return layoutStrip({ arms, boxes: 512, budget: 32, size, headerHeight: 34, fontSize: 13 });
+}
+
+test('512 boxes are lettered on a wide page and on one of 960 px', () => {
+  for (const width of [1200, 960]) {
+    const layout = laid(width);
+    expect(layout.lanes.every(({ grid }) => grid.lettered)).toBe(true);
+    expect(layout.lanes.every(({ grid }) => grid.x + grid.columns * grid.cell <= width)).toBe(true);
+    expect(layout.lanes.at(-1)!.wordsY).toBeLessThan(760 - 13);
+  }
+});
+
+test('lanes have equal cells at equal places, and do not touch', () => {
+  const [one, two] = laid().lanes;
+  expect({ ...two!.grid, y: 0 }).toEqual({ ...one!.grid, y: 0 });
+  expect(two!.top).toBeGreaterThan(one!.wordsY + 13);
+});
+
+test('thousands of boxes still fit, without letters', () => {
+  const { columns, rows, cell, lettered } = gridFor(3464, 860, 240, 13);
+  expect(lettered).toBe(false);
+  expect(columns * cell).toBeLessThanOrEqual(860);
+  expect(rows * cell).toBeLessThanOrEqual(240);
+  expect(cell).toBeGreaterThanOrEqual(6);
+});
+
+test('a box is found where it is drawn', () => {
+  const { grid } = laid().lanes[1]!;
+  for (const box of [0, 63, 64, 511]) {
+    const { x, y } = cellAt(grid, box);
+    expect(boxAt(grid, x + 2, y + 2)).toBe(box);
+  }
+  expect(boxAt(grid, grid.x - 1, grid.y)).toBe(-1);
+  expect(boxAt(grid, grid.x + 2, grid.y + grid.rows * grid.pitch + 1)).toBe(-1);
+});
+
+const name = (mark: Mark | null) => mark && extentLesson.kinds[mark.kind]!.name;
+
+test('pointing: an entry in vain, one that is freed, one never met, and spent budget', () => {
+  const frame = frameAfter(288, { hold: true });
+  const at = drawing(frame);
+  const layout = laid();
+  const on = (lane: number, box: number) => {
+    const { x, y } = cellAt(layout.lanes[lane]!.grid, box);
+    return hit(layout, at, x + 3, y + 3);
+  };
+  expect(name(on(0, 0))).toBe('vain');
+  expect(name(on(0, 287))).toBe('freed');
+  expect(name(on(1, 31))).toBe('vain');
+  expect(name(on(1, 32))).toBe('delayed');
+  expect(name(on(2, 0))).toBe('delayed');
+  expect(name(on(2, 511))).toBe('freed');
+  const unit = (lane: number) =>
+    hit(layout, at, layout.lanes[lane]!.grid.x + 3, layout.lanes[lane]!.meterY + 3);
+  expect([0, 1, 2].map((lane) => name(unit(lane)))).toEqual([
+    'spent_gain',
+    'spent_vain',
+    'spent_gain',
+  ]);
+  expect(describe(run, on(1, 31)!, extentLesson)).toBe(
+    'stock, block 31. looked at in vain by this scan. Visited 1 time so far.',
+  );
+});
+
+test('keys walk from the hand to every box, to the list, to the budget and on to the next lane', () => {
+  const at = drawing(frameAfter(4, { hold: true }));
+  const layout = laid();
+  let mark = step(layout, at, null, 'ArrowRight');
+  expect([mark?.arm, mark?.row, name(mark)]).toEqual(['scan-2013', 3, 'vain']);
+  mark = step(layout, at, mark, 'ArrowRight');
+  expect([mark?.row, name(mark)]).toEqual([4, 'delayed']);
+  const way: (string | null)[] = [];
+  for (let i = 0; i < 60 && mark !== null; i++) {
+    const next: Mark | null = step(layout, at, mark, 'ArrowDown');
+    if (name(next) !== name(mark) || next?.arm !== mark.arm) way.push(`${next?.arm} ${name(next)}`);
+    mark = next;
+  }
+  expect(way).toContain('stock spent_vain');
+  expect(way).toContain('evictable-list thread');
+  expect(way.at(-1)).toBe('evictable-list spent_gain');
+  expect(name(step(layout, at, mark, 'ArrowUp'))).toBe('thread');
+});
+
+test('each look is painted in its own way, in both themes: not by colour alone', () => {
+  for (const theme of [lightTheme, darkTheme]) {
+    const brushes = brushesFor(theme, namedTiles);
+    const ways = looks.map((look) => {
+      const { fill, border, dashed, dot } = brushes[look];
+      const texture =
+        typeof fill === 'string' && fill.includes(' on ') ? fill.split(' ')[0] : 'flat';
+      return `${fill === null ? 'hollow' : texture} ${border !== null} ${dashed === true} ${dot !== undefined} ${fill}`;
+    });
+    expect(new Set(ways).size).toBe(looks.length - 0);
+  }
+});
+
+test('the draw log: letters of all entries, hollow ones too, none in a box that is empty', () => {
+  const { pen, log } = recordingPen();
+  drawStrip(pen, laid(), drawing(frameAfter(288)), null, namedTiles);
+  const letters = log.filter(
+    (stroke) => stroke.what === 'fillText' && /^[DWHU]$/.test(stroke.text!),
+  );
+  // 3 x 512, and a letter before each of the six counts; all that the list freed before its last scan is empty.
+  expect(letters).toHaveLength(3 * 512 + 6 - (256 - 32));
+});

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Sentences, counts and answers: read off the events, for the moment. A file of 8 D and 8 W, scans of 4. */
+
+import { expect, test } from 'vitest';
+import { extentLesson, fileRun, frameAfter } from '../../../test/fixtures/extents.ts';
+import type { Frame, RunIndex } from '../../derive/types.ts';
+import { answers, counts, nearby } from './answers.ts';
+import { spread, tickStep } from './chart.ts';
+import { sentences, summary } from './words.ts';
+
+const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
+const only = (...arms: string[]): RunIndex => ({
+  ...run,
+  lanes: arms.map((arm) => run.lanes.find((lane) => lane.arm === arm)!),
+});
+const say = (name: string, index: RunIndex, frame: Frame) =>
+  sentences[name]!(index, frame, extentLesson);
+
+test('one scan, from its begin to its return', () => {
+  const stock = only('stock');
+  expect(say('one_scan', stock, frameAfter(0))).toBe('Stock is asked to look for 4 entries.');
+  expect(say('one_scan', stock, frameAfter(1))).toMatch(/1 entry looked at, all of them must stay/);
+  expect(say('one_scan', stock, frameAfter(4))).toBe(
+    'The scan comes back: 4 entries looked at, all of them must stay, none freed. Its budget of 4 is gone.',
+  );
+});
+
+test('the same scan on all: each stands when it has come back', () => {
+  expect(say('each_scan', run, frameAfter(12))).toBe(
+    'Asked for 4: 2013 scan looked at 12 and freed 4, stock looked at 4 and freed none and evictable list looked at 4 and freed 4. All have come back.',
+  );
+});
+
+test('the first gain: how far it is, and when it came', () => {
+  const stock = only('stock');
+  expect(say('first_gain', stock, frameAfter(5))).toBe(
+    'Scan 2 of stock: 5 entries looked at, none freed, 3 more delayed ones lie ahead.',
+  );
+  expect(say('first_gain', stock, frameAfter(10))).toBe(
+    'Scan 3 of stock is the first to free anything, after 8 looks in vain; so far 2 are freed.',
+  );
+});
+
+test('equal looks bring unequal gains', () => {
+  expect(say('charged', run, frameAfter(12))).toBe(
+    '12 looks each, and this many entries freed: 2013 scan 4 in 1 scan, stock 4 in 3 scans and evictable list 8 in 2 scans.',
+  );
+});
+
+test('the promise: what one call brings back', () => {
+  expect(say('promise', only('scan-2013', 'stock'), frameAfter(12))).toBe(
+    'Scan 1, asked for 4: 2013 scan brings 4, for 8 looks in vain and stock brings none, for 4 looks in vain.',
+  );
+});
+
+test('the price counts the list, and who carries its pointers for nothing', () => {
+  expect(say('price', only('stock', 'evictable-list'), frameAfter(4))).toBe(
+    'Evictable list: 4 entries are on the list, which was changed 12 times so far; 8 delayed ones carry its pointers and are not on it.',
+  );
+});
+
+test('no reader, no answer', () => {
+  expect(say('reader', run, frameAfter(4))).toMatch(/^No program has asked/);
+});
+
+test('counts balance in every lane and at every moment', () => {
+  for (let visits = 0; visits <= 48; visits++) {
+    const { heads, rows } = counts(run, frameAfter(visits));
+    expect(heads).toEqual(['scans', 'visited', 'freed', 'kept', 'visited per freed']);
+    for (const [, visited, freed, kept] of [...rows.values()].map((row) => row.map(Number)))
+      expect(visited).toBe(freed! + kept!);
+  }
+  expect(counts(run, frameAfter(12)).rows.get('stock')).toEqual(['3', '12', '4', '8', '3']);
+});
+
+test('answers come from the first scan, and from the first that frees', () => {
+  const ask = (metric: string, arm: string, bounds: number[]) =>
+    answers[metric]!(
+      run,
+      {
+        question: '',
+        choices: ['a', 'b', 'c'],
+        metric,
+        unit: '',
+        arms: [arm, arm],
+        bounds,
+        params: {},
+      },
+      extentLesson,
+    );
+  expect(ask('first_scan_visits', 'scan-2013', [5, 13])).toMatchObject({ value: 12, choice: 1 });
+  expect(ask('first_gain_scan', 'stock', [1, 3])).toMatchObject({ value: 3, choice: 2 });
+});
+
+test('the table tells at most 50 visits, and none that is still to come', () => {
+  const rows = nearby(run, frameAfter(5), extentLesson);
+  expect(rows).toHaveLength(8 + 5 + 2);
+  expect(rows.every((row) => row.t0 <= 5000)).toBe(true);
+  expect(rows[0]).toMatchObject({ lane: '2013 scan', row: 'block 0 D', what: 'visited, kept' });
+  const long = fileRun({ delayed: 300, written: 8, nr: 4, scans: 40 });
+  expect(nearby(long, frameAfter(150), extentLesson).length).toBeLessThanOrEqual(50);
+});
+
+test('the window in words, a sentence per lane', () => {
+  expect(summary(run, frameAfter(10), extentLesson)).toEqual([
+    '2013 scan: scan 1; 10 visits so far, 2 freed and 8 kept.',
+    'Stock: scan 3; 10 visits so far, 2 freed and 8 kept.',
+    'Evictable list: scan 2 is over; 8 visits so far, 8 freed and 0 kept.',
+  ]);
+});
+
+test('ticks are few and round, names do not cover each other', () => {
+  expect([3, 32, 288, 3520].map(tickStep)).toEqual([1, 20, 100, 2000]);
+  expect(spread([50, 48, 10], 12, 60)).toEqual([50, 38, 10]);
+  expect(spread([70, 70], 12, 60)).toEqual([60, 48]);
+});
