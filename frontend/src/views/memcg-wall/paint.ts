@@ -33,6 +33,8 @@ export function glowNs(frame: Pick<Frame, 'span'>): number {
   return frame.span * glowShare;
 }
 
+type Look = Pick<Frame, 'focus' | 'span'>;
+
 /**
  * Codes of all cells of a grid, row by row. Pure: wall, cells and moment say it all. `now` is the lane's time as if
  * it did not stand still, so that afterglow fades.
@@ -41,71 +43,85 @@ export function codesOf(
   wall: Wall,
   cells: Cells,
   grid: Grid,
-  frame: Pick<Frame, 'focus' | 'span'>,
+  look: Look,
   now: number,
   into: Uint8Array,
 ): Uint8Array {
-  const { tape } = wall;
-  const { rows, cols } = grid;
-  const pass = cells.n[Count.pass]!;
-  const usual = codeTable(false, tape.readsMap, frame.focus);
-  const forRoot = codeTable(true, tape.readsMap, frame.focus);
-  const holes = tape.ids.size > 0;
-  for (let row = 0; row <= rows; row++) {
+  const coder = new RowCoder(wall, grid, look.focus);
+  for (let row = 0; row <= grid.rows; row++) coder.code(cells, row, into);
+  glow(wall, cells, grid, glowNs(look), now, into);
+  return into;
+}
+
+/** Codes of one row after the other. */
+class RowCoder {
+  readonly #wall: Wall;
+  readonly #grid: Grid;
+  readonly #usual: Uint8Array;
+  readonly #root: Uint8Array;
+  /** Columns without a shrinker, as far as visits tell which have one. */
+  readonly #holes: readonly number[];
+
+  constructor(wall: Wall, grid: Grid, focus: ReadonlySet<string>) {
+    const { readsMap, ids } = wall.tape;
+    this.#wall = wall;
+    this.#grid = grid;
+    this.#usual = codeTable(false, readsMap, focus);
+    this.#root = codeTable(true, readsMap, focus);
+    const all = Array.from({ length: grid.cols }, (_, c) => c);
+    this.#holes = ids.size === 0 ? [] : all.filter((c) => !ids.has(c));
+  }
+
+  code(cells: Cells, row: number, into: Uint8Array): void {
+    const { tape } = this.#wall;
+    const { cols } = this.#grid;
     const to = row * cols;
     if (row >= tape.memcgs.length || cells.born[row] === 0) {
       into.fill(absentCode, to, to + cols);
-      continue;
+      return;
     }
-    const table = row === rootRow ? forRoot : usual;
+    const table = row === rootRow ? this.#root : this.#usual;
     const from = row * tape.stride;
-    for (let c = 0; c < cols; c++) {
+    const known = Math.min(cols, tape.cols);
+    const pass = cells.n[Count.pass]!;
+    for (let c = 0; c < known; c++) {
       const cell = from + c;
       const seen = cells.seen[cell]!;
       const code = table[seen + (cells.bit[cell] === 0 ? 0 : 8)]!;
       const earlier = seen !== Seen.none && cells.pass[cell]! < pass;
       into[to + c] = earlier ? code + toneStep * Tone.earlier : code;
     }
-    for (let c = tape.cols; c < cols; c++) into[to + c] = absentCode;
-  }
-  if (holes) blankHoles(tape.ids, grid, into);
-  glow(wall, cells, grid, glowNs(frame), now, into);
-  return into;
-}
-
-/** Ids that no shrinker has. */
-function blankHoles(ids: ReadonlySet<number>, { rows, cols }: Grid, into: Uint8Array): void {
-  if (ids.size >= cols) return;
-  for (let c = 0; c < cols; c++) {
-    if (ids.has(c)) continue;
-    for (let row = 0; row <= rows; row++) into[row * cols + c] = absentCode;
+    into.fill(absentCode, to + known, to + cols);
+    for (const c of this.#holes) into[to + c] = absentCode;
   }
 }
 
-/** Brightens what was visited last, by how long ago. */
+/** Brightens what was visited last, by how long ago. Tells which rows it lit. */
 function glow(
   wall: Wall,
   cells: Cells,
   { rows, cols }: Grid,
   lasting: number,
-  t: number,
+  now: number,
   into: Uint8Array,
-): void {
+): ReadonlySet<number> {
   const { tape } = wall;
   const { points } = tape.lane;
   const ended = cells.n[Count.ended]!;
+  const litRows = new Set<number>();
+  if (ended > 0 && now - ended > lasting) return litRows;
   const from = Math.max(0, cells.at - mostGlowing);
   const lit = (row: number, a: number, b: number, level: number) => {
     if (row < 0 || row > rows) return;
+    litRows.add(row);
     for (let c = a; c < b; c++) {
       const code = into[row * cols + c]!;
       if (code >> 5 >= Tone.glow || code === absentCode) continue;
       into[row * cols + c] = (code & 31) + toneStep * (Tone.glow + level);
     }
   };
-  if (ended > 0 && t - ended > lasting) return;
   for (let i = cells.at - 1; i >= from; i--) {
-    const ago = t - points.t[i]!;
+    const ago = now - points.t[i]!;
     if (ago >= lasting) break;
     const role = tape.role(points.kind[i]!);
     if (role === 'call') break;
@@ -117,61 +133,83 @@ function glow(
       lit(tape.rows[i]!, 0, Math.min(cols, tape.cols), level);
     }
   }
+  return litRows;
 }
 
-/** The image of one lane's wall. */
+/** The image of one lane's wall. Rows that did not change since the last picture cost nothing. */
 export class WallImage {
+  #key: readonly unknown[] = [];
+  #coder: RowCoder | null = null;
   #codes = new Uint8Array(0);
   #next = new Uint8Array(0);
+  #touched = new Float64Array(0);
+  #lit: ReadonlySet<number> = new Set();
   #image: ImageData | null = null;
   #canvas: OffscreenCanvas | null = null;
-  #sprites: Sprites | null = null;
 
   /** The image for this moment; null where there is no canvas (tests). */
   paint(
     wall: Wall,
     cells: Cells,
     grid: Grid,
-    frame: Pick<Frame, 'focus' | 'span'>,
+    look: Look,
     now: number,
     sprites: Sprites,
   ): OffscreenCanvas | null {
     if (typeof OffscreenCanvas === 'undefined') return null;
-    const { width, height } = gridSize(grid);
-    const count = (grid.rows + 1) * grid.cols;
-    const anew =
-      this.#sprites !== sprites ||
-      this.#image?.width !== width ||
-      this.#image.height !== height ||
-      this.#codes.length !== count;
-    if (anew) {
-      this.#sprites = sprites;
-      this.#image = new ImageData(Math.max(1, width), Math.max(1, height));
-      this.#canvas = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));
-      this.#codes = new Uint8Array(count).fill(255);
-      this.#next = new Uint8Array(count);
+    this.#fit(wall, grid, look, sprites, cells.n[Count.pass]!);
+    const todo = new Set(this.#lit);
+    for (let row = 0; row <= grid.rows; row++) {
+      const touched = row < cells.touched.length ? cells.touched[row]! + cells.born[row]! : 0;
+      if (this.#touched[row] !== touched) todo.add(row);
+      this.#touched[row] = touched;
     }
-    codesOf(wall, cells, grid, frame, now, this.#next);
-    if (this.#write(grid, sprites)) {
-      this.#canvas?.getContext('2d')?.putImageData(this.#image!, 0, 0);
+    for (const row of todo) this.#coder!.code(cells, row, this.#next);
+    this.#lit = glow(wall, cells, grid, glowNs(look), now, this.#next);
+    let changed = false;
+    for (const row of new Set([...todo, ...this.#lit])) {
+      changed = this.#write(grid, sprites, row) || changed;
     }
+    if (changed) this.#canvas?.getContext('2d')?.putImageData(this.#image!, 0, 0);
     return this.#canvas;
   }
 
-  /** Writes the cells that changed; false: none did. */
-  #write(grid: Grid, sprites: Sprites): boolean {
+  /** Another size or look, or another pass, which pales all that was seen: all rows anew. */
+  #fit(wall: Wall, grid: Grid, look: Look, sprites: Sprites, pass: number): void {
+    const { width, height } = gridSize(grid);
+    const { tape } = wall;
+    const fitted = [tape, tape.cols, tape.ids.size, sprites, look.focus, width, height, grid.cols];
+    const key = [...fitted, pass];
+    const same = (n: number) =>
+      this.#key.length === key.length && key.slice(0, n).every((x, i) => x === this.#key[i]);
+    if (same(key.length)) return;
+    const paintAll = !same(fitted.length);
+    this.#key = key;
+    this.#touched = new Float64Array(grid.rows + 1).fill(-1);
+    if (!paintAll) return;
+    const count = (grid.rows + 1) * grid.cols;
+    this.#coder = new RowCoder(wall, grid, look.focus);
+    this.#image = new ImageData(Math.max(1, width), Math.max(1, height));
+    this.#canvas = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));
+    this.#codes = new Uint8Array(count).fill(255);
+    this.#next = new Uint8Array(count);
+    this.#lit = new Set();
+  }
+
+  /** Writes the cells of a row that changed; false: none did. */
+  #write(grid: Grid, sprites: Sprites, row: number): boolean {
     const { pitch, cols } = grid;
     const { width } = this.#image!;
     const pixels = new Uint32Array(this.#image!.data.buffer);
+    const top = rowTop(grid, row) * width;
     let changed = false;
-    for (let i = 0; i < this.#next.length; i++) {
+    for (let c = 0, i = row * cols; c < cols; c++, i++) {
       const code = this.#next[i]!;
       if (code === this.#codes[i]) continue;
       changed = true;
       this.#codes[i] = code;
       const sprite = sprites.of(code);
-      const row = Math.floor(i / cols);
-      let at = rowTop(grid, row) * width + (i - row * cols) * pitch;
+      let at = top + c * pitch;
       if (pitch === 1) {
         pixels[at] = sprite[0]!;
         continue;

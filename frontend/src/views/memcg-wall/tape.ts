@@ -64,6 +64,8 @@ export interface Cells {
   readonly pass: Uint8Array;
   /** Memcgs that are there. */
   readonly born: Uint8Array;
+  /** How many points had been taken when a row changed last: equal numbers, equal rows. */
+  readonly touched: Uint32Array;
   readonly n: Float64Array;
 }
 
@@ -201,6 +203,7 @@ export class Tape {
       seen: new Uint8Array(size),
       pass: new Uint8Array(size),
       born,
+      touched: new Uint32Array(this.capacity),
       n,
     };
   }
@@ -211,6 +214,7 @@ export class Tape {
     const { points } = this.lane;
     const row = this.rows[i]!;
     cells.at = i + 1;
+    if (row >= 0) cells.touched[row] = i + 1;
     switch (this.#roleOf.get(points.kind[i]!)) {
       case 'call':
         return this.#begin(cells, points.t[i]!);
@@ -246,6 +250,7 @@ export class Tape {
     n[Count.call] = call;
     n[Count.began] = t;
     n[Count.row] = n[Count.col] = -1;
+    cells.touched.fill(cells.at);
     cells.seen.fill(Seen.none);
     cells.pass.fill(0);
   }
@@ -373,6 +378,7 @@ export class Tape {
   /** All maps get a word more, and every old bit of every memcg is set. */
   #expand(cells: Cells, bits: number): void {
     cells.n[Count.expanded]! += 1;
+    cells.touched.fill(cells.at);
     for (let row = 0; row < this.memcgs.length; row++) {
       if (cells.born[row] === 0) continue;
       for (let c = 0; c < bits; c++) this.#setBit(cells, row, c, Bit.expansion);

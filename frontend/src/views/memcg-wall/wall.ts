@@ -139,6 +139,7 @@ export function copyCells(from: Cells, to: Cells): void {
   to.seen.set(from.seen);
   to.pass.set(from.pass);
   to.born.set(from.born);
+  to.touched.set(from.touched);
   to.n.set(from.n);
 }
 
