@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The x-ray's process from its owner's side: it ends, it is given up, and rubbish harms nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import msgpack
+import psutil
+import pytest
+
+from duet.cli.shell import pick
+from duet.errors import InputError
+from duet.guests.lanes_file import LaneInfo, publish, running
+from duet.guests.process import RunDir
+from duet.lenses import Wanted, Xray
+from duet.lenses import xray as owner
+
+
+class Hearer:
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def on_raw(self, message: dict[str, object]) -> None:
+        raise AssertionError(message)
+
+    def on_fault(self, message: str, remedy: str) -> None:
+        assert remedy
+        self.faults.append(message)
+
+
+def test_no_monitor_is_a_sentence_and_leaves_no_process(tmp_path: Path) -> None:
+    async def go() -> tuple[int, list[str]]:
+        hearer = Hearer()
+        vmlinux = tmp_path / "vmlinux"
+        vmlinux.write_bytes(b"no ELF")
+        async with Xray(tmp_path / "none.sock", vmlinux) as xray:
+            xray.sample([Wanted("srcu-gp")], hearer)
+            await asyncio.wait_for(xray.settled.wait(), 30)
+            xray.pause()
+            xray.sample([Wanted("srcu-gp")], hearer)
+            return xray.pid, hearer.faults
+
+    pid, faults = asyncio.run(go())
+    assert not psutil.pid_exists(pid)
+    assert len(faults) == 2 and "cannot be reached over none.sock" in faults[0]
+
+
+def test_a_monitor_that_says_nothing_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, "ATTACH_S", 2.0)
+
+    async def go() -> tuple[int, str]:
+        with socket.socket(socket.AF_UNIX) as silent:
+            silent.bind(str(tmp_path / "s.sock"))
+            silent.listen(1)
+            (tmp_path / "vmlinux").touch()
+            async with Xray(tmp_path / "s.sock", tmp_path / "vmlinux") as xray:
+                await asyncio.wait_for(xray.settled.wait(), 30)
+                assert xray.fault is not None
+                return xray.pid, xray.fault[0]
+
+    pid, sentence = asyncio.run(go())
+    assert sentence == "The x-ray did not attach within 2 s."
+    assert not psutil.pid_exists(pid)
+
+
+def test_messages_come_in_any_pieces_and_rubbish_ends_the_reading() -> None:
+    heard: list[object] = []
+    frames = owner._Frames(heard.append)
+    body = msgpack.packb({"kind": "x"})
+    stream = (owner.HEAD.pack(len(body)) + body) * 3
+    for at in range(0, len(stream), 5):
+        frames.feed(stream[at : at + 5])
+    assert heard == [{"kind": "x"}] * 3
+    frames.feed(b"Traceback (most recent call last)")
+    frames.feed(stream)
+    assert len(heard) == 3
+
+
+def test_running_lanes_are_found_in_their_run_directories(tmp_path: Path) -> None:
+    info = LaneInfo("02-grace-periods", "srcu", "/v", "/s", 7)
+    with RunDir(tmp_path) as folder, RunDir(tmp_path) as booting:
+        publish(folder, info)
+        (booting / "lane.json").write_text("{")
+        dead = tmp_path / "g-dead"
+        dead.mkdir()
+        (dead / "owner").write_text("1 0")
+        publish(dead, info)
+        assert running(tmp_path) == [info]
+        assert folder.stat().st_mode & 0o077 == 0
+    assert running(tmp_path) == []
+
+
+def test_a_lane_is_picked_by_name_or_the_choice_is_told() -> None:
+    one = LaneInfo("02-grace-periods", "srcu", "", "", 7)
+    two = LaneInfo("03-inode-recycling", "stock", "", "", 8)
+    three = LaneInfo("04-extent-shrinker", "stock", "", "", 9)
+    lanes = [one, two, three]
+    assert pick(None, [one]) == one
+    assert pick("srcu", lanes) == pick("02/srcu", lanes) == pick("7", lanes) == one
+    assert pick("04-extent-shrinker/stock", lanes) == three
+    for wanted, there, sentence, remedy in (
+        ("srcu", [], "no guest of this user is running", "./duet serve"),
+        (None, lanes, "3 lanes are running", "03-inode-recycling/stock (pid 8)"),
+        ("stock", lanes, "'stock' names 2 running lanes", "pid 9"),
+        ("nope", lanes, "no lane 'nope' is running", "02-grace-periods/srcu"),
+    ):
+        with pytest.raises(InputError) as error:
+            pick(wanted, there)
+        assert sentence in error.value.sentence and remedy in error.value.remedy
