@@ -72,7 +72,7 @@ export const view: ViewKind = {
   preferredHeight(index, _lesson, _show, fontSize = 13) {
     const lanes = Math.max(1, index.lanes.length);
     // One lane has room for a scan of 32 to a row.
-    const [columns, cell] = lanes === 1 ? [32, 24] : [64, 17];
+    const [columns, cell] = lanes === 1 ? [32, 24] : [56, 17];
     const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / columns)));
     return lanes * (34 + rows * cell + fontSize * 2 + 26);
   },

@@ -47,7 +47,7 @@ export interface LayoutInput {
 }
 
 /** Whole scans of 32, or halves of them, to a row. */
-const columnChoices = [32, 64, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
+const columnChoices = [32, 48, 64, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
 const mostCell = 26;
 /** Room between two lanes. */
 const between = 16;
