@@ -160,7 +160,7 @@ def test_stock_frees_only_from_the_ninth_call_on() -> None:
 
 @pytest.mark.parametrize("hot", [0, 50])
 def test_on_the_list_what_is_visited_is_freed_or_spared(hot: int) -> None:
-    lane = lanes(hot=hot)["evictable-list"]
+    lane = lanes(**({"hot": hot} if hot else {}))["evictable-list"]
     for scan in lane.scans():
         kept, spared, freed = fates(scan)
         assert kept == 0
