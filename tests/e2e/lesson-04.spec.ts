@@ -124,6 +124,6 @@ test('3,200 delayed entries first: stock is not broken, only far', async ({ page
 test('a reader is answered by the delayed entries', async ({ page }) => {
   await page.goto('/?lesson=04-extent-shrinker&step=the-reader&at=0.07');
   await expect(page.getByTestId('sentence')).toContainText(
-    `stock answers data from block 0, a hole at ${delayed}, and asked ${delayed} delayed entries for it`,
+    `Data from block 0, a hole at ${delayed}; ${delayed} delayed entries told it on each kernel.`,
   );
 });

@@ -2,7 +2,14 @@
 /** Sentences, counts and answers: read off the events, for the moment. A file of 8 D and 8 W, scans of 4. */
 
 import { expect, test } from 'vitest';
-import { extentLesson, fileRun, frameAfter } from '../../../test/fixtures/extents.ts';
+import {
+  extentLesson,
+  fileRun,
+  frameAfter,
+  indexOfRows,
+  ino,
+  Kernel,
+} from '../../../test/fixtures/extents.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { spread, tickStep } from './chart.ts';
@@ -61,6 +68,19 @@ test('the price counts the list, and who carries its pointers for nothing', () =
 
 test('no reader, no answer', () => {
   expect(say('reader', run, frameAfter(4))).toMatch(/^No program has asked/);
+});
+
+test('a reader: what lseek answers, and how many delayed entries told it', () => {
+  const kernel = new Kernel('stock', { delayed: 8, written: 4, nr: 4, scans: 1 });
+  kernel.note('found', ino, 0, 1, 4);
+  kernel.note('answer', 0);
+  for (let block = 0; block < 8; block++) kernel.note('found', ino, block, 1, 4);
+  kernel.note('answer', 8 * 4096);
+  const index = indexOfRows({ stock: kernel });
+  expect(say('reader', index, frameAfter(4))).toBe(
+    'After a scan, SEEK_DATA and SEEK_HOLE ask for the data. Data from block 0, a hole at 8; 8 delayed entries told it.',
+  );
+  expect(say('reader', index, frameAfter(3))).toMatch(/^No program/);
 });
 
 test('counts balance in every lane and at every moment', () => {

@@ -125,7 +125,7 @@ const blockBytes = 4096;
 
 /** What lseek last answered, and how many delayed entries the kernel found for it. */
 const reader: Teller = (told, lesson) => {
-  const parts = told.flatMap(({ lane, points }) => {
+  const answers = told.flatMap(({ lane, points }) => {
     const { order, length } = lane.pointsOf('answer');
     let p = length - 1;
     while (p >= 0 && order[p]! >= points) p -= 1;
@@ -135,12 +135,15 @@ const reader: Teller = (told, lesson) => {
     let n = 0;
     for (let f = 0; f < found.length; f++)
       if (found.order[f]! > order[p - 1]! && found.order[f]! < order[p]!) n += 1;
-    return [
-      `${title(lesson, lane)} answers data from block ${formatCount(data / blockBytes)}, a hole at ${formatCount(hole / blockBytes)}, and asked ${plural(n, 'delayed entry', 'delayed entries')} for it`,
-    ];
+    const from = `data from block ${formatCount(data / blockBytes)}, a hole at ${formatCount(hole / blockBytes)}`;
+    const words = `${from}; ${plural(n, 'delayed entry', 'delayed entries')} told it`;
+    return [{ name: title(lesson, lane), words }];
   });
-  if (parts.length === 0) return 'No program has asked where the data are yet.';
-  return `SEEK_DATA and SEEK_HOLE after a scan: ${list(parts)}.`;
+  if (answers.length === 0) return 'No program has asked where the data are yet.';
+  const same = answers.every(({ words }) => words === answers[0]!.words);
+  const said = same ? `${answers[0]!.words}${answers.length > 1 ? ' on each kernel' : ''}` : '';
+  const each = answers.map(({ name, words }) => `${name}: ${words}`).join('. ');
+  return `After a scan, SEEK_DATA and SEEK_HOLE ask for the data. ${capital(same ? said : each)}.`;
 };
 
 const totals: Teller = (told, lesson) => {
