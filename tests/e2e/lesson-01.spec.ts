@@ -17,7 +17,7 @@ async function bothDone(page: Page): Promise<void> {
 
 /** Visits of the call that is looked at, from the counts beside the stage. */
 async function visits(page: Page, arm: string): Promise<number> {
-  return number(await page.getByTestId('counts').locator(`tr[data-arm=${arm}] td`).first().textContent());
+  return number(await page.getByTestId('counts').locator(`[data-head=visits][data-arm=${arm}]`).textContent());
 }
 
 test('the list walk visits every cell of its wall, the bitmap its set bits', async ({ page }) => {
@@ -58,7 +58,7 @@ test('the list walk visits every cell of its wall, the bitmap its set bits', asy
   });
 
   await test.step('x-ray and events tell the same number of bits', async () => {
-    for (let i = 0; i < 5; i++) await page.getByRole('button', { name: 'back' }).click();
+    for (let i = 0; i < 5; i++) await page.getByTestId('step-back').click();
     const sentence = page.getByTestId('sentence');
     await expect(sentence).toContainText('nobody reads them', { ignoreCase: true, timeout: 20_000 });
     await expect(sentence).toContainText(/x-ray saw [\d,]+ in the guest's memory/, { timeout: 20_000 });

@@ -216,19 +216,17 @@ export const answers: Readonly<Record<string, Answerer>> = {
   visits_third: visitsIn(3),
 };
 
-/** Counts of the call that goes on, or was the last, per arm. What was freed has a column where anything was. */
+/** Counts of the call that goes on, or was the last, per arm. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
-  const nows = nowOf(index, frame, lesson);
-  const gain = nows.some(({ n }) => n[Count.freed]! > 0);
-  const rows = nows.map(({ lane, n, t }) => {
+  const rows = nowOf(index, frame, lesson).map(({ lane, n, t }) => {
     const end = n[Count.ended]! > 0 ? n[Count.ended]! : Math.min(t, lane.watermark);
     const least = lostIn(lane, n[Count.began]!, t) ? '≥ ' : '';
-    const figure = (of: number) => `${least}${formatCount(n[of]!)}`;
+    const { visits, vain, again, freed, bits: set, rootVisits } = Count;
+    const figures = [visits, vain, again, freed, set, rootVisits];
     const time = n[Count.call] === 0 ? '–' : formatNs(end - n[Count.began]!);
-    const freed = gain ? [figure(Count.freed)] : [];
-    const columns = [figure(Count.visits), figure(Count.vain), ...freed, figure(Count.bits), time];
+    const columns = [...figures.map((of) => `${least}${formatCount(n[of]!)}`), time];
     return [lane.arm, columns] as const;
   });
-  const heads = ['visits', 'in vain', ...(gain ? ['freed'] : []), 'bits', 'time'];
-  return { heads, rows: new Map(rows) };
+  const heads = ['visits', 'in vain', 'second looks', 'objects freed', 'bits set', 'for the root'];
+  return { heads: [...heads, 'time of the call'], rows: new Map(rows) };
 }
