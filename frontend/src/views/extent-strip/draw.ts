@@ -11,6 +11,7 @@ import { cellAt, type StripLane, type StripLayout } from './layout.ts';
 import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
 import { handBox } from './marks.ts';
 import { type LaneNow, laneNow } from './now.ts';
+import { absence } from './scans.ts';
 import { letters } from './tape.ts';
 import { hasList, threadOf } from './thread.ts';
 
@@ -67,7 +68,7 @@ function drawLane(
     pen.font = `${fontSize}px ${theme.font}`;
     pen.fillStyle = theme.soft;
     pen.textBaseline = 'top';
-    pen.fillText('No entry has been told yet.', laid.grid.x, laid.grid.y);
+    pen.fillText(absence(scene.lane), laid.grid.x, laid.grid.y);
   }
 }
 

@@ -52,7 +52,8 @@ function StripCanvas(props: CanvasProps) {
 /** What can be seen in a scene: its letters, what a scan does to them, and what the scene adds. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
-  const hot = (scene.params['hot'] ?? 0) > 0;
+  // Whoever may turn the knob may see it.
+  const hot = (scene.params['hot'] ?? 0) > 0 || scene.show.includes('knobs');
   const list = scene.arms.length > 1 && scene.arms.some((arm) => arm === lesson.arms.at(-1)?.name);
   const wanted = new Set(['scan', 'delayed', 'written', 'vain', 'freed', 'gone']);
   if (seek) for (const name of ['hole', 'asked']) wanted.add(name);

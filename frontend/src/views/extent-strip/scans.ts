@@ -79,6 +79,13 @@ function make(lane: LaneIndex): Facts {
   };
 }
 
+/** Why there is nothing to see of a lane: scans are counted, but visits were not traced one by one, or nothing came yet. */
+export function absence(lane: LaneIndex): string {
+  return lane.pointsOf('scanned').length > 0
+    ? 'With so many entries visits are counted, not told one by one. Fewer delayed entries bring the picture back.'
+    : 'No entry has been told yet.';
+}
+
 function scansOf(lane: LaneIndex, visits: number): Scan[] {
   const { order, length } = lane.opsByEnd;
   const scans: Scan[] = [];

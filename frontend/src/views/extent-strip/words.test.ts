@@ -70,6 +70,15 @@ test('no reader, no answer', () => {
   expect(say('reader', run, frameAfter(4))).toMatch(/^No program has asked/);
 });
 
+test('where visits were not traced, that is said', () => {
+  const kernel = new Kernel('stock', { delayed: 8, written: 8, nr: 4, scans: 2 });
+  const points = kernel.points.filter(([name]) => name === 'scanned');
+  const untold = indexOfRows({ stock: { points, ops: kernel.ops } });
+  expect(say('first_gain', untold, frameAfter(0))).toMatch(/counted, not told one by one/);
+  const fresh = indexOfRows({ stock: { points: [], ops: [] } });
+  expect(say('first_gain', fresh, frameAfter(0))).toBe('No entry has been told yet.');
+});
+
 test('a reader: what lseek answers, and how many delayed entries told it', () => {
   const kernel = new Kernel('stock', { delayed: 8, written: 4, nr: 4, scans: 1 });
   kernel.note('found', ino, 0, 1, 4);

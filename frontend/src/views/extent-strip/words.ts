@@ -8,20 +8,18 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../types.ts';
 import { perFreed, scansOver } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
-import { sumsOf } from './scans.ts';
+import { absence, sumsOf } from './scans.ts';
 import { blocksOf } from './tape.ts';
 import { listSteps, threadOf } from './thread.ts';
 
 type Teller = (told: readonly LaneNow[], lesson: Lesson) => string;
 
-const nothing = 'No entry has been visited yet.';
-
 /** Each sentence speaks of the lanes on show; `hold`: of the one scan that the scene stays at. */
 function sentence(tell: Teller, hold?: boolean): Sentence {
   return (index, frame, lesson) => {
     const told = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
-    const known = told.filter(({ now }) => now.scan !== null);
-    if (known.length === 0) return nothing;
+    const known = told.filter(({ now, facts }) => now.scan !== null && facts.visits > 0);
+    if (known.length === 0) return told[0] === undefined ? '' : absence(told[0].lane);
     if (known.some(({ now }) => now.beyond)) return 'More is not known yet.';
     return tell(known, lesson);
   };
