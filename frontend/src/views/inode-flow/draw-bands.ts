@@ -12,6 +12,8 @@ import { empty, type Step, stepAt } from './queues.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
 
 export interface Scene {
+  /** Parts that the step shows; without it all. */
+  readonly show?: readonly string[] | undefined;
   readonly index: RunIndex;
   readonly layout: Layout;
   readonly box: LaneBox;
@@ -80,7 +82,8 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
   graceLines(pen, scene, band, easel);
   const shapes = heroShapes(scene, band);
   paint(pen, shapes.shadows, easel);
-  for (const shape of shapes.shadows) {
+  const walks = scene.show?.includes('walker') ?? false;
+  for (const shape of walks ? [] : shapes.shadows) {
     const over = shapes.dangers.find(
       (one) => one.y === shape.y && one.x1 > shape.x0 && one.x0 < shape.x1,
     );
@@ -95,7 +98,7 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
   paint(pen, shapes.dangers, easel);
   const { theme, em } = easel;
   for (const shape of shapes.dangers) {
-    name(pen, shape, layout, easel, true);
+    if (!walks) name(pen, shape, layout, easel, true);
     // A new file begins above, its shadow of before still lies below: one line joins the two.
     pen.fillStyle = theme.hazard;
     pen.fillRect(Math.round(shape.x0) - 1, shapes.lifeTop, 2, shape.y + shape.h - shapes.lifeTop);
@@ -107,9 +110,42 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
     pen.fill();
     cross(pen, shape.x0, y, r, theme.hazard, 2.5);
   }
+  if (walks) drawWalkers(pen, shapes.walkers, layout, easel);
   for (const shape of shapes.safe) {
     pen.fillStyle = theme.gain;
     pen.fillRect(Math.round(shape.x0 + 3) - 1.5, shape.y - 1, 3, shape.h + 2);
+  }
+}
+
+/** All of them, and one that is named: the longest in view. */
+function drawWalkers(pen: Pen, shapes: readonly Shape[], layout: Layout, easel: Easel): void {
+  const seen = (shape: Shape) =>
+    Math.min(shape.x1, layout.revealX) - Math.max(shape.x0, layout.left);
+  for (const shape of shapes) drawWalker(pen, shape, layout, easel);
+  const longest = shapes.toSorted((a, b) => seen(b) - seen(a))[0];
+  if (longest === undefined) return;
+  const to = Math.min(longest.x1, layout.revealX);
+  name(pen, longest, layout, easel, true, longest.x0 + 10 * easel.em, to);
+}
+
+/** Nobody was there: dashed, as all that is only thought of. */
+function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void {
+  const { theme, em } = easel;
+  const y = Math.round(shape.y + shape.h * 0.5);
+  pen.strokeStyle = theme.ink;
+  pen.lineWidth = 2;
+  pen.setLineDash([6, 4]);
+  pen.beginPath();
+  pen.moveTo(Math.max(shape.x0, layout.left), y);
+  pen.lineTo(Math.min(shape.x1, layout.right), y);
+  pen.stroke();
+  pen.setLineDash([]);
+  for (const x of [shape.x0, shape.x1]) {
+    pen.beginPath();
+    pen.arc(x, y, 4 * em, 0, 7);
+    pen.fillStyle = theme.paper;
+    pen.fill();
+    pen.stroke();
   }
 }
 
@@ -133,19 +169,20 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
       if (life.born > end || (life.next < box.t0 && life.shadowEnd < box.t0)) continue;
       add('alive', life.born, life.queued, y);
       add('queued', life.queued, Math.min(life.inactivated, life.next), y);
-      // The shadow shows where the inode is free; where a file lives in it again, that is the danger.
-      add('shadow', life.inactivated, Math.min(life.shadowEnd, life.next), y);
+      // The shadow shows through what is queued; where a file lives in the inode again, that is the danger.
+      add('shadow', life.queued, Math.min(life.shadowEnd, life.next), y);
       if (life.early) add('early', life.born, Math.min(dangerEnd(life), life.queued), y);
     }
   });
   const colours: Record<Layer, string> = {
     shadow: mix(theme.mechanism, theme.paper, 0.3),
-    queued: mix(theme.work, theme.paper, 0.34),
+    queued: mix(theme.work, theme.paper, 0.4),
     alive: mix(theme.work, theme.paper, 0.86),
     early: theme.hazard,
   };
   for (const layer of layers) {
-    pen.globalAlpha = strength(easel, layer);
+    pen.globalAlpha =
+      strength(easel, layer === 'queued' ? 'alive' : layer) * (layer === 'queued' ? 0.6 : 1);
     pen.fillStyle = colours[layer];
     const at = rects[layer];
     for (let i = 0; i < at.length; i += 4) pen.fillRect(at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!);
@@ -157,9 +194,9 @@ type Layer = 'shadow' | 'queued' | 'alive' | 'early';
 const layers: readonly Layer[] = ['shadow', 'queued', 'alive', 'early'];
 
 /** Parts of the queue band: the queue stands on the worker's strip, what the worker has hangs below it. */
-export function queueParts(box: LaneBox, band: Band, em: number) {
+export function queueParts({ deepest: longest, em }: Layout, box: LaneBox, band: Band) {
   const strip = Math.round(9 * em);
-  const deepest = Math.max(box.queues.deepest, 40);
+  const deepest = Math.max(longest, 40);
   const nears = deepest > box.limit * 0.35;
   const full = nears ? Math.max(deepest, box.limit) * 1.08 : deepest * 1.25;
   const up = (band.height - strip) * 0.64;
@@ -170,12 +207,12 @@ export function queueParts(box: LaneBox, band: Band, em: number) {
 export function drawQueue(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   const { theme, tiles } = easel;
-  const parts = queueParts(box, band, easel.em);
+  const parts = queueParts(layout, box, band);
   const queue = box.queues.cpus.find((one) => one.cpu === band.cpu);
   const px = parts.up / parts.full;
   const rcu = lookOf('rcu', theme, tiles).wide;
-  const list = mix(theme.work, theme.paper, 0.62);
-  const hands = mix(theme.work, theme.paper, 0.26);
+  const list = lookOf('listed', theme, tiles).narrow;
+  const hands = lookOf('taken', theme, tiles).narrow;
   if (queue !== undefined) {
     const from = firstAtLeast(queue.steps.length, (i) => queue.steps[i]!.t, box.t0);
     let last: Step = stepAt(queue, box.t0);

@@ -184,19 +184,19 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
   cpus.forEach((cpu, i) => {
     const step = queueAt(box, cpu);
     const x0 = place.x + i * pitch + 8;
-    const x1 = x0 + Math.min(pitch - 16, 70 * em);
+    const x1 = x0 + Math.min(pitch * 0.36, 70 * em);
     const hands = Math.max(0, step.hands) * px;
     const list = step.list * px;
     const rcu = step.rcu * px;
     // What the worker has in hand stands beside the stack: the limit is not for it.
     const half = (x1 - x0) * 0.66;
     if (list > 0) {
-      pen.fillStyle = mix(theme.work, theme.paper, 0.62);
+      pen.fillStyle = lookOf('listed', theme, tiles).narrow;
       pen.fillRect(x0, bottom - list, half, list);
     }
     if (rcu > 0) bar(pen, lookOf('rcu', theme, tiles), x0, bottom - list - rcu, x0 + half, rcu);
     if (hands > 0) {
-      pen.fillStyle = mix(theme.work, theme.paper, 0.26);
+      pen.fillStyle = lookOf('taken', theme, tiles).narrow;
       pen.fillRect(x0 + half + 4, bottom - hands, x1 - x0 - half - 4, hands);
     }
     pen.fillStyle = theme.soft;
@@ -204,7 +204,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
     const words = [`${step.list + step.rcu} of ${box.limit}`];
     if (step.hands > 0) words.push(`${step.hands} taken`);
-    if (pitch > 130 * em) {
+    if (pitch > 120 * em) {
       words.forEach((line, k) => {
         const at = place.y + place.h / 2 + (k - (words.length - 1) / 2) * 15 * em;
         say(pen, easel, line, x1 + 10, at, 'left', k === 0 ? theme.ink : theme.soft);
@@ -215,31 +215,36 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
 
 function drawAgain(pen: Pen, place: Place, tally: Tally, easel: Easel): void {
   const { theme, em } = easel;
-  title(pen, place, 'used again so far', tally.reused, easel);
-  const share = tally.reused === 0 ? 0 : tally.early / tally.reused;
-  const h = Math.min(22 * em, place.h * 0.3);
-  const y = place.y + 4;
-  pen.fillStyle = mix(theme.gain, theme.paper, tally.reused === 0 ? 0.1 : 0.75);
-  pen.fillRect(place.x, y, place.w, h);
-  if (share > 0) {
-    const look = lookOf('early', theme, easel.tiles);
-    bar(pen, look, place.x, y, place.x + place.w * share, h, 0);
-  }
-  const line = 16 * em;
-  let at = y + h + 13 * em;
-  if (tally.early > 0) cross(pen, place.x + 6, at, 4.5 * em, theme.hazard, 2);
-  const early = `${formatCount(tally.early)} inside the shadow`;
-  const colour = tally.early > 0 ? theme.hazard : theme.soft;
-  say(pen, easel, early, place.x + (tally.early > 0 ? 18 * em : 0), at, 'left', colour, 600);
   const waits = [
-    ...(tally.early > 0 ? [`${formatCount(tally.reused - tally.early)} after it`] : []),
     ...(tally.gpWaits > 0 ? [`${formatCount(tally.gpWaits)} waits for RCU`] : []),
     ...(tally.throttles > 0 ? [`${formatCount(tally.throttles)} waits for the backlog`] : []),
   ];
-  for (const words of waits) {
+  const line = 16 * em;
+  let at = place.y + 8 * em;
+  if (tally.reused === 0) {
+    // A removal uses no inode again.
+    title(pen, place, 'used again', 0, easel);
+  } else {
+    title(pen, place, 'used again so far', tally.reused, easel);
+    const h = Math.min(22 * em, place.h * 0.3);
+    const y = place.y + 4;
+    pen.fillStyle = mix(theme.gain, theme.paper, 0.75);
+    pen.fillRect(place.x, y, place.w, h);
+    const share = tally.early / tally.reused;
+    const look = lookOf('early', theme, easel.tiles);
+    if (share > 0) bar(pen, look, place.x, y, place.x + place.w * share, h, 0);
+    at = y + h + 13 * em;
+    if (tally.early > 0) cross(pen, place.x + 6, at, 4.5 * em, theme.hazard, 2);
+    const early = `${formatCount(tally.early)} inside the shadow`;
+    const colour = tally.early > 0 ? theme.hazard : theme.soft;
+    say(pen, easel, early, place.x + (tally.early > 0 ? 18 * em : 0), at, 'left', colour, 600);
     at += line;
+    if (tally.early > 0) waits.unshift(`${formatCount(tally.reused - tally.early)} after it`);
+  }
+  for (const words of waits) {
     if (at + 6 * em > place.y + place.h) break;
     say(pen, easel, words, place.x, at, 'left', theme.soft);
+    at += line;
   }
 }
 

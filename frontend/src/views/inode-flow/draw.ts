@@ -31,7 +31,8 @@ export function drawAll(
   pen.fillRect(0, 0, layout.width, layout.height);
   drawAxis(pen, layout, drawing.frame, easel);
   for (const box of layout.lanes) {
-    const scene: Scene = { index: drawing.index, layout, box, lesson: drawing.lesson };
+    const { index, lesson, show } = drawing;
+    const scene: Scene = { index, layout, box, lesson, show };
     for (const band of box.bands) drawBand(pen, scene, band, easel);
     drawUnknown(pen, layout, box, easel);
     veil(pen, layout, box, easel);

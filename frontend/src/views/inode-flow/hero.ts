@@ -27,13 +27,18 @@ export function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): numbe
   return commonest(facts.map((fact) => fact.lives));
 }
 
-/** The inode that comes back on every lane, most often where it does so least; of equals the lowest. */
+/** Of inodes that come back equally often, one that does so early; then the lowest. */
+const tieBreak = 1e-4;
+
+/** The inode that comes back on every lane, most often where it does so least. */
 export function commonest(lanes: readonly Lives[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
   let best: { ino: number; times: number } | null = null;
   for (const ino of first.inos) {
-    const times = Math.min(...lanes.map((lives) => returns(lives, ino)));
+    const often = Math.min(...lanes.map((lives) => returns(lives, ino)));
+    const early = (first.byIno.get(ino) ?? []).filter((life) => life.early).length;
+    const times = often + early * tieBreak;
     if (best === null || times > best.times) best = { ino, times };
   }
   return best?.ino ?? null;

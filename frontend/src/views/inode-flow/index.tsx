@@ -53,6 +53,15 @@ function Swatch({ kind, theme, width = 30, height = 13 }: SwatchProps) {
       if (kind === 'reuse') {
         ctx.fillStyle = theme.gain;
         ctx.fillRect(s.width / 2 - 1.5, 0, 3, s.height);
+      } else if (kind === 'walker') {
+        ctx.strokeStyle = theme.ink;
+        ctx.lineWidth = 2;
+        ctx.setLineDash([6, 4]);
+        ctx.beginPath();
+        ctx.moveTo(1, middle);
+        ctx.lineTo(s.width - 1, middle);
+        ctx.stroke();
+        ctx.setLineDash([]);
       } else if (kind === 'runnable') {
         ctx.fillStyle = look.narrow;
         ctx.fillRect(1, middle - 1, s.width - 2, 2);
@@ -76,15 +85,15 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const bands: Readonly<Record<string, readonly string[]>> = {
     inode: ['alive', 'queued', 'free', 'shadow', 'early'],
     inodes: ['alive', 'queued', 'shadow', 'early'],
-    flow: ['alive', 'shadow', 'early'],
-    queue: ['batch', 'worker_wait'],
+    flow: scene.workload === 'removal' ? ['alive', 'shadow'] : ['alive', 'shadow', 'early'],
+    queue: ['listed', 'taken', 'batch', 'worker_wait'],
     worker: ['batch', 'worker_wait'],
   };
   const wanted = new Set(scene.focus);
   for (const part of scene.show) for (const kind of bands[part] ?? []) wanted.add(kind);
   if (scene.focus.includes('reuse')) wanted.add('reuse');
   wanted.add('gp');
-  if (wanted.has('wait_gp')) wanted.delete('worker_wait');
+  if (scene.show.includes('queue') && scene.arms.includes('call-rcu')) wanted.add('rcu');
   return lesson.kinds.filter((kind) => wanted.has(kind.name));
 }
 
@@ -105,7 +114,7 @@ export const view: ViewKind = {
   counts,
   legend,
   panels: {
-    sweep: { title: 'Files a second against batch', evidence: 'measured', Body: SweepPanel },
+    sweep: { title: 'Files a second against batch', evidence: 'counted', Body: SweepPanel },
   },
   Swatch,
   Canvas: InodeCanvas,

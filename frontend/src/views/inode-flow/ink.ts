@@ -59,10 +59,16 @@ export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
         border: mix(theme.mechanism, paper, 0.6),
         ink,
       };
+    case 'walker':
+      return flat(paper, theme.soft);
     case 'early':
       return hatched(theme.hazard, 0.2, 'backslash');
     case 'reuse':
       return flat(theme.gain, null, paper);
+    case 'listed':
+      return flat(mix(theme.work, paper, 0.62), null);
+    case 'taken':
+      return flat(mix(theme.work, paper, 0.26), null);
     case 'gp':
       return flat(mix(theme.mechanism, paper, 0.26), mix(theme.mechanism, paper, 0.55));
     case 'rcu':

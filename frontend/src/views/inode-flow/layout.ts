@@ -54,6 +54,8 @@ export interface Layout extends Laid {
   readonly playheadX: number;
   /** There is room for words at the left. */
   readonly margin: boolean;
+  /** The longest queue of all lanes: queues are drawn to one scale. */
+  readonly deepest: number;
 }
 
 /** XFS_INODEGC_MAX_BACKLOG of 6.1: four chunks of 64 inodes. */
@@ -79,9 +81,10 @@ const axisHeight = 30;
 const headRoom = 28;
 const mostStretch = 2.4;
 
-/** Height of a row of the weave: whole pixels, so that rows are equal. */
+/** Height of a row of the weave: whole pixels where there is room, so that rows are equal. */
 export function pitchIn(band: Band, rows: number): number {
-  return Math.max(1, Math.floor(band.height / Math.max(1, rows)));
+  const pitch = band.height / Math.max(1, rows);
+  return pitch < 1 ? pitch : Math.floor(pitch);
 }
 
 function shown(name: BandName, show: readonly string[] | undefined): boolean {
@@ -164,6 +167,34 @@ function gapOf(lanes: number): number {
   return lanes > 3 ? gaps[1] : gaps[0];
 }
 
+function heightOf(plan: Plan, factor: number): number {
+  return Math.round(plan.natural * Math.max(leastSqueeze, 1 + plan.stretch * factor));
+}
+
+/** Below this the weave goes, if the enlarged inode can stay: better one thing that can be read. */
+const crowded = -0.5;
+const leastSqueeze = 0.3;
+
+/** The bands, and by how much those that can are stretched or squeezed so that all lanes fill the room. */
+function fitted(
+  queues: readonly Queues[],
+  show: readonly string[] | undefined,
+  em: number,
+  room: number,
+): { readonly plans: readonly (readonly Plan[])[]; readonly factor: number } {
+  const plans = queues.map((one) => plansOf(show, one, em, queues.length));
+  const all = plans.flat();
+  const natural = all.reduce((sum, p) => sum + p.natural + gapOf(queues.length), 0);
+  const weight = all.reduce((sum, p) => sum + p.natural * p.stretch, 0);
+  const factor = weight === 0 ? 0 : Math.min((room - natural) / weight, mostStretch - 1);
+  const names = new Set(all.map((p) => p.name));
+  if (factor < crowded && names.has('inode') && names.has('inodes')) {
+    const fewer = [...names].filter((name) => name !== 'inodes');
+    return fitted(queues, fewer, em, room);
+  }
+  return { plans, factor };
+}
+
 export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: number): Layout {
   const { index, frame, size, lesson, show } = drawing;
   const em = fontSize / 13;
@@ -171,12 +202,10 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
   const left = Math.round((margin ? 122 : 14) * em);
   const right = size.width - 14;
   const nsPerPx = frame.span / Math.max(1, right - left);
-  const natural = naturalHeight(index, lesson, show, headerHeight, fontSize);
-  const spare = Math.max(0, size.height - natural);
   const facts = index.lanes.map((lane) => ({ lane, ...lifeOf(index, lane, lesson) }));
-  const plans = facts.map((f) => plansOf(show, f.queues, em, index.lanes.length));
-  const weight = plans.flat().reduce((sum, p) => sum + p.natural * p.stretch, 0);
-  const factor = weight === 0 ? 0 : Math.min(spare / weight, mostStretch - 1);
+  const queues = facts.map((fact) => fact.queues);
+  const fixed = (headRoom + axisHeight) * em + facts.length * (headerHeight + 8);
+  const { plans, factor } = fitted(queues, show, em, size.height - fixed);
   const hero = heroOf(drawing, facts);
   const lives = facts.map((fact) => fact.lives);
   const rows = rowsOf(lives, hero);
@@ -187,7 +216,7 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
     y += headerHeight + 6;
     const bodyTop = y;
     const bands = plans[i]!.map((plan): Band => {
-      const height = Math.round(plan.natural * (1 + plan.stretch * factor));
+      const height = heightOf(plan, factor);
       const band = { name: plan.name, top: y, height, cpu: plan.cpu };
       y += height + gap;
       return band;
@@ -209,6 +238,7 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
   return {
     ...{ lanes, left, right, width: size.width, height: size.height, top: headRoom * em },
     ...{ axisY: y, nsPerPx, fontSize, em, revealX, playheadX, margin },
+    deepest: Math.max(0, ...facts.map((fact) => fact.queues.deepest)),
   };
 }
 

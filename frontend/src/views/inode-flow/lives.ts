@@ -222,7 +222,7 @@ export function endangered(life: Life, t: number): boolean {
   return life.early && t >= life.born && t < dangerEnd(life);
 }
 
-/** Until when readers of the life before may look at this one. */
+/** Until when readers of the life before may look at what the inode is now. */
 export function dangerEnd(life: Life): number {
-  return life.before === null ? life.born : Math.min(life.before.shadowEnd, life.next);
+  return life.before?.shadowEnd ?? life.born;
 }

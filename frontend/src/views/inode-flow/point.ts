@@ -29,7 +29,7 @@ function shapesOf(at: At, band: Band): readonly Shape[] {
     case 'worker':
       return workerShapes(at, band, band.top, band.height).reverse();
     case 'queue': {
-      const parts = queueParts(at.box, band, at.layout.em);
+      const parts = queueParts(at.layout, at.box, band);
       return workerShapes(at, band, parts.stripTop - 4, parts.strip + 8).reverse();
     }
     case 'inode': {

@@ -122,6 +122,8 @@ export interface HeroShapes {
   readonly dangers: readonly Shape[];
   /** Safe beginnings of a next life. */
   readonly safe: readonly Shape[];
+  /** Readers that could have been: from before the letting go to the end of the shadow. */
+  readonly walkers: readonly Shape[];
   readonly lifeTop: number;
   readonly lifeHeight: number;
   readonly shadowTop: number;
@@ -138,6 +140,7 @@ export function heroShapes(at: At, band: Band): HeroShapes {
     shadows: [] as Shape[],
     dangers: [] as Shape[],
     safe: [] as Shape[],
+    walkers: [] as Shape[],
   };
   const width = (layout.right - layout.left) * layout.nsPerPx;
   const all = box.hero === null ? [] : (box.lives.byIno.get(box.hero) ?? []);
@@ -146,12 +149,30 @@ export function heroShapes(at: At, band: Band): HeroShapes {
     found.states.push(...statesOf(at, life, band.top, lifeHeight));
     const shadow = shadowOf(at, life, nth, shadowTop, shadowHeight);
     if (shadow !== null) found.shadows.push(shadow);
+    const walker = shadow === null || life.next === never ? null : walkerOf(at, life, shadow);
+    if (walker !== null) found.walkers.push(walker);
     const danger = dangerOf(at, life, nth, shadowTop, shadowHeight);
     if (danger !== null) found.dangers.push(danger);
     const safe = safeOf(at, life, band.top, lifeHeight);
     if (safe !== null) found.safe.push(safe);
   }
   return { ...found, lifeTop: band.top, lifeHeight, shadowTop };
+}
+
+/** Share of a life for which the reader that could have been is drawn before the letting go. */
+const before = 0.12;
+
+/** Modelled: somebody who found the inode shortly before it was let go, and walks as long as RCU lets him. */
+function walkerOf(at: At, life: Life, shadow: Shape): Shape | null {
+  const t0 = Math.max(
+    life.born,
+    life.queued - (at.layout.right - at.layout.left) * at.layout.nsPerPx * before * 0.2,
+  );
+  if (!Number.isFinite(t0) || life.shadowEnd === never) return null;
+  const [x0, x1] = span(at, t0, life.shadowEnd);
+  const mark = markOf(at, 'walker', life.queuedId, life.ino, t0, life.shadowEnd);
+  const words = ['a reader that could have been'];
+  return { kind: 'walker', x0, x1, y: shadow.y, h: shadow.h, mark, words };
 }
 
 /** A second life that began after its shadow: a mark at its begin. */

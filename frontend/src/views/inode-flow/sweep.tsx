@@ -73,7 +73,7 @@ export function ourLines(
   });
 }
 
-const box = { width: 340, height: 250, left: 46, right: 16, top: 12, bottom: 34 };
+const box = { width: 288, height: 250, left: 52, right: 18, top: 22, bottom: 42 };
 const range = { batch: [0.8, 1400], rate: [400, 32000] } as const;
 
 function scale([low, high]: readonly [number, number], from: number, to: number) {
@@ -159,14 +159,14 @@ function Axes() {
         </g>
       ))}
       {[1, 8, 32, 256, 1024].map((batch) => (
-        <text key={batch} x={x(batch)} y={box.height - 16} textAnchor="middle">
+        <text key={batch} x={x(batch)} y={box.height - 24} textAnchor="middle">
           {formatCount(batch)}
         </text>
       ))}
-      <text x={box.width - box.right} y={box.height - 2} textAnchor="end">
-        batch
+      <text x={(box.left + box.width) / 2} y={box.height - 6} textAnchor="middle">
+        files in a batch
       </text>
-      <text x={2} y={11}>
+      <text x={2} y={12}>
         files/s
       </text>
     </g>

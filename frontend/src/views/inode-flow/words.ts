@@ -15,7 +15,7 @@ import { kindAt, lifeOf, limitOf } from './layout.ts';
 import { type Life, type Lives, lifeAt, never, stateAt } from './lives.ts';
 import { describe } from './point.ts';
 import { stepAt } from './queues.ts';
-import { agesIn, tallyOf } from './tally.ts';
+import { agesIn, populationAt, tallyOf } from './tally.ts';
 
 type PerLane = (see: Seen) => string;
 
@@ -149,14 +149,24 @@ const dam = perLane(({ index, lane, lives, lesson, name, t }) => {
 const ages = perLane(({ lane, lives, name, t, from }) => {
   const { ages: old, shadows } = agesIn(lives, from, t);
   const tally = tallyOf(lane, lives, t, from);
-  if (old.length < 5) return `on ${name} too few inodes have come back in this window to tell.`;
+  if (old.length < 5) {
+    const { free } = populationAt(lives, t);
+    if (free.length === 0) return `on ${name} no inode is free yet, and none has come back.`;
+    const shaded = free.filter((one) => t < one.shadowEnd).length;
+    const still = shaded === 0 ? 'none is' : `${formatCount(shaded)} are`;
+    return `on ${name} ${plural(free.length, 'inode')} are free, and ${still} in the shadow still.`;
+  }
   const age = formatNs(quantile(old, 0.5));
   const shadow = formatNs(quantile(shadows, 0.5));
   const waits =
     tally.gpWaits === 0
       ? ' Nobody waited.'
       : ` ${capital(times(tally.gpWaits))} somebody waited, ${formatNs(tally.gpWaitNs)} in all.`;
-  return `on ${name} inodes come back ${age} after they were let go (the median), and a shadow lasts ${shadow}.${tally.gpWaits >= 0 ? waits : ''}`;
+  const inside =
+    tally.early === 0
+      ? 'None came back inside it.'
+      : `${formatCount(tally.early)} of ${formatCount(tally.reused)} came back inside it.`;
+  return `on ${name} inodes come back ${age} after they were let go (the median), and a shadow lasts ${shadow}. ${inside}${waits}`;
 });
 
 /** What the wait buys: occasions at which a reader could have been harmed. */
