@@ -195,17 +195,17 @@ test('sentences, counts and answers come from the events', () => {
   const index = runOf({ before: [...before, ...before.slice(6)], after: [...bitmap, ...third] });
   const say = (name: string, events: number) => sentences[name]!(index, after(events), wallLesson);
   expect(say('call', before.length)).toContain(
-    'Call 1 on list walk made 9 visits, 3 memcgs times 3 shrinkers',
+    'Call 1 with the list walk made 9 visits, 3 memcgs times 3 shrinkers',
   );
   expect(say('first', bitmap.length)).toContain('Of 14 visits 6 were second looks');
   expect(say('bits', 6)).toContain(
-    'On list walk 8 bits are set: 2 for an object, 6 since the maps grew',
+    'With the list walk 8 bits are set: 2 for an object, 6 since the maps grew',
   );
   expect(counts(index, after(before.length), wallLesson).rows.get('before')?.[0]).toBe('9');
   const prediction = { bounds: [1, 8], choices: ['a', 'b', 'c'], arms: ['after', 'before'] };
   const first = answers['visits_first']!(index, prediction as never, wallLesson);
   expect(first?.choice).toBe(2);
-  expect(first?.words).toContain('14 visits on bitmap, 9 on list walk');
+  expect(first?.words).toContain('14 visits with the bitmap, 9 with the list walk');
   expect(answers['visits_third']!(index, prediction as never, wallLesson)).toBeNull();
   expect(table(index, after(before.length), wallLesson).length).toBeLessThanOrEqual(50);
   expect(table(index, after(before.length), wallLesson).at(-1)?.what).toMatch(/nothing freed/);

@@ -43,7 +43,7 @@ function perLane(say: (now: Now) => string): Sentence {
     nowOf(index, frame, lesson)
       .map((now) =>
         now.t > now.lane.watermark && !now.lane.ended
-          ? `On the ${now.name} kernel nothing is known yet of this moment.`
+          ? `With the ${now.name} nothing is known yet of this moment.`
           : say(now),
       )
       .filter((words) => words !== '')
@@ -64,7 +64,7 @@ function memcgs({ wall }: Now): number {
 /** "In its third call the list walk has made 4,332 visits: 57 memcgs times 76 shrinkers. 4,275 were in vain." */
 function call(now: Now): string {
   const { n, name, wall } = now;
-  if (n[Count.call] === 0) return `On ${name} no call of drop_caches has begun yet.`;
+  if (n[Count.call] === 0) return `With the ${name} no call of drop_caches has begun yet.`;
   const visits = n[Count.visits]!;
   const over = n[Count.ended]! > 0;
   const vain = n[Count.vain]!;
@@ -77,8 +77,8 @@ function call(now: Now): string {
       ? `, ${pass > 1 ? `${pass} passes of ` : ''}${formatCount(memcgs(now))} memcgs times ${formatCount(shrinkers)} shrinkers`
       : '';
   const begin = over
-    ? `Call ${n[Count.call]} on ${name} made ${countWords(visits, 'visit')}${area}`
-    : `Call ${n[Count.call]} on ${name} has made ${countWords(visits, 'visit')} so far`;
+    ? `Call ${n[Count.call]} with the ${name} made ${countWords(visits, 'visit')}${area}`
+    : `Call ${n[Count.call]} with the ${name} has made ${countWords(visits, 'visit')} so far`;
   const share = visits === 0 ? '' : `, ${vain === 0 ? 'none' : formatCount(vain)} in vain`;
   const gain = freed > 0 ? ` It freed ${few(freed, 'object')}.` : ' It freed nothing for them.';
   return `${begin}${share}.${over ? gain : ''}${bound(now)}`;
@@ -98,7 +98,7 @@ function bits(now: Now): string {
   const read = wall.tape.readsMap
     ? ' Only those are visited.'
     : ' Nobody reads them; the walk calls every shrinker.';
-  return `On ${name} ${few(set, 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
+  return `With the ${name} ${few(set, 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
 }
 
 /** What the guest's memory said. Its time has an error: bits that changed within it explain a difference. */
@@ -128,7 +128,7 @@ function first(now: Now): string {
       ? ' The maps had room for all, so they did not grow: this guest has run it before.'
       : '';
   const again = n[Count.again]! > 0 ? n[Count.again]! : n[Count.cleared]!;
-  return `${name[0]!.toUpperCase()}${name.slice(1)} began call ${n[Count.call]} with ${few(found.bitsBefore, 'bit')} set. Of ${countWords(n[Count.visits]!, 'visit')} ${formatCount(again)} were second looks at what was just cleared.${grown}${bound(now)}`;
+  return `The ${name} began call ${n[Count.call]} with ${few(found.bitsBefore, 'bit')} set. Of ${countWords(n[Count.visits]!, 'visit')} ${formatCount(again)} were second looks at what was just cleared.${grown}${bound(now)}`;
 }
 
 /** "8 containers made a file where shrinker 20 stands, which set their bit; 0 of these are still set." */
@@ -147,8 +147,8 @@ function touched(now: Now): string {
   const ids = list([...new Set(all.map(({ id }) => shrinkerName(lane, id, t)))].slice(0, 3));
   const lit =
     all.length === 0
-      ? `On ${name} no container has a bit beside the one of the cgroup filesystem.`
-      : `On ${name} ${countWords(all.length, 'container')} made a file, which set a bit for ${ids}; ${on === all.length ? 'all' : on === 0 ? 'none' : formatCount(on)} of them ${on === 1 ? 'is' : 'are'} set now.`;
+      ? `With the ${name} no container has a bit beside the one of the cgroup filesystem.`
+      : `With the ${name} ${countWords(all.length, 'container')} made a file, which set a bit for ${ids}; ${on === all.length ? 'all' : on === 0 ? 'none' : formatCount(on)} of them ${on === 1 ? 'is' : 'are'} set now.`;
   if (n[Count.call] === 0) return lit;
   const over = n[Count.ended]! > 0;
   const freed = few(n[Count.freed]!, 'object');
@@ -161,11 +161,11 @@ function price(now: Now): string {
   const { n, name, wall } = now;
   const sets = few(n[Count.sets]!, 'time');
   if (!wall.tape.readsMap) {
-    return `On ${name} a bit was set ${sets}, and nothing hangs on it: each of its ${countWords(n[Count.visits]!, 'visit')} would be made without.`;
+    return `With the ${name} a bit was set ${sets}, and nothing hangs on it: each of its ${countWords(n[Count.visits]!, 'visit')} would be made without.`;
   }
   const again = Math.max(n[Count.again]!, 0);
   const cleared = n[Count.cleared]!;
-  return `On ${name} a bit was set ${sets} for an object; in this call ${formatCount(cleared)} were cleared, and ${formatCount(again)} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
+  return `With the ${name} a bit was set ${sets} for an object; in this call ${formatCount(cleared)} were cleared, and ${formatCount(again)} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
 }
 
 /** Visits of the same call beside memcgs and shrinkers: area against set bits. */
@@ -176,7 +176,7 @@ const growth: Sentence = (index, frame, lesson) => {
     const { n, name } = now;
     const took =
       n[Count.ended]! > 0 ? `, over after ${formatNs(n[Count.ended]! - n[Count.began]!)}` : '';
-    return `${name} ${countWords(n[Count.visits]!, 'visit')}${took}`;
+    return `the ${name} has made ${countWords(n[Count.visits]!, 'visit')}${took}`;
   });
   const wide = nows[0]!;
   const size = `${formatCount(memcgs(wide))} memcgs and ${formatCount(wide.n[Count.shrinkers]!)} shrinkers`;
@@ -206,7 +206,7 @@ function visitsIn(number: number): Answerer {
     if (!one || !other || other.visits === 0) return null;
     const ratio = one.visits / other.visits;
     const [a, b] = lanes.map((lane) => armTitle(lesson, lane!));
-    const words = `Call ${number} made ${formatCount(one.visits)} visits on ${a}, ${formatCount(other.visits)} on ${b}: ${forTen(ratio)} for ten.`;
+    const words = `Call ${number} made ${formatCount(one.visits)} visits with the ${a}, ${formatCount(other.visits)} with the ${b}: ${forTen(ratio)} for ten.`;
     return { value: ratio * 10, choice: choiceOf(prediction, ratio * 10), words };
   };
 }
