@@ -9,11 +9,11 @@ import { lostIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import type { Drawing } from '../types.ts';
+import { type Cells, Count } from './cells.ts';
 import { Sprites } from './faces.ts';
 import { cellBox, type LaidWall, type WallLayout } from './layout.ts';
 import { cellOf, countWords } from './marks.ts';
 import { gridSize, rowTop, WallImage } from './paint.ts';
-import { type Cells, Count } from './tape.ts';
 import { type Wall, wallOf } from './wall.ts';
 
 const images = new WeakMap<Wall, WallImage>();

@@ -3,7 +3,7 @@
 
 import type { Theme } from '../../base/theme.ts';
 import { mix } from '../paints.ts';
-import { Seen } from './tape.ts';
+import { Seen } from './cells.ts';
 
 /** Kinds of the lesson that a cell can be. Their place here is their number in a code. */
 export const faces = [

@@ -7,9 +7,10 @@ import { laneOf } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Mark, Nanos, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { Bit, type Cells, Count, rootRow } from './cells.ts';
 import { type Face, faceOf, facesOf } from './faces.ts';
 import { memcgName, shrinkerName } from './names.ts';
-import { Bit, type Cells, Count, rootRow, type Tape } from './tape.ts';
+import type { Tape } from './tape.ts';
 import { type Wall, wallOf } from './wall.ts';
 
 /** A row and a column as the id of a mark. */

@@ -3,7 +3,8 @@
 
 import type { LaneIndex, Nanos } from '../../derive/types.ts';
 import { sampleAt } from '../../store/samples.ts';
-import { rootRow, type Tape } from './tape.ts';
+import { rootRow } from './cells.ts';
+import type { Tape } from './tape.ts';
 
 /** "container 41", "the containers' parent", "the root cgroup". */
 export function memcgName(tape: Tape, row: number): string {

@@ -2,8 +2,8 @@
 /** The wall as an image: a few pixels a cell, kept from frame to frame; only cells that changed are written. */
 
 import type { Frame } from '../../derive/types.ts';
+import { type Cells, Count, rootRow, Seen } from './cells.ts';
 import { absentCode, codeTable, glowLevels, type Sprites, Tone, toneStep } from './faces.ts';
-import { type Cells, Count, rootRow, Seen } from './tape.ts';
 import type { Wall } from './wall.ts';
 
 export interface Grid {

@@ -15,13 +15,13 @@ import {
 import { lightTheme } from '../../base/theme.ts';
 import { namedTiles } from '../paints.ts';
 import { hitWalls, layoutOf } from './artist.ts';
+import { Count } from './cells.ts';
 import { costOf, guide, merged, parseCosts } from './cost.ts';
 import { drawWalls } from './draw.ts';
 import { faces } from './faces.ts';
 import { cellBox } from './layout.ts';
 import { cellOf, stepFrom } from './marks.ts';
 import { codesOf } from './paint.ts';
-import { Count } from './tape.ts';
 import { table } from './twin.ts';
 import { wallOf } from './wall.ts';
 import { answers, counts, sentences } from './words.ts';

@@ -7,7 +7,8 @@
 import { firstAbove } from '../../base/search.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { type Cells, Count, Tape } from './tape.ts';
+import { type Cells, Count } from './cells.ts';
+import { Tape } from './tape.ts';
 
 /** Points from one keyframe to the next. */
 const stretch = 16_384;

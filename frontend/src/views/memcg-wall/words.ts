@@ -10,10 +10,10 @@ import { armTitle, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { sampleAt } from '../../store/samples.ts';
 import type { Answerer, Counts, Sentence } from '../types.ts';
+import { Bit, type Cells, Count } from './cells.ts';
 import { countWords } from './marks.ts';
 import { touches } from './moments.ts';
 import { shrinkerName } from './names.ts';
-import { Bit, type Cells, Count } from './tape.ts';
 import { type Call, type Wall, wallOf } from './wall.ts';
 
 interface Now {
