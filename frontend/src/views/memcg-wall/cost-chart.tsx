@@ -5,7 +5,7 @@ import type { Theme } from '../../base/theme.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { type CostPoint, guide, type Measure, references, scalesOf } from './cost.ts';
 
-const frame = { width: 296, height: 236, left: 44, right: 10, top: 12, bottom: 34 };
+const frame = { width: 296, height: 236, left: 54, right: 10, top: 12, bottom: 34 };
 
 interface ChartProps {
   readonly points: readonly CostPoint[];

@@ -194,6 +194,10 @@ function drawWords(
     y += line;
   };
   if (unknown) return;
+  if (wall.tape.length === 0) {
+    say('no events of this lane are here', fontSize, 400, theme.soft);
+    return;
+  }
   if (n[Count.call] === 0) {
     say(`no ${lesson.operation.name} yet`, fontSize, 400, theme.soft);
     y += line;
