@@ -17,13 +17,17 @@ interface Row {
 }
 
 async function counted(page: Page, arm: string): Promise<Row> {
-  const cells = await page.getByTestId('counts').locator(`tr[data-arm=${arm}] td`).allTextContents();
-  const [scans, visited, freed, kept] = cells.map((text) => Number(text.replace(/[^\d.]/g, '')));
-  return { scans: scans!, visited: visited!, freed: freed!, kept: kept! };
+  const cells = page.getByTestId('counts').locator(`td[data-arm=${arm}]`);
+  // All cells of a lane at once: they change while it plays.
+  const all = await cells.evaluateAll((tds) =>
+    tds.map((td) => [td.getAttribute('data-head'), Number((td.textContent ?? '').replaceAll(',', ''))] as const),
+  );
+  const of = (head: string) => all.find(([name]) => name === head)?.[1] ?? Number.NaN;
+  return { scans: of('scans'), visited: of('visited'), freed: of('freed'), kept: of('kept') };
 }
 
 async function back(page: Page, steps: number): Promise<void> {
-  for (let i = 0; i < steps; i++) await page.getByRole('button', { name: 'back' }).click();
+  for (let i = 0; i < steps; i++) await page.getByTestId('step-back').click();
 }
 
 // Recordings first: once something ran live, the page shows that.
