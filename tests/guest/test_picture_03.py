@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lesson 03's picture on live guests: what it draws is reckoned here once more, from the same points.
+"""Lesson 03's picture on live guests: what it draws is reckoned once more, from the same points.
 
 The picture knows a shadow by its grace periods: from the letting go of an inode to the end of the
 first one that began after it. The kernel itself says at each reuse whether the grace period had

@@ -68,8 +68,11 @@ const life: Sentence = (index, frame, lesson) => {
 function lifeWords(now: Life, t: number): string {
   const { before } = now;
   switch (stateAt(now, t)) {
-    case 'queued':
-      return `was unlinked ${formatNs(t - now.queued)} ago and waits for the worker. An old reader may still look at it.`;
+    case 'queued': {
+      const reader =
+        t < now.shadowEnd ? 'An old reader may still look at it.' : 'Its grace period is over.';
+      return `was unlinked ${formatNs(t - now.queued)} ago and waits for the worker. ${reader}`;
+    }
     case 'free': {
       const inside = t < now.shadowEnd;
       const shadow = inside
