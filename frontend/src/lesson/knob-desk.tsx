@@ -13,6 +13,7 @@ import {
   withArm,
   withClock,
   withParam,
+  withWorkload,
 } from './knobs.ts';
 
 export interface ArmState {
@@ -168,7 +169,7 @@ export function KnobDesk(props: Props) {
               <select
                 id={`${panel}-w`}
                 value={knobs.workload}
-                onChange={(e) => onKnobs({ ...knobs, workload: e.target.value })}
+                onChange={(e) => onKnobs(withWorkload(lesson, knobs, e.target.value))}
               >
                 {Object.entries(lesson.workloads).map(([name, w]) => (
                   <option key={name} value={name}>

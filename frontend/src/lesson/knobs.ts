@@ -27,12 +27,23 @@ export function firstKnobs(lesson: Lesson): Knobs {
 
 /** A scene sets its arms, its workload and its params; every other knob stays where the viewer left it. */
 export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
+  const base = withWorkload(lesson, now, workloadFor(lesson, now, scene));
   return settled(lesson, {
-    ...now,
+    ...base,
     arms: scene.arms,
-    workload: workloadFor(lesson, now, scene),
-    params: { ...firstKnobs(lesson).params, ...keepBoot(lesson, now), ...scene.params },
+    params: { ...firstKnobs(lesson).params, ...keepBoot(lesson, base), ...scene.params },
   });
+}
+
+/**
+ * A workload that listens needs the wall clock: on the count clock nothing comes in while a guest runs, and idle time
+ * is skipped.
+ */
+export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knobs {
+  const listens = (name: string) => lesson.workloads[name]?.input === true;
+  const next = { ...now, workload };
+  if (listens(workload)) return withClock(lesson, next, 'wall');
+  return listens(now.workload) ? withClock(lesson, next, lesson.clock) : next;
 }
 
 /** Where no step speaks of a workload, the viewer's choice stays. */

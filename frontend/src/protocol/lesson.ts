@@ -44,6 +44,8 @@ const workload = z.object({
   title: z.string(),
   summary: z.string(),
   run: z.string().default(''),
+  /** It listens to what a viewer says while it runs. */
+  input: z.boolean().default(false),
 });
 
 const kind = z.object({
