@@ -87,3 +87,18 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   await picture.click({ position: { x: box.width * 0.9, y: box.height * 0.6 } });
   await expect(page.getByTestId('questions')).toContainText('Its bit is not set');
 });
+
+test('a touched file lights a bit while the guest runs', async ({ page }) => {
+  test.setTimeout(runMs);
+  await page.goto('/?lesson=01-shrinker-bitmaps&step=touch');
+  await page.getByTestId('run').click();
+  await expect(page.getByTestId('act-touch')).toBeEnabled({ timeout: runMs });
+  // Five calls come first; a touch before them would be taken for one of the set-up.
+  await expect.poll(async () => number(await page.getByTestId('ops-after').textContent()), { timeout: 60_000 }).toBe(5);
+  await page.getByTestId('act-touch-value').fill('20');
+  await page.getByTestId('act-touch').click();
+  const sentence = page.getByTestId('sentence');
+  await expect(sentence).toContainText('1 container made a file, which set a bit for shrinker', { timeout: 20_000 });
+  await expect(sentence).toContainText('it is set now');
+  await page.getByRole('button', { name: 'stop' }).click();
+});

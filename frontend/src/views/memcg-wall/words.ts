@@ -145,10 +145,14 @@ function touched(now: Now): string {
   const all = [...pairs.values()];
   const on = all.filter(({ row, id }) => set(id, row)).length;
   const ids = list([...new Set(all.map(({ id }) => shrinkerName(lane, id, t)))].slice(0, 3));
+  const still =
+    all.length === 1
+      ? `it is ${on === 1 ? '' : 'not '}set now`
+      : `${on === all.length ? 'all' : on === 0 ? 'none' : formatCount(on)} of them ${on === 1 ? 'is' : 'are'} set now`;
   const lit =
     all.length === 0
       ? `With the ${name} no container has a bit beside the one of the cgroup filesystem.`
-      : `With the ${name} ${countWords(all.length, 'container')} made a file, which set a bit for ${ids}; ${on === all.length ? 'all' : on === 0 ? 'none' : formatCount(on)} of them ${on === 1 ? 'is' : 'are'} set now.`;
+      : `With the ${name} ${countWords(all.length, 'container')} made a file, which set a bit for ${ids}; ${still}.`;
   if (n[Count.call] === 0) return lit;
   const over = n[Count.ended]! > 0;
   const freed = few(n[Count.freed]!, 'object');
