@@ -99,7 +99,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
   });
 
   await test.step('an entry is as large as the guest says', async () => {
-    const bytes = (arm: string) => page.getByTestId('price').locator(`tr[data-arm=${arm}] td`).first();
+    const bytes = (arm: string) => page.getByTestId('price').locator(`td[data-arm=${arm}][data-head="bytes an entry"]`);
     await expect(bytes('stock')).toHaveText('40');
     await expect(bytes('evictable-list')).toHaveText('56');
   });

@@ -25,10 +25,12 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
   );
   const rows = measured?.rows ?? [];
   const unit = rows[0]?.unit ?? `${lesson.operation.plural}/s`;
+  // A rate names its operation; a time does not.
+  const what = unit.endsWith('/s') ? unit : `${lesson.operation.name}, ${unit}`;
   return (
     <section className="panel" aria-label="Measured" data-testid="measured">
       <h3 className="eyebrow">
-        {unit}, {better(unit)} is better <span className="evidence">measured</span>
+        {what}, {better(unit)} is better <span className="evidence">measured</span>
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>
             recorded {day(measured.at)}

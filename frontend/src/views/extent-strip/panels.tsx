@@ -3,12 +3,13 @@
 
 import { type CSSProperties, useCallback, useEffect, useRef, useState } from 'react';
 import { formatCount, formatFigure } from '../../base/units.ts';
-import { useLines, useMeasured } from '../../store/hooks.tsx';
+import type { MeasuredMessage } from '../../protocol/messages.ts';
+import { useLines, useMeasured, useStore } from '../../store/hooks.tsx';
 import type { Panel, PanelProps } from '../types.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawChart } from './chart.ts';
 import { perFreed } from './figures.ts';
-import { laneNow } from './now.ts';
+import { type LaneNow, laneNow } from './now.ts';
 import { sumsOf } from './scans.ts';
 import { listSteps } from './thread.ts';
 
@@ -65,67 +66,111 @@ function useCalm(subscribe: (listener: () => void) => () => void): void {
   }, [subscribe]);
 }
 
+/** A row of the price table; each says how its number was obtained. */
+interface PriceRow {
+  readonly head: string;
+  readonly evidence: 'counted' | 'measured';
+  readonly of: (arm: string) => string;
+}
+
+/** Bytes by arm, as each guest says them. The first lane's lines make it look again; so does every moment. */
+function useBytes(arms: readonly string[]): ReadonlyMap<string, number | null> {
+  const store = useStore();
+  useLines(arms[0] ?? '');
+  const run = store.shown();
+  return new Map(arms.map((arm) => [arm, said(run?.lane(arm).lines ?? [], 'entry_bytes')]));
+}
+
+function priceRows(
+  { runIndex, frame }: PanelProps,
+  bytes: ReadonlyMap<string, number | null>,
+  measured: MeasuredMessage | null,
+): PriceRow[] {
+  const told = new Map(
+    runIndex.lanes.map((lane) => [
+      lane.arm,
+      laneNow({ index: runIndex, frame: frame.get() }, lane),
+    ]),
+  );
+  const at = (of: (one: LaneNow) => string) => (arm: string) => {
+    const one = told.get(arm);
+    return one === undefined ? '–' : of(one);
+  };
+  const figure = (n: number | null | undefined, unit = '') =>
+    n == null ? '–' : `${formatFigure(n)}${unit}`;
+  const rows: PriceRow[] = [
+    { head: 'bytes an entry', evidence: 'counted', of: (arm) => figure(bytes.get(arm)) },
+    {
+      head: 'list changed',
+      evidence: 'counted',
+      of: at(({ lane, points }) => {
+        const steps = listSteps(lane, points);
+        return steps === null ? 'no list' : formatCount(steps);
+      }),
+    },
+    {
+      head: 'looks for each gain',
+      evidence: 'counted',
+      of: at(({ facts, now }) => perFreed(sumsOf(facts, 0, now.visits))),
+    },
+    {
+      head: 'freed so far',
+      evidence: 'counted',
+      of: at(({ facts, now }) => formatCount(sumsOf(facts, 0, now.visits).freed)),
+    },
+  ];
+  const times = measured?.rows.filter((row) => row.unit === 'us') ?? [];
+  if (measured === null || times.length === 0) return rows;
+  return [
+    ...rows,
+    {
+      head: 'time of a scan',
+      // On the count clock a time is counted instructions.
+      evidence: measured.clock === 'count' ? 'counted' : 'measured',
+      of: (arm) => figure(times.find((row) => row.arm === arm)?.ops_per_s_median, ' µs'),
+    },
+  ];
+}
+
 function Price(props: PanelProps) {
   useCalm(props.frame.subscribe);
   const { lesson, runIndex } = props;
   const shown = lesson.arms.filter((arm) => runIndex.lanes.some((lane) => lane.arm === arm.name));
+  const bytes = useBytes(shown.map((arm) => arm.name));
+  const rows = priceRows(props, bytes, useMeasured());
   return (
     <>
       <table className="table small" data-testid="price">
         <thead>
           <tr>
-            <th scope="col">arm</th>
-            <th scope="col" className="right">
-              bytes an entry
-            </th>
-            <th scope="col" className="right">
-              list changed
-            </th>
-            <th scope="col" className="right">
-              looks per gain
-            </th>
-            <th scope="col" className="right">
-              a scan
-            </th>
+            <td />
+            {shown.map((arm) => (
+              <th key={arm.name} scope="col" className="right">
+                {arm.title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody data-volatile>
-          {shown.map((arm) => (
-            <PriceRow key={arm.name} {...props} arm={arm.name} title={arm.title} />
+          {rows.map(({ head, evidence, of }) => (
+            <tr key={head}>
+              <th scope="row" title={evidence}>
+                {head}
+              </th>
+              {shown.map(({ name }) => (
+                <td key={name} className="right" data-arm={name} data-head={head}>
+                  {of(name)}
+                </td>
+              ))}
+            </tr>
           ))}
         </tbody>
       </table>
       <p className="small quiet">
-        Bytes are counted by the guest's own slab, the rest by events up to this moment. The time of
-        a scan is measured without tracing, where there is a measured table; this run was traced and
-        gives none.
+        Bytes: the guest's own slab. Time: untraced runs alone, with the knobs of the measured
+        table; this run was traced and gives none.
       </p>
     </>
-  );
-}
-
-function PriceRow({
-  arm,
-  title,
-  runIndex,
-  frame,
-}: PanelProps & { readonly arm: string; readonly title: string }) {
-  const bytes = said(useLines(arm), 'entry_bytes');
-  const row = useMeasured()?.rows.find((one) => one.arm === arm);
-  const lane = runIndex.lanes.find((one) => one.arm === arm);
-  if (lane === undefined) return null;
-  const told = laneNow({ index: runIndex, frame: frame.get() }, lane);
-  const steps = listSteps(lane, told.points);
-  const sums = sumsOf(told.facts, 0, told.now.visits);
-  const mean = row?.unit === 'us' ? row.ops_per_s_median : null;
-  return (
-    <tr data-arm={arm}>
-      <th scope="row">{title}</th>
-      <td className="right">{bytes === null ? '–' : formatCount(bytes)}</td>
-      <td className="right">{steps === null ? 'has none' : formatCount(steps)}</td>
-      <td className="right">{perFreed(sums)}</td>
-      <td className="right">{mean == null ? '–' : `${formatFigure(mean)} µs`}</td>
-    </tr>
   );
 }
 
