@@ -8,6 +8,7 @@ import json
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -165,3 +166,17 @@ def test_many_pages_open_one_recording_at_once(root: Path, tmp_path: Path, run_a
     assert first
     for other in pages[1:]:
         assert [m for m in other.seen if m["type"] == "batch"] == first
+
+
+def test_a_lesson_carries_its_recorded_tables_the_headline_first(
+    root: Path, tmp_path: Path
+) -> None:
+    with (
+        serving(real_app(tmp_path, root)) as address,
+        urlopen(f"http://{address}/api/lessons/03-inode-recycling", timeout=10) as answer,
+    ):
+        tables = json.load(answer)["measured"]
+    batches = [t["params"]["batch"] for t in tables if t["workload"] == "recycle"]
+    assert batches[0] == 32
+    assert len(set(batches)) == len(batches) >= 5
+    assert all(row["n"] >= 5 for table in tables for row in table["rows"])
