@@ -28,12 +28,14 @@ export function Preview({ slug, moving }: Props) {
   return (
     <div ref={box} className="preview" data-testid={`preview-${slug}`} inert>
       {seen && (
-        <Exhibit
-          slug={slug}
-          pick={(lesson) => lesson.scenes.find((s) => s.id === lesson.hero) ?? lesson.scenes[0]!}
-        >
-          {(shown) => <Still {...shown} moving={moving} />}
-        </Exhibit>
+        <div className="preview-picture">
+          <Exhibit
+            slug={slug}
+            pick={(lesson) => lesson.scenes.find((s) => s.id === lesson.hero) ?? lesson.scenes[0]!}
+          >
+            {(shown) => <Still {...shown} moving={moving} />}
+          </Exhibit>
+        </div>
       )}
     </div>
   );
