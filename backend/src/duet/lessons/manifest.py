@@ -293,7 +293,9 @@ class Scene(Strict):
     operation: int = Field(default=1, ge=1, description="the one that lanes are aligned at")
     focus: tuple[Name, ...] = Field(default=(), description="kinds in focus; others are muted")
     show: tuple[Name, ...] = Field(
-        default=(), description="knobs, patch, latency, measured, and parts of the view"
+        default=(),
+        description="knobs, patch, latency, measured, hold (each lane stands still after one "
+        "operation), and parts of the view",
     )
     sentence: Name = Field(default="none", description="the view knows the names")
     workload: Name | None = Field(default=None, description="default: the first")
