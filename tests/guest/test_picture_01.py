@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
+from xray_driver import Look, look
+
 from duet.lenses import Wanted
 from duet.lessons.load import load
-from xray_driver import Look, look
 
 pytestmark = pytest.mark.guest
 

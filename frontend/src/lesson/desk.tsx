@@ -2,6 +2,7 @@
 /** A lesson that is there: story, stage, side and transport, wired to the store and the playback. */
 
 import { useEffect, useMemo, useState } from 'react';
+import { isWait } from '../derive/query.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
@@ -507,7 +508,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         onBeat={playback.beat}
         onSpeed={playback.setSpeed}
         onAlign={(align) => playback.align(align, scene.operation)}
-        onLongWait={playback.nextLongWait}
+        onLongWait={lesson.kinds.some(isWait) ? playback.nextLongWait : null}
         onDivergence={playback.firstDivergence}
         onScope={playback.scope}
         onWords={acts.words}

@@ -30,7 +30,8 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
   return (
     <section className="panel" aria-label="Measured" data-testid="measured">
       <h3 className="eyebrow">
-        {what}, {better(unit)} is better <span className="evidence">measured</span>
+        {what}, {better(unit)} is better{' '}
+        <span className="evidence">{measured?.clock === 'count' ? 'counted' : 'measured'}</span>
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>
             recorded {day(measured.at)}

@@ -32,7 +32,8 @@ interface Props {
   readonly onBeat: (by: 1 | -1) => void;
   readonly onSpeed: (speed: number) => void;
   readonly onAlign: (align: Align) => void;
-  readonly onLongWait: () => void;
+  /** Null where nothing of the lesson waits. */
+  readonly onLongWait: (() => void) | null;
   readonly onDivergence: () => void;
   readonly onScope: () => void;
   readonly onWords: () => void;
@@ -136,15 +137,17 @@ export function Transport(props: Props) {
           </fieldset>
         </div>
         <div className="jump-row">
-          <button
-            type="button"
-            className="button"
-            disabled={empty}
-            onClick={props.onLongWait}
-            data-testid="long-wait"
-          >
-            next long wait
-          </button>
+          {props.onLongWait && (
+            <button
+              type="button"
+              className="button"
+              disabled={empty}
+              onClick={props.onLongWait}
+              data-testid="long-wait"
+            >
+              next long wait
+            </button>
+          )}
           <button
             type="button"
             className="button"
