@@ -65,9 +65,7 @@ def calls_of(run: Look) -> list[list[Pass]]:
     calls: list[list[Pass]] = []
     in_root = False
     for batch in run.batches["points"]:
-        for kind, *fields in zip(
-            *(batch.columns[c].tolist() for c in columns), strict=True
-        ):
+        for kind, *fields in zip(*(batch.columns[c].tolist() for c in columns), strict=True):
             a, b, c, d = (int(x) for x in fields)
             match names[kind]:
                 case "call":
