@@ -29,7 +29,7 @@ export function ActBar({ lesson, run, onAct }: Props) {
         />
       ))}
       <span className="small quiet" role="status">
-        {running ? 'both lanes get it at once' : 'possible while the run goes on'}
+        {running ? 'every lane gets it at once' : 'possible while the run goes on'}
       </span>
     </fieldset>
   );

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import msgpack
+import numpy as np
 
 from duet.stream import messages as m
-from duet.stream.codec import Packet, pack
+from duet.stream.codec import Packet, batch, pack
 from duet.stream.outbox import Outbox
 from duet.stream.runlog import RunLog
 
@@ -71,3 +72,15 @@ def test_a_late_page_gets_the_samples_and_the_loss_of_the_oldest() -> None:
     told = [msgpack.unpackb(packet.body) for packet in log.backlog()]
     assert told[0]["type"] == "gap" and told[0]["to_seq"] == told[1]["seq"] - 1
     assert told[-1]["seq"] == 7
+
+
+def test_samples_give_way_to_events() -> None:
+    """The next sample tells nearly the same; an event that is gone is gone."""
+    outbox = Outbox(max_bytes=6_000)
+    for seq in range(6):
+        outbox.put(sample(seq))
+        outbox.put(pack(batch("r", "a", "points", seq, 0.0, {"t_ns": np.zeros(60)})))
+    told = sent(outbox)
+    assert [tree["seq"] for tree in told if tree["type"] == "batch"] == list(range(6))
+    gaps = {tree["table"]: tree for tree in told if tree["type"] == "gap"}
+    assert set(gaps) == {"xray:shrinker-maps"}

@@ -3,7 +3,8 @@
 
 Of state (run, lane, rows, metrics, open, build) two wait per key at most: the oldest, so that a
 run is known before its batches come, and the latest, so that `done` comes after the last of
-them. Batches and lines drop oldest first, and what was dropped is told exactly, as a gap, before
+them. Samples of the x-ray drop before batches and lines do, since the next one tells nearly the
+same; within each the oldest goes first, and what was dropped is told exactly, as a gap, before
 anything later of that table. The rest (loss, errors) is never dropped; when only such packets
 fill the box, it is full.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 
-from duet.stream.codec import Key, Packet, Span, pack
+from duet.stream.codec import SAMPLES, Key, Packet, Span, pack
 from duet.stream.messages import Gap
 
 MAX_PACKETS = 2048
@@ -40,6 +41,7 @@ class Outbox:
         self._backlog: deque[Packet] = deque()
         self._live: OrderedDict[int, Packet] = OrderedDict()
         self._states: dict[Key, list[int]] = {}
+        self._samples: deque[int] = deque()
         self._droppable: deque[int] = deque()
         self._gaps: OrderedDict[TableKey, Gap] = OrderedDict()
         self._promised: deque[Packet] = deque()
@@ -63,6 +65,7 @@ class Outbox:
         self._backlog = deque(backlog)
         self._live.clear()
         self._states.clear()
+        self._samples.clear()
         self._droppable.clear()
         self._gaps.clear()
         self._promised.clear()
@@ -88,7 +91,7 @@ class Outbox:
         self._count += 1
         self._bytes += len(packet.body)
         if packet.span is not None:
-            self._droppable.append(slot)
+            self._waiting(packet.span).append(slot)
         while self._count > self._max_packets or self._bytes > self._max_bytes:
             self._drop_oldest()
 
@@ -117,7 +120,7 @@ class Outbox:
             self._count -= 1
             self._bytes -= len(packet.body)
         if packet.span is not None:
-            self._droppable.popleft()
+            self._waiting(packet.span).popleft()
             gap = self._gaps.pop(_table(packet.span), None)
             if gap is not None:
                 self._promised.append(pack(gap))
@@ -128,10 +131,15 @@ class Outbox:
         self._gaps.clear()
         return gaps
 
+    def _waiting(self, span: Span) -> deque[int]:
+        """Where packets of this table wait to be dropped, oldest first."""
+        return self._samples if span.table.startswith(SAMPLES) else self._droppable
+
     def _drop_oldest(self) -> None:
-        if not self._droppable:
+        waiting = self._samples or self._droppable
+        if not waiting:
             raise OutboxFull
-        packet = self._live.pop(self._droppable.popleft())
+        packet = self._live.pop(waiting.popleft())
         self._count -= 1
         self._bytes -= len(packet.body)
         assert packet.span is not None
