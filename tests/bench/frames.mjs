@@ -121,8 +121,12 @@ async function main() {
   const cells = await page.evaluate(
     () => window.duet.index()?.lanes.reduce((sum, lane) => sum + lane.points.length, 0) ?? 0,
   );
-  const shown = await page.evaluate(() => Number(document.querySelector('[data-cells]')?.dataset.cells ?? 0));
-  const size = `, ${shown || '?'} cells, ${cells} points`;
+  // Memcgs times shrinkers of each wall, as the x-ray counted them.
+  const shown = await page.evaluate(() => {
+    const facts = window.duet.index()?.lanes.map((lane) => lane.samples('shrinker-maps').at(-1)?.facts) ?? [];
+    return Math.max(0, ...facts.map((f) => (f === undefined ? 0 : (f.memcgs + 1) * f.shrinkers)));
+  });
+  const size = `, ${shown || '?'} cells a wall, ${cells} points`;
   await measured(page, `${lesson} ${step}, recorded, at the step's own speed`, size);
   await page.evaluate(() => {
     window.duet.player.do({ type: 'seek', moment: 0 });
