@@ -639,7 +639,18 @@ static unsigned int parse_count(const char *name, const char *text, unsigned lon
 static void parse_options(int argc, char **argv, struct options *options)
 {
 	enum {
-		DIR, FILES, WRITTEN, DELAYED, SCANS, NR, HOT, FIRST, VERIFY, TELL, SEEK, EVERY,
+		DIR,
+		FILES,
+		WRITTEN,
+		DELAYED,
+		SCANS,
+		NR,
+		HOT,
+		FIRST,
+		VERIFY,
+		TELL,
+		SEEK,
+		EVERY,
 		DROPS
 	};
 	static const struct option known[] = {
