@@ -2,6 +2,7 @@
 /** Lesson 04, end to end on live guests: the picture's own data, not only that there is a picture. */
 
 import { expect, type Page, test } from '@playwright/test';
+import { countsOf } from './counts.ts';
 
 /** Guests are emulated and share two cores with the browser. */
 const runMs = 150_000;
@@ -17,12 +18,7 @@ interface Row {
 }
 
 async function counted(page: Page, arm: string): Promise<Row> {
-  const cells = page.getByTestId('counts').locator(`td[data-arm=${arm}]`);
-  // All cells of a lane at once: they change while it plays.
-  const all = await cells.evaluateAll((tds) =>
-    tds.map((td) => [td.getAttribute('data-head'), Number((td.textContent ?? '').replaceAll(',', ''))] as const),
-  );
-  const of = (head: string) => all.find(([name]) => name === head)?.[1] ?? Number.NaN;
+  const of = await countsOf(page, arm);
   return { scans: of('scans'), visited: of('visited'), freed: of('freed'), kept: of('kept') };
 }
 

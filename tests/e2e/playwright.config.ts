@@ -7,6 +7,8 @@ import { defineConfig } from '@playwright/test';
 const port = Number(process.env['DUET_E2E_PORT'] ?? 8651);
 /** A second server whose guests have ring buffers of one page per CPU, so that events are really lost. */
 export const lossPort = port + 1;
+/** A third one, whose guests are switched off. */
+export const offlinePort = port + 2;
 const chromium = '/usr/bin/chromium';
 if (!existsSync(chromium)) throw new Error('Chromium was wanted at /usr/bin/chromium: run ./setup.sh dev.');
 
@@ -15,10 +17,11 @@ export default defineConfig({
   // Recordings first: once something ran live, the page shows that.
   projects: [
     { name: 'recorded', testMatch: 'recorded.spec.ts' },
+    { name: 'access', testMatch: 'access.spec.ts' },
+    { name: 'offline', testMatch: 'offline.spec.ts' },
     { name: 'live', testMatch: 'live.spec.ts' },
     // Each lesson with a picture, end to end on live guests.
     { name: 'lessons', testMatch: /lesson-\d+\.spec\.ts/ },
-    { name: 'access', testMatch: 'access.spec.ts' },
     { name: 'loss', testMatch: 'loss.spec.ts' },
   ],
   outputDir: '../../test-results',
@@ -36,12 +39,16 @@ export default defineConfig({
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     },
   },
-  webServer: [server(port, {}), server(lossPort, { DUET_BUFFER_KB: '4' })],
+  webServer: [
+    server(port, {}),
+    server(lossPort, { DUET_BUFFER_KB: '4' }),
+    server(offlinePort, {}, '--no-guests'),
+  ],
 });
 
-function server(at: number, env: Record<string, string>) {
+function server(at: number, env: Record<string, string>, more = '') {
   return {
-    command: `../../duet serve --port ${at}`,
+    command: `../../duet serve --port ${at} ${more}`,
     url: `http://127.0.0.1:${at}/api/health`,
     env: { DUET_SETUP: 'skip', ...env },
     timeout: 60_000,

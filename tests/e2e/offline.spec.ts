@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A reader without guests: the front page and every lesson with a picture, on recordings alone. */
+
+import { expect, test } from '@playwright/test';
+import { offlinePort } from './playwright.config.ts';
+
+const pictured = ['01-shrinker-bitmaps', '02-grace-periods', '03-inode-recycling', '04-extent-shrinker'];
+
+test.use({ baseURL: `http://127.0.0.1:${offlinePort}` });
+
+test('the front page shows each lesson in its recorded picture', async ({ page }) => {
+  await page.goto('/');
+  for (const slug of pictured) {
+    const card = page.getByTestId(`lesson-${slug}`);
+    await card.scrollIntoViewIfNeeded();
+    await expect(card.getByTestId(`preview-${slug}`).locator('canvas')).toBeVisible({ timeout: 20_000 });
+    await expect(card).toContainText('recording of');
+  }
+});
+
+for (const slug of pictured) {
+  test(`${slug} plays, says that it is recorded, and offers no run`, async ({ page }) => {
+    await page.goto(`/?lesson=${slug}`);
+    await expect(page.getByTestId('source')).toContainText('recorded', { timeout: 20_000 });
+    const moment = () => page.getByTestId('moment').textContent();
+    const first = await moment();
+    await expect.poll(moment, { timeout: 20_000 }).not.toBe(first);
+    await expect(page.getByTestId('sentence')).toContainText('counted, recorded');
+    await page.keyboard.press('k');
+    await expect(page.getByTestId('run')).toBeDisabled();
+  });
+}
