@@ -13,11 +13,16 @@ from duet.cli.output import emit, note
 from duet.cli.quiet import Quiet
 from duet.cli.request import Request, read_request
 from duet.errors import InfraError, InputError
+from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, probe_names
+from duet.lessons.load import load
+from duet.lessons.plan import workload_of
 from duet.session import Lanes, RunSession, RunSpec
 
 CHOICE = "the last of the largest"
+STEADY = 10
+"""So many looks at a workload that holds still, alike in size, are enough: it is ended then."""
 TRIES = 4
 """A short workload may build up and be over between two looks: then it is run again."""
 SHOWN_ROWS = 24
@@ -30,10 +35,14 @@ class Taken(Quiet):
 
     samples: list[tuple[Sample, float]] = field(default_factory=list)
     lens: LensState = field(default_factory=LensState)
+    steady: asyncio.Event = field(default_factory=asyncio.Event)
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
         """Keep it; of equal ones only what is needed: memory is bounded by the transcript's."""
         self.samples.append((sample, t_ns))
+        last = {_size(pair) for pair in self.samples[-STEADY:] if pair[1] > 0}
+        if len(self.samples) > STEADY and len(last) == 1:
+            self.steady.set()
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """The newest counts."""
@@ -51,7 +60,7 @@ def xray(
             f"there is no x-ray probe '{probe:.40}'.",
             remedy=f"Choose from: {', '.join(probe_names())}.",
         )
-    request = read_request(*given)
+    request = read_request(*_holding(given))
     taken = asyncio.run(look_well(request, Wanted(probe, hz, of)))
     tree = told(request, taken)
     if as_json:
@@ -59,6 +68,16 @@ def xray(
     else:
         print_sample(tree, chosen(taken)[0])
     return 0
+
+
+def _holding(
+    given: tuple[str, str, str, str, list[str]],
+) -> tuple[str, str, str, str, list[str]]:
+    """With no workload and no clock named: one that holds still until it is told, if there is."""
+    lesson, arm, workload, clock, settings = given
+    held = (name for name, one in load(lesson).lesson.workloads.items() if one.input)
+    name = "" if workload or clock else next(held, "")
+    return (lesson, arm, name, str(Clock.WALL), settings) if name else given
 
 
 async def look_well(request: Request, wanted: Wanted) -> Taken:
@@ -100,7 +119,15 @@ async def look(request: Request, wanted: Wanted) -> Taken:
         xray=(wanted,),
     )
     async with Lanes() as lanes:
-        result = await RunSession(lanes, spec, sources, taken).execute()
+        session = RunSession(lanes, spec, sources, taken)
+        holds = workload_of(request.folder.lesson, request.workload).input
+        ending = asyncio.create_task(end_when_steady(taken, session)) if holds else None
+        try:
+            result = await session.execute()
+        finally:
+            if ending is not None:
+                ending.cancel()
+                await asyncio.gather(ending, return_exceptions=True)
     if (error := result.lanes[arm].error) is not None:
         raise error
     if not taken.samples:
@@ -109,6 +136,12 @@ async def look(request: Request, wanted: Wanted) -> Taken:
             remedy=taken.lens.remedy or "Give it more to do with --set, or sample faster (--hz).",
         )
     return taken
+
+
+async def end_when_steady(taken: Taken, session: RunSession) -> None:
+    """A workload that would hold still for long has been seen."""
+    await taken.steady.wait()
+    await session.stop()
 
 
 def chosen(taken: Taken) -> tuple[Sample, float]:
