@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duet.decode.columns import CpuColumns, Table
 from duet.errors import KernelError
@@ -51,7 +50,7 @@ class PointSorter:
         self._rules: dict[str, list[PointRule]] = {}
         for rule in rules:
             self._rules.setdefault(rule.event, []).append(rule)
-        self._held: list[dict[str, NDArray[np.generic]]] = []
+        self._held: list[Columns] = []
         self._given = 0
 
     def add(self, columns: CpuColumns) -> None:
@@ -65,18 +64,20 @@ class PointSorter:
 
         What lies before the marker is dropped: it is set-up, not the workload.
         """
-        if not self._held:
+        ripe: list[Columns] = []
+        waiting: list[Columns] = []
+        for part in self._held:
+            # A CPU writes in order of time. Slices: what waits is not copied at every step.
+            begin, end = np.searchsorted(part["ts"], (origin_ns, watermark_ns + 1)).tolist()
+            if begin < end:
+                ripe.append({name: column[begin:end] for name, column in part.items()})
+            if end < len(part["ts"]):
+                waiting.append({name: column[end:] for name, column in part.items()})
+        self._held = waiting
+        if not ripe:
             return {}, 0
-        whole = {
-            name: np.concatenate([part[name] for part in self._held]) for name in self._held[0]
-        }
-        ripe = whole["ts"].astype(np.int64) <= watermark_ns
-        self._held = [] if ripe.all() else [{n: c[~ripe] for n, c in whole.items()}]
-        wanted = ripe & (whole["ts"].astype(np.int64) >= origin_ns)
-        cells = {name: column[wanted] for name, column in whole.items()}
+        cells = {name: np.concatenate([part[name] for part in ripe]) for name in ripe[0]}
         n = len(cells["ts"])
-        if not n:
-            return {}, 0
         order = np.lexsort((cells["seq"], cells["cpu"], cells["ts"]))
         cells["t_ns"] = cells["ts"].astype(np.int64) - origin_ns
         cells["id"] = np.empty(n, np.uint32)
@@ -86,9 +87,9 @@ class PointSorter:
         return {name: cells[name][order].astype(dtype) for name, dtype in types.items()}, n
 
 
-def _cells(cpu: int, table: Table, rule: PointRule) -> dict[str, NDArray[np.generic]]:
+def _cells(cpu: int, table: Table, rule: PointRule) -> Columns:
     n = len(table)
-    cells: dict[str, NDArray[np.generic]] = {
+    cells: Columns = {
         "ts": table.ts_ns,
         "seq": table.seq,
         "kind": np.full(n, rule.kind, np.uint8),
