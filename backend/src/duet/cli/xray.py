@@ -23,8 +23,6 @@ from duet.session import Lanes, RunSession, RunSpec
 CHOICE = "the last of the largest"
 STEADY = 10
 """So many looks at a workload that holds still, alike in size, are enough: it is ended then."""
-TRIES = 4
-"""A short workload may build up and be over between two looks: then it is run again."""
 SHOWN_ROWS = 24
 DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
 
@@ -61,7 +59,7 @@ def xray(
             remedy=f"Choose from: {', '.join(probe_names())}.",
         )
     request = read_request(*_holding(given))
-    taken = asyncio.run(look_well(request, Wanted(probe, hz, of)))
+    taken = asyncio.run(look(request, Wanted(probe, hz, of)))
     tree = told(request, taken)
     if as_json:
         emit(tree)
@@ -78,25 +76,6 @@ def _holding(
     held = (name for name, one in load(lesson).lesson.workloads.items() if one.input)
     name = "" if workload or clock else next(held, "")
     return (lesson, arm, name, str(Clock.WALL), settings) if name else given
-
-
-async def look_well(request: Request, wanted: Wanted) -> Taken:
-    """Look at runs until one was seen twice at its largest: then it stood still, complete.
-
-    Returns:
-        Such a run, or after TRIES the one in which most was seen.
-    """
-    best: Taken | None = None
-    for _ in range(TRIES):
-        taken = await look(request, wanted)
-        if best is None or _size(chosen(taken)) >= _size(chosen(best)):
-            best = taken
-        largest = _size(chosen(best))
-        if sum(_size(pair) == largest for pair in best.samples) > 1:
-            break
-        note("the workload was seen at its largest only once; running it again")
-    assert best is not None
-    return best
 
 
 async def look(request: Request, wanted: Wanted) -> Taken:
