@@ -11,7 +11,7 @@ from dataclasses import asdict
 from duet.lenses import LensState, Sample
 from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
 from duet.stream import messages as m
-from duet.stream.codec import Packet, batch, pack, pack_line
+from duet.stream.codec import SAMPLES, Packet, batch, pack, pack_line
 
 Send = Callable[[Packet], None]
 SAMPLE_FIELDS = (
@@ -107,8 +107,9 @@ class Feed:
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
         """A sample of the x-ray, numbered per probe and lane."""
-        seq = self._seq[arm, f"xray:{sample.probe}"]
-        self._seq[arm, f"xray:{sample.probe}"] += 1
+        table = SAMPLES + sample.probe
+        seq = self._seq[arm, table]
+        self._seq[arm, table] += 1
         told = {
             "run_id": self.run.run_id,
             "arm": arm,
