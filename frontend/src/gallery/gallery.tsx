@@ -6,12 +6,13 @@ import { Exhibit, type Shown } from '../lesson/exhibit.tsx';
 import { Legend } from '../lesson/legend.tsx';
 import { sceneOf } from '../lesson/page.tsx';
 import { ThemeButton } from '../lesson/tools.tsx';
+import type { Lesson } from '../protocol/lesson.ts';
 import { Mark } from '../ui/icons.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
+import { CountsTable } from '../views/arm-table.tsx';
 import { useCountTable, useNearby, usePlayback, useSentence, useSummary } from '../views/hooks.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
-import type { Counts } from '../views/types.ts';
 import './gallery.css';
 
 /** The page of exhibits. */
@@ -93,7 +94,7 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
       </div>
       <Legend lesson={lesson} scene={scene} theme={theme} />
       <p data-volatile>{sentence}</p>
-      <Words />
+      <Words arms={lesson.arms.filter((arm) => scene.arms.includes(arm.name))} />
       <div className="exhibit-panels">
         {Object.entries(view.panels ?? {}).map(([name, { title, evidence, Body }]) => (
           <section key={name} className="panel" aria-label={title}>
@@ -111,7 +112,7 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
 const rowsShown = 8;
 
 /** The twin: counts, the window in words, the nearest marks. */
-function Words() {
+function Words({ arms }: { readonly arms: Lesson['arms'] }) {
   const counts = useCountTable();
   const summary = useSummary();
   const nearby = useNearby().slice(0, rowsShown);
@@ -123,7 +124,7 @@ function Words() {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      {counts && <CountTable counts={counts} />}
+      {counts && <CountsTable arms={arms} counts={counts} />}
       <table className="table small">
         <thead>
           <tr>
@@ -147,32 +148,5 @@ function Words() {
         </tbody>
       </table>
     </details>
-  );
-}
-
-function CountTable({ counts }: { readonly counts: Counts }) {
-  return (
-    <table className="table small">
-      <thead>
-        <tr>
-          <th scope="col">arm</th>
-          {counts.heads.map((head) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {[...counts.rows].map(([arm, cells]) => (
-          <tr key={arm}>
-            <th scope="row">{arm}</th>
-            {counts.heads.map((head, i) => (
-              <td key={head}>{cells[i]}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

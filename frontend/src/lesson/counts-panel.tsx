@@ -4,6 +4,7 @@
 import { formatCount, formatNs } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useMetrics } from '../store/hooks.tsx';
+import { CountsTable } from '../views/arm-table.tsx';
 import { useCountTable } from '../views/hooks.tsx';
 import type { Counts } from '../views/types.ts';
 
@@ -53,7 +54,6 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
   );
 }
 
-/** A row a count and a column an arm: there are more counts than arms. */
 function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts: Counts }) {
   const shown = lesson.arms.filter((arm) => arms.includes(arm.name));
   return (
@@ -61,30 +61,7 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
       <h3 className="eyebrow">
         Up to this moment <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
       </h3>
-      <table className="table small own-counts">
-        <thead>
-          <tr>
-            <td />
-            {shown.map((arm) => (
-              <th key={arm.name} scope="col" className="right">
-                {arm.title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody data-volatile>
-          {counts.heads.map((head, i) => (
-            <tr key={head}>
-              <th scope="row">{head}</th>
-              {shown.map(({ name }) => (
-                <td key={name} className="right" data-arm={name} data-head={head}>
-                  {counts.rows.get(name)?.[i] ?? '–'}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <CountsTable arms={shown} counts={counts} />
     </section>
   );
 }

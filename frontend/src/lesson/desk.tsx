@@ -2,7 +2,7 @@
 /** A lesson that is there: story, stage, side and transport, wired to the store and the playback. */
 
 import { useEffect, useMemo, useState } from 'react';
-import { isWait } from '../derive/query.ts';
+import { isWait, laneOf } from '../derive/query.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
@@ -537,15 +537,15 @@ function unfit(
 }
 
 function pointedAt(index: RunIndex, mark: Mark): Pointed {
-  const { arm, kind, t0, t1 } = guestMark(index, mark) ?? mark;
+  const { arm, kind, t0, t1 } = guestMark(index, mark);
   const name = index.kinds[kind]?.name ?? '';
   return { run: index.runId, arm, kind: name, t0_ns: t0, t1_ns: t1, at: new Date().toISOString() };
 }
 
 /** A mark with its times in guest time, as raw records have them. */
-function guestMark(index: ReturnType<typeof useRunIndex>, mark: Mark | null): Mark | null {
-  const lane = index?.lanes.find((l) => l.arm === mark?.arm);
-  if (mark === null || lane === undefined) return mark;
+function guestMark(index: RunIndex | null, mark: Mark): Mark {
+  const lane = index && laneOf(index, mark.arm);
+  if (!lane) return mark;
   return { ...mark, t0: lane.guestTime(mark.t0), t1: lane.guestTime(mark.t1) };
 }
 

@@ -75,7 +75,7 @@ const arrows: ReadonlySet<string> = new Set([
   'End',
 ]);
 
-export function sameMark(one: Mark | null, other: Mark | null): boolean {
+function sameMark(one: Mark | null, other: Mark | null): boolean {
   if (one === null || other === null) return one === other;
   return (
     one.arm === other.arm &&
@@ -239,7 +239,7 @@ function drawingOf(
   return { index, frame, size, lesson, theme, ...(show === undefined ? {} : { show }) };
 }
 
-export function tipStyle(
+function tipStyle(
   theme: Theme,
   { x, y }: { readonly x: number; readonly y: number },
   size: { readonly width: number; readonly height: number },

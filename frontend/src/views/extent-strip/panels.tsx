@@ -5,6 +5,7 @@ import { type CSSProperties, useCallback, useEffect, useRef, useState } from 're
 import { formatCount, formatFigure } from '../../base/units.ts';
 import type { MeasuredMessage } from '../../protocol/messages.ts';
 import { useLines, useMeasured, useStore } from '../../store/hooks.tsx';
+import { ArmTable } from '../arm-table.tsx';
 import type { Panel, PanelProps } from '../types.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawChart } from './chart.ts';
@@ -140,32 +141,7 @@ function Price(props: PanelProps) {
   const rows = priceRows(props, bytes, useMeasured());
   return (
     <>
-      <table className="table small" data-testid="price">
-        <thead>
-          <tr>
-            <td />
-            {shown.map((arm) => (
-              <th key={arm.name} scope="col" className="right">
-                {arm.title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody data-volatile>
-          {rows.map(({ head, evidence, of }) => (
-            <tr key={head}>
-              <th scope="row" title={evidence}>
-                {head}
-              </th>
-              {shown.map(({ name }) => (
-                <td key={name} className="right" data-arm={name} data-head={head}>
-                  {of(name)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ArmTable arms={shown} rows={rows} testId="price" />
       <p className="small quiet">
         Bytes: the guest's own slab. Time: untraced runs alone, with the knobs of the measured
         table; this run was traced and gives none.

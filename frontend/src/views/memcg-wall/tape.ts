@@ -10,19 +10,8 @@ const empty = -2;
 /** Inode of the root cgroup's directory. */
 const rootIno = 1;
 
-type Role =
-  | 'call'
-  | 'call_end'
-  | 'visit'
-  | 'walk'
-  | 'outcome'
-  | 'set'
-  | 'cleared'
-  | 'expanded'
-  | 'born';
-
 /** Names of the points that the lesson must declare. */
-const roles: readonly Role[] = [
+export const roles = [
   'call',
   'call_end',
   'visit',
@@ -32,7 +21,9 @@ const roles: readonly Role[] = [
   'cleared',
   'expanded',
   'born',
-];
+] as const;
+
+type Role = (typeof roles)[number];
 
 /** Rows and columns of a lane, and how its points change cells. Grows with the lane. */
 export class Tape {
