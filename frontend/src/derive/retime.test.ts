@@ -6,11 +6,18 @@ import { fileRun, frameAfter, indexOfRows, ino, Kernel } from '../../test/fixtur
 import { offsetsOf, opBegin, opEnd } from './align.ts';
 import { heldOp, heldTime } from './hold.ts';
 import { axisSpeedWords, momentWords, retimed, stepNs } from './retime.ts';
+import { axisOf } from './run-index.ts';
 import type { LaneIndex } from './types.ts';
 
 const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
 const [old, stock] = run.lanes as [LaneIndex, LaneIndex, LaneIndex];
-const axis = { point: 'visit', title: 'entries visited', unit: 'entry', plural: 'entries' };
+const axis = {
+  point: 'visit',
+  title: 'entries visited',
+  unit: 'entry',
+  plural: 'entries',
+  workloads: [] as string[],
+};
 
 test('the n-th visit stands at step n', () => {
   const visits = stock.pointsOf('visit');
@@ -83,4 +90,12 @@ test('held and aligned: the third operation of each lane, from its own begin', (
   const frame = frameAfter(start / stepNs + 100, { start: start as never, offset, hold: true });
   expect(run.lanes.map((lane) => heldOp(lane, frame))).toEqual([2, 2, 2]);
   expect(heldTime(stock, frame)).toBe(12 * stepNs);
+});
+
+test('an axis may count in the runs of some workloads alone', () => {
+  const some = { axis: { ...axis, workloads: ['one-file'] } };
+  expect(axisOf(some, 'one-file')).toBe(some.axis);
+  expect(axisOf(some, 'fio')).toBeNull();
+  expect(axisOf({ axis: null }, 'fio')).toBeNull();
+  expect(axisOf({ axis: { ...axis, workloads: [] } }, 'fio')?.point).toBe('visit');
 });

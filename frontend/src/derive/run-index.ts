@@ -2,7 +2,7 @@
 /** Store -> index. One indexer per lane for as long as the run is kept. */
 
 import { second } from '../base/units.ts';
-import type { Lesson } from '../protocol/lesson.ts';
+import type { Axis, Lesson } from '../protocol/lesson.ts';
 import type { LaneStore } from '../store/lane.ts';
 import type { RunStore } from '../store/store.ts';
 import { LaneIndexer } from './lane-index.ts';
@@ -16,12 +16,17 @@ interface Kept {
 
 type Facts = Pick<Lesson, 'kinds' | 'points' | 'axis' | 'beat'>;
 
-const noParams: Readonly<Record<string, number>> = {};
-
 const indexers = new WeakMap<LaneStore, Kept>();
 const indexes = new WeakMap<RunStore, RunIndex>();
 
-function indexLane(lane: LaneStore, { kinds, points, axis }: Facts): LaneIndex {
+/** The axis of a run: what it counts, or null for guest time. */
+export function axisOf(lesson: Pick<Lesson, 'axis'>, workload: string): Axis | null {
+  const { axis } = lesson;
+  if (axis === null || axis.workloads.length === 0) return axis;
+  return axis.workloads.includes(workload) ? axis : null;
+}
+
+function indexLane(lane: LaneStore, { kinds, points }: Facts, axis: Axis | null): LaneIndex {
   let kept = indexers.get(lane);
   if (kept === undefined || kept.kinds !== kinds) {
     const names = points.map((point) => point.name);
@@ -38,17 +43,19 @@ export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): Run
   if (old !== undefined && old.version === run.version && old.kinds === lesson.kinds) return old;
   const phase = run.message?.phase;
   const source = run.message?.source ?? 'recorded';
+  const workload = run.message?.workload ?? '';
+  const axis = axisOf(lesson, workload);
   const index: RunIndex = {
     runId: run.id,
     source,
     clock: run.message?.clock ?? 'wall',
     live: source === 'live' && (phase === 'running' || phase === 'draining'),
-    lanes: run.ordered().map((lane) => indexLane(lane, lesson)),
+    lanes: run.ordered().map((lane) => indexLane(lane, lesson, axis)),
     kinds: lesson.kinds,
-    axis: lesson.axis,
+    axis,
     beat: lesson.beat?.point ?? null,
-    params: run.message?.params ?? noParams,
-    workload: run.message?.workload ?? '',
+    params: { ...run.message?.params, ...run.model },
+    workload,
     tickNs: second / lesson.hz,
     version: run.version,
   };

@@ -24,7 +24,7 @@ import { Overview } from '../views/overview/index.tsx';
 import { ActBar } from './act-bar.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
-import { firstKnobs, type Knobs, knobWords, sceneKnobs } from './knobs.ts';
+import { firstKnobs, type Knobs, knobWords, runParams, sceneKnobs } from './knobs.ts';
 import { Legend } from './legend.tsx';
 import { LensList } from './lens-badge.tsx';
 import { Mismatch } from './mismatch.tsx';
@@ -44,6 +44,7 @@ import { TopBar } from './tools.tsx';
 import { Transport } from './transport.tsx';
 import { useKept } from './use-kept.ts';
 import { useKernel, useLenses, useLosses } from './use-losses.ts';
+import { useModel } from './use-model.ts';
 import type { Go } from './use-place.ts';
 import { useAddress, useIdle, useScene } from './use-scene.ts';
 import { WordsPanel } from './words-panel.tsx';
@@ -112,6 +113,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
 
   useEffect(() => setKnobs((now) => sceneKnobs(lesson, now, scene)), [lesson, scene]);
+  useModel(lesson, knobs);
   const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, place);
   useAddress(playback, usualSpeed, scene.align, settled, go);
 
@@ -159,11 +161,11 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     lesson: lesson.slug,
     arms,
     workload: wish.workload,
-    params: wish.params,
+    params: runParams(lesson, wish),
     clock: wish.clock,
   };
   const start = (with_: Knobs = wish) =>
-    commands.start({ ...choice, params: with_.params, workload: with_.workload });
+    commands.start({ ...choice, params: runParams(lesson, with_), workload: with_.workload });
 
   const onMark = (mark: Mark | null) => {
     playback.select(mark);
@@ -302,7 +304,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         <LossList lanes={losses} />
       </Dialog>
       <Dialog
-        title="X-ray"
+        title="Lenses"
         open={sheet === 'lens'}
         onClose={() => setSheet(null)}
         testId="lens-sheet"
@@ -337,7 +339,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         </p>
         <PresentFoot
           playback={playback}
-          axis={lesson.axis}
+          axis={index?.axis ?? null}
           onLeave={() => go({ present: false }, 'replace')}
         />
         {sheets}
@@ -491,7 +493,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         beat={lesson.beat?.name ?? lesson.operation.name}
         operation={lesson.operation.name}
         nth={scene.align === 'begin' ? scene.operation : null}
-        axis={lesson.axis}
+        axis={index?.axis ?? null}
         lanes={index?.lanes.length ?? 0}
         overview={
           index && (

@@ -8,7 +8,10 @@ import {
   clamp,
   firstKnobs,
   type Knobs,
+  modelParams,
   needBoot,
+  paramWords,
+  runParams,
   sceneKnobs,
   withArm,
   withClock,
@@ -47,6 +50,16 @@ describe('knobs', () => {
     const wanted = withClock(lesson, withParam(lesson, knobs, 'hogs', 9), 'count');
     expect(needBoot(lesson, knobs, wanted)).toEqual(['vCPUs', 'clock']);
     expect(needBoot(lesson, knobs, withParam(lesson, knobs, 'hogs', 9))).toEqual([]);
+  });
+
+  it('of a model on the page are no business of a run', () => {
+    const cpus = { ...lesson.params['hogs']!, title: 'modelled CPUs', applies: 'model' as const };
+    const modelled = { ...lesson, params: { ...lesson.params, cpus } };
+    const mine = withParam(modelled, firstKnobs(modelled), 'cpus', 7);
+    expect(modelParams(modelled, mine)).toEqual({ cpus: 7 });
+    expect(runParams(modelled, mine)).toEqual(knobs.params);
+    expect(paramWords(modelled, mine.params).join()).not.toContain('modelled');
+    expect(differs(modelled, { params: { cpus: 5 } }, { cpus: 7 })).toEqual([]);
   });
 
   it('follow the scene and keep the CPUs', () => {

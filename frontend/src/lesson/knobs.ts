@@ -116,6 +116,29 @@ export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly st
   return names;
 }
 
+/** What a run is told: the knobs of a model on the page are none of its business. */
+export function runParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
+  return ofKnobs(lesson, knobs, (param) => param.applies !== 'model');
+}
+
+/** The knobs of a model on the page: turning them changes the picture at once. */
+export function modelParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
+  return ofKnobs(lesson, knobs, (param) => param.applies === 'model');
+}
+
+function ofKnobs(
+  lesson: Pick<Lesson, 'params'>,
+  knobs: Knobs,
+  wanted: (param: Param) => boolean,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(knobs.params).filter(([name]) => {
+      const param = lesson.params[name];
+      return param !== undefined && wanted(param);
+    }),
+  );
+}
+
 /** Whether pressing run would show anything else than the run on the stage. */
 export function sameRun(run: Knobs, wanted: Knobs): boolean {
   return (
@@ -151,6 +174,7 @@ export function paramWords(
 ): readonly string[] {
   const always = ['hogs', cpuParam, 'seconds'];
   return Object.entries(lesson.params)
+    .filter(([, p]) => p.applies !== 'model')
     .filter(([k, p]) => k in params && (always.includes(k) || params[k] !== p.default))
     .map(([k]) => knobWords(lesson, k, params[k] ?? 0));
 }

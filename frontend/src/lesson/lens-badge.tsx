@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The x-ray of the lanes in one badge, and each lane's own state one click away. */
+/** The lenses of the lanes, a badge each, and each lane's own state one click away. */
 
 import { formatCount, plural } from '../base/units.ts';
 import type { LensMessage } from '../protocol/messages.ts';
@@ -21,9 +21,24 @@ interface Props {
   readonly onOpen: () => void;
 }
 
+const titles: Readonly<Record<LensMessage['lens'], string>> = {
+  xray: 'x-ray',
+  microscope: 'microscope',
+};
+
 /** Nothing where no lane is looked into. */
-export function LensBadge({ lanes, onOpen }: Props) {
-  const there = lanes.filter(({ lens }) => lens.state !== 'off');
+export function LensBadges({ lanes, onOpen }: Props) {
+  return (['xray', 'microscope'] as const).map((name) => (
+    <LensBadge
+      key={name}
+      name={name}
+      lanes={lanes.filter(({ lens }) => lens.lens === name && lens.state !== 'off')}
+      onOpen={onOpen}
+    />
+  ));
+}
+
+function LensBadge({ name, lanes: there, onOpen }: Props & { readonly name: LensMessage['lens'] }) {
   if (there.length === 0) return null;
   const bad = there.some(({ lens }) => lens.state === 'failed');
   const sum = (of: (lens: LensMessage) => number) => there.reduce((n, l) => n + of(l.lens), 0);
@@ -35,10 +50,10 @@ export function LensBadge({ lanes, onOpen }: Props) {
       className="badge"
       data-tone={bad ? 'hazard' : undefined}
       onClick={onOpen}
-      data-testid="lens"
+      data-testid={name === 'xray' ? 'lens' : name}
       data-volatile
     >
-      {bad && <CrossIcon />} x-ray <b>{formatCount(sum((lens) => lens.samples))}</b>
+      {bad && <CrossIcon />} {titles[name]} <b>{formatCount(sum((lens) => lens.samples))}</b>
       {torn + failed > 0 ? `, ${formatCount(torn)} torn, ${formatCount(failed)} failed` : ''}
       {there.some(({ lens }) => lens.state === 'attaching') && ', attaching'}
     </button>
@@ -50,23 +65,34 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
   return (
     <div className="loss-list">
       {lanes.map(({ title, lens }) => (
-        <section key={title}>
-          <h3>{title}</h3>
+        <section key={`${title} ${lens.lens}`}>
+          <h3>
+            {title}, {titles[lens.lens]}
+          </h3>
           {lens.message && (
             <p>
               {lens.state === 'failed' && <CrossIcon />} {lens.message} {lens.remedy}
             </p>
           )}
-          <p>
-            {plural(lens.samples, 'sample')}; {formatCount(lens.torn)} torn reads (two reads
-            differed), {formatCount(lens.failed)} failed, {formatCount(lens.dropped)} that were due
-            and did not come{routes[lens.route] && `; ${routes[lens.route]}`}.
-          </p>
+          {lens.lens === 'xray' ? (
+            <p>
+              {plural(lens.samples, 'sample')}; {formatCount(lens.torn)} torn reads (two reads
+              differed), {formatCount(lens.failed)} failed, {formatCount(lens.dropped)} that were
+              due and did not come{routes[lens.route] && `; ${routes[lens.route]}`}.
+            </p>
+          ) : (
+            <p>
+              {plural(lens.samples, 'access', 'accesses')} kept one by one;{' '}
+              {formatCount(lens.dropped)} found no room. Counts include them.
+            </p>
+          )}
         </section>
       ))}
       <p className="small quiet">
         The x-ray reads the running kernel’s memory from the host and never stops it. A sample tells
-        what was there at its time, give or take its error.
+        what was there at its time, give or take its error. The microscope sees loads and stores of
+        chosen functions as QEMU executes them: it counts each, and keeps a bounded number of them
+        one by one.
       </p>
     </div>
   );

@@ -35,7 +35,8 @@ function wishes(
   const all: Record<string, number> = {};
   for (const [name, param] of Object.entries(lesson.params))
     if (name !== 'seconds' && name !== 'vcpus') all[name] = param.default;
-  return { ...all, ...scene.params };
+  const wished = Object.entries({ ...all, ...scene.params });
+  return Object.fromEntries(wished.filter(([k]) => lesson.params[k]?.applies !== 'model'));
 }
 
 /** The same workload, then the fewest differences, then the most arms, then the nearest values, then the lesson's own order. */

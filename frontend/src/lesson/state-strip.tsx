@@ -5,7 +5,7 @@ import { plural } from '../base/units.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
-import { type LaneLens, LensBadge } from './lens-badge.tsx';
+import { type LaneLens, LensBadges } from './lens-badge.tsx';
 
 interface Props {
   readonly run: RunMessage | null;
@@ -53,7 +53,7 @@ export function StateStrip(props: Props) {
           </>
         )}
       </button>
-      <LensBadge lanes={props.lenses} onOpen={props.onLens} />
+      <LensBadges lanes={props.lenses} onOpen={props.onLens} />
       <span className="spring" />
       {pending && (
         <span className="badge" data-testid="pending" data-volatile>

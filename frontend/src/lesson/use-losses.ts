@@ -32,10 +32,9 @@ export function useLenses(lesson: Lesson, arms: readonly string[]): readonly Lan
   const run = store.shown();
   return lesson.arms
     .filter((arm) => arms.includes(arm.name))
-    .flatMap(({ name, title }) => {
-      const lens = run?.lanes.get(name)?.lens;
-      return lens == null ? [] : [{ title, lens }];
-    });
+    .flatMap(({ name, title }) =>
+      [...(run?.lanes.get(name)?.lenses.values() ?? [])].map((lens) => ({ title, lens })),
+    );
 }
 
 /** The kernel of the run on the stage, as uname says it. */

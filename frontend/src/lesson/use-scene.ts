@@ -16,7 +16,7 @@ export function useSettled(index: RunIndex | null): boolean {
   const id = index?.runId ?? null;
   const [settled, setSettled] = useState<string | null>(null);
   const version = index?.version ?? -1;
-  const some = index?.lanes.some((lane) => lane.spans.length > 0) ?? false;
+  const some = index?.lanes.some((lane) => lane.spans.length > 0 || lane.watermark > 0) ?? false;
   const live = index?.live ?? false;
   useEffect(() => {
     if (id === null || !some || version < 0) return;

@@ -3,8 +3,7 @@
 
 import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';
-import { useLesson } from '../store/hooks.tsx';
-import { useNearby, usePlayback, useSummary } from '../views/hooks.tsx';
+import { useNearby, usePlayback, useRunIndex, useSummary } from '../views/hooks.tsx';
 
 interface Props {
   readonly sentence: string;
@@ -16,7 +15,7 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
   const summary = useSummary();
   const nearby = useNearby();
   const { state } = usePlayback();
-  const axis = useLesson()?.axis ?? null;
+  const axis = useRunIndex()?.axis ?? null;
   return (
     <section className="words" aria-label="The picture in words" data-testid="words">
       <header>

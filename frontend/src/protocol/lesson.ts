@@ -37,7 +37,7 @@ const param = z.object({
   choices: many(z.number()),
   labels: many(z.string()),
   unit: z.string().default(''),
-  applies: z.enum(['boot', 'run']).default('run'),
+  applies: z.enum(['boot', 'run', 'model']).default('run'),
 });
 
 const workload = z.object({
@@ -115,6 +115,16 @@ const axis = z.object({
   title: z.string(),
   unit: z.string(),
   plural: z.string(),
+  /** Where it counts; in other runs the axis is guest time. None: everywhere. */
+  workloads: many(z.string()),
+});
+
+/** What the microscope watches. */
+const microscope = z.object({
+  functions: z.array(z.string()),
+  operation: z.string(),
+  object: z.string(),
+  workloads: many(z.string()),
 });
 
 const question = z.object({
@@ -207,6 +217,7 @@ export const lesson = common.extend({
   /** What a viewer may do to a live run. */
   acts: z.record(z.string(), act).default({}),
   axis: axis.nullish().transform((one) => one ?? null),
+  microscope: microscope.nullish().transform((one) => one ?? null),
   kinds: z.array(kind),
   tracks: many(track),
   lit: many(lit),

@@ -218,7 +218,7 @@ export interface Lens {
   type: 'lens';
   run_id: string;
   arm: string;
-  lens: 'xray';
+  lens: 'xray' | 'microscope';
   state: 'off' | 'attaching' | 'on' | 'failed';
   /**
    * by what it reads: the process's memory (fast), QMP text (slow)

@@ -191,7 +191,7 @@ export const lens = z.object({
   type: z.literal('lens'),
   run_id: z.string(),
   arm: z.string(),
-  lens: z.literal('xray').default('xray'),
+  lens: z.enum(['xray', 'microscope']).default('xray'),
   state: z.enum(['off', 'attaching', 'on', 'failed']),
   route: z.enum(['memory', 'qmp', 'unknown']),
   message: z.string().default(''),

@@ -65,8 +65,10 @@ export class LaneStore {
   lines: readonly LineMessage[] = [];
   state: LaneMessage | null = null;
   metrics: MetricsMessage | null = null;
-  /** How the x-ray is; null: this run has none. */
-  lens: LensMessage | null = null;
+  /** How each lens is; one that is not here was not wanted in this run. */
+  readonly lenses = new Map<LensMessage['lens'], LensMessage>();
+  /** Samples since the workload's start. */
+  looks = 0;
   readonly #samples = new Samples();
   /** Rises with every change of rows or columns. */
   version = 0;
@@ -192,11 +194,12 @@ export class LaneStore {
 
   takeSample(message: SampleMessage): void {
     this.#samples.take(message);
+    if (message.t_ns >= 0) this.looks += 1;
     this.version += 1;
   }
 
   takeLens(message: LensMessage): void {
-    this.lens = message;
+    this.lenses.set(message.lens, message);
     this.version += 1;
   }
 

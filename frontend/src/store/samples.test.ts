@@ -76,10 +76,10 @@ test('the newest word on the lens counts', () => {
     state,
     route: 'memory',
   });
-  expect(store.shown()!.lane('a').lens).toBeNull();
+  expect(store.shown()!.lane('a').lenses.size).toBe(0);
   store.dispatch(lens('attaching'));
   store.dispatch(lens('on'));
-  expect(store.shown()!.lane('a').lens?.state).toBe('on');
+  expect(store.shown()!.lane('a').lenses.get('xray')?.state).toBe('on');
 });
 
 test('columns of a sample may be wider than its rows', () => {

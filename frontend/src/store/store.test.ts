@@ -142,3 +142,14 @@ test('only the part that changed is told', () => {
   store.dispatch(spanBatch(head(0), [span(0, 1)]));
   expect([events, builds]).toEqual([1, 0]);
 });
+
+test('knobs of a model change what is made of a run, of those to come as well', () => {
+  const store = started();
+  const before = store.shown()!.version;
+  store.setModel({ cpus: 20 });
+  expect(store.shown()!.model).toEqual({ cpus: 20 });
+  expect(store.shown()!.version).toBeGreaterThan(before);
+  store.dispatch(runMessage('live-9', ['a'], 'running', 'live'));
+  store.dispatch(spanBatch(head(0, 5, 'live-9'), [span(0, 5)]));
+  expect(store.shown()!.model).toEqual({ cpus: 20 });
+});

@@ -30,6 +30,8 @@ export class RunStore {
   message: RunMessage | null = null;
   /** Rises with every change of any lane's rows or columns. */
   version = 0;
+  /** Knobs of a model on the page. */
+  model: Readonly<Record<string, number>> = {};
   readonly #limits: Limits;
 
   constructor(id: string, limits: Limits) {
@@ -47,6 +49,11 @@ export class RunStore {
     return lane;
   }
 
+  setModel(values: Readonly<Record<string, number>>): void {
+    this.model = values;
+    this.version += 1;
+  }
+
   /** Lanes in the order of the arms, then any that the run did not announce. */
   ordered(): LaneStore[] {
     const arms = this.message?.arms ?? [];
@@ -59,7 +66,7 @@ export class RunStore {
 
   get hasEvents(): boolean {
     for (const lane of this.lanes.values())
-      if (lane.spans.length + lane.ops.length > 0) return true;
+      if (lane.spans.length + lane.ops.length + lane.points.length + lane.looks > 0) return true;
     return false;
   }
 }
@@ -97,6 +104,7 @@ export class Store {
   timing: Timing = { decodeMs: 0, messages: 0, eventToBrowserMs: [] };
 
   readonly #runs = new Map<string, RunStore>();
+  #model: Readonly<Record<string, number>> = {};
   readonly #limits: Limits;
   #send: (message: ClientMessage) => void = () => {};
 
@@ -110,6 +118,13 @@ export class Store {
   }
 
   readonly command = (message: ClientMessage): void => this.#send(message);
+
+  /** Knobs of a model on the page: they change what is made of a run, not the run. */
+  setModel(values: Readonly<Record<string, number>>): void {
+    this.#model = values;
+    for (const run of this.#runs.values()) run.setModel(values);
+    this.events.emit();
+  }
 
   /** Columns of the shown run. */
   shown(): RunStore | null {
@@ -243,6 +258,7 @@ export class Store {
     let run = this.#runs.get(runId);
     if (run === undefined) {
       run = new RunStore(runId, this.#limits);
+      run.setModel(this.#model);
       this.#runs.set(runId, run);
     }
     return run;

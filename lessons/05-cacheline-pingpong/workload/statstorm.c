@@ -3,7 +3,7 @@
  * statstorm - N tasks stat(2) one file on tmpfs, and nothing else.
  *
  *	statstorm --tasks N --name-length L (--seconds S | --stats K)
- *		  [--disturb 0|1] [--entries E] [--threads 1] [--dir D]
+ *		  [--disturb 0|1] [--entries E] [--threads 1] [--hold 1] [--dir D]
  *
  * The tasks are processes, or threads with --threads 1. All start at one barrier. With --stats
  * each task does exactly K calls, which makes counts exact; with --seconds a line in the form of
@@ -17,6 +17,9 @@
  * --entries makes the file a directory of E files, which the disturber reads from the middle: a
  * seek in a directory of tmpfs counts entries from the start, with the directory's d_lock held all
  * the time. So the lock is held long and often, also where two CPUs hardly ever meet.
+ *
+ * --hold says `statstorm: ready` when the file is there, and begins when its standard input says
+ *so: whoever wants to watch that file's dentry has to find it first.
  *
  * The kernel's own counts (/sys/kernel/debug/lockref, kernel-patches/both) are read around the
  * run and around each phase: a get and a put a stat, by cmpxchg (fast) or under the lock (slow).
@@ -63,6 +66,7 @@ struct options {
 	bool phases;
 	bool disturb;
 	bool threads;
+	bool hold;
 	const char *dir;
 };
 
@@ -360,11 +364,26 @@ static struct moment run_phase(const char *name, struct moment from, bool distur
 	return last;
 }
 
+/* The tasks wait at their barrier meanwhile. */
+static void wait_for_go(void)
+{
+	char word[64];
+
+	printf("statstorm: ready name=%s\n", strrchr(path, '/') + 1);
+	fflush(stdout);
+	if (!fgets(word, sizeof(word), stdin)) {
+		fprintf(stderr, "statstorm: --hold waits for a line that never came\n");
+		exit(1);
+	}
+}
+
 static void run(void)
 {
 	struct moment first, phase, last;
 	uint64_t errors = 0;
 
+	if (options.hold)
+		wait_for_go();
 	mark("statstorm", "start");
 	phase = first = look();
 	open_barrier();
@@ -469,6 +488,7 @@ static void parse(int argc, char **argv)
 		{"disturb", required_argument, NULL, 'd'},
 		{"entries", required_argument, NULL, 'e'},
 		{"threads", required_argument, NULL, 't'},
+		{"hold", required_argument, NULL, 'h'},
 		{"dir", required_argument, NULL, 'D'},
 		{0},
 	};
@@ -497,6 +517,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 't':
 			options.threads = number("threads", optarg, 0, 1);
+			break;
+		case 'h':
+			options.hold = number("hold", optarg, 0, 1);
 			break;
 		case 'D':
 			options.dir = optarg;

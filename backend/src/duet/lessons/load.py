@@ -58,7 +58,7 @@ class LessonFolder:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def check_params(self, given: Mapping[str, object], clock: str = "wall") -> dict[str, int]:
-        """Defaults filled in, every value checked.
+        """Defaults filled in, every value checked; those of a model on the page are left out.
 
         The count clock has one vCPU, whatever was asked: QEMU's -icount with a fixed shift
         hangs while it brings up a second one.
@@ -93,7 +93,8 @@ class LessonFolder:
                     f"parameter '{name}' must be from {low} to {high}, but {value} came.",
                     remedy=f"Leave it out for its default, {param.default}.",
                 )
-            values[name] = value
+            if param.applies != "model":
+                values[name] = value
         if clock == "count" and "vcpus" in values:
             values["vcpus"] = 1
         return values

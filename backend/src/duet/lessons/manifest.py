@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 ClockName = Literal["wall", "count"]
+ACCESS = ("at", "size", "class", "function", "operation")
+"""Fields of an access: byte in the object, bytes, 0 read 1 write 2 read-modify-write, number of the
+function in `microscope.functions`, number of the operation on that vCPU (0: in none)."""
 Colour = Literal["work", "wait", "mechanism", "gain", "vain", "hazard", "idle", "other"]
 
 
@@ -35,7 +38,7 @@ class Arm(Strict):
 
 
 class Param(Strict):
-    """A knob. `boot` knobs need new guests, `run` knobs only a new run."""
+    """A knob. `boot` knobs need new guests, `run` knobs only a new run, `model` knobs neither."""
 
     title: str
     help: str
@@ -46,7 +49,9 @@ class Param(Strict):
     choices: tuple[int, ...] = ()
     labels: tuple[str, ...] = Field(default=(), description="one per choice")
     unit: str = ""
-    applies: Literal["boot", "run"] = "run"
+    applies: Literal["boot", "run", "model"] = Field(
+        default="run", description="model: of a model on the page; no run knows it"
+    )
     cmdline: str | None = Field(default=None, description="kernel parameter, with {value}")
 
 
@@ -224,14 +229,27 @@ class Link(Strict):
 
 
 class Point(Strict):
-    """An event kept with its fields, for views that draw single events."""
+    """An event kept with its fields, for views that draw single events.
+
+    Of the lens `microscope` it is one access to the watched object, with the fields ACCESS.
+    """
 
     name: Name
-    probe: Name
+    probe: Name | None = None
+    lens: Literal["microscope"] | None = None
     title: str
     fields: tuple[str, ...] = Field(
         default=(), max_length=6, description="integer fields of the event; columns a to f"
     )
+
+    @model_validator(mode="after")
+    def one_source(self) -> Point:
+        """It comes from a probe, or from a lens."""
+        if (self.probe is None) == (self.lens is None):
+            raise ValueError("a point has one of probe and lens")
+        if self.lens is not None and self.fields != ACCESS:
+            raise ValueError(f"the fields of an access are {', '.join(ACCESS)}")
+        return self
 
 
 class Axis(Strict):
@@ -241,6 +259,9 @@ class Axis(Strict):
     title: str
     unit: str
     plural: str
+    workloads: tuple[Name, ...] = Field(
+        default=(), description="where it counts; in other runs it is time; default: every one"
+    )
 
 
 class XrayWish(Strict):
@@ -249,6 +270,24 @@ class XrayWish(Strict):
     probe: Name
     hz: float = Field(default=10, gt=0, le=30, description="samples a second of host time")
     of: str = Field(default="", description="which of several; the probe says what that is")
+    workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
+
+
+class MicroscopeWish(Strict):
+    """Every load and store that these functions make to one object, seen from outside.
+
+    The workload makes the object, says `ready` and waits for `go` on its standard input; by then
+    the x-ray has found the object, and the microscope watches it.
+    """
+
+    functions: tuple[str, ...] = Field(min_length=1, max_length=256)
+    operation: str = Field(description="of the functions, the one whose call is an operation")
+    probe: Name = Field(description="x-ray probe whose facts `address` and `size` are the object's")
+    object: str = Field(description="its type, e.g. 'struct dentry'")
+    ready: str = Field(description="regex on the workload's lines")
+    go: str = Field(description="line for the workload's standard input")
+    log: int = Field(default=20_000, ge=0, le=1_000_000, description="accesses kept one by one")
+    workloads: tuple[Name, ...] = Field(min_length=1, description="where it is used")
 
 
 class Beat(Strict):
@@ -260,12 +299,15 @@ class Beat(Strict):
 
 
 class Operation(Strict):
-    """What one operation is: from `open` to `close` on one thread."""
+    """What one operation is: from `open` to `close` on one thread.
+
+    Without these probes no event tells of one, but the microscope may.
+    """
 
     name: str
     plural: str
-    open: str
-    close: str
+    open: Name | None = None
+    close: Name | None = None
 
 
 class Lit(Strict):
@@ -389,6 +431,7 @@ class Lesson(Strict):
     tracks: tuple[Track, ...] = ()
     links: tuple[Link, ...] = ()
     xray: tuple[XrayWish, ...] = Field(default=(), max_length=6)
+    microscope: MicroscopeWish | None = None
     points: tuple[Point, ...] = Field(default=(), max_length=32)
     axis: Axis | None = Field(default=None, description="none: guest time")
     lit: tuple[Lit, ...] = ()
@@ -425,12 +468,18 @@ class Lesson(Strict):
         used += [("prediction", s.predict, set(self.predictions)) for s in self.scenes if s.predict]
         used += [("arm", a, arms) for p in self.predictions.values() for a in p.arms]
         used += [("arm", q.arm, arms) for q in self.questions]
-        used += [("probe", p.probe, probes) for p in self.points]
+        used += [("probe", p.probe, probes) for p in self.points if p.probe]
         used += [("param", n, set(self.params)) for p in self.probes for n in p.explain_max]
         counted = [one.point for one in (self.axis, self.beat) if one]
         used += [("point", name, {p.name for p in self.points}) for name in counted]
         workloads = set(self.workloads)
         used += [("workload", s.workload, workloads) for s in self.scenes if s.workload]
+        used += [("workload", w, workloads) for x in self.xray for w in x.workloads]
+        used += [("workload", w, workloads) for w in self.axis.workloads] if self.axis else []
+        if scope := self.microscope:
+            used += [("workload", w, workloads) for w in scope.workloads]
+            used += [("x-ray probe", scope.probe, {x.probe for x in self.xray})]
+            used += [("function", scope.operation, set(scope.functions))]
         scenes = {s.id for s in self.scenes}
         used += [("scene", self.hero, scenes)] if self.hero else []
         used += [("workload", act.workload, workloads) for act in self.acts.values()]
@@ -440,7 +489,8 @@ class Lesson(Strict):
         used += [("kind", q.kind, kinds) for q in self.questions]
         used += _used_by_numbers(self)
         if self.operation:
-            used += [("probe", n, probes) for n in (self.operation.open, self.operation.close)]
+            ends = self.operation.open, self.operation.close
+            used += [("probe", n, probes) for n in ends if n]
         for what, name, known in used:
             if name not in known:
                 raise ValueError(f"{what} '{name}' is used but not declared")

@@ -39,7 +39,7 @@ def point_rules(points: Sequence[Point], event_of: Mapping[str, str]) -> tuple[P
     return tuple(
         PointRule(event_of[point.probe], kind, point.fields)
         for kind, point in enumerate(points)
-        if point.probe in event_of
+        if point.probe is not None and point.probe in event_of
     )
 
 

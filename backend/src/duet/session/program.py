@@ -204,7 +204,7 @@ class _Compiler:
         operation = self._lesson.operation
         if operation is None:
             return
-        opens, closes = (self._event_of.get(n) for n in (operation.open, operation.close))
+        opens, closes = (self._event_of.get(n or "") for n in (operation.open, operation.close))
         if opens and closes:
             self._act(opens, Act.OP_OPEN, 0)
             self._act(closes, Act.OP_CLOSE, 0)

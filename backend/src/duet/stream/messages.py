@@ -216,7 +216,7 @@ class Lens(Message):
     type: Literal["lens"] = "lens"
     run_id: str
     arm: str
-    lens: Literal["xray"] = "xray"
+    lens: Literal["xray", "microscope"] = "xray"
     state: Literal["off", "attaching", "on", "failed"]
     route: Literal["memory", "qmp", "unknown"] = Field(
         description="by what it reads: the process's memory (fast), QMP text (slow)"
