@@ -14,7 +14,7 @@ from duet.errors import InfraError, InputError
 from duet.guests import accel as accel_module
 from duet.guests.accel import choose_accel, policy_from_env
 from duet.guests.qemu import QemuMachine
-from duet.guests.types import Accel, Clock, GuestSpec
+from duet.guests.types import Accel, Clock, GuestSpec, Microscope
 
 Run = Callable[..., object]
 
@@ -75,6 +75,15 @@ def test_count_clock_and_policy_tcg_never_ask(host: Path, run_async: Run) -> Non
     assert run_async(choose_accel("auto", counted, "7.2", bench.make)) is Accel.TCG
     assert run_async(choose_accel("tcg", spec(), "7.2", bench.make)) is Accel.TCG
     assert bench.made == []
+
+
+def test_a_microscope_means_tcg_also_where_kvm_is_proven(host: Path, run_async: Run) -> None:
+    bench = Bench(SPEAK + "time.sleep(60)")
+    assert run_async(choose_accel("auto", spec(), "7.2", bench.make)) is Accel.KVM
+    seen = spec(microscope=Microscope(Path("/n/a.so"), ""))
+    for policy in ("auto", "tcg", "kvm"):
+        assert run_async(choose_accel(policy, seen, "7.2", bench.make)) is Accel.TCG
+    assert len(bench.made) == 1
 
 
 def test_a_broken_cache_is_asked_again(host: Path, tmp_path: Path, run_async: Run) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from duet.decode.build import compiled
 from duet.errors import InfraError, InputError
-from duet.guests.qemu import QemuMachine, kernel_cmdline
+from duet.guests.qemu import QemuMachine, kernel_cmdline, port_args
 from duet.guests.tsc import SOURCE, host_tsc_khz
-from duet.guests.types import Accel, Clock, GuestSpec
+from duet.guests.types import Accel, Clock, GuestSpec, Microscope
 from duet.guests.vng import VngGuest, VngMachine
 
 SPEC = GuestSpec("srcu", Path("/k/bzImage"), Path("/k/root.cpio"), cmdline=("a.b=1",))
@@ -99,6 +99,38 @@ def test_vng_runs_the_agent_by_its_path_on_the_host(tmp_path: Path) -> None:
     assert argv[-2:] == ["--", "/p/duet-agent --vng --path /p"]
     assert any("name=duet.ctl" in word for word in argv if word.startswith("--qemu-opts="))
     assert "a.b=1" in argv
+
+
+def test_a_microscope_is_a_plugin_with_its_files_in_the_run_directory(tmp_path: Path) -> None:
+    spec = replace(SPEC, microscope=Microscope(Path("/n/a,b.so"), "microscope 1\n"))
+    line = words(spec, Accel.TCG, tmp_path)
+    wanted = f"file=/n/a,,b.so,socket={tmp_path}/scope.sock,functions={tmp_path}/functions"
+    assert line.endswith(f"-plugin {wanted}")
+    assert (tmp_path / "functions").read_text() == "microscope 1\n"
+    assert "noreplace-smp" in kernel_cmdline(spec, verbose=False).split()
+    assert "noreplace-smp" not in kernel_cmdline(SPEC, verbose=False).split()
+    assert "-plugin" not in words(SPEC, Accel.TCG, tmp_path)
+
+
+def test_eight_vcpus_get_more_ports_and_others_stay_as_they_were() -> None:
+    def sockets(cpus: int) -> dict[int, Path]:
+        return {cpu: Path(f"/r/{cpu}") for cpu in range(-1, cpus)}
+
+    assert [" ".join(port_args(sockets(n)))[:46] for n in (1, 6)] == [
+        "-device virtio-serial-pci,id=duet,max_ports=8 "
+    ] * 2
+    assert all("max_ports=16" in " ".join(port_args(sockets(n))) for n in (7, 8))
+
+
+def test_vng_has_no_microscope(run_async: Run, tmp_path: Path) -> None:
+    spec = replace(SPEC, microscope=Microscope(Path("/n/a.so"), ""))
+
+    async def scenario() -> None:
+        with pytest.raises(InputError, match="A virtme-ng guest has no microscope"):
+            async with VngGuest(spec, tmp_path):
+                pass
+
+    run_async(scenario())
 
 
 def test_vng_has_no_count_clock(run_async: Run, tmp_path: Path) -> None:

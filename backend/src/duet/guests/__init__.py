@@ -16,6 +16,7 @@ from duet.guests.types import (
     Guest,
     GuestFacts,
     GuestSpec,
+    Microscope,
 )
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "GuestOptions",
     "GuestRoot",
     "GuestSpec",
+    "Microscope",
     "cpu_time",
     "default_kind",
     "ensure_root",

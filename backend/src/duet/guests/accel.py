@@ -83,7 +83,13 @@ async def kvm_boots(
         if known is not None:
             return known
         small = replace(
-            spec, vcpus=1, memory_mib=256, clock=Clock.WALL, boot_plan=None, disks_mib=()
+            spec,
+            vcpus=1,
+            memory_mib=256,
+            clock=Clock.WALL,
+            boot_plan=None,
+            disks_mib=(),
+            microscope=None,
         )
         machine = make(small)
         try:
@@ -98,12 +104,12 @@ async def kvm_boots(
 async def choose_accel(
     policy: str, spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
 ) -> Accel:
-    """The accelerator for one guest; the count clock is TCG's alone.
+    """The accelerator for one guest; the count clock and the microscope are TCG's alone.
 
     Raises:
         InfraError: KVM was demanded, and no guest boots under it.
     """
-    if policy == "tcg" or spec.clock is Clock.COUNT:
+    if policy == "tcg" or spec.clock is Clock.COUNT or spec.microscope is not None:
         return Accel.TCG
     if await kvm_boots(spec, qemu_version, make):
         return Accel.KVM

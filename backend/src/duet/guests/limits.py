@@ -47,7 +47,9 @@ buffers overrun, which the kernel counts. So loss happens at one place only."""
 CTL_QUEUE_BYTES: Final = 16 << 20
 """The same for the control port, so that trace bytes never delay it."""
 
-MAX_CPUS: Final = 4
+MAX_CPUS: Final = 8
+"""The same number stands in vm-images/agent/frame.h and in lenses/clock.py."""
+
 SOCKET_PATH_BYTES: Final = 107
 """sun_path of unix(7), without its NUL."""
 

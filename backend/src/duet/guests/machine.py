@@ -20,6 +20,8 @@ from duet.guests.process import OwnedProcess, RunDir
 from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
 from duet.wire.frames import FrameType
 
+SCOPE_SOCKET = "scope.sock"
+"""Where the microscope listens, in the run directory."""
 _SHUTDOWN_TYPE = FrameType.SHUTDOWN.to_bytes(2, "little")
 
 
@@ -173,6 +175,7 @@ class MachineGuest(ABC):
             qemu_version=version,
             boot_s=time.monotonic() - began,
             qmp_socket=self._machine.folder / "qmp.sock",
+            scope_socket=self._machine.folder / SCOPE_SOCKET if self.spec.microscope else None,
             extra={"attempts": str(len(self.reports))},
         )
         return self

@@ -18,7 +18,7 @@ from pathlib import Path
 from duet.errors import InfraError
 from duet.guests.accel import choose_accel
 from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
-from duet.guests.machine import Machine, MachineGuest
+from duet.guests.machine import SCOPE_SOCKET, Machine, MachineGuest
 from duet.guests.ports import port_name
 from duet.guests.process import find_program
 from duet.guests.tsc import host_tsc_khz
@@ -39,6 +39,12 @@ QMP_SOCKETS = {"qmp": "qmp.sock", "xray": "xray.sock", "shell": "drgn.sock"}
 """Client -> its monitor's socket in the run directory; `shell` is `duet drgn`."""
 COUNT_CMDLINE = ("tsc_early_khz=1000000",)
 """With -icount the TSC counts guest nanoseconds, so a kilohertz is known and not measured."""
+SCOPE_CMDLINE = ("noreplace-smp",)
+"""A kernel on one CPU overwrites its own LOCK prefixes; the microscope tells atomics by them."""
+PORTS = 8
+"""Of the virtio-serial device, with port 0, which QEMU keeps for consoles."""
+MANY_PORTS = 16
+"""The same for a guest with more vCPUs than PORTS allow; every other guest stays as it was."""
 
 
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
@@ -47,7 +53,9 @@ def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> 
     if spec.clock is Clock.WALL:  # under KVM the guest is told by the host's kernel
         khz = host_tsc_khz() if accel is Accel.TCG else 0
         clock = (f"tsc_early_khz={khz}",) if khz else ()
-    return " ".join((*FIXED_CMDLINE, *clock, *(() if verbose else ("quiet",)), *spec.cmdline))
+    scope = SCOPE_CMDLINE if spec.microscope else ()
+    quiet = () if verbose else ("quiet",)
+    return " ".join((*FIXED_CMDLINE, *clock, *scope, *quiet, *spec.cmdline))
 
 
 def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
@@ -57,7 +65,8 @@ def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
     (ioeventfd=off). Otherwise QEMU's main loop would serve it at some host moment, and its
     interrupt would reach the guest at another instruction in every run.
     """
-    device = "virtio-serial-pci,id=duet,max_ports=8"
+    ports = PORTS if len(sockets) < PORTS else MANY_PORTS
+    device = f"virtio-serial-pci,id=duet,max_ports={ports}"
     args = ["-device", device + (",ioeventfd=off" if clock is Clock.COUNT else "")]
     for stream, path in sockets.items():
         ident = f"duet{stream}" if stream != CTL_STREAM else "duetctl"
@@ -127,6 +136,21 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
     return args
 
 
+def scope_args(spec: GuestSpec, folder: Path) -> list[str]:
+    """The microscope, and the file that tells it what to look at."""
+    if spec.microscope is None:
+        return []
+    functions = folder / "functions"
+    functions.write_text(spec.microscope.functions)
+    words = {
+        "file": spec.microscope.plugin,
+        "socket": folder / SCOPE_SOCKET,
+        "functions": functions,
+    }
+    # A comma in a value is written twice (QEMU's keyval syntax).
+    return ["-plugin", ",".join(f"{k}={str(v).replace(',', ',,')}" for k, v in words.items())]
+
+
 class QemuMachine(Machine):
     """One QEMU process with a sealed root."""
 
@@ -145,6 +169,7 @@ class QemuMachine(Machine):
             *port_args(sockets, spec.clock),
             *disk_args(spec, folder),
             *plan_args(spec, folder),
+            *scope_args(spec, folder),
         ]
 
 
@@ -168,7 +193,10 @@ class QemuGuest(MachineGuest):
     async def prepare(self) -> tuple[Accel, str]:
         """See MachineGuest.prepare()."""
         version = await qemu_version()
-        for path, what in ((self.spec.bzimage, "kernel"), (self.spec.initrd, "root image")):
+        parts = [(self.spec.bzimage, "kernel"), (self.spec.initrd, "root image")]
+        if self.spec.microscope:
+            parts.append((self.spec.microscope.plugin, "microscope"))
+        for path, what in parts:
             if path is None or not path.is_file():
                 raise InfraError(
                     f"The {what} of lane {self.spec.arm} is missing: {path}.",

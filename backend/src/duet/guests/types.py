@@ -33,6 +33,19 @@ class Accel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Microscope:
+    """A QEMU plugin that sees loads and stores of chosen functions; it works under TCG only.
+
+    Args:
+        plugin: the library, see duet.lenses.scope.plugin_library().
+        functions: text of its functions file, see duet.lenses.scope.functions_text().
+    """
+
+    plugin: Path
+    functions: str
+
+
+@dataclass(frozen=True, slots=True)
 class GuestSpec:
     """All that is needed to boot one guest.
 
@@ -40,7 +53,7 @@ class GuestSpec:
         arm: name of the arm, for messages and file names.
         bzimage: kernel image; unused by replay.
         initrd: sealed root; unused by vng and replay.
-        vcpus: 1-4; the count clock forces 1.
+        vcpus: 1-8; the count clock forces 1.
         memory_mib: guest memory in MiB.
         cmdline: extra kernel parameters, e.g. ("srcutree.exp_holdoff=0",).
         clock: wall or count.
@@ -52,6 +65,7 @@ class GuestSpec:
             has none.
         boot_plan: plan text given to the agent at boot (fw_cfg); one that starts by itself repeats
             exactly on the count clock.
+        microscope: the guest runs under TCG then, also where KVM is proven; vng has none.
     """
 
     arm: str
@@ -65,6 +79,7 @@ class GuestSpec:
     seed: int = 1
     disks_mib: tuple[int, ...] = ()
     boot_plan: str | None = None
+    microscope: Microscope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +99,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class GuestFacts:
-    """What is known of a running guest, for manifests and the page."""
+    """What is known of a running guest, for manifests and the page.
+
+    `scope_socket`: the microscope listens there, for one client at a time (see lenses/scope).
+    """
 
     kind: str
     accel: Accel
@@ -92,6 +110,7 @@ class GuestFacts:
     qemu_version: str
     boot_s: float
     qmp_socket: Path | None = None
+    scope_socket: Path | None = None
     extra: dict[str, str] = field(default_factory=dict)
 
 

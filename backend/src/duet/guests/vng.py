@@ -88,6 +88,11 @@ class VngGuest(MachineGuest):
                 "A virtme-ng guest has no count clock.",
                 remedy="Use a sealed guest (DUET_GUEST=qemu) for the count clock.",
             )
+        if self.spec.microscope is not None:
+            raise InputError(
+                "A virtme-ng guest has no microscope.",
+                remedy="Use a sealed guest (DUET_GUEST=qemu) to see loads and stores.",
+            )
         find_vng()
         version = await qemu_version()
         accel = Accel.TCG

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The microscope: loads and stores of chosen kernel functions, seen by a QEMU plugin.
+
+`wire` is pure, `build` compiles the plugin (vm-images/microscope), `ranges` says where in a kernel
+the functions lie. Who connects to GuestFacts.scope_socket, sends lines and feeds the reader, is
+the session.
+"""
+
+from duet.lenses.scope.wire import (
+    CELL,
+    NO_FUNCTION,
+    READ,
+    RECORD,
+    RESET,
+    RMW,
+    SNAPSHOT,
+    WRITE,
+    Cells,
+    Hello,
+    Log,
+    Message,
+    Reply,
+    ScopeReader,
+    watch_line,
+)
+
+__all__ = [
+    "CELL",
+    "NO_FUNCTION",
+    "READ",
+    "RECORD",
+    "RESET",
+    "RMW",
+    "SNAPSHOT",
+    "WRITE",
+    "Cells",
+    "Hello",
+    "Log",
+    "Message",
+    "Reply",
+    "ScopeReader",
+    "watch_line",
+]
