@@ -61,6 +61,7 @@ its first line."""
 _LENGTH = struct.Struct("<I")
 _HELLO = struct.Struct("<4I")
 _CELLS = struct.Struct("<10Q3I")
+_Counts = tuple[int, int, int, int, int, int, int, int, int, int]
 _FULL, _ANSWER = 1, 2
 
 Cellwise = npt.NDArray[np.void]
@@ -214,11 +215,12 @@ def _hello(body: bytes) -> Hello:
 def _cells(body: bytes) -> Cells:
     if len(body) < _CELLS.size:
         raise _rubbish(f"cells of at least {_CELLS.size} bytes", f"{len(body)}")
-    *counts, flags, cells, lines = _CELLS.unpack_from(body)
+    *numbers, flags, cells, lines = _CELLS.unpack_from(body)
     wanted = _CELLS.size + (cells + lines) * CELL.itemsize
     if len(body) != wanted:
         raise _rubbish(f"{cells} cells and {lines} lines in {wanted} bytes", f"{len(body)}")
     table = _table(body, _CELLS.size, CELL, cells + lines)
+    counts: _Counts = tuple(numbers)
     return Cells(
         *counts,
         full=bool(flags & _FULL),
