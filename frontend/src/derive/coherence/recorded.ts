@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** From recorded accesses to one object (points `access`) to one stream per CPU. */
+
+import { gather } from './merge.ts';
+import { type AccessStream, type MergedLog, mostCpus } from './types.ts';
+
+export const lineBytes = 64;
+
+/** Recorded accesses to one object, in the order in which they were executed. */
+export interface RecordedAccesses {
+  readonly length: number;
+  readonly cpu: ArrayLike<number>;
+  /** Bytes from the object's start. */
+  readonly at: ArrayLike<number>;
+  readonly size: ArrayLike<number>;
+  readonly kind: ArrayLike<number>;
+  /** Number of that CPU's operation, from 1; 0: outside of any. */
+  readonly op: ArrayLike<number>;
+}
+
+export interface RecordedStreams {
+  /** The CPUs' own numbers, rising; streams and log count CPUs from 0 in this order. */
+  readonly cpus: readonly number[];
+  readonly lines: number;
+  readonly streams: readonly AccessStream[];
+  /** Per CPU: which record an access of its stream is. An access over a line's end is two. */
+  readonly source: readonly Uint32Array[];
+  /** The order in which the machine happened to run them: that is the host's, and says nothing of hardware. */
+  readonly executed: MergedLog;
+}
+
+export interface RecordedOptions {
+  /** Records that count; the rest is left out. */
+  readonly upTo?: number;
+  /** Bytes of the object's start behind the beginning of a line. */
+  readonly offset?: number;
+  /** Weight of the private work before a record, e.g. instructions; without it all weigh the same. */
+  readonly weight?: (record: number) => number;
+}
+
+/** Streams of recorded accesses. */
+export function recordedStreams(
+  recorded: RecordedAccesses,
+  { upTo = recorded.length, offset = 0, weight = () => 1 }: RecordedOptions = {},
+): RecordedStreams {
+  const n = Math.min(upTo, recorded.length);
+  const cpus = [...new Set(Array.from({ length: n }, (_, i) => recorded.cpu[i]!))];
+  cpus.sort((a, b) => a - b);
+  if (cpus.length > mostCpus) throw new RangeError(`at most ${mostCpus} CPUs can meet`);
+  const rank = new Map(cpus.map((cpu, c) => [cpu, c]));
+  const rows: Row[] = cpus.map(() => ({ line: [], source: [], weight: [] }));
+  const order: number[] = [];
+  let lines = 0;
+  for (let i = 0; i < n; i++) {
+    const c = rank.get(recorded.cpu[i]!)!;
+    const row = rows[c]!;
+    const at = recorded.at[i]! + offset;
+    const first = Math.floor(at / lineBytes);
+    const last = Math.floor((at + Math.max(1, recorded.size[i]!) - 1) / lineBytes);
+    for (let line = first; line <= last; line++) {
+      row.line.push(line);
+      row.source.push(i);
+      row.weight.push(line === first ? weight(i) : 0);
+      order.push(c);
+    }
+    lines = Math.max(lines, last + 1);
+  }
+  const streams = rows.map((row) => streamOf(row, recorded));
+  return {
+    cpus,
+    lines,
+    streams,
+    source: rows.map((row) => Uint32Array.from(row.source)),
+    executed: gather(streams, lines, Uint8Array.from(order), null),
+  };
+}
+
+interface Row {
+  readonly line: number[];
+  readonly source: number[];
+  readonly weight: number[];
+}
+
+/** Weights become shares: the work of all operations is as many operations' work. */
+function streamOf(row: Row, recorded: RecordedAccesses): AccessStream {
+  const op = Uint32Array.from(row.source, (i) => recorded.op[i]!);
+  let ops = 0;
+  let sum = 0;
+  for (let i = 0; i < op.length; i++) {
+    if (op[i] === 0) continue;
+    if (op[i] !== op[i - 1]) ops++;
+    sum += row.weight[i]!;
+  }
+  const each = sum > 0 ? ops / sum : 0;
+  return {
+    line: Uint8Array.from(row.line),
+    kind: Uint8Array.from(row.source, (i) => recorded.kind[i]!),
+    op,
+    work: Float64Array.from(row.weight, (w, i) => (op[i] === 0 ? 0 : w * each)),
+  };
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The schedule `timed`: which access comes next follows from what each one costs.
+ *
+ * Every CPU does its accesses one after another. A hit takes hitNs. Anything else is a request to the line: a line
+ * serves one request at a time, in the order in which they came (equal times: the lower CPU), each for transferNs or
+ * upgradeNs, according to what the CPU has when its turn comes. The copy changes hands when the service ends; until
+ * then the holder may still use it. Between accesses lies private work, as the stream says, varied by `jitter`; at the
+ * start each CPU waits a random part of ownNs.
+ */
+
+import { Earliest } from './earliest.ts';
+import type { Until } from './interleave.ts';
+import { LineStates } from './lines.ts';
+import { gather, linesOf } from './merge.ts';
+import { Chance } from './prng.ts';
+import type { AccessStream, MergedLog, Settings } from './types.ts';
+
+const none = -1;
+
+export function timedOrder(
+  streams: readonly AccessStream[],
+  settings: Settings,
+  seed: number,
+  until: Until,
+): MergedLog {
+  const lines = linesOf(streams);
+  const run = new TimedRun(streams, lines, settings, seed);
+  const { length, endNs } = run.toEnd(until);
+  return gather(streams, lines, run.order.slice(0, length), endNs);
+}
+
+class TimedRun {
+  readonly order: Uint8Array;
+  private readonly streams: readonly AccessStream[];
+  private readonly settings: Settings;
+  private readonly chance: Chance;
+  private readonly states: LineStates;
+  private readonly clock: Earliest;
+  private readonly next: Uint32Array;
+  /** Whether the CPU's time is the end of its request's service. */
+  private readonly served: Uint8Array;
+  private readonly busy: Uint8Array;
+  /** Requests that wait, per line: first and last CPU, and each CPU's follower. */
+  private readonly head: Int32Array;
+  private readonly tail: Int32Array;
+  private readonly follower: Int32Array;
+
+  constructor(streams: readonly AccessStream[], lines: number, settings: Settings, seed: number) {
+    const cpus = streams.length;
+    this.streams = streams;
+    this.settings = settings;
+    this.chance = new Chance(seed);
+    this.states = new LineStates(lines, settings.protocol);
+    this.clock = new Earliest(cpus);
+    this.order = new Uint8Array(streams.reduce((n, s) => n + s.op.length, 0));
+    this.next = new Uint32Array(cpus);
+    this.served = new Uint8Array(cpus);
+    this.busy = new Uint8Array(lines);
+    this.head = new Int32Array(lines).fill(none);
+    this.tail = new Int32Array(lines).fill(none);
+    this.follower = new Int32Array(cpus).fill(none);
+    for (let c = 0; c < cpus; c++) {
+      const start = settings.latencies.ownNs * this.chance.unit();
+      this.clock.set(c, streams[c]!.op.length > 0 ? start + this.ownWork(c) : Infinity);
+    }
+  }
+
+  /** Runs until one stream is used up, or all are. */
+  toEnd(until: Until): { length: number; endNs: number } {
+    const { clock, states, streams, next, served, busy, order } = this;
+    const { hitNs } = this.settings.latencies;
+    let length = 0;
+    let endNs = 0;
+    if (until === 'first' && streams.some((s) => s.op.length === 0)) return { length, endNs };
+    for (;;) {
+      const cpu = clock.first();
+      const now = clock.at(cpu);
+      if (now === Infinity) break;
+      const i = next[cpu]!;
+      const line = streams[cpu]!.line[i]!;
+      const kind = streams[cpu]!.kind[i]!;
+      let done = now;
+      if (served[cpu]) {
+        served[cpu] = 0;
+        states.access(cpu, line, kind);
+        this.serveNext(line, now);
+      } else if (states.hits(cpu, line, kind)) {
+        states.access(cpu, line, kind);
+        done = now + hitNs;
+      } else {
+        if (busy[line]) this.wait(cpu, line);
+        else this.serve(cpu, line, now);
+        continue;
+      }
+      order[length++] = cpu;
+      endNs = Math.max(endNs, done);
+      next[cpu] = i + 1;
+      if (i + 1 < streams[cpu]!.op.length) clock.set(cpu, done + this.ownWork(cpu));
+      else if (until === 'first') break;
+      else clock.set(cpu, Infinity);
+    }
+    return { length, endNs };
+  }
+
+  /** Private work before the CPU's next access. */
+  private ownWork(cpu: number): number {
+    const share = this.streams[cpu]!.work[this.next[cpu]!]!;
+    if (share === 0) return 0;
+    const { jitter, latencies } = this.settings;
+    return latencies.ownNs * share * (1 + jitter * (2 * this.chance.unit() - 1));
+  }
+
+  private serve(cpu: number, line: number, now: number): void {
+    const { transferNs, upgradeNs } = this.settings.latencies;
+    const keeps = this.states.has(cpu, line);
+    this.busy[line] = 1;
+    this.served[cpu] = 1;
+    this.clock.set(cpu, now + (keeps ? upgradeNs : transferNs));
+  }
+
+  private wait(cpu: number, line: number): void {
+    const last = this.tail[line]!;
+    if (last === none) this.head[line] = cpu;
+    else this.follower[last] = cpu;
+    this.tail[line] = cpu;
+    this.follower[cpu] = none;
+    this.clock.set(cpu, Infinity);
+  }
+
+  private serveNext(line: number, now: number): void {
+    const cpu = this.head[line]!;
+    this.busy[line] = 0;
+    if (cpu === none) return;
+    this.head[line] = this.follower[cpu]!;
+    if (this.head[line] === none) this.tail[line] = none;
+    this.serve(cpu, line, now);
+  }
+}
