@@ -7,6 +7,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from duet import __version__
 from duet.api.kernel_builds import find_image
 from duet.api.parts import Wish
 from duet.api.sources import lesson_symbols
-from duet.bundle import ArmEntry, Manifest, Record, write_bundle
+from duet.bundle import ArmEntry, Figures, Manifest, Record, write_bundle
 from duet.kernels import KernelSettings
 from duet.session import LaneResult, RunResult
 
@@ -35,40 +36,99 @@ def host_fingerprint() -> dict[str, str]:
     }
 
 
-def arm_entry(wish: Wish, lane: LaneResult, settings: KernelSettings) -> ArmEntry:
-    """What the manifest says of one lane."""
+def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figures | None:
+    """What a lane says of its run; None where it failed.
+
+    Args:
+        tables: rows of each table, where somebody counted them.
+    """
+    if lane.error is not None:
+        return None
+    op_ns = lane.metrics.op_ns
+    metrics = {**lane.metrics.as_dict(), "op_ns": op_ns.as_dict() if op_ns else None}
+    return Figures.model_validate(
+        {
+            "by": __version__,
+            "metrics": metrics,
+            "tallies": lane.tallies,
+            "tables": tables or {},
+            "ops": lane.ops,
+            "ops_per_s": lane.ops_per_s,
+            "status": lane.status,
+        }
+    )
+
+
+def arm_entry(
+    wish: Wish, lane: LaneResult, settings: KernelSettings, told: Figures | None
+) -> ArmEntry:
+    """What the manifest says of one lane.
+
+    Args:
+        told: what its records say, where they are not all of the run.
+    """
+    truncated = lane.transcript is not None and lane.transcript.truncated
     arm = wish.folder.arm(lane.arm)
     image = find_image(wish.folder, lane.arm, settings)
+    loss = {"events": sum(loss.events or 0 for loss in lane.loss), "intervals": len(lane.loss)}
     return ArmEntry(
         name=arm.name,
         title=arm.title,
         role=arm.role,
         patches=arm.patches,
         kernel=image.manifest.model_dump(mode="json"),
+        kernel_version=lane.kernel or image.manifest.kernel_version,
+        config_sha256=image.manifest.config_sha256,
         symbols=lesson_symbols(wish.folder, image),
-        loss={"events": sum(loss.events or 0 for loss in lane.loss), "intervals": len(lane.loss)},
+        loss=loss | dict(lane.lost_by_place),
+        truncated=truncated,
+        figures=told or (None if truncated else figures(lane)),
     )
 
 
-def make_manifest(
-    wish: Wish, lanes: Iterable[LaneResult], settings: KernelSettings, how: Mapping[str, str]
-) -> Manifest:
-    """The manifest of a run.
+@dataclass(frozen=True, slots=True)
+class How:
+    """How the lanes of a recording were run and cut.
 
     Args:
-        how: more facts for `host`, e.g. whether lanes ran at once.
+        lanes: "at once" or "one after another".
+        window_ms: what was kept of each from its start; None: all.
+        figures: of each lane as it is kept; missing ones are taken from the run itself.
+        left_out: lanes that failed, and why.
     """
+
+    lanes: str
+    window_ms: int | None = None
+    shift: int = 0
+    seed: int = 1
+    figures: Mapping[str, Figures | None] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def make_manifest(
+    wish: Wish, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
+) -> Manifest:
+    """The manifest of a run."""
     results = list(lanes)
-    qemu = next((lane.facts.qemu_version for lane in results if lane.facts), "")
+    facts = next((lane.facts for lane in results if lane.facts), None)
+    accel = {"accel": str(facts.accel)} if facts else {}
     return Manifest(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         lesson=wish.folder.slug,
         clock=wish.clock,
+        shift=how.shift if wish.clock == "count" else 0,
+        seed=how.seed,
         params=wish.params,
         workload=wish.workload,
-        arms=tuple(arm_entry(wish, lane, settings) for lane in results),
-        host=host_fingerprint() | dict(how),
-        versions={"duet": __version__, "qemu": qemu, "python": platform.python_version()},
+        window_ms=how.window_ms,
+        arms=tuple(arm_entry(wish, lane, settings, how.figures.get(lane.arm)) for lane in results),
+        left_out=dict(how.left_out),
+        host=host_fingerprint() | accel | {"lanes": how.lanes},
+        versions={
+            "duet": __version__,
+            "qemu": facts.qemu_version if facts else "",
+            "python": platform.python_version(),
+        },
     )
 
 
@@ -78,7 +138,7 @@ def write_run(
     lanes: Mapping[str, LaneResult],
     records: Mapping[str, Iterable[Record]],
     settings: KernelSettings,
-    how: Mapping[str, str],
+    how: How,
 ) -> int:
     """Write the lanes of a run; returns the size in bytes."""
     manifest = make_manifest(wish, lanes.values(), settings, how)
@@ -89,12 +149,13 @@ def write_run(
 
 
 def bundle_bytes(wish: Wish, result: RunResult, settings: KernelSettings) -> bytes | None:
-    """A live run as a bundle in memory; None when no lane kept a transcript."""
-    lanes = {arm: lane for arm, lane in result.lanes.items() if lane.transcript is not None}
+    """A live run as a bundle in memory; None when no lane has a whole transcript."""
+    lanes = {a: lane for a, lane in result.lanes.items() if lane.transcript and not lane.error}
     if not lanes:
         return None
+    left_out = {a: lane.error.sentence for a, lane in result.lanes.items() if lane.error}
     records = {arm: lane.transcript.records() for arm, lane in lanes.items() if lane.transcript}
     with tempfile.TemporaryDirectory(prefix="duet-bundle-") as folder:
         path = Path(folder) / "run.duet"
-        write_run(path, wish, lanes, records, settings, {"lanes": "at once"})
+        write_run(path, wish, lanes, records, settings, How("at once", left_out=left_out))
         return path.read_bytes()

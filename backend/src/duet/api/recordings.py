@@ -13,12 +13,12 @@ from pydantic import JsonValue, ValidationError
 from duet.api import shelf
 from duet.api.feed import Feed
 from duet.api.parts import Performance
+from duet.api.replaying import recorded_spec
 from duet.api.sources import bundle_sources
 from duet.bundle import Bundle, open_bundle
 from duet.errors import DuetError, InputError
-from duet.guests import Clock
 from duet.lessons.load import LessonFolder
-from duet.session import Lanes, RunSession, RunSpec
+from duet.session import Lanes, RunSession
 from duet.stream import messages as m
 from duet.stream.codec import Packet
 from duet.stream.runlog import RunLog
@@ -44,19 +44,8 @@ class RecordedRun:
             InputError: the bundle is not usable.
         """
         bundle = open_bundle(self._path)
-        manifest = bundle.manifest
-        arms = tuple(entry.name for entry in manifest.arms)
-        spec = RunSpec(
-            run_id=self.log.run_id,
-            folder=self._folder,
-            arms=arms,
-            workload=manifest.workload,
-            params=manifest.params,
-            clock=Clock(manifest.clock),
-            source="recorded",
-            recorded_at=manifest.created,
-        )
-        feed = Feed(self._message(bundle, arms), self._add)
+        spec = recorded_spec(self._folder, bundle.manifest, self.log.run_id)
+        feed = Feed(self._message(bundle, spec.arms), self._add)
         feed.announce()
         async with Lanes() as lanes:
             self._session = RunSession(lanes, spec, bundle_sources(bundle), feed)

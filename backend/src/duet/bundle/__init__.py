@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded runs in one file: `.duet` bundles, written, checked and read."""
 
-from duet.bundle.manifest import ArmEntry, Manifest
-from duet.bundle.read import Bundle, open_bundle
+from duet.bundle.manifest import ArmEntry, Figures, Manifest
+from duet.bundle.read import Bundle, open_bundle, read_manifest
 from duet.bundle.record import Record
 from duet.bundle.trim import trim
 from duet.bundle.write import write_bundle
 
-__all__ = ["ArmEntry", "Bundle", "Manifest", "Record", "open_bundle", "trim", "write_bundle"]
+__all__ = [
+    "ArmEntry",
+    "Bundle",
+    "Figures",
+    "Manifest",
+    "Record",
+    "open_bundle",
+    "read_manifest",
+    "trim",
+    "write_bundle",
+]

@@ -11,6 +11,9 @@ STREAM_BYTES = 512 << 20
 PATCH_BYTES = 1 << 20
 TOTAL_BYTES = 1 << 30
 """All members, unpacked."""
+RATIO = 1000
+"""Unpacked over packed, of a member above RATIO_FROM; real lanes reach a tenth of that."""
+RATIO_FROM = 16 << 20
 MEMBERS = 64
 RECORD_BYTES = 8 << 20
 STREAMS = 64

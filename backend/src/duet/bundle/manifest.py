@@ -9,11 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from duet.errors import InputError
 
-FORMAT: Literal[1] = 1
+FORMAT: Literal[2] = 2
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 ArmName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
-Text = Annotated[str, Field(max_length=4000)]
-Facts = Annotated[dict[str, Text], Field(max_length=64)]
+Text = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$")]
+"""No control characters: names of a recording are printed on terminals."""
+Knob = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,59}$")]
+Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Facts = Annotated[dict[Text, Text], Field(max_length=64)]
 
 
 class Strict(BaseModel):
@@ -22,35 +26,78 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Figures(Strict):
+    """What a lane's transcript said when it was written; a replay must say the same, exactly.
+
+    Args:
+        by: the Kernel Duet that counted.
+        metrics: session.Metrics as its `as_dict` has them, and `op_ns`.
+        tallies: the lesson's counted metrics.
+        tables: rows of each table.
+        ops: the workload's own count, and `ops_per_s` likewise.
+        status: how the workload ended.
+    """
+
+    by: Text = ""
+    metrics: Annotated[dict[Text, JsonValue], Field(max_length=64)]
+    tallies: Annotated[dict[Text, Number], Field(max_length=256)] = Field(default_factory=dict)
+    tables: Annotated[dict[Text, Whole], Field(max_length=64)] = Field(default_factory=dict)
+    ops: Whole | None = None
+    ops_per_s: Number | None = None
+    status: Whole | None = None
+
+
 class ArmEntry(Strict):
     """One lane of the recording.
 
-    `symbols` holds the kernel addresses that the lesson's rules mention, so that a replay needs
-    no System.map.
+    Args:
+        kernel: the manifest of the build: package, tarball, patches with checksums, compiler.
+        kernel_version: as `uname -r` says; "" in the oldest recordings.
+        config_sha256: of the options asked for; "" likewise.
+        symbols: the kernel addresses that the lesson's rules mention, so that a replay needs no
+            System.map.
+        loss: `events` and `intervals`, and events by place ("ring buffer", "kprobe", "host").
+        truncated: the run sent more than is kept of one, and its end is missing.
+        figures: None in recordings of format 1, and where the lane failed.
     """
 
     name: ArmName
     title: Text
     role: Literal["before", "after", "alternative", "mainline"]
     patches: Annotated[tuple[Text, ...], Field(max_length=32)] = ()
-    kernel: dict[str, JsonValue] = Field(default_factory=dict)
-    symbols: dict[str, int] = Field(default_factory=dict)
-    loss: dict[str, int] = Field(default_factory=dict)
+    kernel: Annotated[dict[Text, JsonValue], Field(max_length=64)] = Field(default_factory=dict)
+    kernel_version: Text = ""
+    config_sha256: Sha256 | Literal[""] = ""
+    symbols: Annotated[dict[Text, Whole], Field(max_length=4096)] = Field(default_factory=dict)
+    loss: Annotated[dict[Text, Whole], Field(max_length=64)] = Field(default_factory=dict)
+    truncated: bool = False
+    figures: Figures | None = None
 
 
 class Manifest(Strict):
-    """The whole manifest; `sums` (member -> sha256) is filled in by the writer."""
+    """The whole manifest; `sums` (member -> sha256) is filled in by the writer.
 
-    format: Literal[1] = FORMAT
-    created: Annotated[str, Field(max_length=40)]
+    Args:
+        shift: 2^shift ns an instruction on the count clock; 0 on the wall clock.
+        seed: of the guest's randomness; only the count clock repeats by it.
+        window_ms: what is kept of each lane from its start marker; None: all of it.
+        left_out: lanes of the run that failed and are not in here, with the reason.
+    """
+
+    format: Literal[2] = FORMAT
+    created: Annotated[Text, Field(max_length=40)]
     lesson: Annotated[str, Field(pattern=r"^\d{2}-[a-z0-9-]{1,60}$")]
     clock: Literal["wall", "count"]
-    params: dict[str, int]
+    shift: Annotated[int, Field(ge=0, le=10)] = 0
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
+    params: Annotated[dict[Knob, Whole], Field(max_length=64)]
     workload: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+    window_ms: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
     arms: Annotated[tuple[ArmEntry, ...], Field(min_length=1, max_length=5)]
+    left_out: Facts = Field(default_factory=dict)
     host: Facts = Field(default_factory=dict)
     versions: Facts = Field(default_factory=dict)
-    sums: dict[str, Sha256] = Field(default_factory=dict)
+    sums: Annotated[dict[str, Sha256], Field(max_length=64)] = Field(default_factory=dict)
 
     def arm(self, name: str) -> ArmEntry:
         """The lane of that name.

@@ -7,9 +7,12 @@ import hashlib
 import json
 import lzma
 import re
+import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from duet.bundle import limits
 from duet.bundle.manifest import FORMAT, Manifest
 from duet.bundle.record import Record
 from duet.bundle.stream import unpack_stream
+from duet.bundle.upgrade import upgrade
 from duet.errors import InputError
 
 MEMBER = re.compile(
@@ -29,11 +33,28 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
 REMEDY = "Get the file anew, or record it again with ./duet record."
 
 
+BROKEN = (
+    *(OSError, EOFError, zlib.error, lzma.LZMAError, struct.error, MemoryError),
+    *(NotImplementedError, RuntimeError, ValueError, IndexError, OverflowError),
+)
+"""What zipfile raises where a field of the file is not what it should be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """An opened bundle; everything in it has been checked."""
+    """An opened bundle; everything in it has been checked.
+
+    Args:
+        manifest: as today's format has it.
+        format: as the file has it.
+        packed: member -> its bytes in the file.
+        file_bytes: of all of it.
+    """
 
     manifest: Manifest
+    format: int
+    packed: dict[str, int]
+    file_bytes: int
     _members: dict[str, bytes]
 
     def records(self, arm: str) -> Iterator[Record]:
@@ -70,43 +91,47 @@ def open_bundle(path: Path) -> Bundle:
     Raises:
         InputError: it is missing, no bundle, too large, too new, or not what its sums say.
     """
+    with _archive(path) as archive:
+        return _read(path, archive)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest alone, without unpacking the lanes; good for a list, not for playing.
+
+    Raises:
+        InputError: likewise, as far as that shows.
+    """
+    with _archive(path) as archive:
+        names = _check_members(path, archive)
+        return _manifest(path, _unpack(path, archive, "manifest.json"), names)[0]
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The open zip file; whatever zipfile raises becomes a sentence."""
     try:
-        size = path.stat().st_size
-        if size > limits.FILE_BYTES:
-            raise _refused(path, f"it has {size} bytes, and {limits.FILE_BYTES} are allowed")
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise _refused(path, "it is no file")  # a pipe would wait for ever
+        if status.st_size > limits.FILE_BYTES:
+            raise _refused(
+                path, f"it has {status.st_size} bytes, and {limits.FILE_BYTES} are allowed"
+            )
         with zipfile.ZipFile(path) as archive:
-            return _read(path, archive)
+            yield archive
     except FileNotFoundError as error:
         raise InputError(
             f"there is no recording {path.name}.", remedy="Make one with ./duet record."
         ) from error
     except zipfile.BadZipFile as error:
         raise _refused(path, f"it is no zip file ({error})") from error
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, NotImplementedError) as error:
+    except BROKEN as error:
         raise _refused(path, f"it cannot be unpacked ({error or type(error).__name__})") from error
 
 
 def _read(path: Path, archive: zipfile.ZipFile) -> Bundle:
-    members = archive.infolist()
-    if len(members) > limits.MEMBERS:
-        raise _refused(path, f"it has {len(members)} members, and {limits.MEMBERS} are allowed")
-    names = [member.filename for member in members]
-    for member in members:
-        _check_member(path, member)
-    if len(set(names)) != len(names):
-        raise _refused(path, "a member occurs twice")
-    total = sum(member.file_size for member in members)
-    if total > limits.TOTAL_BYTES:
-        raise _refused(path, f"unpacked it has {total} bytes, and {limits.TOTAL_BYTES} are allowed")
-    if "manifest.json" not in names:
-        raise _refused(path, "it has no manifest.json")
-    manifest = _manifest(path, _unpack(path, archive, "manifest.json"))
-    wanted = {f"lanes/{arm.name}/stream.bin" for arm in manifest.arms}
-    if missing := wanted - set(names):
-        raise _refused(path, f"{min(missing)} is missing")
-    if set(manifest.sums) != set(names) - {"manifest.json"}:
-        odd = min(set(manifest.sums) ^ (set(names) - {"manifest.json"}))
-        raise _refused(path, f"manifest and members disagree on {odd}")
+    names = _check_members(path, archive)
+    manifest, number = _manifest(path, _unpack(path, archive, "manifest.json"), names)
     contents: dict[str, bytes] = {}
     for name, wanted_sum in manifest.sums.items():
         content = _unpack(path, archive, name)
@@ -116,7 +141,26 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Bundle:
             for _ in unpack_stream(content, name):
                 pass
         contents[name] = content
-    return Bundle(manifest, contents)
+    packed = {member.filename: member.compress_size for member in archive.infolist()}
+    return Bundle(manifest, number, packed, path.stat().st_size, contents)
+
+
+def _check_members(path: Path, archive: zipfile.ZipFile) -> set[str]:
+    """Names of all members; none is unpacked before all entries are in order."""
+    members = archive.infolist()
+    if len(members) > limits.MEMBERS:
+        raise _refused(path, f"it has {len(members)} members, and {limits.MEMBERS} are allowed")
+    for member in members:
+        _check_member(path, member)
+    names = {member.filename for member in members}
+    if len(names) != len(members):
+        raise _refused(path, "a member occurs twice")
+    total = sum(member.file_size for member in members)
+    if total > limits.TOTAL_BYTES:
+        raise _refused(path, f"unpacked it has {total} bytes, and {limits.TOTAL_BYTES} are allowed")
+    if "manifest.json" not in names:
+        raise _refused(path, "it has no manifest.json")
+    return names
 
 
 def _check_member(path: Path, member: zipfile.ZipInfo) -> None:
@@ -128,6 +172,8 @@ def _check_member(path: Path, member: zipfile.ZipInfo) -> None:
         most = limits.MANIFEST_BYTES
     if member.file_size > most:
         raise _refused(path, f"{name} has {member.file_size} bytes, and {most} are allowed")
+    if limits.RATIO_FROM < member.file_size > limits.RATIO * member.compress_size:
+        raise _refused(path, f"{name} would grow more than {limits.RATIO} times when unpacked")
     if member.compress_type not in METHODS or member.flag_bits & 1:
         raise _refused(path, f"{name} is packed or locked in an unknown way")
 
@@ -142,23 +188,48 @@ def _unpack(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     return content
 
 
-def _manifest(path: Path, text: bytes) -> Manifest:
+def _manifest(path: Path, text: bytes, names: set[str]) -> tuple[Manifest, int]:
+    """The manifest as today's format has it, and the number that the file has.
+
+    Args:
+        names: of all members; the manifest must speak of each.
+    """
     try:
-        tree = json.loads(text)
+        tree = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise _refused(path, f"manifest.json is not JSON ({error})") from error
     number = tree.get("format") if isinstance(tree, dict) else None
     if isinstance(number, int) and number > FORMAT:
         raise InputError(
-            f"the recording {path.name} has format {number}, and this program knows {FORMAT}.",
+            f"the recording {path.name} has format {str(number)[:20]}, "
+            f"and this program knows {FORMAT}.",
             remedy="Use a newer Kernel Duet.",
         )
     try:
-        return Manifest.model_validate_json(text)
+        manifest = Manifest.model_validate(upgrade(tree) if isinstance(tree, dict) else tree)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise _refused(path, f"manifest.json: {place}: {first['msg']}") from error
+        raise _refused(path, f"manifest.json: {_plain(place)}: {first['msg']}") from error
+    arms = [arm.name for arm in manifest.arms]
+    if len(set(arms)) != len(arms):
+        raise _refused(path, "manifest.json: a lane is named twice")
+    wanted = {f"lanes/{arm}/stream.bin" for arm in arms}
+    if missing := wanted - names:
+        raise _refused(path, f"{min(missing)} is missing")
+    members = names - {"manifest.json"}
+    if odd := set(manifest.sums) ^ members:
+        raise _refused(path, f"manifest and members disagree on {_plain(min(odd))}")
+    return manifest, number if isinstance(number, int) else FORMAT
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def _plain(text: str) -> str:
+    """A name out of the file, as it may stand in a sentence on a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text[:80])
 
 
 def _refused(path: Path, why: str) -> InputError:

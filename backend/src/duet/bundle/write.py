@@ -10,10 +10,11 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from duet.bundle import limits
 from duet.bundle.manifest import Manifest
 from duet.bundle.record import Record
 from duet.bundle.stream import pack_stream
-from duet.errors import InfraError
+from duet.errors import InfraError, InputError
 
 METHOD = zipfile.ZIP_LZMA
 """A third smaller than deflate on ring-buffer pages; half a second of three lanes costs 1 s."""
@@ -33,9 +34,11 @@ def write_bundle(
 
     Raises:
         InfraError: it cannot be written.
+        InputError: it is more than a reader takes.
     """
     members = {f"lanes/{arm}/stream.bin": pack_stream(records) for arm, records in lanes.items()}
     members |= {f"patches/{name}": patch for name, patch in patches.items()}
+    _check(path, members)
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
     whole = manifest.model_copy(update={"sums": sums})
     text = whole.model_dump_json(indent=1).encode()
@@ -56,3 +59,16 @@ def write_bundle(
             remedy="Make room on the disk, or choose another folder.",
         ) from error
     return path.stat().st_size
+
+
+def _check(path: Path, members: Mapping[str, bytes]) -> None:
+    """What is written must be readable again."""
+    sizes = {name: len(content) for name, content in members.items()}
+    lanes = [size for name, size in sizes.items() if name.startswith("lanes/")]
+    over = max(lanes, default=0) > limits.STREAM_BYTES or sum(sizes.values()) > limits.TOTAL_BYTES
+    if over or len(members) >= limits.MEMBERS:
+        raise InputError(
+            f"the recording {path.name} would have {sum(sizes.values())} bytes in "
+            f"{len(members)} members, more than can be read again.",
+            remedy="Record fewer lanes or a shorter run.",
+        )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from duet.api.replaying import Tape
 from duet.cli.output import note
 from duet.lenses import LensState, Sample
 from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
@@ -39,3 +40,15 @@ class Quiet:
 
     def on_line(self, arm: str, line: Line) -> None:
         """Nothing; the result has them."""
+
+
+class ToldTape(Tape):
+    """Counts what comes, and tells phases and losses as Quiet does."""
+
+    def on_lane(self, state: LaneState) -> None:
+        """One line per phase."""
+        Quiet().on_lane(state)
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        """Loss is never silent."""
+        Quiet().on_loss(arm, loss)

@@ -6,24 +6,27 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from duet.api.bundling import write_run
+from duet.api.bundling import How, figures, write_run
 from duet.api.measuring import measured_message
 from duet.api.recordings import MEASURED, read_tables
+from duet.api.replaying import play, records_source
 from duet.api.sources import house_sources
-from duet.bundle import Record, trim
+from duet.bundle import Figures, Record, trim
 from duet.cli.output import emit, note
-from duet.cli.quiet import Quiet
+from duet.cli.quiet import ToldTape
 from duet.cli.request import Request, read_request
 from duet.cli.run import measure_request
 from duet.errors import InputError, KernelError
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
-from duet.session import LaneResult, Lanes, RunSession, RunSpec
+from duet.session import LaneResult, Lanes, LaneSource, RunSession, RunSpec
 from duet.stream.messages import Measured
 
 NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")
+SEED = 1
 REPEATS = 5
 """Runs per arm of a recorded table; fewer give no verdict."""
 
@@ -32,7 +35,7 @@ def record(
     given: tuple[str, str, str, str, list[str]],
     name: str,
     out: Path | None,
-    window_ms: int,
+    window_ms: int | None,
     measured: bool,
     only_measured: bool,
     as_json: bool,
@@ -62,13 +65,14 @@ def record(
 
 
 async def _record(
-    request: Request, path: Path, window_ms: int, kernels: KernelSettings
+    request: Request, path: Path, window_ms: int | None, kernels: KernelSettings
 ) -> tuple[dict[str, LaneResult], int]:
     """Run each lane by itself and write what they sent."""
     sources = await house_sources(request.folder, request.arms, kernels)
     marker = workload_of(request.folder.lesson, request.workload).start_marker
     lanes: dict[str, LaneResult] = {}
     records: dict[str, list[Record]] = {}
+    told: dict[str, Figures | None] = {}
     async with Lanes() as guests:
         for arm in request.arms:
             note(f"recording {arm}")
@@ -79,8 +83,10 @@ async def _record(
                 workload=request.workload,
                 params=request.params,
                 clock=request.clock,
+                seed=SEED,
             )
-            session = RunSession(guests, spec, {arm: sources[arm]}, Quiet())
+            tape = ToldTape()
+            session = RunSession(guests, spec, {arm: sources[arm]}, tape)
             lane = (await session.execute()).lanes[arm]
             await guests.close(arm)
             if lane.error is not None:
@@ -91,11 +97,24 @@ async def _record(
                     remedy="Record fewer --set seconds.",
                 )
             lanes[arm] = lane
-            records[arm] = trim(lane.transcript.records(), marker, window_ms)
+            records[arm] = list(lane.transcript.records())
+            told[arm] = figures(lane, tape.tables(arm))
+            if window_ms is not None:
+                records[arm] = trim(records[arm], marker, window_ms)
+                told[arm] = await _figures(spec, records[arm], sources[arm])
     wish = request.wish
     path.parent.mkdir(parents=True, exist_ok=True)
-    how = {"lanes": "one after another", "window_ms": str(window_ms)}
+    how = How("one after another", window_ms, seed=SEED, figures=told)
     return lanes, write_run(path, wish, lanes, records, kernels, how)
+
+
+async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> Figures | None:
+    """What the cut transcript says by itself."""
+    cut = records_source(source.arm, records, source.symbols)
+    played = await play(replace(spec, source="recorded"), {source.arm: cut})
+    if error := played.lanes[source.arm].error:
+        raise error
+    return played.figures(source.arm)
 
 
 def _record_measured(request: Request, kernels: KernelSettings) -> Path:

@@ -199,6 +199,7 @@ def record(
     name: Annotated[str, typer.Option(help="Name of the recording.")] = "storm",
     out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
     window_ms: Annotated[int, typer.Option(min=1, help="Kept of each lane from its start.")] = 400,
+    whole: Annotated[bool, typer.Option("--whole", help="Keep all, whatever --window-ms.")] = False,
     measured: Annotated[
         bool, typer.Option("--measured", help="Also record the measured table (n = 5).")
     ] = False,
@@ -211,7 +212,8 @@ def record(
     from duet.cli.record import record as body
 
     request = (lesson, arms, workload, clock, set or [])
-    return body(request, name, out, window_ms, measured, only_measured, json)
+    window = None if whole else window_ms
+    return body(request, name, out, window, measured, only_measured, json)
 
 
 @app.command(epilog=XRAY_KEYS)
