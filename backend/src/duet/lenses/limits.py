@@ -47,3 +47,17 @@ MAX_EXTENTS: Final = 16384
 MAX_INODES: Final = 4096
 MAX_DENTRIES: Final = 4096
 """Bounds of walks: a list that changes under the read may become a ring."""
+
+SCOPE_CONNECT_S: Final = 5.0
+"""The microscope listens before the guest runs."""
+SCOPE_ANSWER_S: Final = 5.0
+SCOPE_SNAPSHOT_S: Final = 10.0
+"""All of the log goes before it. Usual: 30 ms."""
+
+AIM_READY_S: Final = 20.0
+"""From the workload's start until it says that the object is there. Usual: 0.2 s."""
+AIM_FOUND_S: Final = 10.0
+"""Until the x-ray has found the object. Usual: 0.1 s, or 1 s with the loading of the DWARF."""
+
+SCOPE_TELL_HZ: Final = 5
+"""Of the counts 30 times a second come; so many are told and recorded."""

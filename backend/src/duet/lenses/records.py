@@ -18,12 +18,14 @@ from duet.lenses.limits import FRAME_BYTES
 
 Route = Literal["memory", "qmp", "unknown"]
 Phase = Literal["off", "attaching", "on", "failed"]
+Lens = Literal["xray", "microscope"]
 ITEM_BYTES = {"f8": 8, "i4": 4, "u1": 1, "u4": 4, "i2": 2}
 MAX_COLUMNS = 64
 MAX_TEXTS = 20_000
 PHASES = ("off", "attaching", "on", "failed")
 ROUTES = ("memory", "qmp", "unknown")
 CLOCKS = ("host", "guest")
+LENSES = ("xray", "microscope")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class LensState:
         route: how drgn reads: the process's memory (fast), QMP text (slow).
         message: why it is off or failed, in one sentence; a remark when it is on.
         samples: delivered so far; torn, failed: reads; dropped: samples due and not delivered.
+            Of the microscope: accesses kept one by one, and those that found no room.
     """
 
     state: Phase = "off"
@@ -44,6 +47,7 @@ class LensState:
     torn: int = 0
     failed: int = 0
     dropped: int = 0
+    lens: Lens = "xray"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ def unpack_record(body: bytes) -> Sample | LensState:
 
 def _state(tree: dict[str, object]) -> LensState:
     state = LensState(**tree)  # type: ignore[arg-type]
-    _check(state.state in PHASES and state.route in ROUTES)
+    _check(state.state in PHASES and state.route in ROUTES and state.lens in LENSES)
     _check(isinstance(state.message, str) and isinstance(state.remedy, str))
     _whole(state.samples, state.torn, state.failed, state.dropped)
     return state

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
 from duet.errors import DuetError
-from duet.guests.types import Accel, Clock, Guest, GuestFacts
+from duet.guests.types import Accel, Clock, Guest, GuestFacts, Microscope
 from duet.lenses import LensState, Sample, Wanted
 from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import MicroscopeWish
 from duet.session.tables import Batch, Loss, Metrics, Row
 from duet.session.transcript import Transcript
 
@@ -45,6 +46,23 @@ class LanePhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeWish:
+    """What the microscope looks at.
+
+    Args:
+        functions: of the kernel, by name.
+        operation: of these, the one whose call is an operation; empty: nothing is one.
+        aim: the object to watch, and how it is found; None: counts of all lines alone.
+        identify: ask the x-ray what lies at the busiest lines.
+    """
+
+    functions: tuple[str, ...]
+    operation: str = ""
+    aim: MicroscopeWish | None = None
+    identify: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunSpec:
     """One run, with everything checked.
 
@@ -56,6 +74,7 @@ class RunSpec:
         seed: of the guest's randomness on the count clock; another one is a perturbed start.
         probes: names of exactly those to switch on; None: those that explain.
         xray: what the x-ray samples; None: what the lesson says, and nothing in a measure run.
+        microscope: what the microscope looks at; None: what the lesson says, likewise.
     """
 
     run_id: str
@@ -73,15 +92,34 @@ class RunSpec:
     seed: int = 1
     probes: frozenset[str] | None = None
     xray: tuple[Wanted, ...] | None = None
+    microscope: ScopeWish | None = None
 
     @property
     def lens(self) -> tuple[Wanted, ...]:
         """What the x-ray samples; nothing: it is not attached."""
         if self.xray is not None:
             return self.xray
-        if self.purpose == "measure" or not self.traced or self.source == "recorded":
+        if not self._looked_at:
             return ()
-        return tuple(Wanted(x.probe, x.hz, x.of) for x in self.folder.lesson.xray)
+        return tuple(
+            Wanted(x.probe, x.hz, x.of)
+            for x in self.folder.lesson.xray
+            if not x.workloads or self.workload in x.workloads
+        )
+
+    @property
+    def scope(self) -> ScopeWish | None:
+        """What the microscope looks at; None: it is not there."""
+        wish = self.folder.lesson.microscope
+        if self.microscope is not None or wish is None:
+            return self.microscope
+        if not self._looked_at or self.clock is Clock.COUNT or self.workload not in wish.workloads:
+            return None
+        return ScopeWish(wish.functions, wish.operation, wish)
+
+    @property
+    def _looked_at(self) -> bool:
+        return self.purpose == "explain" and self.traced and self.source == "live"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +131,7 @@ class GuestWish:
         seed: likewise.
         memory_mb: of the guest.
         scratch_mb: a disk of the host for /scratch; 0 is none, as on the count clock.
+        microscope: its plugin, and what that looks at.
     """
 
     arm: str
@@ -104,6 +143,7 @@ class GuestWish:
     seed: int = 1
     memory_mb: int = 512
     scratch_mb: int = 0
+    microscope: Microscope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +153,8 @@ class LaneSource:
     Args:
         vmlinux: with DWARF, for the x-ray; None: it has none.
         lesson: slug, so that `duet drgn` can name the lane.
+        scope: the plugin for a wish, with this kernel's addresses; None: it has none. Raises
+            InputError for a function that the kernel does not have.
     """
 
     arm: str
@@ -120,6 +162,7 @@ class LaneSource:
     guest: Callable[[GuestWish], Guest]
     vmlinux: Path | None = None
     lesson: str = ""
+    scope: Callable[[ScopeWish], Awaitable[Microscope]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from duet.guests.lanes_file import LaneInfo, publish
 from duet.guests.qemu import QMP_SOCKETS
 from duet.guests.types import CTL_STREAM, Chunk, GuestFacts
 from duet.lenses import Xray
+from duet.lenses.scope.client import ScopeClient
 from duet.session.events import GuestWish, LaneSource
 from duet.wire import (
     Frame,
@@ -77,6 +78,7 @@ class Lane:
         self.facts: GuestFacts | None = None
         self._owned = AsyncExitStack()
         self._xray: Xray | None = None
+        self._scope: ScopeClient | None = None
 
     @property
     def alive(self) -> bool:
@@ -109,6 +111,16 @@ class Lane:
             self._xray = Xray(socket, self._source.vmlinux)
             await self._owned.enter_async_context(self._xray)
         return self._xray
+
+    async def scope(self) -> ScopeClient | None:
+        """The guest's microscope, reached when it is first asked for; None where there is none.
+
+        It ends with the guest.
+        """
+        if self._scope is None and self.facts and self.facts.scope_socket:
+            self._scope = ScopeClient(self.facts.scope_socket)
+            await self._owned.enter_async_context(self._scope)
+        return self._scope
 
     def _announce(self, facts: GuestFacts) -> None:
         """So that `duet drgn` finds it."""

@@ -19,10 +19,11 @@ from pydantic import JsonValue
 from duet.decode import DecodeError, prepare
 from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.console import killed_for_memory
-from duet.guests.types import Clock
-from duet.lenses import Xray
+from duet.guests.types import Clock, Microscope
+from duet.lenses import LensState, Xray, unpack_record
 from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PING_S, PINGS
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
+from duet.session.accesses import ACCESSES, COUNTS
 from duet.session.events import (
     GuestWish,
     LanePhase,
@@ -34,6 +35,7 @@ from duet.session.events import (
     SessionSink,
 )
 from duet.session.lane import Lane
+from duet.session.lane_scope import LaneScope, Timing
 from duet.session.lane_xray import LaneXray
 from duet.session.lanes import Lanes
 from duet.session.pipeline import LanePipeline
@@ -54,6 +56,8 @@ from duet.wire import (
 )
 from duet.wire import Line as LineFrame
 
+SCOPE_RECORDS = ("microscope", ACCESSES, COUNTS)
+"""Records of the transcript that are the microscope's."""
 MAX_LINES = 10_000
 """Lines of one workload that are kept in the result."""
 
@@ -89,13 +93,17 @@ class LaneRun:
         self._pipeline: LanePipeline | None = None
         self._transcript: Transcript | None = None
         self._xray: Xray | None = None
+        self._plugin: Microscope | None = None
         self._lens = LaneXray(
             self.arm,
             spec.clock,
             sink,
             origin=lambda: self._pipeline.origin_ns if self._pipeline else None,
             keep=lambda record, host_ns: self._parts()[1].lens(record, host_ns),
+            seen=lambda raw: self._scope.seen(raw),
         )
+        self._scope = self._make_scope()
+        self._aiming: asyncio.Task[None] | None = None
         self._lines: list[Line] = []
         self._hello: Hello | None = None
         self._status: int | None = None
@@ -154,12 +162,19 @@ class LaneRun:
         self._gone = True
         if not (self._drained or self._recorded):
             self._lens.gone()
+            self._scope.gone()
         self._room.set()
         self._wake.set()
 
     def on_lens(self, record: bytes) -> None:
-        """A record of the x-ray, out of a recording."""
-        self._lens.replay(record)
+        """A record of a lens, out of a recording. A bad one spoils the lens, not the lane."""
+        try:
+            found = unpack_record(record)
+        except InputError as error:
+            self._lens.on_fault(error.sentence, error.remedy)
+            return
+        name = found.lens if isinstance(found, LensState) else found.probe
+        (self._scope if name in SCOPE_RECORDS else self._lens).replay(found)
 
     async def room(self) -> None:
         """Wait until the backlog is worked off."""
@@ -197,7 +212,11 @@ class LaneRun:
                 )
             )
         finally:
+            if self._aiming:
+                self._aiming.cancel()
+                await asyncio.wait([self._aiming])
             self._lens.finish()
+            self._scope.finish()
             if self._xray:
                 self._xray.pause()
                 if self._lane and self._lane.wish.boot_plan is not None:
@@ -278,6 +297,7 @@ class LaneRun:
             seed=spec.seed if count else 1,
             memory_mb=lesson.memory_mb,
             scratch_mb=0 if count else self._workload.scratch_mb,
+            microscope=self._plugin,
         )
 
     def _plan_text(self, *, at_boot: bool) -> str:
@@ -299,6 +319,8 @@ class LaneRun:
         if self._stop_at is not None:
             raise Stopped
         await asyncio.to_thread(prepare)
+        if self._spec.scope and self._source.scope and not self._recorded:
+            self._plugin = await self._source.scope(self._spec.scope)
         wish = self._wish()
         self._lane = None if self._recorded else self._lanes.find(self.arm, wish)
         if self._lane:
@@ -316,7 +338,9 @@ class LaneRun:
         await self._look()
 
     async def _look(self) -> None:
-        """Begin to attach the x-ray, if one is wanted. It never fails a run."""
+        """Begin to attach the lenses that are wanted. They never fail a run."""
+        if self._plugin and self._lane and (client := await self._lane.scope()):
+            self._scope.start(client)
         wanted = self._spec.lens
         if not wanted or self._recorded or self._lane is None:
             return
@@ -364,6 +388,8 @@ class LaneRun:
         if not self._recorded and (self._lane.wish.boot_plan is None or self._spec.lens):
             self._lens.start_sent()
             await self._lane.send(FrameType.START)
+        if self._plugin:
+            self._aiming = asyncio.create_task(self._scope.aim(self._tell_workload))
         limits = self._limits
         deadline = time.monotonic() + self._spec.params.get("seconds", 60) + limits.run_slack_s
         drain_by: float | None = None
@@ -390,6 +416,7 @@ class LaneRun:
 
     async def _settle(self) -> None:
         """All frames are here; wait for pages that they overtook, then reduce the rest."""
+        await self._scope.end()
         pipeline, _ = self._parts()
         deadline = time.monotonic() + self._limits.missing_s
         while not pipeline.complete and not self._gone and time.monotonic() < deadline:
@@ -497,8 +524,31 @@ class LaneRun:
         for batch in reduction.batches:
             self._sink.on_batch(self.arm, batch)
         self._lens.advance()
+        self._scope.advance()
 
     # small things
+
+    def _make_scope(self) -> LaneScope:
+        lesson, wish = self._spec.folder.lesson, self._spec.scope
+        kinds = [number for number, point in enumerate(lesson.points) if point.lens == "microscope"]
+        timing = Timing(
+            origin=lambda: self._pipeline.origin_ns if self._pipeline else None,
+            watermark=lambda: self._pipeline.watermark_ns if self._pipeline else 0.0,
+            guest=lambda began, ended: self._lens.calibration.guest(began, ended),
+        )
+        return LaneScope(
+            self.arm,
+            self._sink,
+            wish.aim if wish else None,
+            kinds[0] if kinds else None,
+            wish.functions if wish else (),
+            timing,
+            keep=lambda record, host_ns: self._parts()[1].lens(record, host_ns),
+        )
+
+    async def _tell_workload(self, line: str) -> None:
+        assert self._lane is not None
+        await self._lane.send(FrameType.SAY, line)
 
     def _parts(self, before: dict[int, int] | None = None) -> tuple[LanePipeline, Transcript]:
         if self._pipeline is None or self._transcript is None:
@@ -523,6 +573,7 @@ class LaneRun:
         if len(self._lines) < MAX_LINES:
             self._lines.append(line)
         self._sink.on_line(self.arm, line)
+        self._scope.line(frame.text)
 
     def _workload_count(self) -> tuple[int | None, float | None]:
         """The workload's own figures, from the last line that has them."""

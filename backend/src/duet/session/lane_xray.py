@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from duet.errors import InputError
 from duet.guests.types import Clock
 from duet.lenses import (
     Calibration,
@@ -24,7 +23,6 @@ from duet.lenses import (
     Window,
     bracket,
     pack_record,
-    unpack_record,
 )
 from duet.lenses.limits import PENDING_SAMPLES
 from duet.lenses.records import Route
@@ -52,6 +50,7 @@ class LaneXray:
         clock: on the count clock only the guest's own memory tells the time.
         origin: guest time of the start marker, once it is known.
         keep: takes a record into the transcript.
+        seen: hears of each sample as it comes, before its guest time is known.
     """
 
     def __init__(
@@ -61,10 +60,12 @@ class LaneXray:
         sink: LensSink,
         origin: Callable[[], int | None],
         keep: Callable[[bytes, int], None],
+        seen: Callable[[dict[str, Any]], None] = lambda _: None,
     ) -> None:
+        self._seen = seen
         self._arm, self._clock, self._sink = arm, clock, sink
         self._origin, self._keep = origin, keep
-        self._calibration = Calibration()
+        self.calibration = Calibration()
         self._raw: deque[dict[str, Any]] = deque()
         self._timed: deque[Sample] = deque()
         self._told_at = 0.0
@@ -80,15 +81,15 @@ class LaneXray:
     def frame(self, frame: Frame, host_ns: int) -> None:
         """A frame with a guest time; the best of them calibrate the offset."""
         if isinstance(frame, Started) and self._sent_ns is not None:
-            self._calibration.told(self._sent_ns, frame.mono_ns)
+            self.calibration.told(self._sent_ns, frame.mono_ns)
         if isinstance(frame, Ended):
             self._end_ns = frame.mono_ns
         if isinstance(frame, Beat) and self._pinged_ns is not None:
-            self._calibration.told(self._pinged_ns, frame.mono_ns)
+            self.calibration.told(self._pinged_ns, frame.mono_ns)
             self._pinged_ns = None
             self.answered.set()
         if isinstance(frame, Beat | Started | Line | Ended | Drained):
-            self._calibration.heard(host_ns, frame.mono_ns)
+            self.calibration.heard(host_ns, frame.mono_ns)
 
     def start_sent(self) -> None:
         """START is on its way."""
@@ -131,17 +132,13 @@ class LaneXray:
                 self.state = replace(self.state, torn=tree["torn"], failed=tree["failed"])
                 self.on_fault(tree["message"], tree["remedy"])
             case "sample":
+                self._seen(tree)
                 self._raw.append(tree)
                 self._bound(self._raw)
                 self.advance()
 
-    def replay(self, payload: bytes) -> None:
-        """A record of a recording. One that cannot be read spoils the lens, not the lane."""
-        try:
-            record = unpack_record(payload)
-        except InputError as error:
-            self.on_fault(error.sentence, error.remedy)
-            return
+    def replay(self, record: Sample | LensState) -> None:
+        """A record of a recording."""
         if isinstance(record, LensState):
             self.state = record
             self._sink.on_lens(self._arm, record)
@@ -211,7 +208,7 @@ class LaneXray:
         own = bracket(raw["before_ns"], raw["after_ns"], raw["tick_ns"])
         if self._clock is Clock.COUNT:
             return own, "guest"
-        found = self._calibration.guest(raw["began_ns"], raw["ended_ns"])
+        found = self.calibration.guest(raw["began_ns"], raw["ended_ns"])
         if found is None:
             return None
         if found.error_ns > own.error_ns and found.high_ns >= raw["before_ns"]:

@@ -246,6 +246,11 @@ class LanePipeline:
         """Guest time of the start marker, once it was seen."""
         return self._reducer.origin_ns if self._reducer else None
 
+    @property
+    def watermark_ns(self) -> float:
+        """Up to where events are complete, since the start marker."""
+        return self._reducer.watermark_ns if self._reducer else 0.0
+
     def since_marker(self, mono_ns: int) -> float:
         """Guest time as nanoseconds since the start marker (0 before it)."""
         return self._since_marker(mono_ns)

@@ -125,6 +125,11 @@ class LaneReducer:
             self._run(stream)
             self._watermark = max(self._watermark, int(stream.ts[-1]))
 
+    @property
+    def watermark_ns(self) -> float:
+        """Up to where events are complete, since the start marker."""
+        return self._relative(self._watermark)
+
     def metrics(self, events_lost: int) -> Metrics:
         """Counts so far.
 
@@ -133,7 +138,7 @@ class LaneReducer:
         """
         kinds = zip(self._p.kinds, self._counts, strict=True)
         return Metrics(
-            watermark_ns=self._relative(self._watermark),
+            watermark_ns=self.watermark_ns,
             ops=self._op_number,
             spans={name: count for name, count in kinds if count},
             grace_periods=self._cycles,

@@ -5,7 +5,7 @@ Rows are fields, by offset: offset i4, size i4, line i2 (of 64 bytes), value f8 
 8 bytes of the live dentry, else of their first 8; a pointer above 2^53 is rounded), nested u1
 (1: a part of the field before it). Texts: field names. Beside them `bytes` u1: the raw dentry.
 Facts: size, found (1: a live one was found), count (its references), name_length, inline_name
-(the name lies inside the dentry), address.
+(the name lies inside the dentry), address48 (the address's low 48 bits).
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ class Probe:
                 "count": float(struct.unpack_from("<i", raw, self._count)[0]),
                 "name_length": float(struct.unpack_from("<Q", raw, self._hash_len)[0] >> 32),
                 "inline_name": float(self._address <= name < self._address + self._size),
-                "address": float(self._address),
+                # A double holds 53 bits: the low 48 are the address, bit 47 extends it.
+                "address48": float(self._address & (1 << 48) - 1),
             }
         return Reading(
             n=len(self._fields),

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The microscope's log and counts as the rest of the house knows them. Pure numpy.
+
+The log becomes samples `accesses` (what a recording keeps) and points (what the page gets one by
+one); counts become samples `microscope`. A replay takes the same way from the samples on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duet.errors import InputError
+from duet.lenses import Sample
+from duet.lenses.scope.wire import CELL, RECORD, Cells
+from duet.session.tables import TABLES, Columns
+
+ACCESSES, COUNTS = "accesses", "microscope"
+ACCESS_TYPES = {
+    "after": "<u4",
+    "cpu": "u1",
+    "at": "<i2",
+    "size": "u1",
+    "class": "u1",
+    "function": "<i2",
+    "operation": "<u4",
+}
+"""`after`: nanoseconds since the access before it; of the first, since the sample's time."""
+COUNT_TYPES = {
+    "at": "<i4",
+    "address": "<f8",
+    "function": "<i2",
+    "inside": "u1",
+    "reads": "<f8",
+    "writes": "<f8",
+    "rmws": "<f8",
+}
+"""`at`: byte in the watched object, -1 elsewhere; `address`: low 48 bits of the line's."""
+SHORT = {"<u4": "u4", "u1": "u1", "<i2": "i2", "<i4": "i4", "<f8": "f8"}
+LOW = (1 << 48) - 1
+LINE = 64
+
+
+def short_address(address: int) -> float:
+    """An address without its sign extension: a double holds that exactly."""
+    return float(address & LOW)
+
+
+def long_address(short: float) -> int:
+    """Back again: bit 47 says whether it is the kernel's."""
+    low = int(short)
+    return low | (0xFFFF << 48) if low >> 47 & 1 else low
+
+
+def access_sample(records: NDArray[np.void], seq: int, offset_ns: int, error_ns: int) -> Sample:
+    """A piece of the log as a sample.
+
+    Args:
+        records: RECORD array, in order, not empty.
+        offset_ns: host time less guest time.
+    """
+    assert records.dtype == RECORD and len(records)
+    # CPUs take a number and then the time: neighbours may be late by a few nanoseconds.
+    host = np.maximum.accumulate(records["host_ns"].astype(np.int64))
+    after = np.diff(host, prepend=host[0])
+    columns = {"after": np.minimum(after, 0xFFFF_FFFF)} | {
+        name: records[name] for name in ACCESS_TYPES if name != "after"
+    }
+    return _sample(
+        ACCESSES, seq, max(0, int(host[0]) - offset_ns), error_ns, len(records), columns,
+        ACCESS_TYPES, {}, (),
+    )  # fmt: skip
+
+
+def count_sample(
+    cells: Cells, seq: int, at_ns: int, error_ns: int, watched: tuple[int, int] | None,
+    functions: Sequence[str],
+) -> Sample:  # fmt: skip
+    """Counts as a sample; of lines that are not watched only their sums.
+
+    Args:
+        watched: address and bytes of the object.
+    """
+    base, size = watched or (0, 0)
+    own = cells.cells
+    if watched:
+        lines = own["address"] // LINE
+        own = own[(lines >= base // LINE) & (lines <= (base + size - 1) // LINE)]
+    else:
+        own = own[:0]
+    both = np.concatenate([own, cells.lines])
+    assert both.dtype == CELL
+    at = np.full(len(both), -1, np.int64)
+    at[: len(own)] = (own["address"] - np.uint64(base)).astype(np.int64)
+    columns = {
+        name: both[name] for name in COUNT_TYPES if name not in ("at", "address", "function")
+    }
+    columns["at"] = at
+    columns["address"] = (both["address"] & np.uint64(LOW & ~(LINE - 1))).astype(np.float64)
+    columns["function"] = np.where(both["function"] == 0xFFFF, -1, both["function"].astype(int))
+    told = (
+        "logged", "lost", "over", "accesses", "untold", "ops_begun", "ops_ended", "ops_touching",
+        "ops_broken",
+    )  # fmt: skip
+    facts = {name: float(getattr(cells, name)) for name in told}
+    facts |= {
+        "ops": float(cells.ops_ended),
+        "address": short_address(base),
+        "size": float(size),
+        "full": float(cells.full),
+    }
+    return _sample(
+        COUNTS, seq, at_ns, error_ns, len(both), columns, COUNT_TYPES, facts, functions
+    )  # fmt: skip
+
+
+def _sample(
+    probe: str, seq: int, at_ns: int, error_ns: int, n: int, columns: Columns,
+    types: dict[str, str], facts: dict[str, float], texts: Sequence[str],
+) -> Sample:  # fmt: skip
+    return Sample(
+        probe=probe,
+        seq=seq,
+        at_ns=max(0, at_ns),
+        error_ns=max(0, error_ns),
+        clock="host",
+        took_ns=0,
+        torn=0,
+        failed=0,
+        n=n,
+        columns={name: columns[name].astype(kind).tobytes() for name, kind in types.items()},
+        dtypes={name: SHORT[kind] for name, kind in types.items()},
+        facts=facts,
+        texts=list(texts),
+    )
+
+
+def points_of(sample: Sample, kind: int, origin_ns: int, first_id: int) -> Columns:
+    """Points out of a sample of accesses.
+
+    Args:
+        kind: number of the point in the lesson's list.
+
+    Raises:
+        InputError: the sample, out of a recording, is not one of ours.
+    """
+    wanted = {name: SHORT[t] for name, t in ACCESS_TYPES.items()}
+    if sample.dtypes != wanted:
+        raise InputError(
+            "the recording's accesses have other columns than this version knows.",
+            remedy="Record it again.",
+        )
+    own = {name: np.frombuffer(sample.columns[name], t) for name, t in ACCESS_TYPES.items()}
+    if any(len(column) != sample.n for column in own.values()):
+        raise InputError(
+            "the recording's accesses have columns of different lengths.",
+            remedy="Get the file anew, or record it again.",
+        )
+    t_ns = float(sample.at_ns - origin_ns) + np.cumsum(own["after"], dtype=np.float64)
+    cells: Columns = {
+        "t_ns": np.maximum(t_ns, 0),
+        "kind": np.full(sample.n, kind),
+        "cpu": own["cpu"],
+        "tid": np.zeros(sample.n),
+        "a": own["at"],
+        "b": own["size"],
+        "c": own["class"],
+        "d": own["function"],
+        "e": own["operation"],
+        "f": np.zeros(sample.n),
+        "id": np.arange(first_id, first_id + sample.n),
+    }
+    return {name: cells[name].astype(dtype) for name, dtype in TABLES["points"].items()}
