@@ -27,6 +27,7 @@ Set = Annotated[
 ]
 Arms = Annotated[str, typer.Option("--arms", help="Names with commas; default: all arms.")]
 Workload = Annotated[str, typer.Option("--workload", help="Default: the lesson's first.")]
+File = Annotated[Path, typer.Argument(help="A .duet recording.")]
 Clock = Annotated[str, typer.Option("--clock", help="wall or count; default: the lesson's.")]
 
 DOCTOR_KEYS = (
@@ -64,6 +65,19 @@ XRAY_KEYS = (
     "nr_max, words, dying. Each file of backend/src/duet/lenses/probes documents its own."
 )
 DRGN_KEYS = "JSON keys: lanes: [{lane, pid}], the running ones; no shell is opened."
+INSPECT_KEYS = (
+    "JSON keys: file, bytes, format, created, lesson, workload, params, clock, shift, seed, "
+    "window_ms, left_out, host, versions, checksums (members whose SHA-256 was checked), events, "
+    "bytes_per_event, patch_files, lanes: [{name, title, role, patches, kernel_version, "
+    "config_sha256, stream_bytes, packed_bytes, records, cpus, pages, events, events_by_type, "
+    "events_unknown, events_overwritten, loss, samples, lines, status, guest_ms, truncated, "
+    "figures}]."
+)
+REPLAY_KEYS = (
+    "JSON keys: file, lesson, workload, clock, params, recorded_at, same (bool; null when the "
+    "recording keeps no figures), lanes: [{arm, same, differences: [{figure, recorded, now}], "
+    "figures}]. Exit code 1 when a figure differs from the recorded one."
+)
 LINT_KEYS = "JSON keys: ok (bool), lessons: [slug], problems: [{lesson, where, sentence, remedy}]."
 
 
@@ -214,6 +228,22 @@ def record(
     request = (lesson, arms, workload, clock, set or [])
     window = None if whole else window_ms
     return body(request, name, out, window, measured, only_measured, json)
+
+
+@app.command(epilog=INSPECT_KEYS)
+def inspect(file: File, json: Json = False) -> int:
+    """Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event."""
+    from duet.cli.inspect import inspect as body
+
+    return body(file, json)
+
+
+@app.command(epilog=REPLAY_KEYS)
+def replay(file: File, json: Json = False) -> int:
+    """Play a recording through the path of a live run, and print the metrics that it gives."""
+    from duet.cli.replay import replay as body
+
+    return body(file, json)
 
 
 @app.command(epilog=XRAY_KEYS)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet replay`: a recording through the path of a live run; its metrics against the kept ones."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from duet.api.replaying import play_bundle
+from duet.bundle import Bundle, Figures, open_bundle
+from duet.cli.output import emit
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+
+
+@dataclass(frozen=True, slots=True)
+class LaneReplay:
+    """One lane: what it says now, and what differs from what was kept."""
+
+    arm: str
+    now: Figures
+    kept: Figures | None
+
+    @property
+    def same(self) -> bool | None:
+        """None: nothing was kept."""
+        return None if self.kept is None else not self.differences
+
+    @property
+    def differences(self) -> list[dict[str, JsonValue]]:
+        """Figures that differ, by name."""
+        if self.kept is None:
+            return []
+        return differences(self.kept, self.now)
+
+
+def differences(kept: Figures, now: Figures) -> list[dict[str, JsonValue]]:
+    """What differs of two lanes' figures; who counted, and tables nobody counted, do not."""
+    one, other = flat(kept), flat(now)
+    if not kept.tables or not now.tables:
+        one, other = (
+            {name: value for name, value in flat.items() if not name.startswith("tables.")}
+            for flat in (one, other)
+        )
+    return [
+        {"figure": name, "recorded": one.get(name), "now": other.get(name)}
+        for name in sorted(set(one) | set(other))
+        if one.get(name) != other.get(name)
+    ]
+
+
+def flat(figures: Figures) -> dict[str, JsonValue]:
+    """`metrics.wait_ns.p50` and so on."""
+    found: dict[str, JsonValue] = {}
+
+    def walk(place: str, value: JsonValue) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                walk(f"{place}.{key}" if place else key, inner)
+        else:
+            found[place] = value
+
+    walk("", figures.model_dump(mode="json", exclude={"by"}))
+    return found
+
+
+def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:
+    """Play a bundle.
+
+    Raises:
+        DuetError: it cannot be played to its end.
+    """
+    played = asyncio.run(play_bundle(folder, bundle))
+    found: list[LaneReplay] = []
+    for entry in bundle.manifest.arms:
+        now = played.figures(entry.name)
+        assert now is not None  # play_bundle raises where a lane fails
+        found.append(LaneReplay(entry.name, now, entry.figures))
+    return found
+
+
+def replay(file: Path, as_json: bool) -> int:
+    """See `duet replay --help`."""
+    bundle = open_bundle(file)
+    manifest = bundle.manifest
+    lanes = replayed(lessons.load(manifest.lesson), bundle)
+    verdicts = [lane.same for lane in lanes]
+    same = None if None in verdicts else all(verdicts)
+    if as_json:
+        emit(
+            {
+                "file": str(file),
+                "lesson": manifest.lesson,
+                "workload": manifest.workload,
+                "clock": manifest.clock,
+                "params": manifest.params,
+                "recorded_at": manifest.created,
+                "same": same,
+                "lanes": [
+                    {
+                        "arm": lane.arm,
+                        "same": lane.same,
+                        "differences": lane.differences,
+                        "figures": lane.now.model_dump(mode="json"),
+                    }
+                    for lane in lanes
+                ],
+            }
+        )
+    else:
+        print("\n".join([*table(lanes), "", *told(lanes)]))
+    return 1 if same is False else 0
+
+
+def table(lanes: list[LaneReplay]) -> list[str]:
+    """Figures down, lanes across; what is nowhere anything but 0 is left out."""
+    columns = [flat(lane.now) for lane in lanes]
+    names = dict.fromkeys(name for column in columns for name in column)
+    shown = [n for n in names if any(column.get(n) not in (None, 0) for column in columns)]
+    rows = [("", *(lane.arm for lane in lanes))]
+    rows += [(name, *(_cell(column.get(name)) for column in columns)) for name in shown]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return [
+        "  ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
+            ]
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _cell(value: JsonValue) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value == int(value) else f"{value:,.3f}"
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def told(lanes: list[LaneReplay]) -> list[str]:
+    """A sentence per lane."""
+    lines: list[str] = []
+    for lane in lanes:
+        if lane.kept is None:
+            lines.append(f"{lane.arm}: the recording keeps no figures to compare with.")
+        elif not lane.differences:
+            by = f" (counted by Kernel Duet {lane.kept.by})" if lane.kept.by else ""
+            lines.append(f"{lane.arm}: every figure is the recorded one{by}.")
+        for found in lane.differences:
+            lines.append(
+                f"{lane.arm}: {found['figure']} was recorded as {found['recorded']}, "
+                f"and is {found['now']} now."
+            )
+    return lines

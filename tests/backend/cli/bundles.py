@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings for the tests of verbs that read them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from duet.api.replaying import play_bundle
+from duet.bundle import Bundle, Manifest, Record, open_bundle, write_bundle
+from duet.lessons.load import load
+from duet.settings import repo_root
+
+SMALL = "04-extent-shrinker/recorded/one-file.duet"
+
+
+def recording(name: str = SMALL) -> Path:
+    """A recording of a lesson."""
+    return repo_root() / "lessons" / name
+
+
+def with_figures(path: Path, name: str = SMALL) -> Path:
+    """The same in today's format, with the figures that it gives."""
+    bundle = open_bundle(recording(name))
+    played = asyncio.run(play_bundle(load(bundle.manifest.lesson), bundle))
+
+    def told(manifest: Manifest) -> Manifest:
+        arms = tuple(
+            arm.model_copy(update={"figures": played.figures(arm.name)}) for arm in manifest.arms
+        )
+        return manifest.model_copy(update={"arms": arms})
+
+    return rewritten(path, bundle, told)
+
+
+def rewritten(
+    path: Path,
+    bundle: Bundle,
+    manifest: Callable[[Manifest], Manifest] = lambda same: same,
+    records: Callable[[list[Record]], list[Record]] = lambda same: same,
+) -> Path:
+    """The bundle with another manifest or other records; its sums are right again."""
+    lanes = {arm.name: records(list(bundle.records(arm.name))) for arm in bundle.manifest.arms}
+    patches = {patch: bundle.patch(patch) for patch in bundle.patches}
+    write_bundle(path, manifest(bundle.manifest), lanes, patches)
+    return path
