@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from duet.errors import InfraError
@@ -25,9 +26,13 @@ COMPILE_TIMEOUT_S = 120
 REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."
 
 
-def library_path(source: Path = SOURCE) -> Path:
-    """Where the library of this very source lies or will lie."""
-    what = source.read_bytes() + " ".join((*FLAGS, platform.machine())).encode()
+def library_path(
+    source: Path = SOURCE, rest: Sequence[Path] = (), flags: Sequence[str] = ()
+) -> Path:
+    """Where the library of these very sources lies or will lie."""
+    what = source.read_bytes() + " ".join((*FLAGS, *flags, platform.machine())).encode()
+    for file in sorted(rest):
+        what += b"\0" + file.name.encode() + b"\0" + file.read_bytes()
     name = f"{source.stem.lstrip('_')}.so"
     return cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / name
 
@@ -37,16 +42,25 @@ def ensure() -> Path:
     return compiled(SOURCE, "libtraceevent")
 
 
-def compiled(source: Path, package: str | None = None) -> Path:
+def compiled(
+    source: Path,
+    package: str | None = None,
+    *,
+    rest: Sequence[Path] = (),
+    flags: Sequence[str] = (),
+) -> Path:
     """The library of a C file, compiled if need be. Safe when several processes do it at once.
 
     Args:
+        source: the file that gives the library its name.
         package: what pkg-config shall be asked for.
+        rest: further C files that belong to it, and headers; they are part of its hash.
+        flags: further words for the compiler.
 
     Raises:
         InfraError: compiler or library is missing, or the compiler refuses.
     """
-    target = library_path(source)
+    target = library_path(source, rest, flags)
     if target.exists():
         return target
     for tool in ("cc", "pkg-config") if package else ("cc",):
@@ -57,7 +71,8 @@ def compiled(source: Path, package: str | None = None) -> Path:
     libs = _pkg_config("--libs", package) if package else []
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / target.name
-        _call(["cc", *FLAGS, *cflags, "-o", str(made), str(source), *libs])
+        sources = [str(file) for file in (source, *rest) if file.suffix == ".c"]
+        _call(["cc", *FLAGS, *flags, *cflags, "-o", str(made), *sources, *libs])
         made.replace(target)
     return target
 

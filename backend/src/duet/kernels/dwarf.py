@@ -47,6 +47,20 @@ def read(vmlinux: Path, what: str) -> int:
             ) from error
 
 
+def has_function(vmlinux: Path, name: str) -> bool:
+    """Whether the kernel's source has a function of that name that was compiled, or inlined.
+
+    Raises:
+        InfraError: vmlinux cannot be read or carries no DWARF.
+    """
+    with _lock:
+        try:
+            _program(vmlinux).function(name)
+        except LookupError:
+            return False
+    return True
+
+
 def _number(program: drgn.Program, ask: str, name: str, member: str | None) -> int:
     kind = program.type(name)
     if ask == "offsetof":

@@ -6,6 +6,8 @@ the functions lie. Who connects to GuestFacts.scope_socket, sends lines and feed
 the session.
 """
 
+from duet.lenses.scope.build import plugin_library
+from duet.lenses.scope.ranges import functions_text
 from duet.lenses.scope.wire import (
     CELL,
     NO_FUNCTION,
@@ -39,5 +41,7 @@ __all__ = [
     "Message",
     "Reply",
     "ScopeReader",
+    "functions_text",
+    "plugin_library",
     "watch_line",
 ]

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where functions lie in a kernel, as the microscope's functions file.
+
+GCC cuts functions up: NAME.part.N, NAME.constprop.N, NAME.isra.N and NAME.cold are parts of NAME.
+A function that was inlined everywhere has no code of its own; its accesses are its callers'.
+"""
+
+from __future__ import annotations
+
+import difflib
+import mmap
+import re
+import struct
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from duet.errors import InfraError, InputError
+from duet.kernels.dwarf import has_function
+
+MAX_FUNCTIONS = 256
+"""FUNCTIONS_MAX of vm-images/microscope/functions.h."""
+SUFFIX = re.compile(r"(?:\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)?)+$")
+ENTERED = re.compile(r"(?:\.(?:constprop|isra|lto_priv)(?:\.\d+)?)*$")
+"""A clone that is called instead of the function; a `.part` is only its second half."""
+
+_SYMBOL = np.dtype(
+    [
+        *(("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")),
+        *(("value", "<u8"), ("size", "<u8")),
+    ]
+)
+"""Elf64_Sym of elf(5)."""
+_SECTION = np.dtype(
+    [
+        *(("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8")),
+        *(("offset", "<u8"), ("size", "<u8"), ("link", "<u4"), ("info", "<u4")),
+        *(("align", "<u8"), ("entry", "<u8")),
+    ]
+)
+"""Elf64_Shdr."""
+_SYMTAB = 2
+_FUNC = 2
+
+Parts = dict[str, tuple[tuple[int, int], ...]]
+"""Symbol -> (start, end) of each function that is called so, by address."""
+
+
+def functions_text(
+    vmlinux: Path, functions: Sequence[str], operation: str | None, switch: str | None
+) -> str:
+    """The functions file of a kernel.
+
+    Args:
+        vmlinux: the ELF file, with symbols.
+        functions: names as in the source; the position is the function's number.
+        operation: one of them, whose entry begins an operation and whose return ends it.
+        switch: where tasks change, `__switch_to_asm`; None: operations that sleep go unnoticed.
+
+    Raises:
+        InputError: a function is not there, is only inlined, or is named twice.
+        InfraError: vmlinux cannot be read.
+    """
+    if not 1 <= len(functions) <= MAX_FUNCTIONS:
+        raise InputError(
+            f"The microscope looks at 1 to {MAX_FUNCTIONS} functions, but {len(functions)} came.",
+            remedy="Name those that touch the object in question.",
+        )
+    if operation is not None and operation not in functions:
+        raise InputError(
+            f"The operation '{operation:.60}' is none of the functions of the microscope.",
+            remedy="Add it to the functions, or choose another operation.",
+        )
+    parts = read_functions(vmlinux)
+    taken: dict[int, str] = {}
+    lines = ["microscope 1"]
+    for name in functions:
+        for low, high in _ranges(vmlinux, parts, name, name == operation):
+            if low in taken:
+                raise _twice(name, taken[low])
+            taken[low] = name
+            lines.append(f"function {name} {low:x} {high:x}")
+    if operation is not None:
+        lines.append(f"operation {operation}")
+    if switch is not None:
+        lines.append(f"switch {_ranges(vmlinux, parts, switch, True)[0][0]:x}")
+    return "\n".join(lines) + "\n"
+
+
+def read_functions(vmlinux: Path) -> Parts:
+    """All functions of an ELF file.
+
+    Raises:
+        InfraError: it cannot be read, or has no symbols.
+    """
+    try:
+        stat = vmlinux.stat()
+        return _read(vmlinux, stat.st_mtime_ns, stat.st_size)
+    except (OSError, ValueError, IndexError, struct.error) as error:
+        raise InfraError(
+            f"The symbols of {vmlinux} cannot be read: {error}.",
+            remedy="Build the kernel again with ./duet build.",
+        ) from error
+
+
+@lru_cache(maxsize=8)
+def _read(vmlinux: Path, mtime_ns: int, size: int) -> Parts:
+    """Header, sections, symbols; see elf(5). The stat values are there for the cache."""
+    with vmlinux.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+        if image[:6] != b"\x7fELF\x02\x01":
+            raise ValueError("it is no ELF file of 64 bits, little endian")
+        (offset,) = struct.unpack_from("<Q", image, 40)
+        (count,) = struct.unpack_from("<H", image, 60)
+        sections = np.frombuffer(image[offset : offset + count * _SECTION.itemsize], _SECTION)
+        tables = sections[sections["type"] == _SYMTAB]
+        if not len(tables):
+            raise ValueError("it has no symbol table")
+        table, strings = tables[0], sections[tables[0]["link"]]
+        names = image[int(strings["offset"]) : int(strings["offset"] + strings["size"])]
+        symbols = np.frombuffer(
+            image[int(table["offset"]) : int(table["offset"] + table["size"])], _SYMBOL
+        )
+    wanted = symbols[(symbols["info"] & 15 == _FUNC) & (symbols["section"] != 0)]
+    wanted = wanted[wanted["size"] > 0]
+    found: dict[str, set[tuple[int, int]]] = {}
+    for at, value, length in zip(
+        wanted["name"].tolist(), wanted["value"].tolist(), wanted["size"].tolist(), strict=True
+    ):
+        name = names[at : names.index(b"\0", at)].decode()
+        found.setdefault(name, set()).add((value, value + length))
+    return {name: tuple(sorted(places)) for name, places in found.items()}
+
+
+def _ranges(vmlinux: Path, parts: Parts, name: str, entered: bool) -> list[tuple[int, int]]:
+    """The function's parts, its entry first."""
+    symbols = sorted(s for s in parts if s.startswith(name) and SUFFIX.sub("", s) == name)
+    # The function itself, then clones that are called in its place, then the rest.
+    symbols.sort(key=lambda s: (s != name, not ENTERED.fullmatch(s[len(name) :])))
+    for symbol in symbols:
+        if len(parts[symbol]) > 1:
+            raise InputError(
+                f"This kernel has {len(parts[symbol])} functions called '{symbol}', in different "
+                "files, so the microscope cannot tell which one is meant.",
+                remedy="Leave it out, and look at its callers.",
+            )
+    if not symbols or (entered and not ENTERED.fullmatch(symbols[0][len(name) :])):
+        raise _absent(vmlinux, parts, name)
+    return [place for symbol in symbols for place in parts[symbol]]
+
+
+def _absent(vmlinux: Path, parts: Parts, name: str) -> InputError:
+    known = {SUFFIX.sub("", symbol) for symbol in parts} - {name}
+    near = [k for k in known if name in k or (k in name and len(k) > 4)]
+    near = difflib.get_close_matches(name, near or known, n=3, cutoff=0.5)
+    remedy = f"Near names: {', '.join(sorted(near))}." if near else "Look into its System.map."
+    if _is_inlined(vmlinux, name):
+        return InputError(
+            f"The function '{name:.60}' has no entry of its own in this kernel: the compiler "
+            "inlined it.",
+            remedy=f"Name the functions that call it. {remedy}",
+        )
+    return InputError(f"This kernel has no function '{name:.60}'.", remedy=remedy)
+
+
+def _is_inlined(vmlinux: Path, name: str) -> bool:
+    try:
+        return has_function(vmlinux, name)
+    except InfraError:  # no DWARF; the answer is only a better sentence
+        return False
+
+
+def _twice(name: str, other: str) -> InputError:
+    also = "twice" if name == other else f"also as '{other}', which is the same code"
+    return InputError(
+        f"The microscope was given the function '{name}' {also}.", remedy="Leave one of them out."
+    )

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* frame.h - bytes on their way to the client, and the frames that are put there. */
+#ifndef MICROSCOPE_FRAME_H
+#define MICROSCOPE_FRAME_H
+
+#include "sums.h"
+
+enum { FRAME_HELLO = 1, FRAME_CELLS, FRAME_LOG, FRAME_REPLY };
+enum { CELLS_FULL = 1, CELLS_ANSWER = 2 };
+
+/* Bytes [begin, end) of @bytes are still to be sent. */
+typedef struct {
+    uint8_t *bytes;
+    size_t begin, end, room;
+    bool broken; /* memory was short: what follows would be rubbish */
+} Outbox;
+
+typedef struct {
+    Sums cells, lines;
+} Table;
+
+static inline size_t outbox_pending(const Outbox *outbox)
+{
+    return outbox->end - outbox->begin;
+}
+
+void outbox_clear(Outbox *outbox);
+void outbox_exit(Outbox *outbox);
+
+void frame_hello(Outbox *outbox, const Core *core, unsigned int api, unsigned int functions);
+void frame_reply(Outbox *outbox, const char *text);
+
+/* A page of the log; how many records it has. */
+size_t frame_log(Outbox *outbox, Core *core);
+
+/* Counts and cells: of watched lines, or with CELLS_FULL in @flags all of them. */
+void frame_cells(Outbox *outbox, const Core *core, Table *table, uint32_t flags,
+                 uint32_t top_lines);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * functions.h - what to look at: the plugin's arguments and the functions file. No QEMU.
+ *
+ * Whatever is refused is refused with one sentence.
+ */
+#ifndef MICROSCOPE_FUNCTIONS_H
+#define MICROSCOPE_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FUNCTIONS_MAX = 256,
+    FUNCTIONS_MAX_RANGES = 4096,
+    FUNCTIONS_MAX_NAME = 128,
+    FUNCTIONS_MAX_TEXT = 1 << 20,
+    FUNCTIONS_WIDE = 1 << 20, /* bytes; a wider range works, with a remark */
+    SENTENCE_BYTES = 320,
+};
+
+typedef struct {
+    uint64_t low;
+    uint64_t high; /* exclusive */
+    unsigned int function;
+} Range;
+
+typedef struct {
+    unsigned int count;
+    char names[FUNCTIONS_MAX][FUNCTIONS_MAX_NAME];
+    uint64_t entries[FUNCTIONS_MAX]; /* start of the first part */
+    unsigned int n_ranges;
+    Range ranges[FUNCTIONS_MAX_RANGES]; /* by address */
+    int operation;                      /* function, or -1 */
+    uint64_t switch_at;                 /* address, or 0 */
+    char remark[SENTENCE_BYTES];        /* empty, or a sentence to be told */
+} Functions;
+
+typedef struct {
+    const char *socket;
+    const char *functions;
+} Arguments;
+
+/* Fill @functions from @text; false with @sentence, and @functions then means nothing. */
+bool functions_parse(Functions *functions, const char *text, size_t length, char *sentence);
+
+/* The same from a file. */
+bool functions_read(Functions *functions, const char *path, char *sentence);
+
+/* The function that @address lies in, or -1. */
+int functions_find(const Functions *functions, uint64_t address);
+
+/* Sort out "socket=PATH" and "functions=PATH"; false with @sentence. */
+bool arguments_parse(Arguments *arguments, int argc, char **argv, char *sentence);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* insn.h - what the microscope must know of an x86-64 instruction. No QEMU. */
+#ifndef MICROSCOPE_INSN_H
+#define MICROSCOPE_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { INSN_MAX_BYTES = 15 };
+
+typedef struct {
+    bool atomic; /* a LOCK prefix, or xchg with memory: one read-modify-write */
+    bool wide;   /* cmpxchg16b, which QEMU may do in two halves of 8 bytes */
+    bool ret;    /* a near return */
+} InsnKind;
+
+/* Classify the instruction that begins at @bytes; a truncated one is nothing. */
+InsnKind insn_kind(const uint8_t *bytes, size_t length);
+
+#endif

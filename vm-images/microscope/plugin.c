@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Microscope - loads and stores of chosen kernel functions, as QEMU (TCG) executes them.
+ *
+ * Only instructions inside the given ranges are instrumented. A callback counts and returns; a
+ * thread tells the host (wire.c). PROTOCOL.md says what is counted, and what cannot be seen.
+ *
+ *     -plugin file=microscope.so,socket=PATH,functions=PATH
+ */
+#include "api.h"
+#include "core.h"
+#include "functions.h"
+#include "insn.h"
+#include "wire.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+SCOPE_EXPORT int qemu_plugin_version = SCOPE_API;
+SCOPE_EXPORT int qemu_plugin_install(uint64_t id, const ScopeInfo *info, int argc, char **argv);
+
+/* QEMU's processes have one microscope each, and its callbacks take one pointer: the function. */
+static Core core;
+static Wire wire;
+static Functions functions;
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+
+static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+{
+    core_access(&core, cpu, address, qemu_plugin_mem_size_shift(info),
+                qemu_plugin_mem_is_store(info) ? ACCESS_WRITE : ACCESS_READ,
+                (unsigned int)(uintptr_t)function);
+}
+
+/*
+ * With several vCPUs an atomic is a helper's, which calls once, as a store. With one (and when
+ * QEMU stops the others to do it) it is a load and a store, which call twice. So: the store. One
+ * that fails to exchange stores, too.
+ */
+static void on_atomic(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+{
+    if (qemu_plugin_mem_is_store(info)) {
+        core_access(&core, cpu, address, qemu_plugin_mem_size_shift(info), ACCESS_RMW,
+                    (unsigned int)(uintptr_t)function);
+    }
+}
+
+/* cmpxchg16b: one store of 16 bytes, or two halves, of which the first begins at 16 bytes. */
+static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+{
+    if (qemu_plugin_mem_is_store(info) && address % 16 == 0) {
+        core_access(&core, cpu, address, 4, ACCESS_RMW, (unsigned int)(uintptr_t)function);
+    }
+}
+
+/* The return of the operation: it reads its address, then the operation is over. */
+static void on_return(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+{
+    on_access(cpu, info, address, function);
+    core_end(&core, cpu);
+}
+
+static void on_entry(unsigned int cpu, void *userdata)
+{
+    (void)userdata;
+    core_begin(&core, cpu);
+}
+
+static void on_switch(unsigned int cpu, void *userdata)
+{
+    (void)userdata;
+    core_switch(&core, cpu);
+}
+
+static InsnKind classify(const struct qemu_plugin_insn *insn)
+{
+    size_t size = qemu_plugin_insn_size(insn);
+#if SCOPE_API >= 3
+    uint8_t bytes[INSN_MAX_BYTES];
+
+    size = qemu_plugin_insn_data(insn, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
+    return insn_kind(bytes, size);
+#else
+    return insn_kind(qemu_plugin_insn_data(insn), size);
+#endif
+}
+
+static void instrument(struct qemu_plugin_insn *insn, uint64_t at, int function)
+{
+    InsnKind kind = classify(insn);
+    bool operation = function == functions.operation;
+    ScopeMemFn fn = on_access;
+
+    if (kind.wide) {
+        fn = on_wide;
+    } else if (kind.atomic) {
+        fn = on_atomic;
+    } else if (kind.ret && operation) {
+        fn = on_return;
+    }
+    if (operation && at == functions.entries[function]) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_entry, CB_NO_REGS, NULL);
+    }
+    qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, (void *)(uintptr_t)function);
+}
+
+static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
+{
+    size_t count = qemu_plugin_tb_n_insns(tb);
+
+    (void)id;
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        uint64_t at = qemu_plugin_insn_vaddr(insn);
+        int function = functions_find(&functions, at);
+
+        if (function >= 0) {
+            instrument(insn, at, function);
+        }
+        if (functions.switch_at && at == functions.switch_at) {
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_switch, CB_NO_REGS, NULL);
+        }
+    }
+}
+
+static void start(void)
+{
+    wire.owner = getpid();
+    if (!wire_start(&wire)) {
+        fprintf(stderr, "microscope: no thread can be started, so nobody will be told anything.\n");
+    }
+}
+
+/* vCPUs come after QEMU went into the background, if it was asked to; a thread would not follow. */
+static void on_vcpu(uint64_t id, unsigned int vcpu)
+{
+    (void)id;
+    (void)vcpu;
+    pthread_once(&started, start);
+}
+
+static void on_exit_of_qemu(uint64_t id, void *userdata)
+{
+    (void)id;
+    (void)userdata;
+    /* Memory stays: vCPUs may still count while the process goes down. */
+    wire_close(&wire);
+}
+
+static bool check(const ScopeInfo *info, char *sentence)
+{
+    if (SCOPE_API < info->version.min || SCOPE_API > info->version.cur) {
+        snprintf(sentence, SENTENCE_BYTES,
+                 "it was compiled for version %d of the plugin interface, but this QEMU has %d to "
+                 "%d.",
+                 SCOPE_API, info->version.min, info->version.cur);
+    } else if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0) {
+        snprintf(sentence, SENTENCE_BYTES, "wanted a whole x86_64 machine, but this is %.40s%s.",
+                 info->target_name, info->system_emulation ? "" : " in user mode");
+    } else if (info->system.max_vcpus < 1 || info->system.max_vcpus > CORE_MAX_VCPUS) {
+        snprintf(sentence, SENTENCE_BYTES, "wanted 1 to %d vCPUs, but the machine has %d.",
+                 CORE_MAX_VCPUS, info->system.max_vcpus);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static bool prepare(const ScopeInfo *info, int argc, char **argv, char *sentence)
+{
+    Arguments arguments;
+
+    if (!check(info, sentence) || !arguments_parse(&arguments, argc, argv, sentence) ||
+        !functions_read(&functions, arguments.functions, sentence)) {
+        return false;
+    }
+    if (!core_init(&core, (unsigned int)info->system.max_vcpus)) {
+        snprintf(sentence, SENTENCE_BYTES, "memory is short.");
+        return false;
+    }
+    return wire_open(&wire, &core, arguments.socket, SCOPE_API, functions.count, sentence);
+}
+
+int qemu_plugin_install(uint64_t id, const ScopeInfo *info, int argc, char **argv)
+{
+    char sentence[SENTENCE_BYTES];
+
+    if (!prepare(info, argc, argv, sentence)) {
+        fprintf(stderr, "microscope: %s\n", sentence);
+        return 1;
+    }
+    if (functions.remark[0]) {
+        fprintf(stderr, "microscope: %s\n", functions.remark);
+    }
+    qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    return 0;
+}
