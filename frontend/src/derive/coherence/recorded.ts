@@ -2,6 +2,7 @@
 /** From recorded accesses to one object (points `access`) to one stream per CPU. */
 
 import { gather } from './merge.ts';
+import { workOf } from './stated.ts';
 import { type AccessStream, type MergedLog, mostCpus } from './types.ts';
 
 export const lineBytes = 64;
@@ -16,6 +17,8 @@ export interface RecordedAccesses {
   readonly kind: ArrayLike<number>;
   /** Number of that CPU's operation, from 1; 0: outside of any. */
   readonly op: ArrayLike<number>;
+  /** Index of the function that did it. */
+  readonly func?: ArrayLike<number>;
 }
 
 export interface RecordedStreams {
@@ -34,38 +37,36 @@ export interface RecordedOptions {
   readonly upTo?: number;
   /** Bytes of the object's start behind the beginning of a line. */
   readonly offset?: number;
-  /** Weight of the private work before a record, e.g. instructions; without it all weigh the same. */
-  readonly weight?: (record: number) => number;
+  /** Names of the functions. With them private work lies where it was counted (stated.ts), else it is spread evenly. */
+  readonly functions?: readonly string[];
 }
 
 /** Streams of recorded accesses. */
 export function recordedStreams(
   recorded: RecordedAccesses,
-  { upTo = recorded.length, offset = 0, weight = () => 1 }: RecordedOptions = {},
+  { upTo = recorded.length, offset = 0, functions }: RecordedOptions = {},
 ): RecordedStreams {
   const n = Math.min(upTo, recorded.length);
   const cpus = [...new Set(Array.from({ length: n }, (_, i) => recorded.cpu[i]!))];
   cpus.sort((a, b) => a - b);
   if (cpus.length > mostCpus) throw new RangeError(`at most ${mostCpus} CPUs can meet`);
   const rank = new Map(cpus.map((cpu, c) => [cpu, c]));
-  const rows: Row[] = cpus.map(() => ({ line: [], source: [], weight: [] }));
+  const rows: Row[] = cpus.map(() => ({ line: [], source: [] }));
   const order: number[] = [];
   let lines = 0;
   for (let i = 0; i < n; i++) {
     const c = rank.get(recorded.cpu[i]!)!;
     const row = rows[c]!;
     const at = recorded.at[i]! + offset;
-    const first = Math.floor(at / lineBytes);
     const last = Math.floor((at + Math.max(1, recorded.size[i]!) - 1) / lineBytes);
-    for (let line = first; line <= last; line++) {
+    for (let line = Math.floor(at / lineBytes); line <= last; line++) {
       row.line.push(line);
       row.source.push(i);
-      row.weight.push(line === first ? weight(i) : 0);
       order.push(c);
     }
     lines = Math.max(lines, last + 1);
   }
-  const streams = rows.map((row) => streamOf(row, recorded));
+  const streams = rows.map((row) => streamOf(row, recorded, functions));
   return {
     cpus,
     lines,
@@ -78,24 +79,32 @@ export function recordedStreams(
 interface Row {
   readonly line: number[];
   readonly source: number[];
-  readonly weight: number[];
 }
 
-/** Weights become shares: the work of all operations is as many operations' work. */
-function streamOf(row: Row, recorded: RecordedAccesses): AccessStream {
-  const op = Uint32Array.from(row.source, (i) => recorded.op[i]!);
-  let ops = 0;
-  let sum = 0;
-  for (let i = 0; i < op.length; i++) {
-    if (op[i] === 0) continue;
-    if (op[i] !== op[i - 1]) ops++;
-    sum += row.weight[i]!;
+function streamOf(
+  { line, source }: Row,
+  recorded: RecordedAccesses,
+  functions?: readonly string[],
+): AccessStream {
+  const op = Uint32Array.from(source, (i) => recorded.op[i]!);
+  const work = new Float64Array(op.length);
+  for (let begin = 0; begin < op.length; ) {
+    let end = begin + 1;
+    while (end < op.length && op[end] === op[begin]) end++;
+    if (op[begin] !== 0) {
+      const weights =
+        functions !== undefined && recorded.func !== undefined
+          ? workOf(source.slice(begin, end).map((i) => functions[recorded.func![i]!] ?? ''))
+          : new Array<number>(end - begin).fill(1);
+      const sum = weights.reduce((a, b) => a + b, 0);
+      for (let i = begin; i < end; i++) work[i] = weights[i - begin]! / sum;
+    }
+    begin = end;
   }
-  const each = sum > 0 ? ops / sum : 0;
   return {
-    line: Uint8Array.from(row.line),
-    kind: Uint8Array.from(row.source, (i) => recorded.kind[i]!),
+    line: Uint8Array.from(line),
+    kind: Uint8Array.from(source, (i) => recorded.kind[i]!),
     op,
-    work: Float64Array.from(row.weight, (w, i) => (op[i] === 0 ? 0 : w * each)),
+    work,
   };
 }

@@ -3,10 +3,11 @@
  * The schedule `timed`: which access comes next follows from what each one costs.
  *
  * Every CPU does its accesses one after another. A hit takes hitNs. Anything else is a request to the line: a line
- * serves one request at a time, in the order in which they came (equal times: the lower CPU), each for transferNs or
- * upgradeNs, according to what the CPU has when its turn comes. The copy changes hands when the service ends; until
- * then the holder may still use it. Between accesses lies private work, as the stream says, varied by `jitter`; at the
- * start each CPU waits a random part of ownNs.
+ * serves one request at a time, in the order in which they came (at equal times the lower CPU first), each for
+ * transferNs, or for upgradeNs if the CPU still has a copy when its turn comes. After `handover` of that time the
+ * request has reached those who have the line, and copies change: until then they may use it, from then on they may
+ * not. The CPU that asked goes on when the time is over. Between accesses lies private work, as the stream says,
+ * varied by `jitter`; at the start each CPU waits a random part of ownNs.
  */
 
 import { Earliest } from './earliest.ts';
@@ -17,6 +18,13 @@ import { Chance } from './prng.ts';
 import type { AccessStream, MergedLog, Settings } from './types.ts';
 
 const none = -1;
+
+/** The CPU's next access is due. */
+const running = 0;
+/** Its request reaches the line's holders. */
+const taking = 1;
+/** The line comes. */
+const coming = 2;
 
 export function timedOrder(
   streams: readonly AccessStream[],
@@ -38,8 +46,10 @@ class TimedRun {
   private readonly states: LineStates;
   private readonly clock: Earliest;
   private readonly next: Uint32Array;
-  /** Whether the CPU's time is the end of its request's service. */
-  private readonly served: Uint8Array;
+  /** What the CPU's time is: running, taking or waiting. */
+  private readonly phase: Uint8Array;
+  /** When its request's service is over. */
+  private readonly over: Float64Array;
   private readonly busy: Uint8Array;
   /** Requests that wait, per line: first and last CPU, and each CPU's follower. */
   private readonly head: Int32Array;
@@ -55,7 +65,8 @@ class TimedRun {
     this.clock = new Earliest(cpus);
     this.order = new Uint8Array(streams.reduce((n, s) => n + s.op.length, 0));
     this.next = new Uint32Array(cpus);
-    this.served = new Uint8Array(cpus);
+    this.phase = new Uint8Array(cpus);
+    this.over = new Float64Array(cpus);
     this.busy = new Uint8Array(lines);
     this.head = new Int32Array(lines).fill(none);
     this.tail = new Int32Array(lines).fill(none);
@@ -68,7 +79,7 @@ class TimedRun {
 
   /** Runs until one stream is used up, or all are. */
   toEnd(until: Until): { length: number; endNs: number } {
-    const { clock, states, streams, next, served, busy, order } = this;
+    const { clock, states, streams, next, phase, over, busy, order } = this;
     const { hitNs } = this.settings.latencies;
     let length = 0;
     let endNs = 0;
@@ -81,19 +92,25 @@ class TimedRun {
       const line = streams[cpu]!.line[i]!;
       const kind = streams[cpu]!.kind[i]!;
       let done = now;
-      if (served[cpu]) {
-        served[cpu] = 0;
+      if (phase[cpu] === taking) {
         states.access(cpu, line, kind);
+        order[length++] = cpu;
+        phase[cpu] = coming;
+        clock.set(cpu, over[cpu]!);
+        continue;
+      }
+      if (phase[cpu] === coming) {
+        phase[cpu] = running;
         this.serveNext(line, now);
       } else if (states.hits(cpu, line, kind)) {
         states.access(cpu, line, kind);
+        order[length++] = cpu;
         done = now + hitNs;
       } else {
         if (busy[line]) this.wait(cpu, line);
         else this.serve(cpu, line, now);
         continue;
       }
-      order[length++] = cpu;
       endNs = Math.max(endNs, done);
       next[cpu] = i + 1;
       if (i + 1 < streams[cpu]!.op.length) clock.set(cpu, done + this.ownWork(cpu));
@@ -112,11 +129,12 @@ class TimedRun {
   }
 
   private serve(cpu: number, line: number, now: number): void {
-    const { transferNs, upgradeNs } = this.settings.latencies;
-    const keeps = this.states.has(cpu, line);
+    const { handover, latencies } = this.settings;
+    const takes = this.states.has(cpu, line) ? latencies.upgradeNs : latencies.transferNs;
     this.busy[line] = 1;
-    this.served[cpu] = 1;
-    this.clock.set(cpu, now + (keeps ? upgradeNs : transferNs));
+    this.phase[cpu] = taking;
+    this.over[cpu] = now + takes;
+    this.clock.set(cpu, now + takes * handover);
   }
 
   private wait(cpu: number, line: number): void {

@@ -91,6 +91,8 @@ export interface Settings {
   readonly latencies: Latencies;
   /** Private work varies by this share up and down, evenly; so copies of one stream do not march in step. */
   readonly jitter: number;
+  /** Share of a transfer's time after which its request has reached those who have the line. */
+  readonly handover: number;
 }
 
 export interface Totals {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A whole prediction as a job of small steps, so that a worker can drop it between two of them. */
+
+import {
+  type CurvePoint,
+  pointAt,
+  type Runs,
+  type Sensitivity,
+  sensitivity,
+  usualCpus,
+  usualRuns,
+} from './curve.ts';
+import { owningLoads } from './streams.ts';
+import type { AccessStream, Settings } from './types.ts';
+
+export interface PredictionRequest {
+  readonly arms: readonly { readonly arm: string; readonly streams: readonly AccessStream[] }[];
+  readonly settings: Settings;
+  readonly cpus?: readonly number[];
+  readonly runs?: Runs;
+  /** Whether loads that lead to a read-modify-write ask for ownership at once (owningLoads). */
+  readonly owning?: boolean;
+  /** CPUs at which the last arm is set against the first, and every number is halved and doubled; 0: not at all. */
+  readonly compareAt?: number;
+}
+
+export interface Prediction {
+  readonly curves: readonly { readonly arm: string; readonly points: readonly CurvePoint[] }[];
+  readonly sensitivity: Sensitivity | null;
+  readonly done: boolean;
+}
+
+/** The prediction as far as it has come, after every step. */
+export function* predictionSteps(request: PredictionRequest): Generator<Prediction, void> {
+  const { settings, cpus = usualCpus, runs = usualRuns, owning = false, compareAt = 0 } = request;
+  const curves = request.arms.map(({ arm, streams }) => ({
+    arm,
+    streams: owning ? streams.map(owningLoads) : streams,
+    points: [] as CurvePoint[],
+  }));
+  const told = (found: Sensitivity | null, done: boolean): Prediction => ({
+    curves: curves.map(({ arm, points }) => ({ arm, points: [...points] })),
+    sensitivity: found,
+    done,
+  });
+  for (const n of cpus) {
+    for (const { streams, points } of curves) {
+      if (streams.length > 0) points.push(pointAt(streams, settings, n, runs));
+    }
+    yield told(null, false);
+  }
+  const [before, after] = [curves[0]?.streams, curves.at(-1)?.streams];
+  const pair = compareAt > 0 && curves.length > 1 && before?.length && after?.length;
+  yield told(pair ? sensitivity({ before, after }, settings, compareAt, runs) : null, true);
+}
+
+export interface Asked {
+  readonly id: number;
+  /** null: nothing any more. */
+  readonly request: PredictionRequest | null;
+}
+
+export type Told =
+  | { readonly id: number; readonly prediction: Prediction; readonly complaint?: undefined }
+  | { readonly id: number; readonly complaint: string; readonly prediction?: undefined };
+
+/** The steps of the newest request, each after a turn of the event loop; `wanted` names the newest. */
+export async function takeSteps(
+  asked: Asked,
+  wanted: () => number,
+  tell: (told: Told) => void,
+  turn: () => Promise<void>,
+): Promise<void> {
+  const { id, request } = asked;
+  if (request === null) return;
+  try {
+    for (const prediction of predictionSteps(request)) {
+      if (wanted() !== id) return;
+      tell({ id, prediction });
+      await turn();
+    }
+  } catch (cause) {
+    tell({ id, complaint: cause instanceof Error ? cause.message : String(cause) });
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Takes the steps of the newest request; looks between two of them whether there is a newer one. */
+
+import { type Asked, type Told, takeSteps } from './prediction.ts';
+
+const scope = self as unknown as {
+  onmessage: ((event: MessageEvent<Asked>) => void) | null;
+  postMessage(value: Told): void;
+};
+
+let wanted = 0;
+
+/** A message to oneself: a turn of the event loop without the delay of a timer. */
+const { port1, port2 } = new MessageChannel();
+const waiting: (() => void)[] = [];
+port1.onmessage = () => waiting.shift()?.();
+const turn = () =>
+  new Promise<void>((done) => {
+    waiting.push(done);
+    port2.postMessage(null);
+  });
+
+scope.onmessage = ({ data }) => {
+  wanted = data.id;
+  void takeSteps(
+    data,
+    () => wanted,
+    (told) => scope.postMessage(told),
+    turn,
+  );
+};

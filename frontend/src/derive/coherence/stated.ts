@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The numbers that the model is told, with their sources. */
+
+import stated from './stated.json' with { type: 'json' };
+import type { Latencies, Settings } from './types.ts';
+
+export interface Stated {
+  readonly value: number;
+  readonly title: string;
+  /** What the source says, and what was made of it. */
+  readonly says: string;
+  readonly source: string;
+  readonly url: string;
+}
+
+export const statedNumbers: Readonly<Record<string, Stated>> = stated.stated;
+
+export const statedLatencies: Latencies = {
+  hitNs: stated.stated.hit_ns.value,
+  transferNs: stated.stated.transfer_ns.value,
+  upgradeNs: stated.stated.upgrade_ns.value,
+  ownNs: stated.stated.own_ns.value,
+};
+
+export const statedSettings: Settings = {
+  protocol: 'MESI',
+  schedule: 'timed',
+  latencies: statedLatencies,
+  jitter: stated.stated.jitter.value,
+  handover: stated.stated.handover.value,
+};
+
+/** The rates that the curves are set beside. */
+export const mailRates = {
+  cpus: stated.mail.cpus,
+  stockPerS: stated.mail.stock_per_s,
+  movedPerS: stated.mail.moved_per_s,
+  source: stated.mail.source,
+};
+
+export const leftOut: readonly string[] = stated.left_out;
+
+const positions: Readonly<Record<string, readonly number[]>> = stated.counted.at;
+
+/**
+ * Private work before each access of one operation, in instructions: what was counted between it and the access
+ * before. The first one's reaches back to the last one of the operation before.
+ *
+ * @param functions the function of each access, in order; one that is not known adds nothing
+ */
+export function workOf(functions: readonly string[]): number[] {
+  const seen = new Map<string, number>();
+  let last = 0;
+  const at = functions.map((name) => {
+    const known = positions[name];
+    const n = seen.get(name) ?? 0;
+    seen.set(name, n + 1);
+    last = Math.max(last, known?.[Math.min(n, known.length - 1)] ?? 0);
+    return last;
+  });
+  const around = stated.counted.instructions - last;
+  return at.map((t, i) => (i === 0 ? t + around : t - at[i - 1]!));
+}
