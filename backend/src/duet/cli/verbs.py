@@ -78,6 +78,7 @@ REPLAY_KEYS = (
     "recording keeps no figures), lanes: [{arm, same, differences: [{figure, recorded, now}], "
     "figures}]. Exit code 1 when a figure differs from the recorded one."
 )
+EXPORT_KEYS = "JSON keys: file, to, files: [{path, bytes}]."
 LINT_KEYS = "JSON keys: ok (bool), lessons: [slug], problems: [{lesson, where, sentence, remedy}]."
 
 
@@ -244,6 +245,27 @@ def replay(file: File, json: Json = False) -> int:
     from duet.cli.replay import replay as body
 
     return body(file, json)
+
+
+@app.command(epilog=EXPORT_KEYS)
+def export(
+    file: File,
+    out: Annotated[Path, typer.Argument(help="A file (perfetto) or a folder (trace.dat, csv).")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            help="perfetto: one trace for its viewer; trace.dat: one file per lane, for trace-cmd; "
+            "csv: one file per table and per kind of event.",
+        ),
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    json: Json = False,
+) -> int:
+    """Write a recording in a format of other programs."""
+    from duet.cli.export import export as body
+
+    return body(file, to, out, force, json)
 
 
 @app.command(epilog=XRAY_KEYS)
