@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Instructions as the assembler writes them: which are atomic, wide, or returns. */
+#include "check.h"
+#include "insn.h"
+
+struct example {
+	const char *text; /* for the reader */
+	const char *bytes;
+	size_t length;
+	bool atomic, wide, ret;
+};
+
+static const struct example EXAMPLES[] = {
+	{"ret", "\xc3", 1, 0, 0, 1},
+	{"ret 8", "\xc2\x08\x00", 3, 0, 0, 1},
+	{"repz ret", "\xf3\xc3", 2, 0, 0, 1},
+	{"iretq", "\x48\xcf", 2, 0, 0, 0},
+	{"lock cmpxchg %rdx,(%rbx)", "\xf0\x48\x0f\xb1\x13", 5, 1, 0, 0},
+	{"lock xadd %eax,(%rdi)", "\xf0\x0f\xc1\x07", 4, 1, 0, 0},
+	{"lock incl (%rdi)", "\xf0\xff\x07", 3, 1, 0, 0},
+	{"lock decl %gs:0x10(%rdi)", "\x65\xf0\xff\x4f\x10", 5, 1, 0, 0},
+	{"lock orw $1,(%r8)", "\x66\xf0\x41\x83\x08\x01", 6, 1, 0, 0},
+	{"xacquire lock xchg %eax,(%rdi)", "\xf2\xf0\x87\x07", 4, 1, 0, 0},
+	{"lock cmpxchg16b (%rdi)", "\xf0\x48\x0f\xc7\x0f", 5, 1, 1, 0},
+	{"lock cmpxchg8b (%rdi)", "\xf0\x0f\xc7\x0f", 4, 1, 0, 0},
+	{"cmpxchg16b %gs:(%rdi), not locked", "\x65\x48\x0f\xc7\x0f", 5, 0, 0, 0},
+	{"xchg %eax,(%rdi)", "\x87\x07", 2, 1, 0, 0},
+	{"xchg %al,(%rdi)", "\x86\x07", 2, 1, 0, 0},
+	{"xchg %rax,(%r8)", "\x49\x87\x00", 3, 1, 0, 0},
+	{"xchg %ax,%ax (a nop)", "\x66\x90", 2, 0, 0, 0},
+	{"xchg %ebx,%ecx", "\x87\xd9", 2, 0, 0, 0},
+	{"incl (%rdi)", "\xff\x07", 2, 0, 0, 0},
+	{"xadd %eax,(%rdi), not locked", "\x0f\xc1\x07", 3, 0, 0, 0},
+	{"rep stosq", "\xf3\x48\xab", 3, 0, 0, 0},
+	{"mov with c3 in its address", "\x48\x8b\x05\xc3\xf0\x87\x00", 7, 0, 0, 0},
+	{"ds nop", "\x3e\x90", 2, 0, 0, 0},
+	{"nothing but prefixes", "\xf0\x66", 2, 0, 0, 0},
+	{"nothing", "", 0, 0, 0, 0},
+	{"half an xchg", "\x87", 1, 0, 0, 0},
+	{"half a cmpxchg16b", "\xf0\x48\x0f\xc7", 4, 1, 0, 0},
+};
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(EXAMPLES) / sizeof(EXAMPLES[0]); i++) {
+		const struct example *one = &EXAMPLES[i];
+		uint8_t *bytes = malloc(one->length); /* of this very length: ASan sees the rest */
+		InsnKind kind;
+
+		memcpy(bytes, one->bytes, one->length);
+		kind = insn_kind(bytes, one->length);
+		if (kind.atomic != one->atomic || kind.wide != one->wide || kind.ret != one->ret) {
+			fprintf(stderr, "%s: atomic %d wide %d ret %d\n", one->text, kind.atomic,
+				kind.wide, kind.ret);
+			return 1;
+		}
+		free(bytes);
+	}
+	/* Whatever bytes come, nothing is read beyond them. */
+	srand(1);
+	for (int i = 0; i < 200000; i++) {
+		size_t length = (size_t)(rand() % (INSN_MAX_BYTES + 1));
+		uint8_t *bytes = malloc(length);
+
+		for (size_t k = 0; k < length; k++)
+			bytes[k] = rand() % 2 ? 0xf0 : (uint8_t)rand();
+		insn_kind(bytes, length);
+		free(bytes);
+	}
+	return 0;
+}
