@@ -8,44 +8,19 @@ A function that was inlined everywhere has no code of its own; its accesses are 
 from __future__ import annotations
 
 import difflib
-import mmap
 import re
-import struct
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
-
-import numpy as np
 
 from duet.errors import InfraError, InputError
 from duet.kernels.dwarf import has_function
+from duet.lenses.scope.symbols import Parts, read_functions
 
 MAX_FUNCTIONS = 256
 """FUNCTIONS_MAX of vm-images/microscope/functions.h."""
 SUFFIX = re.compile(r"(?:\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)?)+$")
 ENTERED = re.compile(r"(?:\.(?:constprop|isra|lto_priv)(?:\.\d+)?)*$")
 """A clone that is called instead of the function; a `.part` is only its second half."""
-
-_SYMBOL = np.dtype(
-    [
-        *(("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")),
-        *(("value", "<u8"), ("size", "<u8")),
-    ]
-)
-"""Elf64_Sym of elf(5)."""
-_SECTION = np.dtype(
-    [
-        *(("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8")),
-        *(("offset", "<u8"), ("size", "<u8"), ("link", "<u4"), ("info", "<u4")),
-        *(("align", "<u8"), ("entry", "<u8")),
-    ]
-)
-"""Elf64_Shdr."""
-_SYMTAB = 2
-_FUNC = 2
-
-Parts = dict[str, tuple[tuple[int, int], ...]]
-"""Symbol -> (start, end) of each function that is called so, by address."""
 
 
 def functions_text(
@@ -89,50 +64,6 @@ def functions_text(
     return "\n".join(lines) + "\n"
 
 
-def read_functions(vmlinux: Path) -> Parts:
-    """All functions of an ELF file.
-
-    Raises:
-        InfraError: it cannot be read, or has no symbols.
-    """
-    try:
-        stat = vmlinux.stat()
-        return _read(vmlinux, stat.st_mtime_ns, stat.st_size)
-    except (OSError, ValueError, IndexError, struct.error) as error:
-        raise InfraError(
-            f"The symbols of {vmlinux} cannot be read: {error}.",
-            remedy="Build the kernel again with ./duet build.",
-        ) from error
-
-
-@lru_cache(maxsize=8)
-def _read(vmlinux: Path, mtime_ns: int, size: int) -> Parts:
-    """Header, sections, symbols; see elf(5). The stat values are there for the cache."""
-    with vmlinux.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
-        if image[:6] != b"\x7fELF\x02\x01":
-            raise ValueError("it is no ELF file of 64 bits, little endian")
-        (offset,) = struct.unpack_from("<Q", image, 40)
-        (count,) = struct.unpack_from("<H", image, 60)
-        sections = np.frombuffer(image[offset : offset + count * _SECTION.itemsize], _SECTION)
-        tables = sections[sections["type"] == _SYMTAB]
-        if not len(tables):
-            raise ValueError("it has no symbol table")
-        table, strings = tables[0], sections[tables[0]["link"]]
-        names = image[int(strings["offset"]) : int(strings["offset"] + strings["size"])]
-        symbols = np.frombuffer(
-            image[int(table["offset"]) : int(table["offset"] + table["size"])], _SYMBOL
-        )
-    wanted = symbols[(symbols["info"] & 15 == _FUNC) & (symbols["section"] != 0)]
-    wanted = wanted[wanted["size"] > 0]
-    found: dict[str, set[tuple[int, int]]] = {}
-    for at, value, length in zip(
-        wanted["name"].tolist(), wanted["value"].tolist(), wanted["size"].tolist(), strict=True
-    ):
-        name = names[at : names.index(b"\0", at)].decode()
-        found.setdefault(name, set()).add((value, value + length))
-    return {name: tuple(sorted(places)) for name, places in found.items()}
-
-
 def _ranges(vmlinux: Path, parts: Parts, name: str, entered: bool) -> list[tuple[int, int]]:
     """The function's parts, its entry first."""
     symbols = sorted(s for s in parts if s.startswith(name) and SUFFIX.sub("", s) == name)
@@ -152,7 +83,7 @@ def _ranges(vmlinux: Path, parts: Parts, name: str, entered: bool) -> list[tuple
 
 def _absent(vmlinux: Path, parts: Parts, name: str) -> InputError:
     known = {SUFFIX.sub("", symbol) for symbol in parts} - {name}
-    near = [k for k in known if name in k or (k in name and len(k) > 4)]
+    near = [k for k in known if name in k or (k in name and len(k) > 3)]
     near = difflib.get_close_matches(name, near or known, n=3, cutoff=0.5)
     remedy = f"Near names: {', '.join(sorted(near))}." if near else "Look into its System.map."
     if _is_inlined(vmlinux, name):
