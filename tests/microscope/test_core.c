@@ -188,7 +188,7 @@ static void busiest(void)
 			for (int times = rand() % 3; times >= 0; times--) {
 				one.counts[ACCESS_READ] = (uint64_t)(rand() % 8);
 				totals[i] += one.counts[ACCESS_READ];
-				sums_add(&sums, 64 * i, SUMS_NO_FUNCTION, 0, &one);
+				sums_add(&sums, 64 * i, SUMS_NO_FUNCTION, 0, 1, &one);
 			}
 		}
 		check(sums.count == lines);

@@ -125,10 +125,10 @@ static bool add_up(const Core *core, Table *table, bool full)
             uint64_t line = address >> CORE_LINE_SHIFT;
             bool watched = line - first < n_lines;
             if (watched || full) {
-                sums_add(&table->cells, address, cell_function(tag), cell_inside(tag), cell);
+                sums_add(&table->cells, address, cell_function(tag), cell_inside(tag), cpu, cell);
             }
             if (!watched) {
-                sums_add(&table->lines, line << CORE_LINE_SHIFT, SUMS_NO_FUNCTION, 0, cell);
+                sums_add(&table->lines, line << CORE_LINE_SHIFT, SUMS_NO_FUNCTION, 0, cpu, cell);
             }
         }
     }

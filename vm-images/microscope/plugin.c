@@ -54,10 +54,13 @@ static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *fun
     }
 }
 
-/* The return of the operation: it reads its address, then the operation is over. */
-static void on_return(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+/*
+ * Before the operation's return is executed. Not at its load: QEMU 7.2 may leave an instruction's
+ * callbacks for memory armed, and calls them for what an interrupt pushes.
+ */
+static void on_return(unsigned int cpu, void *userdata)
 {
-    on_access(cpu, info, address, function);
+    (void)userdata;
     core_end(&core, cpu);
 }
 
@@ -96,8 +99,9 @@ static void instrument(struct qemu_plugin_insn *insn, uint64_t at, int function)
         fn = on_wide;
     } else if (kind.atomic) {
         fn = on_atomic;
-    } else if (kind.ret && operation) {
-        fn = on_return;
+    }
+    if (kind.ret && operation) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, CB_NO_REGS, NULL);
     }
     if (operation && at == functions.entries[function]) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_entry, CB_NO_REGS, NULL);

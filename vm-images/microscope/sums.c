@@ -54,13 +54,15 @@ static Sum *find(Sums *sums, uint64_t address, uint16_t function, uint8_t inside
     }
 }
 
-void sums_add(Sums *sums, uint64_t address, uint16_t function, uint8_t inside, const Cell *cell)
+void sums_add(Sums *sums, uint64_t address, uint16_t function, uint8_t inside, unsigned int cpu,
+              const Cell *cell)
 {
     Sum *sum = find(sums, address, function, inside);
 
     for (int i = 0; i < ACCESS_CLASSES; i++) {
         sum->counts[i] += atomic_load_explicit(&cell->counts[i], memory_order_relaxed);
     }
+    sum->cpus |= 1u << cpu % 32;
     sum->sizes |= atomic_load_explicit(&cell->sizes, memory_order_relaxed);
 }
 

@@ -13,7 +13,7 @@ typedef struct {
     uint16_t function;
     uint8_t inside;
     uint8_t sizes;
-    uint32_t pad;
+    uint32_t cpus; /* bit n: vCPU n */
     uint64_t counts[ACCESS_CLASSES];
 } Sum;
 
@@ -29,8 +29,9 @@ typedef struct {
 bool sums_begin(Sums *sums, uint32_t room);
 void sums_exit(Sums *sums);
 
-/* Add a cell under a key; there is room for as many keys as sums_begin() was told. */
-void sums_add(Sums *sums, uint64_t address, uint16_t function, uint8_t inside, const Cell *cell);
+/* Add a cell of a vCPU under a key; there is room for as many keys as sums_begin() was told. */
+void sums_add(Sums *sums, uint64_t address, uint16_t function, uint8_t inside, unsigned int cpu,
+              const Cell *cell);
 
 /* Bring the @top busiest to the front, busiest first; how many there are. */
 uint32_t sums_busiest(Sums *sums, uint32_t top);

@@ -33,13 +33,14 @@ CELL = np.dtype(
         ("function", "<u2"),
         ("inside", "u1"),
         ("sizes", "u1"),
-        ("pad", "<u4"),
+        ("cpus", "<u4"),
         ("reads", "<u8"),
         ("writes", "<u8"),
         ("rmws", "<u8"),
     ]
 )
-"""Accesses at one address by one function, inside an operation or not; `sizes`: bit k for 2^k."""
+"""Accesses at one address by one function, inside an operation or not; `sizes`: bit k for 2^k;
+`cpus`: bit n for vCPU n (modulo 32)."""
 
 RECORD = np.dtype(
     [
