@@ -62,10 +62,11 @@ function spreadOf(values: readonly number[]): Spread {
 export const numbers = ['hit', 'transfer', 'upgrade', 'own', 'handover', 'jitter'] as const;
 export type ModelNumber = (typeof numbers)[number];
 
-/** The settings with one number times a factor. */
+/** The settings with one number times a factor; shares stay at most 1. */
 export function scaled(settings: Settings, what: ModelNumber, factor: number): Settings {
-  if (what === 'handover') return { ...settings, handover: settings.handover * factor };
-  if (what === 'jitter') return { ...settings, jitter: settings.jitter * factor };
+  if (what === 'handover')
+    return { ...settings, handover: Math.min(1, settings.handover * factor) };
+  if (what === 'jitter') return { ...settings, jitter: Math.min(1, settings.jitter * factor) };
   const key = `${what}Ns` as const;
   const latencies = { ...settings.latencies, [key]: settings.latencies[key] * factor };
   return { ...settings, latencies };

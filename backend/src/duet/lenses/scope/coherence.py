@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How CPUs' accesses meet: a cache protocol and two schedules, slow and plain.
+
+The page computes the same with typed arrays (frontend/src/derive/coherence). This is the second,
+independent way to the same numbers: states are kept per CPU and line, events in a heap. Same
+chance, same arithmetic, so whole results may be compared.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+READ: Final = 0
+NOBODY: Final = 255
+
+TAKE, COME, RUN = range(3)
+"""What is due for a CPU: its request reaches the holders, the line comes, its next access."""
+
+HIT, READ_FETCH, READ_TRANSFER, UPGRADE, WRITE_FETCH, WRITE_TRANSFER = range(6)
+
+Protocol = Literal["MESI", "MSI"]
+Schedule = Literal["random", "timed"]
+Until = Literal["first", "last"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One CPU's accesses in its program's order.
+
+    Args:
+        line: index of the line, from 0.
+        kind: 0 read, 1 write, 2 read-modify-write.
+        op: number of the operation; 0: outside of any.
+        work: which share of an operation's private work lies before the access.
+    """
+
+    line: Sequence[int]
+    kind: Sequence[int]
+    op: Sequence[int]
+    work: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the model is told; see stated.json for every number."""
+
+    hit_ns: float
+    transfer_ns: float
+    upgrade_ns: float
+    own_ns: float
+    jitter: float
+    handover: float
+    protocol: Protocol = "MESI"
+    schedule: Schedule = "timed"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """All accesses in one order: whose turn it was; when the last was done (ns), if known."""
+
+    cpu: list[int]
+    ops: int
+    end_ns: float | None
+
+
+class Chance:
+    """mulberry32: the model's only source of chance."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed & 0xFFFFFFFF
+
+    def next(self) -> int:
+        """The next whole number in [0, 2^32)."""
+        self._state = a = (self._state + 0x6D2B79F5) & 0xFFFFFFFF
+        t = (a ^ (a >> 15)) * (a | 1) & 0xFFFFFFFF
+        t = ((t + ((t ^ (t >> 7)) * (t | 61))) & 0xFFFFFFFF) ^ t
+        return t ^ (t >> 14)
+
+    def unit(self) -> float:
+        """The next number in [0, 1)."""
+        return self.next() / 4294967296
+
+    def below(self, n: int) -> int:
+        """The next whole number in [0, n)."""
+        return self.next() * n >> 32
+
+
+class Caches:
+    """Each CPU's copy of each line: M, E, S, or none."""
+
+    def __init__(self, lines: int, protocol: Protocol) -> None:
+        self.copies: list[dict[int, str]] = [{} for _ in range(lines)]
+        self._latest = [NOBODY] * lines
+        self._alone = "E" if protocol == "MESI" else "S"
+
+    def hits(self, cpu: int, line: int, kind: int) -> bool:
+        """Whether the access would need nobody else."""
+        mine = self.copies[line].get(cpu)
+        return mine is not None and (kind == READ or mine in "ME")
+
+    def access(self, cpu: int, line: int, kind: int) -> tuple[int, int, int]:
+        """Do one access: what it was, who gave the data, how many lost their copy."""
+        copies = self.copies[line]
+        mine = copies.get(cpu)
+        if self.hits(cpu, line, kind):
+            if kind != READ:
+                copies[cpu] = "M"
+            return HIT, NOBODY, 0
+        giver = self._latest[line] if copies else NOBODY
+        self._latest[line] = cpu
+        if kind == READ:
+            if not copies:
+                copies[cpu] = self._alone
+                return READ_FETCH, NOBODY, 0
+            for other in copies:
+                copies[other] = "S"
+            copies[cpu] = "S"
+            return READ_TRANSFER, giver, 0
+        lost = len(copies) - (mine is not None)
+        copies.clear()
+        copies[cpu] = "M"
+        if mine is not None:
+            return UPGRADE, NOBODY, lost
+        return (WRITE_TRANSFER, giver, lost) if lost else (WRITE_FETCH, NOBODY, 0)
+
+
+def interleave(streams: Sequence[Stream], settings: Settings, seed: int, until: Until) -> Merged:
+    """One order of all accesses, to the end of the first stream or of all.
+
+    random: each time one of the CPUs that have accesses left, all equally likely.
+    timed: see Timed.
+    """
+    if until == "first" and not all(stream.op for stream in streams):
+        return Merged([], 0, None if settings.schedule == "random" else 0)
+    if settings.schedule == "timed":
+        return Timed(streams, settings, seed).merged(until)
+    chance = Chance(seed)
+    left = [len(stream.op) for stream in streams]
+    ready = [c for c, n in enumerate(left) if n]
+    order = []
+    while ready:
+        at = chance.below(len(ready))
+        cpu = ready[at]
+        order.append(cpu)
+        left[cpu] -= 1
+        if not left[cpu]:
+            if until == "first":
+                break
+            del ready[at]
+    return Merged(order, _ended(streams, order), None)
+
+
+def _ended(streams: Sequence[Stream], order: Sequence[int]) -> int:
+    """Operations whose last access is in the order."""
+    done = [0] * len(streams)
+    for cpu in order:
+        done[cpu] += 1
+    return sum(
+        sum(
+            1
+            for i in range(n)
+            if s.op[i] and (i + 1 == len(s.op) or s.op[i + 1] != s.op[i])
+        )
+        for s, n in zip(streams, done, strict=True)
+    )  # fmt: skip
+
+
+class Timed:
+    """Which access comes next follows from what each one costs.
+
+    A hit takes hit_ns. Anything else is a request to the line, which serves one at a time in the
+    order in which they came (at equal times the lower CPU first), for transfer_ns, or upgrade_ns
+    if the CPU still has a copy when its turn comes. After `handover` of that, copies change; at
+    its end the CPU goes on. Between accesses lies private work, varied by `jitter`.
+    """
+
+    def __init__(self, streams: Sequence[Stream], settings: Settings, seed: int) -> None:
+        self._streams, self._settings = streams, settings
+        self._chance = Chance(seed)
+        lines = max((max(s.line, default=-1) for s in streams), default=-1) + 1
+        self._caches = Caches(lines, settings.protocol)
+        self._queues: list[deque[int]] = [deque() for _ in range(lines)]
+        self._busy = [False] * lines
+        self._at = [0] * len(streams)
+        self._due: list[tuple[float, int, int]] = []
+
+    def merged(self, until: Until) -> Merged:
+        """Run it."""
+        settings, at = self._settings, self._at
+        for cpu, stream in enumerate(self._streams):
+            start = settings.own_ns * self._chance.unit()
+            if stream.op:
+                self._push(start + self._work(cpu), cpu, RUN)
+        order: list[int] = []
+        end = 0.0
+        for now, cpu, what in self._events():
+            stream = self._streams[cpu]
+            line, kind = stream.line[at[cpu]], stream.kind[at[cpu]]
+            done = now
+            if what == TAKE:
+                self._caches.access(cpu, line, kind)
+                order.append(cpu)
+                continue
+            if what == COME:
+                self._busy[line] = False
+                if self._queues[line]:
+                    self._serve(self._queues[line].popleft(), line, now)
+            elif self._caches.hits(cpu, line, kind):
+                self._caches.access(cpu, line, kind)
+                order.append(cpu)
+                done = now + settings.hit_ns
+            else:
+                if self._busy[line]:
+                    self._queues[line].append(cpu)
+                else:
+                    self._serve(cpu, line, now)
+                continue
+            end = max(end, done)
+            at[cpu] += 1
+            if at[cpu] < len(stream.op):
+                self._push(done + self._work(cpu), cpu, RUN)
+            elif until == "first":
+                break
+        return Merged(order, _ended(self._streams, order), end)
+
+    def _events(self) -> Iterator[tuple[float, int, int]]:
+        while self._due:
+            yield heapq.heappop(self._due)
+
+    def _push(self, time: float, cpu: int, what: int) -> None:
+        heapq.heappush(self._due, (time, cpu, what))
+
+    def _work(self, cpu: int) -> float:
+        share = self._streams[cpu].work[self._at[cpu]]
+        if share == 0:
+            return 0.0
+        s = self._settings
+        return s.own_ns * share * (1 + s.jitter * (2 * self._chance.unit() - 1))
+
+    def _serve(self, cpu: int, line: int, now: float) -> None:
+        s = self._settings
+        takes = s.upgrade_ns if cpu in self._caches.copies[line] else s.transfer_ns
+        self._busy[line] = True
+        self._push(now + takes * s.handover, cpu, TAKE)
+        self._push(now + takes, cpu, COME)
