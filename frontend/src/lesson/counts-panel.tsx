@@ -59,7 +59,11 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
   return (
     <section className="panel" aria-label="Counts" data-testid="counts">
       <h3 className="eyebrow">
-        Up to this moment <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+        Up to this moment{' '}
+        <span className="evidence">
+          {counts.evidence === undefined ? 'counted' : 'each as it says'}
+          {recorded ? ', recorded' : ''}
+        </span>
       </h3>
       <CountsTable arms={shown} counts={counts} />
     </section>

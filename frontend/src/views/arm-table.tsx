@@ -9,6 +9,8 @@ interface Props {
     readonly head: string;
     /** Where the figure comes from, on hover. */
     readonly evidence?: string;
+    /** The same in sight, where the rows of a table differ. */
+    readonly badge?: string | undefined;
     readonly of: (arm: string) => string;
   }[];
   readonly testId?: string | undefined;
@@ -28,10 +30,10 @@ export function ArmTable({ arms, rows, testId }: Props) {
         </tr>
       </thead>
       <tbody data-volatile>
-        {rows.map(({ head, evidence, of }) => (
+        {rows.map(({ head, evidence, badge, of }) => (
           <tr key={head}>
             <th scope="row" title={evidence}>
-              {head}
+              {head} {badge !== undefined && <span className="evidence">{badge}</span>}
             </th>
             {arms.map(({ name }) => (
               <td key={name} className="right" data-arm={name} data-head={head}>
@@ -49,6 +51,7 @@ export function ArmTable({ arms, rows, testId }: Props) {
 export function CountsTable({ arms, counts }: Pick<Props, 'arms'> & { readonly counts: Counts }) {
   const rows = counts.heads.map((head, i) => ({
     head,
+    badge: counts.evidence?.[i],
     of: (arm: string) => counts.rows.get(arm)?.[i] ?? '–',
   }));
   return <ArmTable arms={arms} rows={rows} />;

@@ -51,6 +51,8 @@ export type Answerer = (index: RunIndex, prediction: Prediction, lesson: Lesson)
 export interface Counts {
   readonly heads: readonly string[];
   readonly rows: ReadonlyMap<string, readonly string[]>;
+  /** How each of them was obtained, where that differs from one to the next. */
+  readonly evidence?: readonly ('measured' | 'counted' | 'modelled')[];
 }
 
 /** What a panel beside the stage is given. */

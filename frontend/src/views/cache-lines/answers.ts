@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The truth about predictions, counts up to the moment, and the accesses near it. */
+
+import { formatCount, formatFigure, ns, plural } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { type Answer, choiceOf } from '../../derive/prediction.ts';
+import { momentWords, stepNs } from '../../derive/retime.ts';
+import type { NearbyRow } from '../../derive/summary.ts';
+import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import { armTitle, capital } from '../../derive/words.ts';
+import { kindNumber, type Lesson, type Prediction } from '../../protocol/lesson.ts';
+import type { Answerer, Counts } from '../types.ts';
+import { functionName, totalsOf } from './counted.ts';
+import { fieldWords } from './fields.ts';
+import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
+import { intervalMark } from './lock-marks.ts';
+import { accessKinds } from './marks.ts';
+import { transfersPerStat } from './model.ts';
+import { accessAt, happening, laneNow } from './now.ts';
+import { predictedPerSecond } from './predicted.ts';
+import { settingsOf } from './settings.ts';
+import { soFar } from './so-far.ts';
+
+type Reading = { readonly value: number; readonly words: string } | null;
+
+function answer(
+  read: (lanes: readonly LaneIndex[], index: RunIndex, lesson: Lesson) => Reading,
+): Answerer {
+  return (index, prediction: Prediction, lesson): Answer | null => {
+    const lanes = prediction.arms.flatMap((arm) => index.lanes.filter((one) => one.arm === arm));
+    if (lanes.length < prediction.arms.length) return null;
+    if (lanes.some((lane) => lane.losses.length > 0)) return null;
+    const found = read(lanes, index, lesson);
+    return found === null ? null : { ...found, choice: choiceOf(prediction, found.value) };
+  };
+}
+
+/** CPUs that the mail's figures are of. */
+const mailCpus = 20;
+
+export const answers: Readonly<Record<string, Answerer>> = {
+  name_reads: answer(([lane], _index, lesson) => {
+    const totals = lane === undefined ? null : totalsOf(lane);
+    if (totals === null || !totals.exact) return null;
+    const n = totals.nameReads;
+    const name = capital(armTitle(lesson, lane!));
+    const reads = n === 1 ? '1 read' : `${formatFigure(n)} reads`;
+    return {
+      value: n,
+      words: `${name}: ${reads} a stat, counted in ${plural(totals.stats, 'stat')}.`,
+    };
+  }),
+  predicted_ratio: answer(([one, other], index, lesson) => {
+    const settings = { ...settingsOf(index.params, lesson), cpus: mailCpus };
+    const rates = [one!, other!].map((lane) => predictedPerSecond(lane, settings));
+    if (rates[0] == null || rates[1] == null) return null;
+    const value = rates[0] / rates[1];
+    const words = `The model predicts ${formatFigure(value)} times as many on ${armTitle(lesson, one!)} with ${mailCpus} CPUs.`;
+    return { value, words };
+  }),
+  slow_after: answer(([lane], index, lesson) => {
+    const phase = phasesOf(index).find((one) => one.name === 'after');
+    if (phase === undefined || lane === undefined) return null;
+    const slow = slowShare(shareIn(intervalsOf(lane), phase.t0, phase.t1));
+    if (slow === null || (!lane.ended && lane.watermark < phase.t1)) return null;
+    const words = `${capital(armTitle(lesson, lane))}: ${formatFigure(slow * 100)} % of the operations after the listing went under the lock, counted.`;
+    return { value: slow * 100, words };
+  }),
+};
+
+const lineHeads = [
+  ['reads of the count’s line per stat', 'counted'],
+  ['writes of the count’s line per stat', 'counted'],
+  ['read-modify-writes of it per stat', 'counted'],
+  ['reads of it for the name per stat', 'counted'],
+  ['stats counted', 'counted'],
+  ['stats of the model so far', 'modelled'],
+  ['transfers per stat, so far', 'modelled'],
+  ['transfers per stat, all', 'modelled'],
+] as const;
+
+const lockHeads = [
+  ['by compare-and-swap', 'counted'],
+  ['under the lock', 'counted'],
+  ['under the lock, %', 'counted'],
+  ['failed compare-and-swaps', 'counted'],
+] as const;
+
+function table(
+  heads: readonly (readonly [string, 'counted' | 'modelled'])[],
+  rows: Counts['rows'],
+): Counts {
+  return { heads: heads.map(([head]) => head), evidence: heads.map(([, of]) => of), rows };
+}
+
+export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
+  if (index.axis === null) return table(lockHeads, lockCounts(index, frame));
+  const rows = index.lanes.map((lane): [string, string[]] => {
+    const told = laneNow({ index, frame, lesson }, lane);
+    const totals = totalsOf(lane);
+    if (totals === null || told.model === null) return [lane.arm, []];
+    const { reads, writes, rmws } = totals.lock;
+    const { transfers, ops } = soFar(told);
+    return [
+      lane.arm,
+      [
+        ...[reads, writes, rmws, totals.nameReads].map(formatFigure),
+        formatCount(totals.stats),
+        formatCount(ops),
+        ops === 0 ? '–' : formatFigure(transfers / ops),
+        formatFigure(transfersPerStat(told.model)),
+      ],
+    ];
+  });
+  return table(lineHeads, new Map(rows));
+}
+
+function lockCounts(index: RunIndex, frame: Frame): Counts['rows'] {
+  return new Map(
+    index.lanes.map((lane): [string, string[]] => {
+      const now = laneTime(frame.offset, lane.arm, frame.moment);
+      const { fast, slow, retries, over } = shareIn(intervalsOf(lane), 0, now, now);
+      const share = slowShare({ fast, slow });
+      if (over === 0) return [lane.arm, []];
+      const percent = share === null ? '–' : formatFigure(share * 100);
+      return [lane.arm, [formatCount(fast), formatCount(slow), percent, formatCount(retries)]];
+    }),
+  );
+}
+
+const mostNearby = 50;
+
+/** The accesses before the moment, or the looks at the counts: at most 50 on all lanes. */
+export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
+  const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
+  const of = index.axis === null ? looksNear : accessesNear;
+  return index.lanes.flatMap((lane) => of(index, frame, lesson, lane, each));
+}
+
+const verbs = ['reads', 'writes', 'reads and writes'];
+const happened = {
+  hit: 'has the line',
+  fetch: 'from memory, modelled',
+  transfer: 'transfer, modelled',
+  upgrade: 'upgrade, modelled',
+} as const;
+
+function accessesNear(
+  index: RunIndex,
+  frame: Frame,
+  lesson: Lesson,
+  lane: LaneIndex,
+  most: number,
+): NearbyRow[] {
+  const told = laneNow({ index, frame, lesson }, lane);
+  if (told.model === null) return [];
+  const shift = frame.offset.get(lane.arm) ?? 0;
+  const rows: NearbyRow[] = [];
+  for (let k = Math.max(0, told.done - most); k < told.done; k++) {
+    const access = accessAt(lane, told.model, k);
+    const t0 = ns((k + 1) * stepNs + shift);
+    const what = happening(access);
+    const name = what === 'hit' ? (accessKinds[access.kind] ?? 'read') : what;
+    const id = lane.points.id[access.point]!;
+    const by = functionName(lane, access.func);
+    rows.push({
+      mark: {
+        arm: lane.arm,
+        table: 'points',
+        id,
+        row: k,
+        kind: kindNumber(lesson, name),
+        t0,
+        t1: t0,
+      },
+      t0,
+      when: momentWords(index.axis, t0),
+      lane: armTitle(lesson, lane),
+      row: `line ${access.line}, ${fieldWords(told.struct, access.at, access.size)}`,
+      what: `${verbs[access.kind]}${by && ` in ${by}()`}: ${happened[what]}`,
+      length: `stat ${formatCount(access.op)}`,
+      cpu: String(access.cpu),
+    });
+  }
+  return rows;
+}
+
+function looksNear(
+  _index: RunIndex,
+  frame: Frame,
+  lesson: Lesson,
+  lane: LaneIndex,
+  most: number,
+): NearbyRow[] {
+  const now = laneTime(frame.offset, lane.arm, frame.moment);
+  const shift = frame.offset.get(lane.arm) ?? 0;
+  const past = intervalsOf(lane).flatMap((one, row) => (one.t1 <= now ? [{ one, row }] : []));
+  return past.slice(-most).flatMap(({ one, row }): NearbyRow[] => {
+    const slow = slowShare(one);
+    const mark = intervalMark(lane, lesson, row, (slow ?? 0) >= 0.5 ? 'under_lock' : 'by_cas');
+    if (mark === null) return [];
+    const rate = rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0;
+    const share = slow === null ? 'no operation' : `${formatFigure(slow * 100)} % under the lock`;
+    return [
+      {
+        mark,
+        t0: ns(one.t0 + shift),
+        when: momentWords(null, one.t0 + shift),
+        lane: armTitle(lesson, lane),
+        row: 'lockref',
+        what: `${share}, ${formatCount(rate)} operations a second`,
+        length: '',
+        cpu: '',
+      },
+    ];
+  });
+}

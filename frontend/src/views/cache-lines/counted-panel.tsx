@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the microscope counted, for each stat: the dentry's fields by function, and the busiest other lines. */
+
+import { formatCount, formatFigure } from '../../base/units.ts';
+import type { LaneIndex } from '../../derive/types.ts';
+import { armTitle } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { ArmTable } from '../arm-table.tsx';
+import type { PanelProps } from '../types.ts';
+import { type Cell, type Sum, type Totals, totalsOf } from './counted.ts';
+import { lineBytes, structOf } from './fields.ts';
+
+/** "4 r, 2 rmw", without what is nothing. */
+export function sumWords({ reads, writes, rmws }: Sum): string {
+  const parts = [
+    [reads, 'r'],
+    [writes, 'w'],
+    [rmws, 'rmw'],
+  ] as const;
+  const words = parts.flatMap(([n, of]) => (n < 0.005 ? [] : [`${formatFigure(n)} ${of}`]));
+  return words.length === 0 ? '0' : words.join(', ');
+}
+
+/** Lines of the struct: what each arm does to it in a stat. */
+function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
+  const lanes = new Map(runIndex.lanes.map((lane) => [lane.arm, lane]));
+  const arms = lesson.arms.filter((arm) => lanes.has(arm.name));
+  const lines = Math.max(0, ...runIndex.lanes.map((lane) => structOf(lane)?.lines ?? 0));
+  const rows = Array.from({ length: lines }, (_, line) => ({
+    head: `line ${line}`,
+    of: (arm: string) => {
+      const lane = lanes.get(arm);
+      const totals = lane && totalsOf(lane);
+      if (!totals || lane === undefined) return '–';
+      const here = structOf(lane)?.lockLine === line ? ' (count)' : '';
+      return `${sumWords(totals.lines[line] ?? { reads: 0, writes: 0, rmws: 0 })}${here}`;
+    },
+  }));
+  return <ArmTable arms={arms} rows={rows} testId="line-counts" />;
+}
+
+interface CellRow extends Cell {
+  readonly title: string;
+}
+
+/** Accesses to the line of the count, by field and function, a row each. */
+function CellTable({ lane, totals, title }: LaneProps) {
+  const lock = structOf(lane)?.lockLine ?? -1;
+  const rows: CellRow[] = totals.cells
+    .filter((cell) => Math.floor(cell.at / lineBytes) === lock)
+    .map((cell) => ({ ...cell, title }));
+  return (
+    <table className="table small" data-testid={`cells-${lane.arm}`}>
+      <caption className="small quiet">
+        {title}: who touches the count's line (line {lock}), for each stat
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">field</th>
+          <th scope="col">function</th>
+          <th scope="col" className="right">
+            accesses
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={`${row.at} ${row.func}`}>
+            <td>{row.field}</td>
+            <td className="mono-break">{row.func}</td>
+            <td className="right">{sumWords(row)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface LaneProps {
+  readonly lane: LaneIndex;
+  readonly totals: Totals;
+  readonly title: string;
+}
+
+function OtherLines({ lane, totals, title }: LaneProps) {
+  if (totals.others.length === 0) return null;
+  return (
+    <details className="small">
+      <summary>
+        {title}: the {totals.others.length} busiest other lines
+      </summary>
+      <table className="table small" data-testid={`others-${lane.arm}`}>
+        <thead>
+          <tr>
+            <th scope="col">line at</th>
+            <th scope="col" className="right">
+              accesses for each stat
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {totals.others.map((line) => (
+            <tr key={line.address}>
+              <td className="number">…{line.address.toString(16).slice(-10)}</td>
+              <td className="right">{sumWords(line)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+function lossWords({ lost, over, exact, stats }: Totals): string {
+  const how = exact
+    ? `Exact, over ${formatCount(stats)} stats; how the host ran the CPUs changes nothing of it.`
+    : 'From the accesses told one by one so far; exact when the run has ended.';
+  const told = lost > 0 ? ` ${formatCount(lost)} accesses were counted, not told.` : '';
+  const more = over > 0 ? ` ${formatCount(over)} came after the log was used up.` : '';
+  return `${how}${told}${more}`;
+}
+
+export function CountedPanel({ runIndex, lesson }: PanelProps) {
+  const lanes = runIndex.lanes.flatMap((lane): LaneProps[] => {
+    const totals = totalsOf(lane);
+    return totals === null ? [] : [{ lane, totals, title: titleOf(lesson, lane) }];
+  });
+  if (lanes.length === 0)
+    return <p className="small quiet">The microscope has not counted a stat yet.</p>;
+  return (
+    <>
+      <LineTable runIndex={runIndex} lesson={lesson} />
+      {lanes.map((one) => (
+        <CellTable key={one.lane.arm} {...one} />
+      ))}
+      <p className="small quiet">
+        r: reads, w: writes, rmw: read-modify-writes. {lossWords(lanes[0]!.totals)}
+      </p>
+      {lanes.map((one) => (
+        <OtherLines key={one.lane.arm} {...one} />
+      ))}
+    </>
+  );
+}
+
+function titleOf(lesson: Lesson, lane: LaneIndex): string {
+  return armTitle(lesson, lane);
+}

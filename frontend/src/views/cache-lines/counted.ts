@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the microscope counted of the dentry, exactly: by line, by field and by function, for each stat. */
+
+import { endsOperation } from '../../derive/coherence/merge.ts';
+import type { LaneIndex, LaneSample } from '../../derive/types.ts';
+import { isNameRead, lineBytes, type Struct, structOf } from './fields.ts';
+import { countedOf } from './streams.ts';
+
+/** Accesses of a stat by class. */
+export interface Sum {
+  readonly reads: number;
+  readonly writes: number;
+  readonly rmws: number;
+}
+
+/** Accesses of one function to one field, per stat. */
+export interface Cell extends Sum {
+  readonly field: string;
+  readonly at: number;
+  readonly func: string;
+}
+
+/** One of the busiest other lines, per stat. */
+export interface OtherLine extends Sum {
+  readonly address: number;
+}
+
+export interface Totals {
+  /** Stats that touched the dentry. */
+  readonly stats: number;
+  /** Accesses inside stats, per stat, by line. */
+  readonly lines: readonly Sum[];
+  /** The line of the count; all 0 while it is not known. */
+  readonly lock: Sum;
+  /** Reads of that line that compare the name. */
+  readonly nameReads: number;
+  readonly cells: readonly Cell[];
+  readonly others: readonly OtherLine[];
+  /** Log records that had no room, and accesses after the log was used up. */
+  readonly lost: number;
+  readonly over: number;
+  /** false: the totals were not read yet, and these are sums of the accesses that were told one by one. */
+  readonly exact: boolean;
+}
+
+const kept = new WeakMap<LaneIndex, { readonly key: string; readonly totals: Totals | null }>();
+
+/** null: nothing was counted yet. */
+export function totalsOf(lane: LaneIndex): Totals | null {
+  const samples = lane.samples('microscope');
+  const sample = samples.at(-1);
+  const struct = structOf(lane);
+  const key = `${samples.length} ${sample?.seq} ${lane.points.length} ${struct !== null}`;
+  const known = kept.get(lane);
+  if (known?.key === key) return known.totals;
+  const totals = (sample && fromSample(sample, struct)) ?? fromPoints(lane, struct);
+  kept.set(lane, { key, totals });
+  return totals;
+}
+
+const nothing: Sum = { reads: 0, writes: 0, rmws: 0 };
+
+/** Collects accesses by line, and by field and function. */
+class Tally {
+  readonly #struct: Struct | null;
+  readonly #lines: { reads: number; writes: number; rmws: number }[] = [];
+  readonly #cells = new Map<string, Cell & { reads: number; writes: number; rmws: number }>();
+  #nameReads = 0;
+
+  constructor(struct: Struct | null) {
+    this.#struct = struct;
+  }
+
+  add(at: number, func: string, sum: Sum): void {
+    const struct = this.#struct;
+    const line = Math.floor(at / lineBytes);
+    while (this.#lines.length <= line) this.#lines.push({ ...nothing });
+    addTo(this.#lines[line]!, sum);
+    const field = struct?.fields[struct.fieldAt[at] ?? -1];
+    const name = field?.name ?? `byte ${at}`;
+    const key = `${line} ${name} ${func}`;
+    const cell = this.#cells.get(key) ?? { field: name, at, func, ...nothing };
+    addTo(cell, sum);
+    this.#cells.set(key, cell);
+    if (line === struct?.lockLine && isNameRead(struct, at, false)) this.#nameReads += sum.reads;
+  }
+
+  /** All per stat. */
+  over(stats: number): Pick<Totals, 'stats' | 'lines' | 'lock' | 'nameReads' | 'cells'> {
+    const per = (sum: Sum): Sum => ({
+      reads: sum.reads / stats,
+      writes: sum.writes / stats,
+      rmws: sum.rmws / stats,
+    });
+    const lines = this.#lines.map(per);
+    const cells = [...this.#cells.values()].map((cell) => ({ ...cell, ...per(cell) }));
+    return {
+      stats,
+      lines,
+      lock: lines[this.#struct?.lockLine ?? -1] ?? nothing,
+      nameReads: this.#nameReads / stats,
+      cells: cells.sort((a, b) => a.at - b.at || a.func.localeCompare(b.func)),
+    };
+  }
+}
+
+function addTo(to: { reads: number; writes: number; rmws: number }, sum: Sum): void {
+  to.reads += sum.reads;
+  to.writes += sum.writes;
+  to.rmws += sum.rmws;
+}
+
+function fromSample(sample: LaneSample, struct: Struct | null): Totals | null {
+  const { columns, facts, texts, n } = sample;
+  const stats = facts['ops_touching'] ?? 0;
+  if (stats === 0) return null;
+  const tally = new Tally(struct);
+  const others: OtherLine[] = [];
+  const number = (name: string, i: number) => Number(columns[name]?.[i] ?? 0);
+  for (let i = 0; i < n; i++) {
+    const sum = { reads: number('reads', i), writes: number('writes', i), rmws: number('rmws', i) };
+    if (number('at', i) < 0) {
+      const per = { reads: sum.reads / stats, writes: sum.writes / stats, rmws: sum.rmws / stats };
+      others.push({ address: number('address', i), ...per });
+    } else if (number('inside', i) === 1)
+      tally.add(number('at', i), texts[number('function', i)] ?? '?', sum);
+  }
+  const [lost, over] = [facts['lost'] ?? 0, facts['over'] ?? 0];
+  return { ...tally.over(stats), others, lost, over, exact: true };
+}
+
+function fromPoints(lane: LaneIndex, struct: Struct | null): Totals | null {
+  const { streams, source } = countedOf(lane);
+  let stats = 0;
+  const tally = new Tally(struct);
+  for (const [s, stream] of streams.entries()) {
+    for (let i = 0; i < stream.op.length; i++) {
+      const [at, kind] = [lane.points.a[source[s]![i]!]!, stream.kind[i]!];
+      const func = `function ${lane.points.d[source[s]![i]!]}`;
+      tally.add(at, func, {
+        reads: kind === 0 ? 1 : 0,
+        writes: kind === 1 ? 1 : 0,
+        rmws: kind === 2 ? 1 : 0,
+      });
+      if (endsOperation(stream, i)) stats += 1;
+    }
+  }
+  if (stats === 0) return null;
+  return { ...tally.over(stats), others: [], lost: 0, over: 0, exact: false };
+}
+
+/** Names of the functions, as the microscope has them; the lesson's order. */
+export function functionName(lane: LaneIndex, func: number): string {
+  return lane.samples('microscope').at(-1)?.texts[func] ?? '';
+}
+
+export function all({ reads, writes, rmws }: Sum): number {
+  return reads + writes + rmws;
+}

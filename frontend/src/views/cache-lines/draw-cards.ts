@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** CPUs with their copies of the lines, and lines that travel: all modelled, so every edge is dashed. */
+
+import type { LineStates } from '../../derive/coherence/lines.ts';
+import { stateNames, writeTransfer } from '../../derive/coherence/types.ts';
+import { type Box, brushAccess, brushCross, dashedBox, type StateName } from './brush.ts';
+import { lit } from './draw-struct.ts';
+import { beats, between, type Easel, write } from './easel.ts';
+import { fieldWords, runsOf } from './fields.ts';
+import { type Card, partOf } from './layout.ts';
+import { type Access, accessAt, glowSteps, happening, lastOf, statesAt } from './now.ts';
+
+export function drawCards(easel: Easel): void {
+  const { told, laid, layout, pen } = easel;
+  const { model, under, part } = told;
+  if (model === null) return;
+  const { states, lostAge } = statesAt(model, told.done);
+  const after = under === null ? states : afterOf(states, under);
+  const arrived = under !== null && part >= beats.comes;
+  const { cpus } = model.trace.log;
+  for (const card of laid.cards) {
+    drawCard(easel, card, under?.cpu === card.cpu);
+    for (const [line, slot] of card.slots.entries()) {
+      // A line that nobody touches is in no copy.
+      const touched = line < states.lines;
+      const shown = arrived ? after : states;
+      let name = touched ? stateNames[shown.state(card.cpu, line)]! : 'I';
+      let lost = touched ? lostAge[line * cpus + card.cpu]! : 0;
+      if (under !== null && leaves(under, states, card.cpu, line) && part > beats.leaves) {
+        name = 'I';
+        lost = 1;
+      }
+      drawCopy(easel, slot, line, name, name === 'I' ? lost : 0);
+    }
+  }
+  if (layout.cardHead === 0 || !layout.titled) numbers(easel);
+  for (const { access, alpha } of lit(easel)) {
+    // Of a copy that is gone nothing glows.
+    const mine = access === under || (arrived ? after : states).has(access.cpu, access.line);
+    const going = under !== null && leaves(under, states, access.cpu, access.line);
+    if (mine && !(going && part > beats.leaves)) litInCopy(easel, access, alpha);
+  }
+  traces(easel);
+  if (under !== null) motion(easel, under, part);
+  pen.globalAlpha = 1;
+  pen.setLineDash([]);
+}
+
+function afterOf(states: LineStates, { cpu, line, kind }: Access): LineStates {
+  const after = states.copy();
+  after.access(cpu, line, kind);
+  return after;
+}
+
+/** Whether a copy goes away by an access: somebody else writes. */
+function leaves(access: Access, states: LineStates, cpu: number, line: number): boolean {
+  return access.lost > 0 && access.line === line && access.cpu !== cpu && states.has(cpu, line);
+}
+
+function drawCard(easel: Easel, card: Card, active: boolean): void {
+  const { pen, layout, drawing } = easel;
+  const { theme } = drawing;
+  if (layout.cardHead === 0) return;
+  pen.strokeStyle = active ? theme.ink : theme.rule;
+  pen.lineWidth = active ? 1.5 : 1;
+  pen.beginPath();
+  pen.roundRect(card.x + 0.5, card.y + 0.5, card.w - 1, card.h, 6);
+  pen.stroke();
+  const text = Math.round(layout.fontSize * 1.35);
+  const y = card.y + text - 2;
+  const wide = write(easel, `CPU ${card.cpu}`, card.x + 7, y, { weight: 650, colour: theme.ink });
+  if (!layout.strips) return;
+  const last = shownAccess(easel, card.cpu);
+  if (last === null) return;
+  write(easel, `stat ${last.op}`, card.x + 7 + wide + 10, y);
+  write(easel, clip(easel, accessWords(easel, last), card.w - 14), card.x + 7, y + text);
+}
+
+/** What a CPU does now: the access under way once it is lit, else its last one. */
+function shownAccess({ told }: Easel, cpu: number): Access | null {
+  const { under, part } = told;
+  const begun = under !== null && (happening(under) === 'hit' ? part > 0.05 : part > beats.leaves);
+  return under !== null && begun && under.cpu === cpu ? under : lastOf(told, cpu, 400);
+}
+
+const verbs = ['reads', 'writes', 'reads and writes'];
+
+export function accessWords({ told }: Pick<Easel, 'told'>, { kind, at, size }: Access): string {
+  return `${verbs[kind] ?? 'touches'} ${fieldWords(told.struct, at, size)}`;
+}
+
+function clip({ pen, layout, drawing }: Easel, text: string, room: number): string {
+  pen.font = `400 ${layout.fontSize}px ${drawing.theme.font}`;
+  let words = text;
+  while (words.length > 3 && pen.measureText(words).width > room) words = `${words.slice(0, -2)}…`;
+  return words;
+}
+
+/** Under many CPUs: a number now and then. */
+function numbers(easel: Easel): void {
+  const { laid, layout, drawing } = easel;
+  const every = [1, 2, 5, 10, 20].find(
+    (n) => n * ((laid.cards[1]?.x ?? 1e9) - laid.cards[0]!.x) >= layout.fontSize * 2.2,
+  );
+  for (const { cpu, x, w, y } of laid.cards) {
+    if (cpu % (every ?? 20) !== 0) continue;
+    write(easel, String(cpu), x + w / 2, y - 3, { align: 'center', colour: drawing.theme.faint });
+  }
+}
+
+function drawCopy(easel: Easel, slot: Box, line: number, name: StateName, lost: number): void {
+  const { pen, layout, brushes, drawing, shade } = easel;
+  const { theme } = drawing;
+  const brush = brushes.states[name];
+  const kind = `copy_${name.toLowerCase()}`;
+  pen.globalAlpha = shade(kind);
+  pen.fillStyle = name === 'I' ? theme.paper : layout.strips ? theme.paper : brush.fill;
+  pen.fillRect(slot.x, slot.y, slot.w, slot.h);
+  if (layout.strips && name !== 'I') {
+    pen.globalAlpha = shade(kind) * (name === 'S' ? 0.6 : 1);
+    strip(easel, slot, line);
+    pen.globalAlpha = shade(kind);
+  }
+  // Too narrow for dashes: an edge at all would fill it.
+  if (slot.w >= 6) dashedBox(pen, slot, brush.edge, name === 'M' ? 2.5 : name === 'E' ? 2 : 1.25);
+  else if (name === 'I') dashedBox(pen, slot, brush.edge, 0.5, [2, 2]);
+  if (lost > 0) {
+    pen.globalAlpha = shade(kind) * Math.max(0.2, 1 - (lost - 1) / glowSteps);
+    brushCross(pen, slot, theme.hazard);
+  }
+  pen.globalAlpha = shade(kind);
+  const colour = name === 'I' ? (lost > 0 ? theme.hazard : theme.faint) : theme.ink;
+  pen.textBaseline = 'middle';
+  const y = slot.y + slot.h / 2 + 1;
+  if (layout.strips)
+    write(easel, name, slot.x - layout.fontSize * 0.85, y, {
+      ...bold(name, colour),
+      align: 'center',
+    });
+  else if (slot.w >= layout.fontSize * 1.1 && lost === 0)
+    write(easel, name, slot.x + slot.w / 2, y, { ...bold(name, colour), align: 'center' });
+  pen.textBaseline = 'alphabetic';
+  pen.globalAlpha = 1;
+}
+
+function bold(name: StateName, colour: string) {
+  return { weight: name === 'I' ? 500 : 700, colour };
+}
+
+/** What a copy holds: the fields of its line. */
+function strip(
+  { pen, brushes, told }: Pick<Easel, 'pen' | 'brushes' | 'told'>,
+  slot: Box,
+  line: number,
+): void {
+  const runs = told.struct === null ? [] : (runsOf(told.struct)[line] ?? []);
+  for (const { at, size, kind } of runs) {
+    const { x, y, w, h } = partOf(slot, at, size);
+    pen.fillStyle = brushes.bytes[kind].fill;
+    pen.fillRect(x, y + 2, w, h - 4);
+  }
+}
+
+/** The bytes that a CPU accesses, in its own copy. */
+function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: number): void {
+  const { laid, layout, pen, told, brushes, drawing } = easel;
+  const slot = laid.cards[cpu]?.slots[line];
+  if (slot === undefined) return;
+  const struct = told.struct;
+  const role = struct?.fields[struct.fieldAt[at] ?? -1]?.role ?? 'plain';
+  const box = layout.strips ? partOf(slot, at, size) : slot;
+  const inner = layout.strips ? { x: box.x, y: box.y + 2, w: box.w, h: box.h - 4 } : box;
+  pen.globalAlpha = alpha * (layout.strips ? 1 : 0.5);
+  brushAccess(pen, inner, kind, brushes.bytes[role].strong, drawing.theme.paper);
+  pen.globalAlpha = 1;
+}
+
+/** Ways that lines took a short while ago: what can be seen at full speed, and when time stands still. */
+function traces(easel: Easel): void {
+  const { told, pen } = easel;
+  const { model, done, part, lane } = told;
+  if (model === null) return;
+  for (let age = glowSteps; age >= 1; age--) {
+    if (done - age < 0) continue;
+    const access = accessAt(lane, model, done - age);
+    const what = happening(access);
+    if (what === 'hit') continue;
+    pen.globalAlpha = Math.max(0, 1 - (age - 1 + part) / glowSteps) ** 1.5;
+    way(easel, access, 1);
+  }
+  pen.globalAlpha = 1;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where a line comes from and goes to; an upgrade sends word to the copies that must go. */
+function ends({ laid, layout }: Easel, access: Access): readonly [Point, Point] | null {
+  const to = laid.cards[access.cpu]?.slots[access.line];
+  if (to === undefined) return null;
+  const middle = (box: Box) => ({ x: box.x + box.w / 2, y: box.y + box.h / 2 });
+  const goal = middle(to);
+  if (happening(access) === 'transfer') {
+    const from = laid.cards[access.from]?.slots[access.line];
+    return from === undefined ? null : [middle(from), goal];
+  }
+  const line = laid.lines[access.line];
+  if (line === undefined) return null;
+  return [{ x: goal.x, y: line.y + layout.high + 6 }, goal];
+}
+
+/** A point of the way, which bends upwards between two CPUs. */
+function along(from: Point, to: Point, part: number, rise: number): Point {
+  const bend = from.y === to.y ? Math.sin(part * Math.PI) * rise : 0;
+  return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part - bend };
+}
+
+function riseOf({ layout }: Easel, from: Point, to: Point): number {
+  const far = Math.abs(to.x - from.x);
+  return layout.strips ? 0 : Math.min(26, 6 + far / 10);
+}
+
+/** The dashed line that a transfer leaves behind, up to a part of its way. */
+function way(easel: Easel, access: Access, upTo: number): void {
+  const { pen, drawing, shade } = easel;
+  const { theme } = drawing;
+  const what = happening(access);
+  if (what === 'upgrade') {
+    upgradeWay(easel, access, upTo);
+    return;
+  }
+  const both = ends(easel, access);
+  if (both === null) return;
+  const [from, to] = both;
+  const rise = riseOf(easel, from, to);
+  const alpha = pen.globalAlpha;
+  pen.globalAlpha = alpha * shade(what);
+  pen.strokeStyle = what === 'fetch' ? theme.other : theme.wait;
+  pen.lineWidth = what === 'fetch' ? 1.5 : 2;
+  pen.setLineDash([5, 4]);
+  pen.beginPath();
+  const steps = rise === 0 ? 1 : 24;
+  for (let i = 0; i <= steps; i++) {
+    const { x, y } = along(from, to, (i / steps) * upTo, rise);
+    if (i === 0) pen.moveTo(x, y);
+    else pen.lineTo(x, y);
+  }
+  pen.stroke();
+  pen.setLineDash([]);
+  if (upTo >= 1) arrow(easel, along(from, to, 0.96, rise), to, pen.strokeStyle as string);
+  pen.globalAlpha = alpha;
+}
+
+function arrow({ pen }: Easel, from: Point, to: Point, colour: string): void {
+  const turn = Math.atan2(to.y - from.y, to.x - from.x);
+  const wing = (by: number): Point => ({
+    x: to.x - 9 * Math.cos(turn + by),
+    y: to.y - 9 * Math.sin(turn + by),
+  });
+  pen.fillStyle = colour;
+  pen.beginPath();
+  pen.moveTo(to.x, to.y);
+  for (const { x, y } of [wing(0.45), wing(-0.45)]) pen.lineTo(x, y);
+  pen.fill();
+}
+
+/** Word goes out to the others: drop your copies. No data travel. */
+function upgradeWay(easel: Easel, access: Access, upTo: number): void {
+  const { laid, pen, drawing, shade } = easel;
+  const mine = laid.cards[access.cpu]?.slots[access.line];
+  if (mine === undefined) return;
+  const alpha = pen.globalAlpha;
+  pen.globalAlpha = alpha * shade('upgrade') * 0.9;
+  pen.strokeStyle = drawing.theme.hazard;
+  pen.lineWidth = 1.25;
+  pen.setLineDash([1.5, 4]);
+  const y = mine.y + mine.h / 2;
+  const from = mine.x + mine.w / 2;
+  pen.beginPath();
+  for (const card of laid.cards) {
+    if (card.cpu === access.cpu) continue;
+    const slot = card.slots[access.line]!;
+    const to = slot.x + slot.w / 2;
+    pen.moveTo(from, y);
+    pen.lineTo(from + (to - from) * upTo, y);
+  }
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.globalAlpha = alpha;
+}
+
+/** A line on its way: its outline goes from copy to copy, as far as the moment says. */
+function motion(easel: Easel, access: Access, part: number): void {
+  const { laid, layout, pen, drawing, shade, told } = easel;
+  const what = happening(access);
+  if (what === 'hit') return;
+  const gone = between(part, beats.leaves, beats.comes);
+  pen.globalAlpha = 1;
+  way(easel, access, gone);
+  if (what === 'upgrade') return;
+  const both = ends(easel, access);
+  const to = laid.cards[access.cpu]?.slots[access.line];
+  if (both === null || to === undefined || gone <= 0 || part >= beats.lit) return;
+  const { x, y } = along(both[0], both[1], gone, riseOf(easel, both[0], both[1]));
+  const w = layout.strips ? to.w : Math.max(10, to.w);
+  const ghost = { x: x - w / 2, y: y - to.h / 2, w, h: to.h };
+  const fade = 1 - between(part, beats.comes, beats.lit);
+  pen.globalAlpha = fade * shade(what) * 0.92;
+  pen.fillStyle = drawing.theme.paper;
+  pen.fillRect(ghost.x, ghost.y, ghost.w, ghost.h);
+  if (layout.strips && told.struct !== null) strip(easel, ghost, access.line);
+  pen.globalAlpha = fade * shade(what);
+  const colour = what === 'fetch' ? drawing.theme.other : drawing.theme.wait;
+  dashedBox(pen, ghost, colour, access.event === writeTransfer ? 3 : 2.5, [6, 4]);
+  pen.globalAlpha = 1;
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The second act: which way lockref operations took, over time, in the workload's three phases; and how many came through. */
+
+import { formatCount, formatFigure, formatNs, second } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import type { LaneIndex, Mark } from '../../derive/types.ts';
+import type { Pen, TileMaker } from '../paints.ts';
+import type { Drawing } from '../types.ts';
+import { type Brushes, brushesFor, dashedBox } from './brush.ts';
+import { intervalsOf, type Phase, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
+import { type LockLane, type LockLayout, rateHeight } from './lock-layout.ts';
+
+interface Easel {
+  readonly pen: Pen;
+  readonly laid: LockLane;
+  readonly drawing: Drawing;
+  readonly lane: LaneIndex;
+  readonly brushes: Brushes;
+  readonly fontSize: number;
+  /** The moment, on the lane's axis. */
+  readonly now: number;
+  readonly x: (t: number) => number;
+}
+
+export const phaseWords: Readonly<Record<Phase['name'], string>> = {
+  before: 'alone',
+  listing: 'somebody lists the directory',
+  after: 'alone again',
+};
+
+export function drawLock(
+  pen: Pen,
+  layout: LockLayout,
+  drawing: Drawing,
+  pointed: Mark | null,
+  tiles: TileMaker,
+): void {
+  const { size, frame, theme } = drawing;
+  pen.clearRect(0, 0, size.width, size.height);
+  const brushes = brushesFor(theme, tiles);
+  for (const laid of layout.lanes) {
+    const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
+    if (lane === undefined) continue;
+    const now = laneTime(frame.offset, lane.arm, frame.moment);
+    const x = timeScale(laid, drawing);
+    pen.save();
+    pen.textBaseline = 'alphabetic';
+    const easel = { pen, laid, drawing, lane, brushes, fontSize: layout.fontSize, now, x };
+    drawLane(easel);
+    for (const mark of [frame.selection, pointed]) {
+      if (mark?.arm !== laid.arm || mark.table !== 'samples') continue;
+      const one = intervalsOf(lane)[mark.row];
+      if (one === undefined) continue;
+      const box = { x: x(one.t0) - 1, y: laid.share.y - 2, w: x(one.t1) - x(one.t0) + 2, h: 0 };
+      dashedBox(pen, { ...box, h: laid.rate.y + laid.rate.h - box.y }, theme.ink, 1.5, []);
+    }
+    pen.restore();
+  }
+}
+
+/** Guest time of a lane -> px. */
+export function timeScale(laid: LockLane, { frame }: Drawing): (t: number) => number {
+  const start = laneTime(frame.offset, laid.arm, frame.start);
+  return (t) => laid.share.x + ((t - start) / Math.max(1, frame.span)) * laid.share.w;
+}
+
+function drawLane(easel: Easel): void {
+  const { pen, laid, drawing, lane, now, x } = easel;
+  const { theme } = drawing;
+  headline(easel);
+  axes(easel);
+  phases(easel);
+  const intervals = intervalsOf(lane);
+  if (intervals.length === 0) {
+    text(
+      easel,
+      'The counts of the kernel have not been read yet.',
+      laid.share.x + 8,
+      laid.share.y + 28,
+    );
+    return;
+  }
+  columns(easel);
+  rates(easel);
+  const at = x(now);
+  const { share, rate } = laid;
+  if (at >= share.x && at <= share.x + share.w) {
+    pen.fillStyle = theme.ink;
+    pen.fillRect(at - 0.75, share.y - 4, 1.5, rate.y + rate.h - share.y + 8);
+  }
+}
+
+function text(
+  { pen, drawing, fontSize }: Easel,
+  words: string,
+  x: number,
+  y: number,
+  more: { colour?: string; weight?: number; size?: number; align?: CanvasTextAlign } = {},
+): number {
+  pen.font = `${more.weight ?? 400} ${more.size ?? fontSize}px ${drawing.theme.font}`;
+  pen.fillStyle = more.colour ?? drawing.theme.soft;
+  pen.textAlign = more.align ?? 'left';
+  pen.fillText(words, x, y);
+  return pen.measureText(words).width;
+}
+
+/** "41,200 operations a second, 0 % under the lock", of the last quarter of a second. */
+function headline(easel: Easel): void {
+  const { laid, drawing, lane, now, fontSize } = easel;
+  const { theme } = drawing;
+  const recent = shareIn(intervalsOf(lane), now - second / 4, now, now);
+  const slow = slowShare(recent);
+  const rate = rateOf(recent);
+  const big = Math.round(fontSize * 1.45);
+  const y = laid.headlineY + big;
+  let at = 0;
+  const words = slow === null ? '–' : `${formatFigure(slow * 100)} %`;
+  at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
+  at += text(easel, 'under the lock', at, y, { weight: 600, colour: theme.ink }) + 22;
+  const per = rate === null ? '–' : formatCount(rate);
+  at += text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
+  at += text(easel, 'lockref operations a second of guest time', at, y);
+  if (drawing.size.width > fontSize * 62)
+    text(easel, ', counted, with tracing on: no verdict', at, y);
+}
+
+function axes(easel: Easel): void {
+  const { pen, laid, drawing, fontSize, x } = easel;
+  const { theme, frame } = drawing;
+  const { share, rate } = laid;
+  pen.fillStyle = theme.sunk;
+  pen.fillRect(share.x, share.y, share.w, share.h);
+  pen.fillRect(rate.x, rate.y, rate.w, rate.h);
+  for (const part of [0, 0.5, 1]) {
+    const y = share.y + share.h * (1 - part);
+    text(easel, `${part * 100} %`, share.x - 8, y + fontSize * 0.35, { align: 'right' });
+  }
+  text(easel, 'operations, by the way they took', share.x, share.y - fontSize * 0.5, {
+    colour: theme.soft,
+  });
+  text(easel, 'operations a second', rate.x, rate.y - fontSize * 0.5);
+  for (const per of [1, 100, 10_000, 1_000_000]) {
+    const y = rate.y + rate.h * (1 - rateHeight(per));
+    pen.fillStyle = theme.rule;
+    pen.fillRect(rate.x, Math.round(y), rate.w, 1);
+    text(easel, formatCount(per), rate.x - 8, y + fontSize * 0.35, { align: 'right' });
+  }
+  const step = frame.span > 4 * second ? second : second / 2;
+  const from = Math.max(0, Math.ceil(frame.start / step) * step);
+  for (let t = from; t <= frame.start + frame.span; t += step) {
+    const at = x(laneTime(frame.offset, laid.arm, t));
+    pen.fillStyle = theme.staff;
+    pen.fillRect(Math.round(at), rate.y + rate.h, 1, 5);
+    if (at < rate.x + rate.w - fontSize)
+      text(easel, t === 0 ? '0' : formatNs(t), at, rate.y + rate.h + fontSize * 1.5, {
+        align: 'center',
+      });
+  }
+}
+
+function phases(easel: Easel): void {
+  const { pen, laid, drawing, fontSize, x, now } = easel;
+  const { theme, index } = drawing;
+  const { share, rate } = laid;
+  const right = share.x + share.w;
+  const y = share.y - fontSize * 1.95;
+  for (const phase of phasesOf(index)) {
+    const [a, b] = [Math.max(share.x, x(phase.t0)), Math.min(right, x(phase.t1))];
+    if (b <= a) continue;
+    const on = now >= phase.t0 && now < phase.t1;
+    pen.fillStyle = phase.name === 'listing' ? theme.ink : theme.staff;
+    pen.fillRect(a + 1, y + 4, b - a - 2, phase.name === 'listing' ? 3 : 2);
+    if (phase.t0 > 0) {
+      pen.strokeStyle = theme.faint;
+      pen.lineWidth = 1;
+      pen.setLineDash([3, 4]);
+      pen.beginPath();
+      pen.moveTo(Math.round(a) + 0.5, y + 4);
+      pen.lineTo(Math.round(a) + 0.5, rate.y + rate.h);
+      pen.stroke();
+      pen.setLineDash([]);
+    }
+    text(easel, phaseWords[phase.name], a + 4, y, {
+      weight: on ? 650 : 400,
+      colour: on ? theme.ink : theme.soft,
+    });
+  }
+}
+
+/** A column for each look at the counts: from below what went by compare-and-swap, above it what took the lock. */
+function columns(easel: Easel): void {
+  const { pen, laid, drawing, lane, brushes, x, now } = easel;
+  const { theme, frame } = drawing;
+  const shade = (kind: string) => (frame.focus.size > 0 && !frame.focus.has(kind) ? 0.35 : 1);
+  const { share } = laid;
+  const right = share.x + share.w;
+  for (const one of intervalsOf(lane)) {
+    if (one.t1 > now) break;
+    const [a, b] = [Math.max(share.x, x(one.t0)), Math.min(right, x(one.t1))];
+    if (b <= a) continue;
+    const slow = slowShare(one);
+    if (slow === null) {
+      pen.fillStyle = brushes.fog;
+      pen.fillRect(a, share.y, b - a, share.h);
+      continue;
+    }
+    const wide = Math.max(1, b - a - (b - a > 4 ? 1 : 0));
+    const high = share.h * slow;
+    pen.globalAlpha = shade('by_cas');
+    pen.fillStyle = brushes.bytes.count.fill;
+    pen.fillRect(a, share.y + high, wide, share.h - high);
+    pen.fillStyle = theme.mechanism;
+    if (share.h - high > 1) pen.fillRect(a, share.y + high, wide, Math.min(2, share.h - high));
+    pen.globalAlpha = shade('under_lock');
+    pen.fillStyle = wide >= 6 ? brushes.slow : theme.wait;
+    if (high > 0) pen.fillRect(a, share.y, wide, Math.max(1, high));
+    pen.globalAlpha = 1;
+  }
+}
+
+function rates(easel: Easel): void {
+  const { pen, laid, drawing, lane, x, now } = easel;
+  const { rate } = laid;
+  pen.strokeStyle = drawing.theme.ink;
+  pen.lineWidth = 1.75;
+  pen.beginPath();
+  let open = false;
+  for (const one of intervalsOf(lane)) {
+    if (one.t1 > now) break;
+    const [a, b] = [x(one.t0), x(one.t1)];
+    if (b < rate.x || a > rate.x + rate.w) continue;
+    const per = rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0;
+    const y = rate.y + rate.h * (1 - rateHeight(per));
+    if (open) pen.lineTo(Math.max(rate.x, a), y);
+    else pen.moveTo(Math.max(rate.x, a), y);
+    pen.lineTo(Math.min(rate.x + rate.w, b), y);
+    open = true;
+  }
+  if (open) pen.stroke();
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The axis: accesses in the model's merged order, a row a CPU; below it, named and dismissed, the order as executed. */
+
+import { laneTime } from '../../derive/align.ts';
+import { stepNs } from '../../derive/retime.ts';
+import type { Box } from './brush.ts';
+import { type Easel, write } from './easel.ts';
+import { accessAt, happening } from './now.ts';
+
+/** Steps [from, to) of the window, on the lane's own axis. */
+export function windowOf({ drawing, laid }: Pick<Easel, 'drawing' | 'laid'>): {
+  readonly from: number;
+  readonly steps: number;
+} {
+  const { frame } = drawing;
+  const start = laneTime(frame.offset, laid.arm, frame.start) / stepNs;
+  return { from: Math.max(0, Math.round(start)), steps: Math.max(1, frame.span / stepNs) };
+}
+
+/** Where a step stands on the strips. */
+export function stepX(easel: Pick<Easel, 'drawing' | 'laid'>, k: number): number {
+  const { from, steps } = windowOf(easel);
+  const { x, w } = easel.laid.order;
+  return x + ((k - from) / steps) * w;
+}
+
+/** The step at a point of the strips; -1: outside. */
+export function stepAt(easel: Pick<Easel, 'drawing' | 'laid'>, x: number): number {
+  const { from, steps } = windowOf(easel);
+  const { x: left, w } = easel.laid.order;
+  if (x < left || x >= left + w) return -1;
+  return from + Math.floor(((x - left) / w) * steps);
+}
+
+export function drawOrder(easel: Easel): void {
+  const { laid, told, drawing, pen } = easel;
+  const { theme } = drawing;
+  frameOf(easel, laid.order);
+  frameOf(easel, laid.executed);
+  if (told.model !== null) {
+    merged(easel);
+    executed(easel);
+  }
+  const x = stepX(easel, told.done + told.part);
+  if (x >= laid.order.x - 1 && x <= laid.order.x + laid.order.w + 1) {
+    pen.fillStyle = theme.ink;
+    pen.fillRect(x - 0.75, laid.order.y - 3, 1.5, laid.order.h + 6);
+  }
+}
+
+function frameOf({ pen, drawing }: Easel, { x, y, w, h }: Box): void {
+  pen.fillStyle = drawing.theme.sunk;
+  pen.fillRect(x, y, w, h);
+}
+
+/** Row of a CPU within a strip. */
+function rowBox(strip: Box, cpu: number, cpus: number): { readonly y: number; readonly h: number } {
+  const pitch = strip.h / cpus;
+  return { y: strip.y + cpu * pitch, h: Math.max(1, pitch - (pitch > 4 ? 1 : 0)) };
+}
+
+function merged(easel: Easel): void {
+  const { laid, told, pen, drawing, brushes, shade } = easel;
+  const model = told.model!;
+  const { cpus } = model.trace.log;
+  const { from, steps } = windowOf(easel);
+  const wide = Math.max(1, laid.order.w / steps - (steps < laid.order.w / 3 ? 1 : 0));
+  const struct = told.struct;
+  const last = Math.min(told.done, from + Math.ceil(steps));
+  for (let k = from; k < last; k++) {
+    const access = accessAt(told.lane, model, k);
+    const { y, h } = rowBox(laid.order, access.cpu, cpus);
+    const x = stepX(easel, k);
+    const role = struct?.fields[struct.fieldAt[access.at] ?? -1]?.role ?? 'plain';
+    pen.globalAlpha = shade(['read', 'write', 'rmw'][access.kind] ?? 'read');
+    pen.fillStyle = brushes.bytes[role].strong;
+    // A read is a low mark, what writes a full one.
+    const high = access.kind === 0 ? Math.max(1, h * 0.5) : h;
+    pen.fillRect(x, y + h - high, wide, high);
+    pen.globalAlpha = 1;
+    const what = happening(access);
+    if (what !== 'transfer') continue;
+    pen.fillStyle = drawing.theme.wait;
+    pen.globalAlpha = shade('transfer');
+    dashes(easel, x, y, Math.max(2.5, wide), h * 0.42);
+    pen.globalAlpha = 1;
+  }
+}
+
+/** A transfer in the order, over the access that had to wait for it: two dashes, or one where there is little room. */
+function dashes({ pen }: Easel, x: number, y: number, w: number, h: number): void {
+  if (h < 4) {
+    pen.fillRect(x, y, Math.max(1.5, w), Math.max(1, h));
+    return;
+  }
+  const dash = Math.max(1.5, h / 2 - 1);
+  pen.fillRect(x, y, w, dash);
+  pen.fillRect(x, y + h - dash, w, dash);
+}
+
+/** Each access as the host let it happen: how high it stands tells its vCPU. */
+function executed(easel: Easel): void {
+  const { laid, told, pen, drawing, shade } = easel;
+  const { order, length } = told.lane.pointsOf('access');
+  const { cpu } = told.lane.points;
+  const { from, steps } = windowOf(easel);
+  const known = told.counted.cpus;
+  const rows = Math.max(1, known.length);
+  const last = Math.min(told.done, length, from + Math.ceil(steps));
+  const wide = Math.max(0.8, laid.executed.w / steps);
+  pen.globalAlpha = shade('executed');
+  pen.fillStyle = drawing.theme.faint;
+  for (let k = from; k < last; k++) {
+    const row = known.indexOf(cpu[order[k]!]!);
+    if (row < 0) continue;
+    const { y, h } = rowBox(laid.executed, row, rows);
+    pen.fillRect(stepX(easel, k), y, wide, h);
+  }
+  pen.globalAlpha = 1;
+}
+
+export function orderCaptions(easel: Easel): void {
+  const { laid, layout, drawing, told } = easel;
+  const { theme } = drawing;
+  const { settings } = told.model ?? {};
+  const by = settings?.schedule === 'timed' ? 'by modelled time' : 'by lot';
+  const up = layout.fontSize * 1.05;
+  const tag = (words: string, y: number, colour: string) =>
+    write(easel, words, laid.order.x, y + up, { colour });
+  const { cpus } = told.model?.trace.log ?? { cpus: 0 };
+  for (let cpu = 0; cpu < cpus && laid.order.h / cpus >= layout.fontSize; cpu++) {
+    const { y, h } = rowBox(laid.order, cpu, cpus);
+    const words = `CPU ${cpu}`;
+    write(easel, words, laid.left, y + h / 2 + layout.fontSize * 0.35, { colour: theme.soft });
+  }
+  tag(`accesses, in the model's order (${by})`, laid.captions.order, theme.soft);
+  const short = laid.width < layout.fontSize * 46;
+  const dismissed = short
+    ? "as QEMU's threads happened to run: no result"
+    : "as QEMU's threads happened to run; depends on the host; not a result";
+  tag(dismissed, laid.captions.executed, theme.faint);
+}

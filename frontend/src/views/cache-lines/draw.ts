@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Draws the lanes of the first act: headline, struct, copies, order. */
+
+import { formatCount, formatFigure } from '../../base/units.ts';
+import type { Mark } from '../../derive/types.ts';
+import type { Pen, TileMaker } from '../paints.ts';
+import type { Drawing } from '../types.ts';
+import { brushesFor, dashedBox } from './brush.ts';
+import { totalsOf } from './counted.ts';
+import { drawCards } from './draw-cards.ts';
+import { drawOrder, orderCaptions } from './draw-order.ts';
+import { drawStruct } from './draw-struct.ts';
+import { type Easel, write } from './easel.ts';
+import type { LinesLayout } from './layout.ts';
+import { placesOf } from './marks.ts';
+import { laneNow } from './now.ts';
+import { soFar } from './so-far.ts';
+
+export function drawLines(
+  pen: Pen,
+  layout: LinesLayout,
+  drawing: Drawing,
+  pointed: Mark | null,
+  tiles: TileMaker,
+): void {
+  const { size, theme, frame } = drawing;
+  pen.clearRect(0, 0, size.width, size.height);
+  const brushes = brushesFor(theme, tiles);
+  const shade = (kind: string) => (frame.focus.size > 0 && !frame.focus.has(kind) ? 0.4 : 1);
+  for (const laid of layout.lanes) {
+    const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
+    if (lane === undefined) continue;
+    const told = laneNow(drawing, lane);
+    const easel: Easel = { pen, layout, laid, drawing, told, brushes, shade };
+    pen.save();
+    pen.textBaseline = 'alphabetic';
+    drawLane(easel);
+    const marks = [frame.selection, pointed].filter((mark) => mark?.arm === laid.arm);
+    for (const mark of marks)
+      if (mark)
+        for (const { x, y, w, h } of placesOf(easel, mark))
+          dashedBox(pen, { x: x - 2, y: y - 2, w: w + 4, h: h + 4 }, theme.ink, 2, []);
+    pen.restore();
+  }
+}
+
+function drawLane(easel: Easel): void {
+  const { told, laid, layout, drawing, brushes, pen } = easel;
+  const { theme } = drawing;
+  drawStruct(easel);
+  if (told.model === null) {
+    const words =
+      told.counted.told > 0
+        ? 'No whole stat has been told yet.'
+        : 'No access to the dentry has been told yet.';
+    write(easel, words, laid.left + layout.gutter, laid.headlineY + layout.fontSize * 1.4);
+    return;
+  }
+  headline(easel);
+  drawCards(easel);
+  gutterWords(easel);
+  drawOrder(easel);
+  orderCaptions(easel);
+  if (!told.beyond) return;
+  const top = laid.lines[0]!.y - 6;
+  pen.globalAlpha = 0.8;
+  pen.fillStyle = brushes.fog;
+  pen.fillRect(laid.left, top, laid.width, drawing.size.height - top);
+  pen.globalAlpha = 1;
+  write(easel, 'not known yet', laid.left + laid.width / 2, top + 40, {
+    align: 'center',
+    colour: theme.soft,
+    weight: 600,
+  });
+}
+
+/** "1.8 transfers per stat so far, modelled · count's line: 4 reads, 2 read-modify-writes per stat, counted" */
+function headline(easel: Easel): void {
+  const { laid, layout, drawing, told, pen } = easel;
+  const { theme } = drawing;
+  const { fontSize } = layout;
+  const big = Math.round(fontSize * 1.45);
+  const text = Math.round(fontSize * 1.35);
+  let x = laid.left;
+  const y = laid.headlineY + big;
+  const { transfers, ops } = soFar(told);
+  const figure = ops === 0 ? '–' : formatFigure(transfers / ops);
+  const wide = write(easel, figure, x, y, { size: big, weight: 700, colour: theme.ink });
+  // Dashed: the figure is modelled.
+  pen.strokeStyle = theme.wait;
+  pen.lineWidth = 2;
+  pen.setLineDash([4, 3]);
+  pen.beginPath();
+  pen.moveTo(x, y + 5);
+  pen.lineTo(x + Math.max(wide, 10), y + 5);
+  pen.stroke();
+  pen.setLineDash([]);
+  x += wide + 7;
+  x += write(easel, 'transfers per stat', x, y, { weight: 600, colour: theme.ink });
+  const basis = ` so far (${formatCount(transfers)} in ${formatCount(ops)}), modelled`;
+  x += write(easel, basis, x, y);
+  const totals = totalsOf(told.lane);
+  if (totals === null) return;
+  const { reads, writes, rmws } = totals.lock;
+  const parts = [`${formatFigure(reads)} reads`, `${formatFigure(rmws)} read-modify-writes`];
+  if (writes > 0.004) parts.splice(1, 0, `${formatFigure(writes)} writes`);
+  const one = laid.width >= fontSize * 62;
+  const [left, below] = one ? [x + 22, y] : [laid.left, y + text];
+  let at = left + write(easel, parts.join(' + '), left, below, { weight: 600, colour: theme.ink });
+  at += write(easel, " of the count's line per stat, counted", at, below);
+}
+
+/** Beside the cards: which copies are whose. */
+function gutterWords(easel: Easel): void {
+  const { laid, layout, told, pen, drawing } = easel;
+  const { theme } = drawing;
+  const lock = told.struct?.lockLine;
+  pen.textBaseline = 'middle';
+  for (const [line, slot] of (laid.cards[0]?.slots ?? []).entries()) {
+    const colour = line === lock ? theme.mechanism : theme.soft;
+    const weight = line === lock ? 650 : 500;
+    const y = slot.y + slot.h / 2 + 1;
+    write(easel, `line ${line}`, laid.left, y, { colour, weight });
+  }
+  pen.textBaseline = 'alphabetic';
+  const { settings } = told.model!;
+  const n = settings.cpus;
+  const who = n === 1 ? 'one CPU and its copies' : `${n} CPUs and their copies`;
+  const room = layout.cardHead === 0 ? layout.fontSize * 1.2 : 0;
+  const y = laid.captions.cards + layout.fontSize * 1.05 - room * 0.2;
+  write(easel, `${who} of the lines, ${settings.protocol}, modelled`, laid.left + layout.gutter, y);
+}

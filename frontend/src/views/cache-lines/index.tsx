@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The view of lesson 05. Where the axis counts accesses: the dentry's bytes in lines, each CPU's copies and the lines
+ * that travel. Where it is time: which way lockref operations took.
+ */
+
+import type { Mark, RunIndex } from '../../derive/types.ts';
+import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
+import { type Artist, type Laid, LaneCanvas } from '../lane-canvas.tsx';
+import type { Pen, TileMaker } from '../paints.ts';
+import type { CanvasProps, Drawing, ViewKind } from '../types.ts';
+import { answers, counts, nearby } from './answers.ts';
+import { drawLines } from './draw.ts';
+import { drawLock, timeScale } from './draw-lock.ts';
+import { stepAt, windowOf } from './draw-order.ts';
+import { structOf } from './fields.ts';
+import { stepLines } from './keys.ts';
+import { heightFor, inside, type LinesLayout, layoutLines } from './layout.ts';
+import { type LockLayout, layoutLock } from './lock-layout.ts';
+import { describeLock, hitLock, stepLock } from './lock-marks.ts';
+import { describeLines, hitLines, placesOf } from './marks.ts';
+import { moments } from './moments.ts';
+import { laneNow } from './now.ts';
+import { panels } from './panels.tsx';
+import { settingsOf } from './settings.ts';
+import { Swatch } from './swatch.tsx';
+import { sentences, summary } from './words.ts';
+
+/** One of the two acts. */
+type Picture =
+  | (Laid & { readonly act: 'lines'; readonly lines: LinesLayout })
+  | (Laid & { readonly act: 'lock'; readonly lock: LockLayout });
+
+/** Lines of a dentry, where the x-ray has not seen one yet. */
+const usualLines = 3;
+
+function linesOf(index: RunIndex): number {
+  return Math.max(...index.lanes.map((lane) => structOf(lane)?.lines ?? 0)) || usualLines;
+}
+
+function layout(drawing: Drawing, headerHeight: number, fontSize: number): Picture {
+  const { index, size, lesson } = drawing;
+  const arms = index.lanes.map((lane) => lane.arm);
+  if (index.axis === null) {
+    const lock = layoutLock(arms, size, headerHeight, fontSize);
+    return { act: 'lock', lanes: lock.lanes, lock };
+  }
+  const { cpus } = settingsOf(index.params, lesson);
+  const lines = layoutLines({ arms, lines: linesOf(index), cpus, size, headerHeight, fontSize });
+  return { act: 'lines', lanes: lines.lanes, lines };
+}
+
+function draw(
+  pen: Pen,
+  picture: Picture,
+  drawing: Drawing,
+  pointed: Mark | null,
+  tiles: TileMaker,
+): void {
+  if (picture.act === 'lock') drawLock(pen, picture.lock, drawing, pointed, tiles);
+  else drawLines(pen, picture.lines, drawing, pointed, tiles);
+}
+
+/** All that a mark of a lane needs. */
+function placesIn(drawing: Drawing, lines: LinesLayout) {
+  return lines.lanes.flatMap((laid) => {
+    const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
+    return lane === undefined
+      ? []
+      : [{ layout: lines, laid, drawing, told: laneNow(drawing, lane) }];
+  });
+}
+
+function hit(picture: Picture, drawing: Drawing, x: number, y: number): Mark | null {
+  if (picture.act === 'lock') return hitLock(picture.lock, drawing, x, y);
+  for (const place of placesIn(drawing, picture.lines)) {
+    const mark = hitLines(place, x, y);
+    if (mark !== null) return mark;
+  }
+  return null;
+}
+
+function placeOf(picture: Picture, drawing: Drawing, mark: Mark) {
+  if (picture.act === 'lock') {
+    const laid = picture.lock.lanes.find((one) => one.arm === mark.arm);
+    return laid === undefined
+      ? null
+      : { x: timeScale(laid, drawing)(mark.t1), y: laid.share.y + 20 };
+  }
+  const place = placesIn(drawing, picture.lines).find(({ laid }) => laid.arm === mark.arm);
+  const box = place && placesOf(place, mark)[0];
+  return box ? { x: box.x + box.w, y: box.y + box.h } : null;
+}
+
+/** Strips and charts are axes: the playhead goes where they are pressed. */
+function seek(picture: Picture, drawing: Drawing, x: number, y: number): number | null {
+  const { frame } = drawing;
+  if (picture.act === 'lock') {
+    const laid = picture.lock.lanes.find(({ share, rate }) => y >= share.y && y <= rate.y + rate.h);
+    if (laid === undefined || x < laid.share.x) return null;
+    return frame.start + ((x - laid.share.x) / laid.share.w) * frame.span;
+  }
+  for (const place of placesIn(drawing, picture.lines)) {
+    const { laid } = place;
+    if (!inside(laid.order, x, y) && !inside(laid.executed, x, y)) continue;
+    const k = stepAt(place, x);
+    const { from, steps } = windowOf(place);
+    return k < 0 ? null : frame.start + ((k - from) / steps) * frame.span;
+  }
+  return null;
+}
+
+function describe(index: RunIndex, mark: Mark, lesson: Lesson, drawing?: Drawing): string {
+  const lane = index.lanes.find((one) => one.arm === mark.arm);
+  if (lane === undefined) return '';
+  if (mark.table === 'samples') return describeLock(lane, mark, lesson);
+  const frame = drawing?.frame;
+  if (frame === undefined) return lesson.kinds[mark.kind]?.title ?? '';
+  return describeLines(laneNow({ index, frame, lesson }, lane), mark, lesson);
+}
+
+const artist: Artist<Picture> = {
+  layout,
+  draw,
+  hit,
+  step: (picture, drawing, from, key) =>
+    picture.act === 'lock'
+      ? stepLock(picture.lock, drawing, from, key)
+      : stepLines(picture.lines, drawing, from, key),
+  place: placeOf,
+  seek,
+  describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson, drawing),
+  label: 'The bytes of a dentry in cache lines, and the copies of each CPU, for each kernel',
+};
+
+function LinesCanvas(props: CanvasProps) {
+  return <LaneCanvas {...props} artist={artist} />;
+}
+
+const acts = {
+  lines: [
+    'name',
+    'name_shared',
+    'count',
+    'chain',
+    'read',
+    'rmw',
+    'copy_m',
+    'copy_e',
+    'copy_s',
+    'copy_i',
+    'transfer',
+    'upgrade',
+    'executed',
+  ],
+  lock: ['by_cas', 'under_lock', 'unknown'],
+} as const;
+
+/** What can be seen in a scene: of the act that its workload belongs to. */
+function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
+  const first = Object.keys(lesson.workloads)[0];
+  const counts = (lesson.axis?.workloads ?? []).includes(scene.workload ?? first ?? '');
+  const wanted: readonly string[] = counts ? acts.lines : acts.lock;
+  const one = scene.params['model_cpus'] === 1;
+  return lesson.kinds.filter(
+    ({ name }) =>
+      wanted.includes(name) && !(one && ['copy_m', 'copy_s', 'transfer', 'upgrade'].includes(name)),
+  );
+}
+
+export const view: ViewKind = {
+  kind: 'cache-lines',
+  needs: ['mark', 'points', 'samples'],
+  draw: (pen, drawing, tiles) => draw(pen, layout(drawing, 0, 13), drawing, null, tiles),
+  hitTest: (drawing, x, y) => hit(layout(drawing, 0, 13), drawing, x, y),
+  describe,
+  summary,
+  table: nearby,
+  preferredHeight(index, _lesson, _show, fontSize = 13) {
+    const lanes = Math.max(1, index.lanes.length);
+    if (index.axis === null) return lanes * (fontSize * 9 + 330);
+    return heightFor(lanes, linesOf(index), fontSize);
+  },
+  sentences,
+  moments,
+  answers,
+  panels,
+  counts,
+  legend,
+  Swatch,
+  Canvas: LinesCanvas,
+};

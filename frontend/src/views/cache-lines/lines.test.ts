@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** From samples and points to fields, streams, states and sums. */
+
+import { expect, test } from 'vitest';
+import { lineLesson, lineRun, oneStat, stepFrame } from '../../../test/fixtures/cachelines.ts';
+import type { RunIndex } from '../../derive/types.ts';
+import { totalsOf } from './counted.ts';
+import { byteKind, fieldWords, runsOf, structOf } from './fields.ts';
+import { laneNow } from './now.ts';
+import { countedOf } from './streams.ts';
+
+const run = lineRun({ letters: 24, stats: 12 });
+const lane = (index: RunIndex, arm: string) => index.lanes.find((one) => one.arm === arm)!;
+
+test('fields of 6.1: where the name ends and where the count stands', () => {
+  const stock = structOf(lane(run, 'stock'))!;
+  expect([stock.lines, stock.countAt, stock.lockLine]).toEqual([3, 88, 1]);
+  expect(stock.compared).toEqual([56, 80]);
+  expect([56, 64, 79, 80, 88, 96].map((at) => byteKind(stock, at))).toEqual([
+    'name',
+    'name_shared',
+    'name_shared',
+    'plain',
+    'count',
+    'plain',
+  ]);
+  expect(stock.letters.slice(56, 81).join('')).toBe('abcdefghijklmnopqrstuvwx');
+  const moved = structOf(lane(run, 'moved'))!;
+  expect([moved.countAt, moved.lockLine, byteKind(moved, 72)]).toEqual([136, 2, 'name']);
+  expect(fieldWords(stock, 64, 8)).toBe('d_iname[8..15]');
+  expect(fieldWords(stock, 88, 8)).toBe('d_lockref');
+});
+
+test('runs cover every line once', () => {
+  for (const { arm } of run.lanes) {
+    const struct = structOf(lane(run, arm))!;
+    for (const [line, runs] of runsOf(struct).entries()) {
+      expect(runs[0]!.at).toBe(line * 64);
+      expect(runs.reduce((sum, one) => sum + one.size, 0)).toBe(64);
+    }
+  }
+});
+
+test('a name of eight letters lies in line 0 alone, one of 32 outside of the struct', () => {
+  const short = structOf(lineRun({ letters: 8, stats: 4 }).lanes[0]!)!;
+  expect(short.compared).toEqual([56, 64]);
+  expect(byteKind(short, 64)).toBe('plain');
+  const long = structOf(lineRun({ letters: 40, stats: 4 }).lanes[0]!)!;
+  expect(long.compared[0]).toBe(long.compared[1]);
+  expect(long.letters.join('')).toBe('');
+});
+
+test('counted: the lines of a stat, as the patch has them', () => {
+  const figures = (letters: number, arm: string) => {
+    const { lines, lock, nameReads } = totalsOf(lane(lineRun({ letters, stats: 6 }), arm))!;
+    return [lines.map((line) => line.reads), lock.reads, lock.rmws, nameReads];
+  };
+  expect(figures(24, 'stock')).toEqual([[15, 4], 4, 2, 2]);
+  expect(figures(8, 'stock')).toEqual([[15, 2], 2, 2, 0]);
+  expect(figures(24, 'moved')).toEqual([[15, 2, 2], 2, 2, 0]);
+});
+
+test('streams hold whole stats alone, of each CPU as many', () => {
+  const { streams, cpus, ops, perOp, told } = countedOf(lane(run, 'stock'));
+  expect([cpus, streams.length, ops]).toEqual([[0, 1], 2, 10]);
+  expect(perOp).toBe(oneStat('stock', 24).length);
+  expect(told).toBe(2 * 12 * perOp);
+});
+
+test('the model: one CPU fetches each line once and then has it', () => {
+  const alone = lineRun({ letters: 24, stats: 12 }, ['stock'], { model_cpus: 1 });
+  const told = laneNow(
+    { index: alone, frame: stepFrame(200), lesson: lineLesson },
+    alone.lanes[0]!,
+  );
+  const { trace } = told.model!;
+  expect(trace.totals.fetches).toBe(2);
+  expect(trace.totals.transfers).toBe(0);
+});
+
+test('the model: two CPUs pass the line to and fro, eight letters spare the name', () => {
+  const forName = (letters: number, arm: string) => {
+    const index = lineRun({ letters, stats: 40 });
+    const { model } = laneNow({ index, frame: stepFrame(0), lesson: lineLesson }, lane(index, arm));
+    const { sums, trace } = model!;
+    const end = trace.log.length;
+    expect(sums.transfers[end]).toBe(trace.totals.transfers);
+    expect(sums.ops[end]).toBe(trace.totals.ops);
+    return [sums.forName[end]!, sums.transfers[end]!];
+  };
+  expect(forName(24, 'stock')[0]).toBeGreaterThan(5);
+  expect(forName(8, 'stock')[0]).toBe(0);
+  // Each CPU has to get the moved name once.
+  expect(forName(24, 'moved')[0]).toBeLessThan(4);
+  expect(forName(24, 'stock')[1]).toBeGreaterThan(forName(24, 'moved')[1]!);
+});
+
+test('every access of the model is one that was counted', () => {
+  const index = lineRun({ letters: 24, stats: 12 }, ['stock'], { model_cpus: 5 });
+  const stock = index.lanes[0]!;
+  const { model } = laneNow({ index, frame: stepFrame(0), lesson: lineLesson }, stock);
+  const { log } = model!.trace;
+  expect(log.cpus).toBe(5);
+  for (let k = 0; k < log.length; k++) {
+    const p = model!.point[k]!;
+    expect(Math.floor(stock.points.a[p]! / 64)).toBe(log.line[k]);
+    expect(stock.points.c[p]).toBe(log.kind[k]);
+  }
+});

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The second act: lockref operations by compare-and-swap and under the lock, between one look at the counts and the next. */
+
+import { second } from '../../base/units.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+
+/** What happened between two samples. */
+export interface Interval {
+  readonly t0: number;
+  readonly t1: number;
+  readonly fast: number;
+  readonly slow: number;
+  readonly retries: number;
+}
+
+export interface Phase {
+  readonly name: 'before' | 'listing' | 'after';
+  readonly t0: number;
+  readonly t1: number;
+}
+
+const kept = new WeakMap<LaneIndex, { readonly n: number; readonly intervals: Interval[] }>();
+
+export function intervalsOf(lane: LaneIndex): readonly Interval[] {
+  const samples = lane.samples('lockref-counts');
+  const known = kept.get(lane);
+  if (known?.n === samples.length) return known.intervals;
+  const sums = samples.map(({ t, columns, n }) => {
+    const sum = (...names: string[]) =>
+      names.reduce((all, name) => {
+        for (let i = 0; i < n; i++) all += Number(columns[name]?.[i] ?? 0);
+        return all;
+      }, 0);
+    const fast = sum('get_fast', 'put_fast');
+    return { t, fast, slow: sum('get_slow', 'put_slow'), retries: sum('retry') };
+  });
+  const intervals: Interval[] = [];
+  for (let i = 1; i < sums.length; i++) {
+    const [a, b] = [sums[i - 1]!, sums[i]!];
+    // Counts only rise; two looks at one guest time tell nothing of a rate.
+    if (b.t <= a.t) continue;
+    const [fast, slow, retries] = [b.fast - a.fast, b.slow - a.slow, b.retries - a.retries];
+    intervals.push({ t0: a.t, t1: b.t, fast, slow, retries });
+  }
+  kept.set(lane, { n: samples.length, intervals });
+  return intervals;
+}
+
+/** The workload's three phases, of `seconds` each; without a listing there is one. */
+export function phasesOf({ params, workload }: Pick<RunIndex, 'params' | 'workload'>): Phase[] {
+  const length = (params['seconds'] ?? 3) * second;
+  const end = Number.POSITIVE_INFINITY;
+  if (workload !== 'listing') return [{ name: 'before', t0: 0, t1: end }];
+  return [
+    { name: 'before', t0: 0, t1: length },
+    { name: 'listing', t0: length, t1: 2 * length },
+    { name: 'after', t0: 2 * length, t1: 3 * length },
+  ];
+}
+
+export interface Share {
+  readonly fast: number;
+  readonly slow: number;
+  readonly retries: number;
+  /** Of guest time that was looked at, ns. */
+  readonly over: number;
+}
+
+/** Sums of the intervals whose middle lies in [from, to), up to a moment. */
+export function shareIn(
+  intervals: readonly Interval[],
+  from: number,
+  to: number,
+  upTo = Number.POSITIVE_INFINITY,
+): Share {
+  const sum = { fast: 0, slow: 0, retries: 0, over: 0 };
+  for (const { t0, t1, fast, slow, retries } of intervals) {
+    const middle = (t0 + t1) / 2;
+    if (middle < from || middle >= to || t1 > upTo) continue;
+    sum.fast += fast;
+    sum.slow += slow;
+    sum.retries += retries;
+    sum.over += t1 - t0;
+  }
+  return sum;
+}
+
+/** Share under the lock, 0 to 1; null while there was no operation. */
+export function slowShare({ fast, slow }: Pick<Share, 'fast' | 'slow'>): number | null {
+  return fast + slow === 0 ? null : slow / (fast + slow);
+}
+
+/** Operations a second of guest time; null while nothing was looked at. */
+export function rateOf({ fast, slow, over }: Share): number | null {
+  return over <= 0 ? null : ((fast + slow) * second) / over;
+}

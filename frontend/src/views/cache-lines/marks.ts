@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Bytes, copies, accesses and transfers as marks: where they stand, which is at a point, what each is in words. */
+
+import { formatCount, ns } from '../../base/units.ts';
+import { stateNames } from '../../derive/coherence/types.ts';
+import type { Mark } from '../../derive/types.ts';
+import { armTitle, capital } from '../../derive/words.ts';
+import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
+import type { Box } from './brush.ts';
+import { functionName } from './counted.ts';
+import { stepAt, stepX } from './draw-order.ts';
+import type { Easel } from './easel.ts';
+import { byteKind, fieldWords, runsOf } from './fields.ts';
+import { byteAt, byteBoxes, inside, type LinesLane, type LinesLayout } from './layout.ts';
+import { type Access, accessAt, happening, type LaneNow, statesAt } from './now.ts';
+
+/** What the marks of a lane need. */
+export type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'told'>;
+
+export const accessKinds = ['read', 'write', 'rmw'] as const;
+export type Part = 'byte' | 'copy' | 'access' | 'way' | 'executed';
+
+const parts: Readonly<Record<string, Part>> = {
+  name: 'byte',
+  name_shared: 'byte',
+  count: 'byte',
+  chain: 'byte',
+  plain: 'byte',
+  copy_m: 'copy',
+  copy_e: 'copy',
+  copy_s: 'copy',
+  copy_i: 'copy',
+  read: 'access',
+  write: 'access',
+  rmw: 'access',
+  transfer: 'way',
+  upgrade: 'way',
+  fetch: 'way',
+  executed: 'executed',
+};
+
+export function partOfMark(lesson: Pick<Lesson, 'kinds'>, mark: Pick<Mark, 'kind'>): Part | null {
+  return parts[lesson.kinds[mark.kind]?.name ?? ''] ?? null;
+}
+
+/** Copies are numbered line by line. */
+const perLine = 64;
+
+function markOf(
+  place: Pick<Place, 'told' | 'drawing'>,
+  kind: string,
+  row: number,
+  point: number,
+): Mark {
+  const { lane } = place.told;
+  const known = point >= 0 && point < lane.points.length;
+  const t = ns(known ? lane.points.t[point]! : 0);
+  const id = known ? lane.points.id[point]! : 0;
+  const number = kindNumber(place.drawing.lesson, kind);
+  return { arm: lane.arm, table: 'points', id, row, kind: number, t0: t, t1: t };
+}
+
+/** The run of bytes at a byte; its record is the last access to any of them. */
+export function byteMark(place: Pick<Place, 'told' | 'drawing'>, at: number): Mark | null {
+  const { struct } = place.told;
+  if (struct === null || at >= struct.size) return null;
+  const run = runsOf(struct)
+    .flat()
+    .find((one) => at >= one.at && at < one.at + one.size);
+  if (run === undefined) return null;
+  const last = lastWhere(place.told, (a) => a.at < run.at + run.size && a.at + a.size > run.at);
+  return markOf(place, byteKind(struct, at), run.at, last?.point ?? -1);
+}
+
+export function copyMark(
+  place: Pick<Place, 'told' | 'drawing'>,
+  line: number,
+  cpu: number,
+): Mark | null {
+  const { model, done } = place.told;
+  if (model === null || line >= model.trace.log.lines) return null;
+  const { states } = statesAt(model, done);
+  const kind = `copy_${stateNames[states.state(cpu, line)]!.toLowerCase()}`;
+  const by = lastWhere(place.told, (a) => a.line === line && (a.cpu === cpu || a.lost > 0));
+  return markOf(place, kind, line * perLine + cpu, by?.point ?? -1);
+}
+
+export function stepMark(
+  place: Pick<Place, 'told' | 'drawing'>,
+  k: number,
+  way: boolean,
+): Mark | null {
+  const { model, lane, done } = place.told;
+  if (model === null || k < 0 || k >= done) return null;
+  const access = accessAt(lane, model, k);
+  const what = happening(access);
+  const kind = way && what !== 'hit' ? what : accessKinds[access.kind];
+  return kind === undefined ? null : markOf(place, kind, k, access.point);
+}
+
+export function executedMark(place: Pick<Place, 'told' | 'drawing'>, k: number): Mark | null {
+  const { lane, done } = place.told;
+  const { order, length } = lane.pointsOf('access');
+  if (k < 0 || k >= Math.min(length, done)) return null;
+  return markOf(place, 'executed', k, order[k]!);
+}
+
+/** The last access among those that are over that fits; it looks back only so far. */
+function lastWhere(told: LaneNow, fits: (access: Access) => boolean): Access | null {
+  if (told.model === null) return null;
+  for (let k = told.done - 1; k >= Math.max(0, told.done - 4000); k--) {
+    const access = accessAt(told.lane, told.model, k);
+    if (fits(access)) return access;
+  }
+  return null;
+}
+
+export function hitLines(place: Place, x: number, y: number): Mark | null {
+  const { layout, laid, told } = place;
+  const at = byteAt(layout, laid, x, y);
+  if (at >= 0) return byteMark(place, at);
+  for (const { cpu, slots } of laid.cards)
+    for (const [line, slot] of slots.entries())
+      if (inside({ ...slot, x: slot.x - 1, w: slot.w + 2 }, x, y))
+        return copyMark(place, line, cpu);
+  if (inside(laid.executed, x, y)) return executedMark(place, stepAt(place, x));
+  if (!inside(laid.order, x, y) || told.model === null) return null;
+  return stepMark(
+    place,
+    nearStep(place, x, y),
+    (y - laid.order.y) % rowHeight(place) < rowHeight(place) / 2,
+  );
+}
+
+function rowHeight({ laid, told }: Pick<Place, 'laid' | 'told'>): number {
+  return laid.order.h / (told.model?.trace.log.cpus ?? 1);
+}
+
+/** The step under the pointer: of the CPU of that row, the nearest within a few px. */
+function nearStep(place: Place, x: number, y: number): number {
+  const { laid, told } = place;
+  const k = stepAt(place, x);
+  const { log } = told.model!.trace;
+  const cpu = Math.floor((y - laid.order.y) / rowHeight(place));
+  const px = Math.abs(stepX(place, 1) - stepX(place, 0));
+  const reach = Math.ceil(4 / Math.max(0.05, px));
+  for (let far = 0; far <= reach; far++)
+    for (const near of [k - far, k + far])
+      if (near >= 0 && near < told.done && log.cpu[near] === cpu) return near;
+  return -1;
+}
+
+/** Where a mark is drawn. */
+export function placesOf(place: Place, mark: Mark): readonly Box[] {
+  const { layout, laid, told, drawing } = place;
+  const part = partOfMark(drawing.lesson, mark);
+  if (part === 'byte') {
+    const run =
+      told.struct &&
+      runsOf(told.struct)
+        .flat()
+        .find((one) => one.at === mark.row);
+    return run ? byteBoxes(layout, laid, run.at, run.size) : [];
+  }
+  if (part === 'copy') {
+    const slot = laid.cards[mark.row % perLine]?.slots[Math.floor(mark.row / perLine)];
+    return slot === undefined ? [] : [slot];
+  }
+  const x = stepX(place, mark.row);
+  const w = Math.max(4, stepX(place, mark.row + 1) - x);
+  if (x < laid.order.x - 1 || x > laid.order.x + laid.order.w) return [];
+  if (part === 'executed') return [{ x, y: laid.executed.y, w, h: laid.executed.h }];
+  const h = rowHeight(place);
+  const cpu = told.model?.trace.log.cpu[mark.row] ?? 0;
+  return [{ x, y: laid.order.y + cpu * h, w, h }];
+}
+
+const verbs = { read: 'reads', write: 'writes', rmw: 'reads and writes at once' } as const;
+
+/** A mark in words. */
+export function describeLines(told: LaneNow, mark: Mark, lesson: Lesson): string {
+  const kind = lesson.kinds[mark.kind];
+  if (kind === undefined) return '';
+  const where = capital(armTitle(lesson, told.lane));
+  const part = partOfMark(lesson, mark);
+  if (part === 'byte') return `${where}, ${byteWords(told, mark.row)} ${capital(kind.title)}.`;
+  if (part === 'copy') {
+    const [line, cpu] = [Math.floor(mark.row / perLine), mark.row % perLine];
+    return `${where}, CPU ${cpu}, its copy of line ${line}. ${kind.title}. Modelled.`;
+  }
+  if (part === 'executed')
+    return `${where}, access ${formatCount(mark.row + 1)} as the host happened to run it, on vCPU ${vcpuOf(told, mark.row)}. It would be another order on another day: no result.`;
+  if (told.model === null || mark.row >= told.model.trace.log.length) return '';
+  return `${where}, access ${formatCount(mark.row + 1)}. ${stepWords(told, accessAt(told.lane, told.model, mark.row))}`;
+}
+
+function vcpuOf(told: LaneNow, k: number): number {
+  return told.lane.points.cpu[told.lane.pointsOf('access').order[k]!] ?? 0;
+}
+
+function byteWords({ struct }: LaneNow, at: number): string {
+  const field = struct?.fields[struct.fieldAt[at] ?? -1];
+  if (struct === null || field === undefined) return `byte ${at}, no field.`;
+  const run = runsOf(struct)
+    .flat()
+    .find((one) => one.at === at);
+  const to = at + (run?.size ?? 1) - 1;
+  return `${field.name}, bytes ${at} to ${to}, line ${Math.floor(at / 64)}.`;
+}
+
+/** "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
+export function stepWords(told: LaneNow, access: Access): string {
+  const { cpu, kind, at, size, line, from, lost } = access;
+  const name = functionName(told.lane, access.func);
+  const verb = verbs[accessKinds[kind] ?? 'read'];
+  const by = name === '' ? '' : ` in ${name}()`;
+  const first = `CPU ${cpu} ${verb} ${fieldWords(told.struct, at, size)}${by}, counted.`;
+  const others = lost === 1 ? 'one copy is lost' : `${lost} copies are lost`;
+  switch (happening(access)) {
+    case 'hit':
+      return `${first} Modelled: it has line ${line}, nothing moves.`;
+    case 'fetch':
+      return `${first} Modelled: line ${line} comes from memory.`;
+    case 'upgrade':
+      return `${first} Modelled: it has line ${line}, and ${others}.`;
+    case 'transfer':
+      return `${first} Modelled: line ${line} comes from CPU ${from}${lost > 0 ? `, and ${others}` : ''}.`;
+  }
+}
+
+/** The mark beside one, for the keys: bytes, then copies, then the order, lane after lane. */
+export function layoutLane(layout: LinesLayout, arm: string): LinesLane | undefined {
+  return layout.lanes.find((one) => one.arm === arm);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Stats a second against CPUs, a dashed line a lane with a band over the seeds; the mail's figures as marked points. */
+
+import { scaleLinear, scaleLog } from 'd3-scale';
+import type { Theme } from '../../base/theme.ts';
+import type { Prediction } from '../../derive/coherence/prediction.ts';
+import { mailRates } from '../../derive/coherence/stated.ts';
+
+const box = { width: 296, height: 250, left: 34, right: 10, top: 14, bottom: 36 };
+const ticks = [2, 4, 8, 16, 32, 64];
+
+interface Props {
+  readonly prediction: Prediction;
+  readonly theme: Theme;
+  readonly title: (arm: string) => string;
+  /** CPUs of the picture. */
+  readonly at: number;
+}
+
+/** Arms of the mail: the first on show is before, the last after. */
+export function mailPoints(arms: readonly string[]) {
+  const { cpus, stockPerS, movedPerS } = mailRates;
+  const of = (arm: string) => (arm === 'moved' ? movedPerS : stockPerS);
+  return arms.map((arm) => ({ arm, cpus, perSecond: of(arm) }));
+}
+
+export function ModelChart({ prediction, theme, title, at }: Props) {
+  const curves = prediction.curves.map(({ arm, points }) => ({
+    arm,
+    points: points.filter(({ cpus }) => cpus >= 2),
+  }));
+  const mail = mailPoints(curves.map(({ arm }) => arm));
+  const most = Math.max(
+    ...mail.map((one) => one.perSecond),
+    ...curves.flatMap(({ points }) => points.map(({ opsPerS }) => opsPerS.high)),
+  );
+  const x = scaleLog([2, 64], [box.left, box.width - box.right]).base(2);
+  const y = scaleLinear([0, most * 1.12], [box.height - box.bottom, box.top]);
+  const label = { fontSize: 13, fill: theme.faint, fontFamily: theme.font };
+  return (
+    <svg
+      viewBox={`0 0 ${box.width} ${box.height}`}
+      width="100%"
+      role="img"
+      aria-label={`Predicted stats a second against CPUs. ${spoken(prediction, title)}`}
+      data-testid="model-chart"
+    >
+      {y.ticks(4).map((v) => (
+        <g key={v}>
+          <line x1={box.left} x2={box.width - box.right} y1={y(v)} y2={y(v)} stroke={theme.rule} />
+          <text {...label} x={box.left - 6} y={y(v) + 4} textAnchor="end">
+            {v === 0 ? '0' : `${v / 1e6}M`}
+          </text>
+        </g>
+      ))}
+      {ticks.map((n) => (
+        <text key={n} {...label} x={x(n)} y={box.height - box.bottom + 17} textAnchor="middle">
+          {n}
+        </text>
+      ))}
+      <text {...label} x={box.width - box.right} y={box.height - 3} textAnchor="end">
+        CPUs, stats a second
+      </text>
+      {at >= 2 && (
+        <line
+          x1={x(at)}
+          x2={x(at)}
+          y1={box.top}
+          y2={box.height - box.bottom}
+          stroke={theme.staff}
+          strokeWidth={2}
+        />
+      )}
+      {curves.map(({ arm, points }, i) => (
+        <Curve key={arm} {...{ points, theme }} x={x} y={y} first={i === 0} name={title(arm)} />
+      ))}
+      {mail.map(({ arm, cpus, perSecond }, i) => (
+        <g key={arm} stroke={theme.ink} strokeWidth={2}>
+          <title>{`the mail, measured: ${perSecond.toLocaleString('en-US')} ops/s, ${title(arm)}`}</title>
+          <line x1={x(cpus) - 5} x2={x(cpus) + 5} y1={y(perSecond)} y2={y(perSecond)} />
+          <line x1={x(cpus)} x2={x(cpus)} y1={y(perSecond) - 5} y2={y(perSecond) + 5} />
+          <text
+            {...label}
+            fill={theme.ink}
+            stroke="none"
+            x={x(cpus) + 8}
+            y={y(perSecond) + (i === 0 ? 14 : -5)}
+          >
+            {`mail ${(perSecond / 1e6).toFixed(2)}M`}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+type Points = Prediction['curves'][number]['points'];
+
+/** Modelled: dashed. The first lane has discs, the last squares. */
+function Curve({
+  points,
+  theme,
+  x,
+  y,
+  first,
+  name,
+}: {
+  readonly points: Points;
+  readonly theme: Theme;
+  readonly x: (n: number) => number;
+  readonly y: (v: number) => number;
+  readonly first: boolean;
+  readonly name: string;
+}) {
+  const last = points.at(-1);
+  if (last === undefined) return null;
+  const to = (of: 'low' | 'median' | 'high') =>
+    points.map(({ cpus, opsPerS }) => `${x(cpus).toFixed(1)} ${y(opsPerS[of]).toFixed(1)}`);
+  const colour = first ? theme.work : theme.gain;
+  return (
+    <g>
+      <path
+        d={`M${to('high').join(' L')} L${to('low').toReversed().join(' L')} Z`}
+        fill={colour}
+        opacity={0.18}
+      />
+      <path
+        d={`M${to('median').join(' L')}`}
+        fill="none"
+        stroke={colour}
+        strokeWidth={2}
+        strokeDasharray="6 4"
+      />
+      {points.map(({ cpus, opsPerS }) =>
+        first ? (
+          <circle key={cpus} cx={x(cpus)} cy={y(opsPerS.median)} r={3} fill={colour} />
+        ) : (
+          <rect
+            key={cpus}
+            x={x(cpus) - 3}
+            y={y(opsPerS.median) - 3}
+            width={6}
+            height={6}
+            fill={colour}
+          />
+        ),
+      )}
+      <text
+        x={x(last.cpus)}
+        y={y(last.opsPerS.median) + (first ? 18 : -9)}
+        textAnchor="end"
+        fontSize={13}
+        fontWeight={600}
+        fill={theme.ink}
+        fontFamily={theme.font}
+      >
+        {name}
+      </text>
+    </g>
+  );
+}
+
+function spoken({ curves }: Prediction, title: (arm: string) => string): string {
+  return curves
+    .map(({ arm, points }) => {
+      const words = points.map(
+        ({ cpus, opsPerS }) => `${cpus}: ${(opsPerS.median / 1e6).toFixed(2)} million`,
+      );
+      return `${title(arm)} ${words.join(', ')}`;
+    })
+    .join('; ');
+}

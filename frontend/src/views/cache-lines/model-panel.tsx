@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the model predicts, beside what the mail measured; its numbers with their sources, and what hangs on each. */
+
+import { useState } from 'react';
+import { formatFigure } from '../../base/units.ts';
+import type { ModelNumber, Sensitivity } from '../../derive/coherence/curve.ts';
+import type { Prediction } from '../../derive/coherence/prediction.ts';
+import { leftOut, mailRates, statedNumbers } from '../../derive/coherence/stated.ts';
+import type { PanelProps } from '../types.ts';
+import { ModelChart } from './model-chart.tsx';
+import { settingsOf } from './settings.ts';
+import { usePrediction } from './use-prediction.ts';
+
+/** Points of a curve for one lane. */
+const curvePoints = 11;
+
+export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
+  const [owning, setOwning] = useState(false);
+  const { settings, prediction, complaint } = usePrediction(runIndex, lesson, owning);
+  const title = (arm: string) => lesson.arms.find((one) => one.name === arm)?.title ?? arm;
+  const { cpus } = settingsOf(runIndex.params, lesson);
+  if (complaint !== '') return <p className="small">The model gave up: {complaint}</p>;
+  if (prediction === null || (prediction.curves[0]?.points.length ?? 0) < 2)
+    return (
+      <p className="small quiet" role="status">
+        {runIndex.lanes.every((lane) => lane.ended)
+          ? 'The model is at work…'
+          : 'The model waits for the end of the run.'}
+      </p>
+    );
+  const found = prediction.sensitivity;
+  return (
+    <div data-testid="model" data-done={prediction.done ? '' : undefined}>
+      <ModelChart {...{ prediction, theme, title }} at={cpus} />
+      <p className="small" aria-live="polite">
+        {prediction.done ? ratioWords(found) : progressWords(prediction)}
+      </p>
+      <p className="small quiet">
+        {settings.protocol}; bands: lowest and highest of three seeds. Crosses: what the mail
+        measured, on {mailRates.cpus} CPUs. No number here was fitted to them.
+      </p>
+      <label className="small">
+        <input type="checkbox" checked={owning} onChange={(e) => setOwning(e.target.checked)} />{' '}
+        what if a load before a cmpxchg asked for ownership at once
+      </label>
+      {found && <SensitivityTable found={found} />}
+      <CurveTable prediction={prediction} title={title} />
+      <Numbers lesson={lesson} runIndex={runIndex} />
+      <details className="small">
+        <summary>what the model leaves out</summary>
+        <ul>
+          {leftOut.map((one) => (
+            <li key={one}>{one}</li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  );
+}
+
+function progressWords({ curves }: Prediction): string {
+  const n = Math.max(0, ...curves.map(({ points }) => points.length));
+  return `The model is at work: ${n} of ${curvePoints} points…`;
+}
+
+function ratioWords(found: Sensitivity | null): string {
+  if (found === null) return '';
+  const mail = mailRates.movedPerS / mailRates.stockPerS;
+  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.ratio)} times as many stats; the mail measured ${formatFigure(mail)}.`;
+}
+
+const words: Readonly<Record<ModelNumber, string>> = {
+  hit: 'hit',
+  transfer: 'transfer',
+  upgrade: 'upgrade',
+  own: 'rest of a stat',
+  handover: 'handover',
+  jitter: 'jitter',
+};
+
+function SensitivityTable({ found }: { readonly found: Sensitivity }) {
+  return (
+    <table className="table small" data-testid="sensitivity">
+      <caption className="small quiet">
+        The ratio with {found.cpus} CPUs, if one number is halved or doubled
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">number</th>
+          <th scope="col" className="right">
+            half
+          </th>
+          <th scope="col" className="right">
+            as stated
+          </th>
+          <th scope="col" className="right">
+            double
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {found.rows.map(({ what, halved, doubled }) => (
+          <tr key={what}>
+            <th scope="row">{words[what]}</th>
+            <td className="right">{formatFigure(halved)}</td>
+            <td className="right">{formatFigure(found.ratio)}</td>
+            <td className="right">{formatFigure(doubled)}</td>
+          </tr>
+        ))}
+        <tr>
+          <th scope="row">loads that own</th>
+          <td />
+          <td className="right">{formatFigure(found.owning)}</td>
+          <td />
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+/** The chart's twin. */
+function CurveTable({
+  prediction,
+  title,
+}: {
+  readonly prediction: Prediction;
+  readonly title: (arm: string) => string;
+}) {
+  const { curves } = prediction;
+  const figure = (arm: string, cpus: number) => {
+    const point = curves.find((one) => one.arm === arm)?.points.find((one) => one.cpus === cpus);
+    if (point === undefined) return '–';
+    const per = (point.opsPerS.median / 1e6).toFixed(2);
+    return `${per}M, ${formatFigure(point.transfersPerOp.median)}`;
+  };
+  return (
+    <details className="small">
+      <summary>the curve as a table</summary>
+      <table className="table small" data-testid="curve-table">
+        <caption className="small quiet">stats a second, transfers per stat; modelled</caption>
+        <thead>
+          <tr>
+            <th scope="col" className="right">
+              CPUs
+            </th>
+            {curves.map(({ arm }) => (
+              <th key={arm} scope="col" className="right">
+                {title(arm)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {(curves[0]?.points ?? []).map(({ cpus }) => (
+            <tr key={cpus}>
+              <th scope="row" className="right">
+                {cpus}
+              </th>
+              {curves.map(({ arm }) => (
+                <td key={arm} className="right" data-arm={arm} data-cpus={cpus}>
+                  {figure(arm, cpus)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ownNs'>> = {
+  hit_ns: 'hitNs',
+  transfer_ns: 'transferNs',
+  upgrade_ns: 'upgradeNs',
+  own_ns: 'ownNs',
+};
+
+/** Each number that the model is told, where it comes from, and whether the viewer has changed it. */
+function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) {
+  const { latencies } = settingsOf(runIndex.params, lesson);
+  return (
+    <details className="small" data-testid="stated">
+      <summary>the numbers it is told, and their sources</summary>
+      <dl>
+        {Object.entries(statedNumbers).map(([name, { value, title, says, source, url }]) => {
+          const key = byKnob[name];
+          const now = key === undefined ? value : latencies[key];
+          const unit = key === undefined ? '' : ' ns';
+          const changed = now === value ? '' : `, now ${formatFigure(now)}${unit}`;
+          return (
+            <div key={name}>
+              <dt>
+                {title}: <b>{`${formatFigure(value)}${unit}${changed}`}</b>
+              </dt>
+              <dd className="quiet">
+                {says} {url === '' ? source : <a href={url}>{source}</a>}
+              </dd>
+            </div>
+          );
+        })}
+      </dl>
+    </details>
+  );
+}

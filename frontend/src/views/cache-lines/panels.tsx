@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Beside the stage: what was counted, what the model predicts, which way the lock's operations took. */
+
+import type { Panel } from '../types.ts';
+import { CountedPanel } from './counted-panel.tsx';
+import { ModelPanel } from './model-panel.tsx';
+import { PathPanel } from './path-panel.tsx';
+
+export const panels: Readonly<Record<string, Panel>> = {
+  counted: { title: 'Accesses of one stat', evidence: 'counted', Body: CountedPanel },
+  model: { title: 'Two to 64 CPUs', evidence: 'modelled', Body: ModelPanel },
+  path: { title: 'A state that feeds itself', evidence: 'counted', Body: PathPanel },
+};

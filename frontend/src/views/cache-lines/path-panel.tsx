@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The lock path in figures, phase by phase, and why it feeds itself. */
+
+import { formatCount, formatFigure } from '../../base/units.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+import { armTitle } from '../../derive/words.ts';
+import type { PanelProps } from '../types.ts';
+import { phaseWords } from './draw-lock.ts';
+import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
+
+export interface PhaseRow {
+  readonly phase: string;
+  readonly slow: string;
+  readonly rate: string;
+  readonly retries: string;
+}
+
+export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
+  const intervals = intervalsOf(lane);
+  return phasesOf(index).map(({ name, t0, t1 }) => {
+    const share = shareIn(intervals, t0, t1);
+    const [slow, rate] = [slowShare(share), rateOf(share)];
+    return {
+      phase: phaseWords[name],
+      slow: slow === null ? '–' : `${formatFigure(slow * 100)} %`,
+      rate: rate === null ? '–' : formatCount(rate),
+      retries: rate === null ? '–' : formatCount(share.retries),
+    };
+  });
+}
+
+const steps = [
+  'Somebody holds the lock of the word, if only for an instant.',
+  'Whoever comes by now finds it locked. He may not swap; so he takes the lock, too.',
+  'While he waits and while he holds it, the next one comes by, and finds it locked because of him.',
+  'It ends only when an operation finds nobody before it. As long as they come faster than the lock is handed on, that moment does not come.',
+];
+
+export function PathPanel({ runIndex, lesson }: PanelProps) {
+  return (
+    <>
+      {runIndex.lanes.map((lane) => (
+        <table key={lane.arm} className="table small" data-testid={`path-${lane.arm}`}>
+          <caption className="small quiet">{armTitle(lesson, lane)}, whole phases</caption>
+          <thead>
+            <tr>
+              <th scope="col">phase</th>
+              <th scope="col" className="right">
+                under the lock
+              </th>
+              <th scope="col" className="right">
+                a second
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {phaseRows(lane, runIndex).map(({ phase, slow, rate, retries }) => (
+              <tr key={phase} title={`failed compare-and-swaps: ${retries}`}>
+                <th scope="row">{phase}</th>
+                <td className="right">{slow}</td>
+                <td className="right">{rate}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      ))}
+      <ol className="small">
+        {steps.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+      <p className="small quiet">
+        Rates are of a traced run on vCPUs that share the host: read the share, not the rate.
+      </p>
+    </>
+  );
+}

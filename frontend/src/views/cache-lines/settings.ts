@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The model's settings: knobs that the page alone reads; where a lesson has none, the stated numbers. */
+
+import { statedSettings } from '../../derive/coherence/stated.ts';
+import type { Protocol, Schedule, Settings } from '../../derive/coherence/types.ts';
+import type { RunIndex } from '../../derive/types.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+
+export interface ModelSettings extends Settings {
+  readonly cpus: number;
+  readonly seed: number;
+}
+
+const protocols: readonly Protocol[] = ['MESI', 'MSI'];
+const schedules: readonly Schedule[] = ['random', 'timed'];
+
+/** Of the picture; the curve has several, and says how far they lie apart. */
+export const pictureSeed = 1;
+
+const { latencies, jitter, handover } = statedSettings;
+
+const usual = {
+  model_cpus: 2,
+  protocol: 0,
+  schedule: 0,
+  // A hit takes little more than a nanosecond, and knobs are whole numbers.
+  hit_ps: latencies.hitNs * 1000,
+  transfer_ns: latencies.transferNs,
+  upgrade_ns: latencies.upgradeNs,
+  own_ns: latencies.ownNs,
+} as const;
+
+export function settingsOf(
+  params: RunIndex['params'],
+  lesson: Pick<Lesson, 'params'>,
+): ModelSettings {
+  const of = (name: keyof typeof usual) =>
+    params[name] ?? lesson.params[name]?.default ?? usual[name];
+  return {
+    cpus: Math.max(1, Math.min(64, Math.round(of('model_cpus')))),
+    protocol: protocols[of('protocol')] ?? 'MESI',
+    schedule: schedules[of('schedule')] ?? 'random',
+    latencies: {
+      hitNs: of('hit_ps') / 1000,
+      transferNs: of('transfer_ns'),
+      upgradeNs: of('upgrade_ns'),
+      ownNs: of('own_ns'),
+    },
+    jitter,
+    handover,
+    seed: pictureSeed,
+  };
+}
+
+/** One word for equal settings. */
+export function settingsKey(settings: ModelSettings): string {
+  return JSON.stringify(settings);
+}
