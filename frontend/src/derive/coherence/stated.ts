@@ -38,6 +38,9 @@ export const mailRates = {
   source: stated.mail.source,
 };
 
+/** Why the stated numbers do not give the ratio of the mail. */
+export const explained = stated.explained;
+
 export const leftOut: readonly string[] = stated.left_out;
 
 const positions: Readonly<Record<string, readonly number[]>> = stated.counted.at;
