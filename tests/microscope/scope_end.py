@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,3 +93,27 @@ class ScopeEnd:
         cells = self.until(fits)
         assert isinstance(cells, Cells)
         return cells, np.concatenate(pages) if pages else np.empty(0)
+
+
+class Victim:
+    """A process that watches and reads a few bytes at a time, to be killed in the middle."""
+
+    def __init__(self, path: Path, watch: bytes) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, path, watch.decode()], stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == "watching\n"
+
+    def kill(self) -> None:
+        """By SIGKILL."""
+        self.process.kill()
+        self.process.communicate(timeout=TIMEOUT_S)
+
+
+if __name__ == "__main__":
+    with ScopeEnd(Path(sys.argv[1])) as one:
+        assert one.ask(sys.argv[2].encode()).ok
+        print("watching", flush=True)
+        while one.socket.recv(7):
+            pass

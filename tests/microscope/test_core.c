@@ -54,6 +54,8 @@ static void cells(void)
 	check(count(COUNT_ACCESSES) == 6 && count(COUNT_UNTOLD) == 0);
 	core_access(&core, 2, 0x1000, 3, ACCESS_WRITE, 7); /* a vCPU nobody announced */
 	check(count(COUNT_ACCESSES) == 7 && count(COUNT_UNTOLD) == 1);
+	core_untold(&core, 1, 2);
+	check(count(COUNT_ACCESSES) == 9 && count(COUNT_UNTOLD) == 3);
 	core_exit(&core);
 }
 

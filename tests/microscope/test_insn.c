@@ -7,37 +7,49 @@ struct example {
 	const char *text; /* for the reader */
 	const char *bytes;
 	size_t length;
-	bool atomic, wide, ret;
+	bool atomic, wide, ret, jumps, repeats;
+	uint8_t hidden;
 };
 
 static const struct example EXAMPLES[] = {
-	{"ret", "\xc3", 1, 0, 0, 1},
-	{"ret 8", "\xc2\x08\x00", 3, 0, 0, 1},
-	{"repz ret", "\xf3\xc3", 2, 0, 0, 1},
-	{"iretq", "\x48\xcf", 2, 0, 0, 0},
-	{"lock cmpxchg %rdx,(%rbx)", "\xf0\x48\x0f\xb1\x13", 5, 1, 0, 0},
-	{"lock xadd %eax,(%rdi)", "\xf0\x0f\xc1\x07", 4, 1, 0, 0},
-	{"lock incl (%rdi)", "\xf0\xff\x07", 3, 1, 0, 0},
-	{"lock decl %gs:0x10(%rdi)", "\x65\xf0\xff\x4f\x10", 5, 1, 0, 0},
-	{"lock orw $1,(%r8)", "\x66\xf0\x41\x83\x08\x01", 6, 1, 0, 0},
-	{"xacquire lock xchg %eax,(%rdi)", "\xf2\xf0\x87\x07", 4, 1, 0, 0},
-	{"lock cmpxchg16b (%rdi)", "\xf0\x48\x0f\xc7\x0f", 5, 1, 1, 0},
-	{"lock cmpxchg8b (%rdi)", "\xf0\x0f\xc7\x0f", 4, 1, 0, 0},
-	{"cmpxchg16b %gs:(%rdi), not locked", "\x65\x48\x0f\xc7\x0f", 5, 0, 0, 0},
-	{"xchg %eax,(%rdi)", "\x87\x07", 2, 1, 0, 0},
-	{"xchg %al,(%rdi)", "\x86\x07", 2, 1, 0, 0},
-	{"xchg %rax,(%r8)", "\x49\x87\x00", 3, 1, 0, 0},
-	{"xchg %ax,%ax (a nop)", "\x66\x90", 2, 0, 0, 0},
-	{"xchg %ebx,%ecx", "\x87\xd9", 2, 0, 0, 0},
-	{"incl (%rdi)", "\xff\x07", 2, 0, 0, 0},
-	{"xadd %eax,(%rdi), not locked", "\x0f\xc1\x07", 3, 0, 0, 0},
-	{"rep stosq", "\xf3\x48\xab", 3, 0, 0, 0},
-	{"mov with c3 in its address", "\x48\x8b\x05\xc3\xf0\x87\x00", 7, 0, 0, 0},
-	{"ds nop", "\x3e\x90", 2, 0, 0, 0},
-	{"nothing but prefixes", "\xf0\x66", 2, 0, 0, 0},
-	{"nothing", "", 0, 0, 0, 0},
-	{"half an xchg", "\x87", 1, 0, 0, 0},
-	{"half a cmpxchg16b", "\xf0\x48\x0f\xc7", 4, 1, 0, 0},
+	{"ret", "\xc3", 1, 0, 0, 1, 1, 0, 0},
+	{"ret 8", "\xc2\x08\x00", 3, 0, 0, 1, 1, 0, 0},
+	{"repz ret", "\xf3\xc3", 2, 0, 0, 1, 1, 0, 0},
+	{"iretq", "\x48\xcf", 2, 0, 0, 0, 0, 0, 0},
+	{"lock cmpxchg %rdx,(%rbx)", "\xf0\x48\x0f\xb1\x13", 5, 1, 0, 0, 0, 0, 0},
+	{"lock xadd %eax,(%rdi)", "\xf0\x0f\xc1\x07", 4, 1, 0, 0, 0, 0, 0},
+	{"lock incl (%rdi)", "\xf0\xff\x07", 3, 1, 0, 0, 0, 0, 0},
+	{"lock decl %gs:0x10(%rdi)", "\x65\xf0\xff\x4f\x10", 5, 1, 0, 0, 0, 0, 0},
+	{"lock orw $1,(%r8)", "\x66\xf0\x41\x83\x08\x01", 6, 1, 0, 0, 0, 0, 0},
+	{"xacquire lock xchg %eax,(%rdi)", "\xf2\xf0\x87\x07", 4, 1, 0, 0, 0, 0, 0},
+	{"lock cmpxchg16b (%rdi)", "\xf0\x48\x0f\xc7\x0f", 5, 1, 1, 0, 0, 0, 0},
+	{"lock cmpxchg8b (%rdi)", "\xf0\x0f\xc7\x0f", 4, 1, 0, 0, 0, 0, 0},
+	{"cmpxchg16b %gs:(%rdi), not locked", "\x65\x48\x0f\xc7\x0f", 5, 0, 0, 0, 0, 0, 0},
+	{"xchg %eax,(%rdi)", "\x87\x07", 2, 1, 0, 0, 0, 0, 0},
+	{"xchg %al,(%rdi)", "\x86\x07", 2, 1, 0, 0, 0, 0, 0},
+	{"xchg %rax,(%r8)", "\x49\x87\x00", 3, 1, 0, 0, 0, 0, 0},
+	{"xchg %ax,%ax (a nop)", "\x66\x90", 2, 0, 0, 0, 0, 0, 0},
+	{"xchg %ebx,%ecx", "\x87\xd9", 2, 0, 0, 0, 0, 0, 0},
+	{"incl (%rdi)", "\xff\x07", 2, 0, 0, 0, 0, 0, 0},
+	{"xadd %eax,(%rdi), not locked", "\x0f\xc1\x07", 3, 0, 0, 0, 0, 0, 0},
+	{"rep stosq", "\xf3\x48\xab", 3, 0, 0, 0, 0, 1, 1},
+	{"rep movsb", "\xf3\xa4", 2, 0, 0, 0, 0, 1, 2},
+	{"repnz scasb", "\xf2\xae", 2, 0, 0, 0, 0, 1, 1},
+	{"movsq, once", "\x48\xa5", 2, 0, 0, 0, 0, 0, 0},
+	{"popcnt, which has REP's byte", "\xf3\x0f\xb8\x07", 4, 0, 0, 0, 0, 0, 0},
+	{"call", "\xe8\x00\x00\x00\x00", 5, 0, 0, 0, 1, 0, 0},
+	{"call *%rax", "\xff\xd0", 2, 0, 0, 0, 1, 0, 0},
+	{"call *8(%rax)", "\xff\x50\x08", 3, 0, 0, 0, 1, 0, 1},
+	{"jmp *%r8", "\x41\xff\xe0", 3, 0, 0, 0, 1, 0, 0},
+	{"jmp *(,%rax,8)", "\xff\x24\xc5\x00\x00\x00\x00", 7, 0, 0, 0, 1, 0, 1},
+	{"push (%rdi)", "\xff\x37", 2, 0, 0, 0, 0, 0, 0},
+	{"jmp", "\xeb\x00", 2, 0, 0, 0, 0, 0, 0},
+	{"mov with c3 in its address", "\x48\x8b\x05\xc3\xf0\x87\x00", 7, 0, 0, 0, 0, 0, 0},
+	{"ds nop", "\x3e\x90", 2, 0, 0, 0, 0, 0, 0},
+	{"nothing but prefixes", "\xf0\x66", 2, 0, 0, 0, 0, 0, 0},
+	{"nothing", "", 0, 0, 0, 0, 0, 0, 0},
+	{"half an xchg", "\x87", 1, 0, 0, 0, 0, 0, 0},
+	{"half a cmpxchg16b", "\xf0\x48\x0f\xc7", 4, 1, 0, 0, 0, 0, 0},
 };
 
 int main(void)
@@ -49,9 +61,11 @@ int main(void)
 
 		memcpy(bytes, one->bytes, one->length);
 		kind = insn_kind(bytes, one->length);
-		if (kind.atomic != one->atomic || kind.wide != one->wide || kind.ret != one->ret) {
-			fprintf(stderr, "%s: atomic %d wide %d ret %d\n", one->text, kind.atomic,
-				kind.wide, kind.ret);
+		if (kind.atomic != one->atomic || kind.wide != one->wide || kind.ret != one->ret ||
+		    kind.jumps != one->jumps || kind.repeats != one->repeats ||
+		    kind.hidden != one->hidden) {
+			fprintf(stderr, "%s: %d %d %d %d %d %d\n", one->text, kind.atomic,
+				kind.wide, kind.ret, kind.jumps, kind.repeats, kind.hidden);
 			return 1;
 		}
 		free(bytes);

@@ -4,16 +4,14 @@ the host's own reader."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scope_end import TIMEOUT_S, ScopeEnd, Toy
+from scope_end import TIMEOUT_S, ScopeEnd, Toy, Victim
 
 from duet.lenses.scope import RESET, Cells, Hello, Reply, watch_line
 
@@ -197,21 +195,9 @@ def test_a_taken_path_is_refused(compile_c: Callable[[str, str], Path], tmp_path
 
 
 def test_a_killed_client_is_forgotten(toy: Toy) -> None:
-    """By SIGKILL, in the middle of a frame."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        one = ScopeEnd(toy.path)
-        one.ask(watch_line(0x7000, 192, 1 << 20))
-        os.write(writer, b"x")
-        while True:
-            one.socket.recv(7)
-    assert os.read(reader, 1) == b"x"
+    victim = Victim(toy.path, watch_line(0x7000, 192, 1 << 20))
     toy.order("go 5000")
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    os.close(reader)
-    os.close(writer)
+    victim.kill()
     with ScopeEnd(toy.path) as client:
         assert isinstance(client.until(lambda _: True), Hello)
 

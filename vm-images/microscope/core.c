@@ -206,6 +206,16 @@ void core_access(Core *core, unsigned int cpu, uint64_t address, unsigned int sh
     } while (__builtin_expect(left != 0, 0));
 }
 
+void core_untold(Core *core, unsigned int cpu, unsigned int count)
+{
+    Vcpu *vcpu = enter(core, cpu);
+
+    for (; vcpu && count; count--) {
+        add(&vcpu->counts[COUNT_ACCESSES]);
+        add(&vcpu->counts[COUNT_UNTOLD]);
+    }
+}
+
 void core_begin(Core *core, unsigned int cpu)
 {
     Vcpu *vcpu = enter(core, cpu);

@@ -111,6 +111,8 @@ void core_exit(Core *core);
 /* An access of 2^@shift bytes by vCPU @cpu; one over a line's end counts in each line. */
 void core_access(Core *core, unsigned int cpu, uint64_t address, unsigned int shift,
                  AccessClass class, unsigned int function);
+/* @count accesses that happen now, nobody knows where. */
+void core_untold(Core *core, unsigned int cpu, unsigned int count);
 /* The operation's entry, its end, and a change of task. */
 void core_begin(Core *core, unsigned int cpu);
 void core_end(Core *core, unsigned int cpu);

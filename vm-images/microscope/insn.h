@@ -10,9 +10,12 @@
 enum { INSN_MAX_BYTES = 15 };
 
 typedef struct {
-    bool atomic; /* a LOCK prefix, or xchg with memory: one read-modify-write */
-    bool wide;   /* cmpxchg16b, which QEMU may do in two halves of 8 bytes */
-    bool ret;    /* a near return */
+    bool atomic;    /* a LOCK prefix, or xchg with memory: one read-modify-write */
+    bool wide;      /* cmpxchg16b, which QEMU may do in two halves of 8 bytes */
+    bool ret;       /* a near return */
+    bool jumps;     /* a call, return or jump that may touch memory itself */
+    bool repeats;   /* a string instruction with a REP prefix */
+    uint8_t hidden; /* its accesses, besides the return address that call and ret move */
 } InsnKind;
 
 /* Classify the instruction that begins at @bytes; a truncated one is nothing. */

@@ -20,6 +20,8 @@
 SCOPE_EXPORT int qemu_plugin_version = SCOPE_API;
 SCOPE_EXPORT int qemu_plugin_install(uint64_t id, const ScopeInfo *info, int argc, char **argv);
 
+enum { PAGE_BYTES = 4096 };
+
 /* QEMU's processes have one microscope each, and its callbacks take one pointer: the function. */
 static Core core;
 static Wire wire;
@@ -54,9 +56,7 @@ static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *fun
     }
 }
 
-/*
- * Before the operation's return is executed. Not at its load: QEMU 7.2 may leave an instruction's
- * callbacks for memory armed, and calls them for what an interrupt pushes.
+/* Before the operation's return is executed; what that reads itself is not seen, see instrument().
  */
 static void on_return(unsigned int cpu, void *userdata)
 {
@@ -68,6 +68,11 @@ static void on_entry(unsigned int cpu, void *userdata)
 {
     (void)userdata;
     core_begin(&core, cpu);
+}
+
+static void on_untold(unsigned int cpu, void *count)
+{
+    core_untold(&core, cpu, (unsigned int)(uintptr_t)count);
 }
 
 static void on_switch(unsigned int cpu, void *userdata)
@@ -89,29 +94,50 @@ static InsnKind classify(const struct qemu_plugin_insn *insn)
 #endif
 }
 
-static void instrument(struct qemu_plugin_insn *insn, uint64_t at, int function)
+/* Whether QEMU chains @insn to itself and to its successor without asking for their place. */
+static bool is_chained(const struct qemu_plugin_insn *insn, uint64_t at, uint64_t block)
+{
+    uint64_t next = at + qemu_plugin_insn_size(insn);
+
+    return at / PAGE_BYTES == block / PAGE_BYTES && next / PAGE_BYTES == block / PAGE_BYTES;
+}
+
+/*
+ * An instruction that leaves its block by asking QEMU where to go on (every return, indirect calls
+ * and jumps, and what crosses a page) must not have a callback for memory. QEMU 7.2 takes the
+ * question for a helper that may touch memory, arms the callback, and has left the block before
+ * the place where it would disarm it: then what interrupts push and what other instructions'
+ * helpers do (all atomics, with several vCPUs) is told as this instruction's, and after a flush
+ * of the translations from memory that is no longer there. Fixed in 8.0 (tcg: exclude
+ * non-memory effecting helpers from instrumentation). So on all versions: the return address that
+ * calls and returns move is not counted; what an indirect one loads is counted as untold.
+ */
+static void instrument(struct qemu_plugin_insn *insn, uint64_t at, uint64_t block, int function)
 {
     InsnKind kind = classify(insn);
     bool operation = function == functions.operation;
-    ScopeMemFn fn = on_access;
+    bool leaves = kind.jumps || (kind.repeats && !is_chained(insn, at, block));
 
-    if (kind.wide) {
-        fn = on_wide;
-    } else if (kind.atomic) {
-        fn = on_atomic;
-    }
-    if (kind.ret && operation) {
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, CB_NO_REGS, NULL);
-    }
     if (operation && at == functions.entries[function]) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_entry, CB_NO_REGS, NULL);
     }
-    qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, (void *)(uintptr_t)function);
+    if (operation && kind.ret) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, CB_NO_REGS, NULL);
+    }
+    if (leaves && kind.hidden) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_untold, CB_NO_REGS,
+                                               (void *)(uintptr_t)kind.hidden);
+    }
+    if (!leaves) {
+        ScopeMemFn fn = kind.wide ? on_wide : kind.atomic ? on_atomic : on_access;
+        qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, (void *)(uintptr_t)function);
+    }
 }
 
 static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
 {
     size_t count = qemu_plugin_tb_n_insns(tb);
+    uint64_t block = count ? qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)) : 0;
 
     (void)id;
     for (size_t i = 0; i < count; i++) {
@@ -120,7 +146,7 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
         int function = functions_find(&functions, at);
 
         if (function >= 0) {
-            instrument(insn, at, function);
+            instrument(insn, at, block, function);
         }
         if (functions.switch_at && at == functions.switch_at) {
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_switch, CB_NO_REGS, NULL);

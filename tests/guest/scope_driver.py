@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""hammer (tests/fixtures/microscope) in a guest: how it gets there, and what it does, by heart."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.machinery
+import importlib.util
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from duet.guests import Microscope
+from duet.guests.qemu import qemu_version
+from duet.lenses.scope import RMW, Cells, functions_text, plugin_library
+from duet.lenses.scope.symbols import read_functions
+from duet.settings import repo_root
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "microscope"))
+
+SOURCE = Path(__file__).parents[1] / "fixtures" / "microscope" / "hammer.c"
+FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-no-pie")
+BASE = 0x7000000
+"""No other program of a guest lies there."""
+OBJECT_BYTES = 256
+ELEMENTS = (208, 216, 224, 232, 240)
+"""Of `rep stosq`, which QEMU does one by one."""
+STRIKE: tuple[tuple[int, str, int], ...] = (
+    *((0, "reads", 8), (8, "writes", 4), (16, "reads", 8), (16, "writes", 8)),
+    *((24, "rmws", 8), (32, "reads", 8), (40, "rmws", 4), (64, "rmws", 16), (80, "rmws", 8)),
+    # A store of 16 bytes is two of 8, and the first crosses a line's end.
+    *((188, "writes", 8), (192, "writes", 8), (196, "writes", 8)),
+    *((at, "writes", 8) for at in ELEMENTS),
+)
+"""Accesses of one call: offset, class, size; besides the tries of cmpxchg at 32."""
+PER_CALL = len(STRIKE)
+_SAID = re.compile(r"hammer: calls=(\d+) xadd=(\d+) cmpxchg=(\d+) tries=(\d+)")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the program counted itself."""
+
+    calls: int
+    xadd: int
+    cmpxchg: int
+    tries: int
+
+    @classmethod
+    def of(cls, text: str) -> Said:
+        """The last line of it."""
+        return cls(*map(int, _SAID.findall(text)[-1]))
+
+
+def build(folder: Path) -> Path:
+    """The program."""
+    base = f"-Wl,-Ttext-segment={BASE:#x}"
+    command = ["gcc", *FLAGS, base, "-o", folder / "hammer", SOURCE]
+    subprocess.run(command, check=True, timeout=120)
+    return folder / "hammer"
+
+
+def initrd(place: str, program: Path, into: Path, root: Path | None = None) -> Path:
+    """An initramfs with `program` at `place`, behind those of `root`; a later file wins."""
+    archive = _recipe().Archive()
+    archive.add(place, stat.S_IFREG | 0o755, program.read_bytes())
+    archive.add("dev/console", stat.S_IFCHR | 0o600, rdev=(5, 1))
+    into.write_bytes((root.read_bytes() if root else b"") + archive.end())
+    return into
+
+
+@cache
+def _recipe() -> Any:
+    path = str(repo_root() / "vm-images" / "root" / "build")
+    loader = importlib.machinery.SourceFileLoader("root_build", path)
+    spec = importlib.util.spec_from_loader("root_build", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.modules["root_build"] = module
+    loader.exec_module(module)
+    sys.dont_write_bytecode = writes
+    return module
+
+
+def microscope(program: Path, switch: int | None = None) -> Microscope:
+    """A microscope on strike(), for the QEMU at hand."""
+    text = functions_text(program, ["strike"], "strike", None)
+    if switch is not None:
+        text += f"switch {switch:x}\n"
+    return Microscope(plugin_library(asyncio.run(qemu_version())), text)
+
+
+def address_of(program: Path, name: str) -> int:
+    """Of a variable, as nm has it."""
+    listed = subprocess.run(["nm", program], check=True, capture_output=True, text=True, timeout=60)
+    return next(int(row.split()[0], 16) for row in listed.stdout.splitlines() if row.endswith(name))
+
+
+def entry_of(vmlinux: Path, name: str) -> int:
+    """Of a function."""
+    return read_functions(vmlinux)[name][0][0]
+
+
+def wanted(said: Said) -> dict[int, dict[str, int]]:
+    """Offset -> class -> how many, for so many calls."""
+    table: dict[int, dict[str, int]] = {}
+    for at, kind, _ in STRIKE:
+        row = table.setdefault(at, {"reads": 0, "writes": 0, "rmws": 0})
+        row[kind] += said.calls
+    table[32]["rmws"] = said.tries
+    return table
+
+
+def counted(cells: Cells, address: int) -> dict[int, dict[str, int]]:
+    """The same as the microscope saw it, inside operations and outside."""
+    table: dict[int, dict[str, int]] = {}
+    for cell in cells.cells:
+        at = int(cell["address"]) - address
+        if 0 <= at < OBJECT_BYTES:
+            row = table.setdefault(at, {"reads": 0, "writes": 0, "rmws": 0})
+            for kind in row:
+                row[kind] += int(cell[kind])
+    return table
+
+
+def sizes(cells: Cells, address: int) -> Mapping[int, int]:
+    """Offset -> the bits of its sizes."""
+    table: dict[int, int] = {}
+    for cell in cells.cells:
+        at = int(cell["address"]) - address
+        table[at] = table.get(at, 0) | int(cell["sizes"])
+    return table
+
+
+def without_tries(log: np.ndarray) -> list[tuple[int, int, int]]:
+    """(at, class, size) of records but those of cmpxchg at 32, whose tries vary."""
+    kept = log[~((log["at"] == 32) & (log["class"] == RMW))]
+    return list(
+        zip(kept["at"].tolist(), kept["class"].tolist(), kept["size"].tolist(), strict=True)
+    )

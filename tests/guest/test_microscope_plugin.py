@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The microscope in real QEMU: counts equal the program's own, to the access, and nothing that a
+host does to it holds up a guest."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scope_driver as hammer
+from guest_driver import Driver
+from scope_driver import Said
+from scope_end import ScopeEnd, Victim
+
+from duet.guests import Clock, GuestOptions, GuestRoot, GuestSpec, open_guest
+from duet.lenses.scope import RESET, Hello, Reply, watch_line
+
+pytestmark = pytest.mark.guest
+
+LOG = 1 << 20
+ROUNDS = 700
+"""A thread's log fits into a vCPU's ring, if nobody reads before the end."""
+Run = Callable[..., object]
+Look = Callable[..., AbstractAsyncContextManager[tuple[Driver, ScopeEnd]]]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hammer.build(tmp_path_factory.mktemp("hammer"))
+
+
+@pytest.fixture(scope="module")
+def address(program: Path) -> int:
+    return hammer.address_of(program, " object")
+
+
+@pytest.fixture
+def look(program: Path, kernel_images: Any, guest_root: GuestRoot, tmp_path: Path) -> Look:
+    """`async with look(vcpus=2, ...) as (driver, end)`: a guest with hammer, and its microscope."""
+    kernel = kernel_images["rwsem"]
+    switch = hammer.entry_of(kernel.vmlinux, "__switch_to_asm")
+    scope = hammer.microscope(program, switch)
+    image = hammer.initrd("bin/hammer", program, tmp_path / "root.cpio", guest_root.image)
+
+    @asynccontextmanager
+    async def enter(**changes: Any) -> AsyncIterator[tuple[Driver, ScopeEnd]]:
+        spec = GuestSpec("rwsem", kernel.bzimage, image, microscope=scope, **changes)
+        async with open_guest("qemu", spec, GuestOptions(policy="kvm")) as guest:
+            assert guest.facts.scope_socket is not None
+            with ScopeEnd(guest.facts.scope_socket) as end:
+                yield Driver(guest), end
+
+    return enter
+
+
+async def strike(driver: Driver, threads: int, rounds: int = ROUNDS) -> Said:
+    """Run it; what it says itself is right."""
+    outcome = await driver.run(f"plan 1\ntrace off\nrun hammer {threads} {rounds}\n")
+    said = Said.of(outcome.text)
+    assert said.calls == said.xadd == said.cmpxchg == threads * rounds
+    assert said.tries >= said.calls
+    return said
+
+
+def agrees(end: ScopeEnd, said: Said, address: int, log: int = LOG) -> np.ndarray:
+    """Counts and log against what the program said; returns the log."""
+    cells, records = end.snapshot()
+    assert hammer.counted(cells, address) == hammer.wanted(said)
+    sizes = {at: 1 << (size.bit_length() - 1) for at, _, size in hammer.STRIKE}
+    assert {at: bits for at, bits in hammer.sizes(cells, address).items() if at in sizes} == sizes
+    of_object = hammer.PER_CALL * said.calls + said.tries
+    # Besides: push and pop of %rbx on the threads' stacks. The return address is not seen.
+    assert cells.accesses == of_object + 2 * said.calls
+    assert cells.untold == 0
+    assert cells.ops_begun == said.calls
+    assert cells.ops_ended + cells.ops_broken == said.calls
+    assert cells.ops_touching == cells.ops_ended
+    assert cells.logged + cells.lost + cells.over == of_object
+    assert cells.over == max(0, of_object - cells.lost - log)
+    assert records["seq"].tolist() == list(range(cells.logged))
+    return records if not cells.lost else records[:0]
+
+
+@pytest.mark.parametrize("vcpus", [1, 2, 4, 8])
+def test_counts_are_the_programs_own_to_the_access(
+    vcpus: int, look: Look, address: int, run_async: Run
+) -> None:
+    async def scenario() -> None:
+        async with look(vcpus=vcpus) as (driver, end):
+            assert end.until(lambda _: True) == Hello(1, 1, vcpus, 1)
+            assert end.ask(watch_line(address, hammer.OBJECT_BYTES, LOG)).ok
+            log = agrees(end, await strike(driver, max(2, vcpus)), address)
+            for cpu in range(vcpus if vcpus > 1 else 0):  # a thread on each
+                mine = hammer.without_tries(log[log["cpu"] == cpu])
+                once = mine[: hammer.PER_CALL]
+                assert [at for at, _, _ in once] == [at for at, _, _ in hammer.STRIKE][: len(once)]
+                assert mine == once * ROUNDS or len(log) == 0
+            # A zero in a running guest, and once more.
+            assert end.ask(RESET) == Reply(True, "reset")
+            assert end.ask(watch_line(address, hammer.OBJECT_BYTES, 100)).ok
+            agrees(end, await strike(driver, 2, 200), address, 100)
+
+    run_async(scenario())
+
+
+def test_counts_on_the_count_clock(look: Look, address: int, run_async: Run) -> None:
+    async def scenario() -> None:
+        async with look(clock=Clock.COUNT) as (driver, end):
+            end.ask(watch_line(address, hammer.OBJECT_BYTES, LOG))
+            log = agrees(end, await strike(driver, 2, 300), address)
+            assert set(log["cpu"].tolist()) == {0}
+
+    run_async(scenario())
+
+
+def test_a_reader_that_is_killed_is_forgotten(look: Look, address: int, run_async: Run) -> None:
+    async def scenario() -> None:
+        async with look(vcpus=2) as (driver, end):
+            path = Path(str(end.socket.getpeername()))
+            end.socket.close()
+            victim = Victim(path, watch_line(address, hammer.OBJECT_BYTES, LOG))
+            outcome = await driver.plan("plan 1\ntrace off\nrun hammer 2 3000\n")
+            assert outcome.error is None
+            victim.kill()
+            with ScopeEnd(path) as second:
+                second.ask(watch_line(address, hammer.OBJECT_BYTES, LOG))
+                agrees(second, await strike(driver, 2), address)
+
+    run_async(scenario())
+
+
+def test_a_client_that_never_reads_loses_log_and_the_guest_goes_on(
+    look: Look, address: int, run_async: Run
+) -> None:
+    async def scenario() -> None:
+        async with look(vcpus=2) as (driver, end):
+            end.ask(watch_line(address, hammer.OBJECT_BYTES, 1 << 24))
+            said = await strike(driver, 2, 20000)
+            cells, log = end.snapshot()
+            assert cells.lost > 0
+            assert cells.logged + cells.lost == hammer.PER_CALL * said.calls + said.tries
+            assert log["seq"].tolist() == list(range(cells.logged))
+            assert hammer.counted(cells, address) == hammer.wanted(said)
+
+    run_async(scenario())
