@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -94,7 +95,11 @@ class Case:
 
     def see(self, found: int = 1) -> None:
         facts = {"found": found, "address48": short_address(DENTRY), "size": 192.0}
-        self.scope.seen({"probe": "dentry", "facts": facts})
+        columns = {"offset": struct.pack("<3i", 56, 88, 92), "nested": bytes((0, 0, 1))}
+        names = ["d_iname", "d_lockref", "d_lockref.count"]
+        self.scope.seen(
+            {"probe": "dentry", "facts": facts, "n": 3, "columns": columns, "texts": names}
+        )
 
 
 def cells(host_ns: int, answer: bool = False) -> Cells:
@@ -202,7 +207,9 @@ def test_counts_tell_of_the_object_by_bytes_and_of_others_by_lines(
     assert sample.facts["ops"] == 2
     assert long_address(sample.facts["address"]) == DENTRY
     assert case.scope.state.dropped == 3
-    assert case.scope.last is not None
+    found = case.scope.result()
+    assert found is not None
+    assert [found.name_of(DENTRY + at) for at in (60, 92, 4096)] == ["d_iname", "d_lockref", ""]
 
 
 def test_a_recording_gives_accesses_and_counts_back(run_async: Run) -> None:

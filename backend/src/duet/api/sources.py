@@ -13,14 +13,21 @@ from duet.guests import (
     GuestOptions,
     GuestRoot,
     GuestSpec,
+    Microscope,
     default_kind,
     ensure_root,
     open_guest,
 )
+from duet.guests.qemu import qemu_version
 from duet.guests.replay import ReplayGuest
 from duet.kernels import KernelImage, KernelSettings
+from duet.lenses.scope.build import plugin_library
+from duet.lenses.scope.ranges import functions_text
 from duet.lessons.load import LessonFolder
-from duet.session import GuestWish, LaneSource, needed_symbols
+from duet.session import GuestWish, LaneSource, ScopeWish, needed_symbols
+
+SWITCH = "__switch_to_asm"
+"""Where one task's stack becomes another's (arch/x86/entry/entry_64.S)."""
 
 
 def image_source(
@@ -41,10 +48,18 @@ def image_source(
             icount_shift=wish.shift,
             seed=wish.seed,
             boot_plan=wish.boot_plan,
+            microscope=wish.microscope,
         )
         return open_guest(default_kind(), spec, GuestOptions(programs=root.programs))
 
-    return LaneSource(arm, symbols, guest, vmlinux=image.vmlinux, lesson=lesson)
+    async def scope(wish: ScopeWish) -> Microscope:
+        plugin = await asyncio.to_thread(plugin_library, await qemu_version())
+        text = await asyncio.to_thread(
+            functions_text, image.vmlinux, wish.functions, wish.operation or None, SWITCH
+        )
+        return Microscope(plugin, text)
+
+    return LaneSource(arm, symbols, guest, vmlinux=image.vmlinux, lesson=lesson, scope=scope)
 
 
 async def house_sources(

@@ -64,6 +64,14 @@ XRAY_KEYS = (
     "own facts; of shrinker-maps: memcgs (without the root), shrinkers, bits_set, root_bits, "
     "nr_max, words, dying. Each file of backend/src/duet/lenses/probes documents its own."
 )
+MICROSCOPE_KEYS = (
+    "JSON keys: lesson, arm, workload, clock, params, evidence (counted), functions, operation, "
+    "object, ops, ops_begun, ops_broken, accesses, untold, all_lines, stack_lines, stack_accesses, "
+    "lines: [{line (address), field (what is written most there), fields: {name: counts}, vcpus, "
+    "shared (several vCPUs, and one writes), accesses, reads, writes, rmws, reads_per_op, "
+    "writes_per_op, rmw_per_op, by_function: {name: counts}}]; an atomic is one rmw. Lines that "
+    "are shared come first, by writes. Stacks are counted, not listed."
+)
 DRGN_KEYS = "JSON keys: lanes: [{lane, pid}], the running ones; no shell is opened."
 INSPECT_KEYS = (
     "JSON keys: file, bytes, format, created, lesson, workload, params, clock, shift, seed, "
@@ -79,6 +87,13 @@ REPLAY_KEYS = (
     "figures}]. Exit code 1 when a figure differs from the recorded one."
 )
 EXPORT_KEYS = "JSON keys: file, to, files: [{path, bytes}]."
+REPRODUCE_KEYS = (
+    "JSON keys: file, lesson, clock, recorded_at, differences: [{of (run, kernel, config, patches, "
+    "build, host, programs), what, arm, recorded, now}], figures: [{arm, figure, recorded, now, "
+    "ratio}] (of traced runs), claims: [{claim, source, own_knobs, holds, because}] (of untraced "
+    "runs), holds (null when no claim is about the recording), verdict, recording. Exit code 1 "
+    "when a claim does not hold."
+)
 LINT_KEYS = "JSON keys: ok (bool), lessons: [slug], problems: [{lesson, where, sentence, remedy}]."
 
 
@@ -247,6 +262,32 @@ def replay(file: File, json: Json = False) -> int:
     return body(file, json)
 
 
+@app.command(epilog=MICROSCOPE_KEYS)
+def microscope(
+    lesson: Lesson,
+    functions: Annotated[
+        str, typer.Option("--functions", help="With commas; default: the lesson's.")
+    ] = "",
+    operation: Annotated[
+        str, typer.Option("--operation", help="The function whose calls are operations.")
+    ] = "",
+    arm: Annotated[
+        str, typer.Option("--arm", help="The arm whose kernel runs; default: stock, or the first.")
+    ] = "",
+    workload: Workload = "",
+    set: Set = None,
+    top: Annotated[int, typer.Option(min=1, max=1000, help="Lines to tell of.")] = 20,
+    json: Json = False,
+) -> int:
+    """Count every load and store that kernel functions make, by cache line, field and function.
+
+    The guest runs under a QEMU plugin that sees each access; nothing is sampled.
+    """
+    from duet.cli.microscope import microscope as body
+
+    return body((lesson, arm, workload, set or []), functions, operation, top, json)
+
+
 @app.command(epilog=EXPORT_KEYS)
 def export(
     file: File,
@@ -266,6 +307,21 @@ def export(
     from duet.cli.export import export as body
 
     return body(file, to, out, force, json)
+
+
+@app.command(epilog=REPRODUCE_KEYS)
+def reproduce(
+    file: File,
+    out: Annotated[Path | None, typer.Option("--out", help="Keep the new recording here.")] = None,
+    no_claims: Annotated[
+        bool, typer.Option("--no-claims", help="Only run it again; measure no claims.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Run a recording's arms again, say what differs, and whether the lesson's claims hold."""
+    from duet.cli.reproduce import reproduce as body
+
+    return body(file, out, not no_claims, json)
 
 
 @app.command(epilog=XRAY_KEYS)

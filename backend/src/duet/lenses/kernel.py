@@ -20,6 +20,11 @@ class Kernel:
     def __init__(self, program: drgn.Program) -> None:
         self._program = program
 
+    @property
+    def program(self) -> drgn.Program:
+        """For drgn's own helpers."""
+        return self._program
+
     def offset(self, kind: str, member: str) -> int:
         """Bytes from the start of `kind` to `member` (which may be `a.b`).
 

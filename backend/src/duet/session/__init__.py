@@ -13,6 +13,8 @@ from duet.session.events import (
     RunResult,
     RunSpec,
     RunState,
+    ScopeResult,
+    ScopeWish,
     SessionSink,
 )
 from duet.session.lanes import Lanes
@@ -45,6 +47,8 @@ __all__ = [
     "RunSession",
     "RunSpec",
     "RunState",
+    "ScopeResult",
+    "ScopeWish",
     "SessionSink",
     "Transcript",
     "needed_symbols",

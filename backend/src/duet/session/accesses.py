@@ -54,6 +54,23 @@ def long_address(short: float) -> int:
     return low | (0xFFFF << 48) if low >> 47 & 1 else low
 
 
+def busiest(cells: Cells, most: int) -> list[int]:
+    """Addresses of the cells on the lines that are most worth a name, at most so many.
+
+    First lines that several vCPUs touch and one writes, by writes; then the others by accesses.
+    """
+    lines, inverse = np.unique(cells.cells["address"] // LINE, return_inverse=True)
+    cpus = np.zeros(len(lines), np.uint32)
+    np.bitwise_or.at(cpus, inverse, cells.cells["cpus"])
+    writes = np.bincount(inverse, cells.cells["writes"] + cells.cells["rmws"], len(lines))
+    all_ = writes + np.bincount(inverse, cells.cells["reads"], len(lines))
+    shared = (cpus & (cpus - np.uint32(1))).astype(bool) & (writes > 0)
+    rank = np.empty(len(lines), np.int64)
+    rank[np.lexsort((-all_, -writes, ~shared))] = np.arange(len(lines))
+    order = np.argsort(rank[inverse], kind="stable")
+    return list(dict.fromkeys(cells.cells["address"][order].tolist()))[:most]
+
+
 def access_sample(records: NDArray[np.void], seq: int, offset_ns: int, error_ns: int) -> Sample:
     """A piece of the log as a sample.
 

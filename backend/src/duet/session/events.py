@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 from duet.errors import DuetError
 from duet.guests.types import Accel, Clock, Guest, GuestFacts, Microscope
 from duet.lenses import LensState, Sample, Wanted
+from duet.lenses.scope.wire import Cells
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import MicroscopeWish
 from duet.session.tables import Batch, Loss, Metrics, Row
@@ -199,6 +200,29 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeResult:
+    """What the microscope counted, exactly, from the start to the workload's end.
+
+    Args:
+        names: what lies at an address, as far as the x-ray could tell.
+        watched: address and bytes of the object.
+        fields: of the object, by offset: (offset, name), as its probe reads them.
+    """
+
+    cells: Cells
+    names: Mapping[int, str]
+    watched: tuple[int, int] | None
+    fields: tuple[tuple[int, str], ...] = ()
+
+    def name_of(self, address: int) -> str:
+        """What lies at an address; of the watched object its field; "" if unknown."""
+        base, size = self.watched or (0, 0)
+        if self.fields and base <= address < base + size:
+            return [name for at, name in self.fields if at <= address - base][-1]
+        return self.names.get(address, "")
+
+
+@dataclass(frozen=True, slots=True)
 class LaneResult:
     """What became of one lane.
 
@@ -209,6 +233,8 @@ class LaneResult:
         clocksource: of the guest; anything but tsc makes its times doubtful.
         tallies: metric -> value picked from the run's events, in raw units, before `scale`.
         tally_faults: metric -> why it has no value there, in a sentence.
+        scope: what the microscope counted.
+        scope_fault: why it counted nothing, in a sentence.
     """
 
     arm: str
@@ -227,6 +253,8 @@ class LaneResult:
     status: int | None
     tallies: Mapping[str, float] = field(default_factory=dict)
     tally_faults: Mapping[str, str] = field(default_factory=dict)
+    scope: ScopeResult | None = None
+    scope_fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

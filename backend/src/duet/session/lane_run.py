@@ -20,7 +20,7 @@ from duet.decode import DecodeError, prepare
 from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.console import killed_for_memory
 from duet.guests.types import Clock, Microscope
-from duet.lenses import LensState, Xray, unpack_record
+from duet.lenses import LensState, Wanted, Xray, unpack_record
 from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PING_S, PINGS
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
 from duet.session.accesses import ACCESSES, COUNTS
@@ -35,7 +35,7 @@ from duet.session.events import (
     SessionSink,
 )
 from duet.session.lane import Lane
-from duet.session.lane_scope import LaneScope, Timing
+from duet.session.lane_scope import IDENTIFY, LaneScope, Timing
 from duet.session.lane_xray import LaneXray
 from duet.session.lanes import Lanes
 from duet.session.pipeline import LanePipeline
@@ -274,6 +274,8 @@ class LaneRun:
             status=self._status,
             tallies=pipeline.tallies(),
             tally_faults=pipeline.tally_faults(),
+            scope=self._scope.result(),
+            scope_fault=self._scope.state.message,
         )
 
     def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:
@@ -341,8 +343,9 @@ class LaneRun:
         """Begin to attach the lenses that are wanted. They never fail a run."""
         if self._plugin and self._lane and (client := await self._lane.scope()):
             self._scope.start(client)
-        wanted = self._spec.lens
-        if not wanted or self._recorded or self._lane is None:
+        wanted, scope = self._spec.lens, self._spec.scope
+        identifies = scope is not None and scope.identify
+        if not (wanted or identifies) or self._recorded or self._lane is None:
             return
         self._lens.attaching()
         self._xray = await self._lane.xray()
@@ -389,7 +392,7 @@ class LaneRun:
             self._lens.start_sent()
             await self._lane.send(FrameType.START)
         if self._plugin:
-            self._aiming = asyncio.create_task(self._scope.aim(self._tell_workload))
+            self._aiming = asyncio.create_task(self._use_scope())
         limits = self._limits
         deadline = time.monotonic() + self._spec.params.get("seconds", 60) + limits.run_slack_s
         drain_by: float | None = None
@@ -545,6 +548,16 @@ class LaneRun:
             timing,
             keep=lambda record, host_ns: self._parts()[1].lens(record, host_ns),
         )
+
+    async def _use_scope(self) -> None:
+        await self._scope.aim(self._tell_workload)
+        if self._spec.scope and self._spec.scope.identify and self._xray:
+            await self._scope.identify(self._identify)
+
+    def _identify(self, addresses: str) -> None:
+        assert self._xray is not None
+        wanted = (*self._spec.lens, Wanted(IDENTIFY, of=addresses))
+        self._xray.sample(wanted, self._lens)
 
     async def _tell_workload(self, line: str) -> None:
         assert self._lane is not None

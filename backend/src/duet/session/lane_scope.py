@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import struct
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -24,13 +26,26 @@ from duet.lessons.manifest import MicroscopeWish
 from duet.session.accesses import (
     ACCESSES,
     access_sample,
+    busiest,
     count_sample,
     long_address,
     points_of,
 )
+from duet.session.events import ScopeResult
 from duet.session.lane_xray import LensSink
 from duet.session.tables import Batch
 
+IDENTIFY = "identify"
+CANDIDATES = 4096
+IDENTIFIED = 400
+"""Addresses of the busiest lines that are looked at, and those asked for at once."""
+STACK, STACK_BYTES = "task stack", 16 << 10
+"""As the x-ray calls it; THREAD_SIZE of x86-64, to which stacks are aligned."""
+VMALLOC, VMALLOC_END = 0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000
+"""Where stacks lie on x86-64 (CONFIG_VMAP_STACK; Documentation/x86/x86_64/mm.rst)."""
+IDENTIFY_S = 0.5
+IDENTIFIED_S = 5.0
+"""Between two questions, and for the answer to one. Usual: 0.2 s."""
 NO_TIME = "The microscope's times are not known, since the guest's clock was not calibrated."
 
 
@@ -79,14 +94,17 @@ class LaneScope:
         self._arm, self._sink, self._wish, self._kind = arm, sink, wish, kind
         self._functions, self._timing, self._keep = functions, timing, keep
         self._client: ScopeClient | None = None
-        self._ready, self._found = asyncio.Event(), asyncio.Event()
+        self._ready, self._found, self._identified = (asyncio.Event() for _ in range(3))
         self._object: tuple[int, int] | None = None
+        self._fields: tuple[tuple[int, str], ...] = ()
         self._aimed = False
         self._samples: list[Sample] = []
         self._logs: list[Log] = []
         self._given = 0
         self._seq = {"counts": 0, "accesses": 0}
         self._told_at = 0.0
+        self.names: dict[int, str] = {}
+        """What lies at an address, as far as it was asked for."""
         self.last: Cells | None = None
         """The counts after the workload's end."""
         self.state = LensState(lens="microscope")
@@ -125,6 +143,41 @@ class LaneScope:
             except DuetError as error:
                 self.on_scope_fault(error.sentence, error.remedy)
 
+    async def identify(self, ask: Callable[[str], None]) -> None:
+        """Name what lies on the busiest lines, again and again, while it is there.
+
+        Args:
+            ask: makes the x-ray identify addresses: hexadecimal, with commas.
+        """
+        assert self._client is not None
+        while self.state.state == "on":
+            try:
+                found = busiest(await self._client.snapshot(), CANDIDATES)
+            except DuetError as error:
+                self.on_scope_fault(error.sentence, error.remedy)
+                return
+            new = self._unnamed(found)
+            if new:
+                self._identified.clear()
+                ask(",".join(f"{address:x}" for address in new))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(IDENTIFIED_S):
+                        await self._identified.wait()
+            await asyncio.sleep(IDENTIFY_S)
+
+    def _unnamed(self, found: list[int]) -> list[int]:
+        """Those that have no name yet; of a stack, which is one thing, one address."""
+        stacks = {a // STACK_BYTES for a, words in self.names.items() if words.startswith(STACK)}
+        new: list[int] = []
+        for address in found:
+            block = address // STACK_BYTES
+            if address in self.names or block in stacks:
+                continue
+            if VMALLOC <= address < VMALLOC_END:
+                stacks.add(block)
+            new.append(address)
+        return new[:IDENTIFIED]
+
     async def _aim(self) -> None:
         assert self._client is not None
         if self._wish is None:
@@ -146,11 +199,20 @@ class LaneScope:
 
     def seen(self, raw: dict[str, Any]) -> None:
         """A sample of the x-ray, before it has a guest time."""
+        if raw["probe"] == IDENTIFY:
+            shorts = struct.unpack(f"<{raw['n']}d", raw["columns"]["address"])
+            told = zip(map(long_address, shorts), raw["texts"], strict=True)
+            self.names |= {address: words for address, words in told if words}
+            self._identified.set()
         if self._wish is None or raw["probe"] != self._wish.probe or not self._ready.is_set():
             return
         facts = raw["facts"]
         if self._object is None and facts.get("found") and facts.get("address48"):
             self._object = long_address(facts["address48"]), int(facts["size"])
+            offsets = struct.unpack(f"<{raw['n']}i", raw["columns"]["offset"])
+            nested = raw["columns"]["nested"]
+            fields = zip(offsets, raw["texts"], nested, strict=True)
+            self._fields = tuple((at, name) for at, name, part in fields if not part)
             self._found.set()
 
     # what the plugin tells (see lenses.scope.client.ScopeHearer)
@@ -250,6 +312,12 @@ class LaneScope:
         self.advance(final=True)
         if self.state.state != "off" and self._client is not None:
             self._tell()
+
+    def result(self) -> ScopeResult | None:
+        """The exact counts; None if there are none."""
+        if self.last is None:
+            return None
+        return ScopeResult(self.last, self.names, self._object, self._fields)
 
     def gone(self) -> None:
         """The guest is gone in the middle of a run."""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet microscope`: every load and store of chosen kernel functions, by line, field, function."""
+
+from __future__ import annotations
+
+import asyncio
+
+from duet.api.sources import house_sources
+from duet.cli.microscope_table import told, write_table
+from duet.cli.output import emit, split_names
+from duet.cli.quiet import Quiet
+from duet.cli.request import Request, read_request
+from duet.errors import InfraError, InputError
+from duet.guests import Clock
+from duet.kernels import KernelSettings
+from duet.lessons.load import load
+from duet.session import Lanes, RunSession, RunSpec, ScopeResult, ScopeWish
+
+Given = tuple[str, str, str, list[str]]
+"""Lesson, arm, workload, settings."""
+
+
+def microscope(given: Given, functions: str, operation: str, top: int, as_json: bool) -> int:
+    """See `duet microscope --help`."""
+    request, wish = read_wish(given, functions, operation)
+    scope, lines = asyncio.run(look(request, wish))
+    tree = told(request, wish, scope, top)
+    if as_json:
+        emit(tree)
+    else:
+        write_table(tree, lines)
+    return 0
+
+
+def read_wish(given: Given, functions: str, operation: str) -> tuple[Request, ScopeWish]:
+    """Which run, and what is looked at in it.
+
+    Raises:
+        InputError: the lesson names no functions, and none were given.
+    """
+    lesson, arm, workload, settings = given
+    whole = load(lesson).lesson
+    own = whole.microscope
+    names = split_names(functions)
+    if own is None and not names:
+        raise InputError(
+            f"lesson {lesson} names no functions for the microscope.",
+            remedy="Name some: --functions shrink_slab,super_cache_count.",
+        )
+    arms = [one.name for one in whole.arms]
+    arm = arm or ("stock" if "stock" in arms else arms[0])
+    chosen = workload or (own.workloads[0] if own else "")
+    request = read_request(lesson, arm, chosen, str(Clock.WALL), settings)
+    aim = own if own and request.workload in own.workloads else None
+    if not names:
+        assert own is not None
+        return request, ScopeWish(own.functions, own.operation, aim, identify=True)
+    # The one whose calls are operations is looked at in any case.
+    op = operation or (own.operation if own and own.operation in names else "")
+    return request, ScopeWish(tuple(dict.fromkeys((*names, *([op] if op else ())))), op, aim, True)
+
+
+async def look(request: Request, wish: ScopeWish) -> tuple[ScopeResult, list[str]]:
+    """Run the workload once and count; its lines come with the counts.
+
+    Raises:
+        DuetError: the lane failed, or the microscope saw nothing.
+    """
+    (arm,) = request.arms
+    sources = await house_sources(request.folder, request.arms, KernelSettings.default())
+    ears = Quiet()
+    spec = RunSpec(
+        run_id="microscope",
+        folder=request.folder,
+        arms=request.arms,
+        workload=request.workload,
+        params=request.params,
+        clock=request.clock,
+        probes=frozenset(),
+        microscope=wish,
+    )
+    async with Lanes() as lanes:
+        result = (await RunSession(lanes, spec, sources, ears).execute()).lanes[arm]
+    if result.error is not None:
+        raise result.error
+    if result.scope is None:
+        raise InfraError(
+            result.scope_fault or "the microscope told nothing.",
+            remedy="Run it again; if it stays so, look at ./duet doctor.",
+        )
+    return result.scope, [line.text for line in result.lines]

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cells of the microscope as a table of lines, like that of `perf c2c report`. Pure but for print.
+
+A line of the watched object is named by the object's fields; any other by what the x-ray found.
+Lines that several vCPUs touched and one wrote come first: only those can travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import compress
+from operator import not_
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duet.cli.request import Request
+from duet.session import ScopeResult, ScopeWish
+from duet.session.accesses import LINE
+from duet.session.lane_scope import STACK, STACK_BYTES, VMALLOC, VMALLOC_END
+
+CLASSES = ("reads", "writes", "rmws")
+PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}
+DIGITS = 6
+USER_END = 1 << 47
+UNNAMED = "unnamed, vmalloc area (a stack, as a rule)"
+
+Tree = dict[str, object]
+
+
+def told(request: Request, wish: ScopeWish, scope: ScopeResult, top: int) -> Tree:
+    """The documented keys."""
+    cells = scope.cells
+    ops = cells.ops_touching if wish.aim else cells.ops_ended
+    lines = [
+        _line(address, own, scope, wish.functions, ops) for address, own in _by_line(cells.cells)
+    ]
+    # A stack is one, whichever of its bytes the x-ray was asked about.
+    known = {a // STACK_BYTES for a, words in scope.names.items() if words.startswith(STACK)}
+    is_stack = [int(str(line["line"]), 16) // STACK_BYTES in known for line in lines]
+    stacks = list(compress(lines, is_stack))
+    shown = sorted(compress(lines, map(not_, is_stack)), key=_rank)
+    return {
+        "lesson": request.folder.slug,
+        "arm": request.arms[0],
+        "workload": request.workload,
+        "clock": str(request.clock),
+        "params": request.params,
+        "evidence": "counted",
+        "functions": list(wish.functions),
+        "operation": wish.operation or None,
+        "object": wish.aim.object if wish.aim else None,
+        "ops": ops,
+        "ops_begun": cells.ops_begun,
+        "ops_broken": cells.ops_broken,
+        "accesses": cells.accesses,
+        "untold": cells.untold,
+        "all_lines": len(lines),
+        "stack_lines": len(stacks),
+        "stack_accesses": sum(int(str(line["accesses"])) for line in stacks),
+        "lines": shown[:top],
+    }
+
+
+def _by_line(cells: NDArray[np.void]) -> Iterable[tuple[int, NDArray[np.void]]]:
+    order = np.argsort(cells["address"], kind="stable")
+    ordered = cells[order]
+    lines, starts = np.unique(ordered["address"] // LINE, return_index=True)
+    for line, part in zip(lines.tolist(), np.split(ordered, starts[1:]), strict=True):
+        yield line * LINE, part
+
+
+def _line(
+    address: int,
+    cells: NDArray[np.void],
+    scope: ScopeResult,
+    functions: tuple[str, ...],
+    ops: int,
+) -> Tree:
+    cpus = int(np.bitwise_or.reduce(cells["cpus"]))
+    inside = cells[cells["inside"] != 0] if ops else cells
+    fields = _grouped(inside, lambda cell: scope.name_of(int(cell["address"])), ops)
+    return {
+        "line": f"{address:#x}",
+        "field": _busiest(fields) or _nearest(cells, scope),
+        "fields": fields,
+        "vcpus": cpus.bit_count(),
+        "shared": cpus.bit_count() > 1 and bool((cells["writes"] + cells["rmws"]).any()),
+        "accesses": int(sum(cells[name].sum() for name in CLASSES)),
+        **{name: int(cells[name].sum()) for name in CLASSES},
+        **_per_op(inside, ops),
+        "by_function": _grouped(inside, lambda cell: functions[int(cell["function"])], ops),
+    }
+
+
+def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
+    """A name of any of its bytes; else what can be said of the address."""
+    found = [name for a in cells["address"].tolist() if (name := scope.name_of(a))]
+    if found:
+        return found[0]
+    first = int(cells["address"][0])
+    if first < USER_END:
+        return "user memory"
+    return UNNAMED if VMALLOC <= first < VMALLOC_END else ""
+
+
+def _busiest(fields: Mapping[str, Tree]) -> str:
+    """What is written most names the line; where nothing is, what is read most."""
+
+    def weight(name: str) -> tuple[float, ...]:
+        tree = fields[name]
+        return tuple(float(str(tree[k])) for k in ("rmws", "writes", "reads"))
+
+    named = [name for name in fields if name]
+    return max(named, key=weight) if named else ""
+
+
+def _grouped(cells: NDArray[np.void], key: object, ops: int) -> dict[str, Tree]:
+    assert callable(key)
+    groups: dict[str, list[int]] = {}
+    for place, cell in enumerate(cells):
+        groups.setdefault(key(cell), []).append(place)
+    return {
+        name: {
+            **{kind: int(cells[places][kind].sum()) for kind in CLASSES},
+            **_per_op(cells[places], ops),
+        }
+        for name, places in groups.items()
+    }
+
+
+def _per_op(cells: NDArray[np.void], ops: int) -> Tree:
+    return {
+        per: round(float(cells[name].sum()) / ops, DIGITS) if ops else None
+        for name, per in PER_OP.items()
+    }
+
+
+def _rank(line: Tree) -> tuple[float, ...]:
+    """Shared ones first, by writes. A stack whose task has moved looks shared, and is not."""
+    writes = int(str(line["writes"])) + int(str(line["rmws"]))
+    shared = line["shared"] and line["field"] != UNNAMED
+    return (0.0 if shared else 1.0, -writes, -int(str(line["accesses"])))
+
+
+def write_table(tree: Tree, lines: list[str]) -> None:
+    """For people: a row a line, and below it the functions."""
+    per = f" per {tree['operation']}()" if tree["operation"] else ""
+    print(f"{tree['lesson']}, {tree['arm']}: loads and stores, counted{per}")
+    print(f"{tree['ops']:,} operations, {tree['ops_broken']} more broken off")
+    print(
+        f"{tree['accesses']:,} accesses to {tree['all_lines']:,} lines, "
+        f"{tree['stack_lines']} of them stacks, with {tree['stack_accesses']:,}"
+    )
+    print(f"\n{'line':>18} vCPUs  {'reads':>9} {'writes':>9} {'rmw':>9}  what lies there")
+    for line in _list(tree["lines"]):
+        remark = "" if line["shared"] else "  (not shared)"
+        head = f"{line['line']:>18} {line['vcpus']:>5}"
+        print(f"{head}  {_row(line)}  {line['field'] or '?'}{remark}")
+        for name, own in line["by_function"].items():
+            print(f"{'':>24}  {_row(own)}    by {name}")
+    if lines:
+        print(f"\n{lines[-1]}")
+
+
+def _row(tree: Mapping[str, object]) -> str:
+    keys = PER_OP.values() if tree["reads_per_op"] is not None else CLASSES
+    return " ".join(f"{float(str(tree[key])):>9.6g}" for key in keys)
+
+
+def _list(value: object) -> list[dict[str, dict[str, Tree]]]:
+    assert isinstance(value, list)
+    return value

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What lies at some addresses, in words (see lenses.identity).
+
+`of` is hexadecimal addresses with commas, at most 512. Rows are these: address f8 (its low 48
+bits). Texts: what lies there, "" where nobody knows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duet.errors import InputError
+from duet.lenses.identity import Identifier
+from duet.lenses.kernel import Kernel
+from duet.lenses.memory import Memory
+from duet.lenses.reading import Reading
+
+TITLE = "what lies at an address"
+MOST = 512
+
+
+class Probe:
+    """Addresses are given once."""
+
+    def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
+        try:
+            self._addresses = [int(word, 16) for word in of.split(",") if word]
+        except ValueError:
+            self._addresses = []
+        if not 0 < len(self._addresses) <= MOST:
+            raise InputError(
+                f"identify wants 1 to {MOST} hexadecimal addresses with commas, "
+                f"but '{of:.40}' came.",
+                remedy="Give them with --of, e.g. --of ffff888003a1c058.",
+            )
+        self._identifier = Identifier(kernel, memory)
+
+    def sample(self) -> Reading:
+        """See Probe.sample()."""
+        low = (1 << 48) - 1
+        self._identifier.begin()
+        return Reading(
+            n=len(self._addresses),
+            columns={"address": np.array([a & low for a in self._addresses], "<f8")},
+            facts={},
+            texts=tuple(self._identifier.words(address) for address in self._addresses),
+        )

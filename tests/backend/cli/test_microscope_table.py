@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The microscope's table: lines that travel come first, and are named by what is written there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from duet.cli.entry import main
+from duet.cli.microscope import read_wish
+from duet.cli.microscope_table import UNNAMED, told, write_table
+from duet.errors import InputError
+from duet.lenses.scope.wire import CELL, Cells
+from duet.session import ScopeResult
+
+LESSON = "05-cacheline-pingpong"
+DENTRY = 0xFFFF_8880_0123_4580
+STACK = 0xFFFF_C900_0036_7C40
+OTHER_STACK = 0xFFFF_C900_0099_0000
+KNOWN = ((0, "d_flags"), (56, "d_iname"), (88, "d_lockref"), (96, "d_op"))
+
+
+def cell(at: int, function: int, cpus: int, inside: int = 1, **counts: int) -> tuple[Any, ...]:
+    named = [counts.get(name, 0) for name in ("reads", "writes", "rmws")]
+    return (at, function, inside, 8, cpus, *named)
+
+
+def result() -> ScopeResult:
+    rows = [
+        cell(DENTRY + 72, 7, 3, reads=20),
+        cell(DENTRY + 88, 19, 3, reads=10, rmws=12),
+        cell(DENTRY + 88, 20, 3, inside=0, rmws=1),
+        cell(DENTRY, 7, 3, reads=100),
+        cell(STACK, 0, 3, reads=5, writes=900),
+        cell(STACK + 8, 0, 3, writes=1),
+        cell(OTHER_STACK, 0, 3, writes=800),
+        cell(0x5F0040, 0, 1, reads=3),
+    ]
+    cells = np.array(rows, CELL)
+    counts = Cells(0, 0, 0, 0, 1851, 0, 11, 11, 10, 0, True, True, cells, cells[:0])
+    names = {STACK: "task stack: 39 (statstorm-0)"}
+    return ScopeResult(counts, names, (DENTRY, 192), KNOWN)
+
+
+def tree(top: int = 9) -> dict[str, Any]:
+    request, wish = read_wish((LESSON, "", "", []), "", "")
+    return told(request, wish, result(), top)
+
+
+def test_the_line_that_is_shared_and_written_comes_first() -> None:
+    lines = tree()["lines"]
+    first = lines[0]
+    assert (first["line"], first["field"]) == (f"{DENTRY + 64:#x}", "d_lockref")
+    assert (first["shared"], first["vcpus"]) == (True, 2)
+    per_op = [first[name] for name in ("reads_per_op", "writes_per_op", "rmw_per_op")]
+    assert per_op == [3.0, 0.0, 1.2], "an operation is one that touched the object"
+    assert first["rmws"] == 13
+    assert first["by_function"]["__d_lookup_rcu"]["reads_per_op"] == 2
+    assert first["by_function"]["lockref_get_not_dead"]["rmw_per_op"] == 1.2
+    assert first["fields"]["d_iname"] == {
+        **{"reads": 20, "writes": 0, "rmws": 0},
+        **{"reads_per_op": 2, "writes_per_op": 0, "rmw_per_op": 0},
+    }
+
+
+def test_stacks_are_counted_and_not_listed_and_what_may_be_one_comes_late() -> None:
+    whole = tree()
+    assert (whole["stack_lines"], whole["stack_accesses"], whole["all_lines"]) == (1, 906, 5)
+    fields = [line["field"] for line in whole["lines"]]
+    assert fields == ["d_lockref", UNNAMED, "d_flags", "user memory"]
+
+
+def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    write_table(tree(top=1), ["statstorm: done"])
+    text = capsys.readouterr().out
+    assert "10 operations" in text
+    assert "per vfs_statx()" in text
+    (line,) = [line for line in text.splitlines() if "d_lockref" in line]
+    assert line.split()[:5] == [f"{DENTRY + 64:#x}", "2", "3", "0", "1.2"]
+    assert text.endswith("statstorm: done\n")
+
+
+def test_functions_may_be_chosen_and_the_operation_is_looked_at_too() -> None:
+    _, wish = read_wish((LESSON, "moved", "exact", []), "dput,dput", "vfs_statx")
+    assert (wish.functions, wish.operation, wish.aim) == (("dput", "vfs_statx"), "vfs_statx", None)
+    request, wish = read_wish((LESSON, "", "", []), "", "")
+    assert (request.arms, request.workload) == (("stock",), "watched")
+    assert wish.aim is not None
+
+
+def test_a_lesson_without_functions_asks_for_them() -> None:
+    with pytest.raises(InputError, match="names no functions for the microscope"):
+        read_wish(("01-shrinker-bitmaps", "", "", []), "", "")
+
+
+def test_an_unknown_arm_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["microscope", LESSON, "--arm", "none", "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert "none" in error["sentence"]
