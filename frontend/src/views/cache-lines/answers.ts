@@ -17,9 +17,9 @@ import { intervalMark } from './lock-marks.ts';
 import { accessKinds } from './marks.ts';
 import { transfersPerStat } from './model.ts';
 import { accessAt, happening, laneNow } from './now.ts';
-import { predictedPerSecond } from './predicted.ts';
+import { predictedRatio } from './predicted.ts';
 import { settingsOf } from './settings.ts';
-import { soFar } from './so-far.ts';
+import { perStatWords, soFar } from './so-far.ts';
 
 type Reading = { readonly value: number; readonly words: string } | null;
 
@@ -52,9 +52,8 @@ export const answers: Readonly<Record<string, Answerer>> = {
   }),
   predicted_ratio: answer(([one, other], index, lesson) => {
     const settings = { ...settingsOf(index.params, lesson), cpus: mailCpus };
-    const rates = [one!, other!].map((lane) => predictedPerSecond(lane, settings));
-    if (rates[0] == null || rates[1] == null) return null;
-    const value = rates[0] / rates[1];
+    const value = predictedRatio(other, one, settings);
+    if (value === null) return null;
     const words = `The model predicts ${formatFigure(value)} times as many on ${armTitle(lesson, one!)} with ${mailCpus} CPUs.`;
     return { value, words };
   }),
@@ -100,14 +99,14 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
     const totals = totalsOf(lane);
     if (totals === null || told.model === null) return [lane.arm, []];
     const { reads, writes, rmws } = totals.lock;
-    const { transfers, ops } = soFar(told);
+    const sums = soFar(told);
     return [
       lane.arm,
       [
         ...[reads, writes, rmws, totals.nameReads].map(formatFigure),
         formatCount(totals.stats),
-        formatCount(ops),
-        ops === 0 ? '–' : formatFigure(transfers / ops),
+        formatFigure(sums.ops),
+        perStatWords(sums),
         formatFigure(transfersPerStat(told.model)),
       ],
     ];

@@ -14,7 +14,7 @@ import { type Easel, write } from './easel.ts';
 import type { LinesLayout } from './layout.ts';
 import { placesOf } from './marks.ts';
 import { laneNow } from './now.ts';
-import { soFar } from './so-far.ts';
+import { perStatWords, soFar, statWords } from './so-far.ts';
 
 export function drawLines(
   pen: Pen,
@@ -83,8 +83,8 @@ function headline(easel: Easel): void {
   const text = Math.round(fontSize * 1.35);
   let x = laid.left;
   const y = laid.headlineY + big;
-  const { transfers, ops } = soFar(told);
-  const figure = ops === 0 ? '–' : formatFigure(transfers / ops);
+  const sums = soFar(told);
+  const figure = perStatWords(sums);
   const wide = write(easel, figure, x, y, { size: big, weight: 700, colour: theme.ink });
   // Dashed: the figure is modelled.
   pen.strokeStyle = theme.wait;
@@ -97,7 +97,7 @@ function headline(easel: Easel): void {
   pen.setLineDash([]);
   x += wide + 7;
   x += write(easel, 'transfers per stat', x, y, { weight: 600, colour: theme.ink });
-  const basis = ` so far (${formatCount(transfers)} in ${formatCount(ops)}), modelled`;
+  const basis = ` so far (${formatCount(sums.transfers)} in ${statWords(sums.ops)}), modelled`;
   x += write(easel, basis, x, y);
   const totals = totalsOf(told.lane);
   if (totals === null) return;

@@ -67,7 +67,7 @@ export function layoutLines(input: LayoutInput): LinesLayout {
   const n = Math.max(1, arms.length);
   const wide = (size.width - between * (n - 1)) / n;
   const lines = Math.max(1, input.lines);
-  const gutter = Math.round(fontSize * 3.6);
+  const gutter = Math.round(fontSize * 4.3);
   const perRow = rowBytes(wide - gutter, fontSize);
   const cell = Math.max(2, Math.min(mostCell, Math.floor((wide - gutter - 2) / perRow)));
   const text = Math.round(fontSize * 1.35);

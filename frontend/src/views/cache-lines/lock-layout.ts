@@ -32,13 +32,13 @@ export function layoutLock(
   const gutter = Math.round(fontSize * 5.2);
   const each = size.height / n;
   const width = Math.max(80, size.width - gutter - 10);
-  const room = Math.max(100, each - headerHeight - text * 6 - 26);
+  const room = Math.max(100, each - headerHeight - text * 7 - 26);
   const lanes = arms.map((arm, i): LockLane => {
     const top = Math.round(i * each);
     const headlineY = top + headerHeight + 2;
     const share = {
       x: gutter,
-      y: headlineY + text * 3 + 4,
+      y: headlineY + text * 4 + 4,
       w: width,
       h: Math.round(Math.min(320, room * 0.6)),
     };

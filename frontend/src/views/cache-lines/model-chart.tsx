@@ -83,8 +83,9 @@ export function ModelChart({ prediction, theme, title, at }: Props) {
             {...label}
             fill={theme.ink}
             stroke="none"
-            x={x(cpus) + 8}
-            y={y(perSecond) + (i === 0 ? 14 : -5)}
+            x={x(cpus) - 9}
+            y={y(perSecond) + (i === 0 ? 17 : -3)}
+            textAnchor="end"
           >
             {`mail ${(perSecond / 1e6).toFixed(2)}M`}
           </text>

@@ -15,7 +15,9 @@ import { usePrediction } from './use-prediction.ts';
 const curvePoints = 11;
 
 export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
-  const [owning, setOwning] = useState(false);
+  const knob = settingsOf(runIndex.params, lesson).owning;
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const owning = chosen ?? knob;
   const { settings, prediction, complaint } = usePrediction(runIndex, lesson, owning);
   const title = (arm: string) => lesson.arms.find((one) => one.name === arm)?.title ?? arm;
   const { cpus } = settingsOf(runIndex.params, lesson);
@@ -40,8 +42,8 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
         measured, on {mailRates.cpus} CPUs. No number here was fitted to them.
       </p>
       <label className="small">
-        <input type="checkbox" checked={owning} onChange={(e) => setOwning(e.target.checked)} />{' '}
-        what if a load before a cmpxchg asked for ownership at once
+        <input type="checkbox" checked={owning} onChange={(e) => setChosen(e.target.checked)} /> a
+        load that leads to a compare-and-swap asks to own the line at once
       </label>
       {found && <SensitivityTable found={found} />}
       <CurveTable prediction={prediction} title={title} />
@@ -66,7 +68,7 @@ function progressWords({ curves }: Prediction): string {
 function ratioWords(found: Sensitivity | null): string {
   if (found === null) return '';
   const mail = mailRates.movedPerS / mailRates.stockPerS;
-  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.ratio)} times as many stats; the mail measured ${formatFigure(mail)}.`;
+  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.ratio)} times as many stats, and ${formatFigure(found.owning)} times if loads that lead to a compare-and-swap ask to own the line; the mail measured ${formatFigure(mail)}.`;
 }
 
 const words: Readonly<Record<ModelNumber, string>> = {

@@ -4,7 +4,7 @@
 import { interleave } from '../../derive/coherence/interleave.ts';
 import { endsOperation } from '../../derive/coherence/merge.ts';
 import { simulate, type Trace } from '../../derive/coherence/simulate.ts';
-import { spreadOver } from '../../derive/coherence/streams.ts';
+import { owningLoads, spreadOver } from '../../derive/coherence/streams.ts';
 import { readTransfer, upgrade, writeTransfer } from '../../derive/coherence/types.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { isNameRead, type Struct, structOf } from './fields.ts';
@@ -64,11 +64,12 @@ function make(
 ): Modelled {
   const { streams, source } = counted;
   const ops = opsEach(counted, settings.cpus, streams.length);
-  const spread = spreadOver(streams, settings.cpus, ops);
+  const asked = settings.owning ? streams.map(owningLoads) : streams;
+  const spread = spreadOver(asked, settings.cpus, ops);
   const sources = streams.map((stream, i) => repeatedSource(stream, source[i]!, ops));
   const log = interleave(spread, settings, settings.seed);
   const trace = simulate(log, settings.protocol);
-  const { length, cpu, index, kind } = log;
+  const { length, cpu, index } = log;
   const point = new Uint32Array(length);
   const op = new Uint32Array(length);
   const sums: Sums = {
@@ -83,7 +84,8 @@ function make(
     op[k] = spread[c]!.op[i]!;
     const event = trace.event[k]!;
     const moves = event === readTransfer || event === writeTransfer;
-    const name = moves && isNameRead(struct, lane.points.a[point[k]!]!, kind[k] !== 0);
+    const name =
+      moves && isNameRead(struct, lane.points.a[point[k]!]!, lane.points.c[point[k]!] !== 0);
     add(sums.ops, k, endsOperation(spread[c]!, i));
     add(sums.transfers, k, moves);
     add(sums.forName, k, name);

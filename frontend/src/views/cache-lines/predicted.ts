@@ -2,6 +2,7 @@
 /** Stats a second that the model predicts, for one number of CPUs: for sentences and answers. The curve has its worker. */
 
 import { pointAt } from '../../derive/coherence/curve.ts';
+import { owningLoads } from '../../derive/coherence/streams.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { type ModelSettings, settingsKey } from './settings.ts';
 import { type Counted, countedOf } from './streams.ts';
@@ -17,9 +18,24 @@ export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): nu
   const key = settingsKey(timed);
   let value = all.get(key);
   if (value === undefined) {
-    value =
-      counted.ops === 0 ? null : pointAt(counted.streams, timed, settings.cpus).opsPerS.median;
+    value = counted.ops === 0 ? null : rate(counted, timed);
     all.set(key, value);
   }
   return value;
+}
+
+function rate({ streams }: Counted, settings: ModelSettings): number {
+  const asked = settings.owning ? streams.map(owningLoads) : streams;
+  return pointAt(asked, settings, settings.cpus).opsPerS.median;
+}
+
+/** How many times as many stats a second the last lane does; null while that is not known. */
+export function predictedRatio(
+  before: LaneIndex | undefined,
+  after: LaneIndex | undefined,
+  settings: ModelSettings,
+): number | null {
+  if (before === undefined || after === undefined || before === after) return null;
+  const [one, other] = [before, after].map((lane) => predictedPerSecond(lane, settings));
+  return one == null || other == null ? null : other / one;
 }

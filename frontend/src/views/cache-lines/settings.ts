@@ -9,6 +9,8 @@ import type { Lesson } from '../../protocol/lesson.ts';
 export interface ModelSettings extends Settings {
   readonly cpus: number;
   readonly seed: number;
+  /** A load that leads to a read-modify-write asks for the line to own at once; see owningLoads(). */
+  readonly owning: boolean;
 }
 
 const protocols: readonly Protocol[] = ['MESI', 'MSI'];
@@ -23,6 +25,7 @@ const usual = {
   model_cpus: 2,
   protocol: 0,
   schedule: 0,
+  owning: 0,
   // A hit takes little more than a nanosecond, and knobs are whole numbers.
   hit_ps: latencies.hitNs * 1000,
   transfer_ns: latencies.transferNs,
@@ -49,6 +52,7 @@ export function settingsOf(
     jitter,
     handover,
     seed: pictureSeed,
+    owning: of('owning') === 1,
   };
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Sums of a lane up to the moment. */
 
+import { formatFigure } from '../../base/units.ts';
 import type { LaneNow } from './now.ts';
 
 export interface SoFar {
   readonly transfers: number;
+  /** Stats, those that are not over by their part: with many CPUs most are under way. */
   readonly ops: number;
   readonly forName: number;
   readonly upgrades: number;
@@ -12,11 +14,22 @@ export interface SoFar {
 
 export function soFar({ model, done }: Pick<LaneNow, 'model' | 'done'>): SoFar {
   if (model === null) return { transfers: 0, ops: 0, forName: 0, upgrades: 0 };
-  const { transfers, ops, forName, upgrades } = model.sums;
+  const { transfers, forName, upgrades } = model.sums;
   return {
     transfers: transfers[done]!,
-    ops: ops[done]!,
+    ops: done / Math.max(1, model.counted.perOp),
     forName: forName[done]!,
     upgrades: upgrades[done]!,
   };
+}
+
+/** Transfers of each stat so far; a dash before there is half a stat. */
+export function perStatWords({ transfers, ops }: Pick<SoFar, 'transfers' | 'ops'>): string {
+  return ops < 0.5 ? '–' : formatFigure(transfers / ops);
+}
+
+/** "4 stats", "1 stat", "14.3 stats". */
+export function statWords(ops: number): string {
+  const words = formatFigure(ops < 100 ? Math.round(ops * 10) / 10 : ops);
+  return `${words} ${words === '1' ? 'stat' : 'stats'}`;
 }

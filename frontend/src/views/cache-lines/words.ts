@@ -12,8 +12,8 @@ import { fieldWords, lineBytes } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 import { stepWords } from './marks.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
-import { predictedPerSecond } from './predicted.ts';
-import { soFar } from './so-far.ts';
+import { predictedPerSecond, predictedRatio } from './predicted.ts';
+import { perStatWords, soFar, statWords } from './so-far.ts';
 
 interface Told {
   readonly told: readonly LaneNow[];
@@ -77,10 +77,10 @@ const sharedLine = sentence(({ told }) => {
   const now = access === null || happening(access) === 'hit' ? '' : `${stepWords(one, access)} `;
   const totals = totalsOf(one.lane);
   const words = totals === null ? '' : nameWords(totals.nameReads, one);
-  if (ops === 0) return `${now}${words}`.trim();
+  if (ops < 0.5) return `${words}${now}`.trim();
   const each = formatFigure(transfers / ops);
   const name = forName === 0 ? 'none' : formatCount(forName);
-  return `${words}${now}In ${plural(ops, 'stat')} ${plural(transfers, 'transfer')}, ${each} each, ${name} of them to read the name; modelled.`;
+  return `${words}${now}So far ${plural(transfers, 'transfer')} in ${statWords(ops)}, ${each} each, ${name} of them to read the name; modelled.`;
 });
 
 function nameWords(reads: number, { struct }: LaneNow): string {
@@ -96,7 +96,7 @@ function nameWords(reads: number, { struct }: LaneNow): string {
 const compared = sentence(({ told, lesson }) => {
   const parts = told.map((one) => {
     const { transfers, ops, forName } = soFar(one);
-    const each = ops === 0 ? 'none yet' : `${formatFigure(transfers / ops)} transfers a stat`;
+    const each = ops < 0.5 ? 'none yet' : `${formatFigure(transfers / ops)} transfers a stat`;
     const name = forName === 0 ? 'none' : formatCount(forName);
     return `${title(lesson, one)} ${each}, ${name} of ${formatCount(transfers)} to read the name`;
   });
@@ -112,21 +112,20 @@ const compared = sentence(({ told, lesson }) => {
 const many = sentence(({ told, lesson }) => {
   const cpus = told[0]!.model!.settings.cpus;
   const parts = told.map((one) => {
-    const { transfers, ops } = soFar(one);
-    const each = ops === 0 ? 'none yet' : formatFigure(transfers / ops);
-    return `${each} on ${title(lesson, one)}`;
+    return `${perStatWords(soFar(one))} on ${title(lesson, one)}`;
   });
-  return `${plural(cpus, 'CPU')}, transfers a stat: ${list(parts)}.${ratioWords(told, lesson)} All modelled.`;
+  return `${plural(cpus, 'CPU')}, transfers a stat: ${list(parts)}; modelled.${ratioWords(told, lesson)}`;
 });
 
 function ratioWords(told: readonly LaneNow[], lesson: Lesson): string {
-  const rates = told.map((one) => predictedPerSecond(one.lane, one.model!.settings));
-  const [before, after] = [rates[0], rates.at(-1)];
-  if (told.length < 2 || before == null || after == null) return '';
+  const [before, after] = [told[0]!, told.at(-1)!];
+  const { settings } = before.model!;
+  const of = (owning: boolean) => predictedRatio(before.lane, after.lane, { ...settings, owning });
+  const [plain, owning] = [of(false), of(true)];
+  if (plain === null || owning === null) return '';
   const mail = mailRatio(lesson);
-  const ratio = formatFigure(after / before);
-  const beside = mail === null ? '' : `; the mail measured ${formatFigure(mail)} on 20 CPUs`;
-  return ` Predicted: ${capital(title(lesson, told.at(-1)!))} does ${ratio} times the stats of ${title(lesson, told[0]!)}${beside}.`;
+  const beside = mail === null ? '' : `; the mail measured ${formatFigure(mail)} on 20`;
+  return ` Predicted rate of ${title(lesson, after)}, in times of ${title(lesson, before)}: ${formatFigure(plain)}, or ${formatFigure(owning)} if a load before a compare-and-swap asks to own the line${beside}.`;
 }
 
 /** "5038006 to 7842883 ops/s": the mail's own figures, out of the lesson's seeds. */
@@ -214,6 +213,6 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
       struct === null
         ? ''
         : ` The name begins at byte ${struct.compared[0]}, the count at ${struct.countAt}, in line ${struct.lockLine} of ${struct.lines} lines of ${lineBytes} bytes.`;
-    return `${name}: ${formatCount(told.done)} of ${formatCount(trace.log.length)} accesses, ${plural(ops, 'stat')} over, ${plural(transfers, 'transfer')} among ${plural(settings.cpus, 'CPU')} (${settings.protocol}, modelled).${where}`;
+    return `${name}: ${formatCount(told.done)} of ${formatCount(trace.log.length)} accesses, ${statWords(ops)}, ${plural(transfers, 'transfer')} among ${plural(settings.cpus, 'CPU')} (${settings.protocol}, modelled).${where}`;
   });
 }

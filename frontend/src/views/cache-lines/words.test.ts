@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Sentences, counts, answers, moments: read off samples, points and the model, for the moment. */
+
+import { expect, test } from 'vitest';
+import { lineLesson, lineRun, lockRun, stepFrame } from '../../../test/fixtures/cachelines.ts';
+import type { Frame, RunIndex } from '../../derive/types.ts';
+import { answers, counts, nearby } from './answers.ts';
+import { phasesOf } from './lock.ts';
+import { moments } from './moments.ts';
+import { phaseRows } from './path-panel.tsx';
+import { sentences, summary } from './words.ts';
+
+const run = lineRun({ letters: 24, stats: 30 });
+const say = (name: string, index: RunIndex, frame: Frame) =>
+  sentences[name]!(index, frame, lineLesson);
+
+test('one stat: reads, what it wrote, and what had to come', () => {
+  const alone = lineRun({ letters: 24, stats: 12 }, ['stock'], { model_cpus: 1 });
+  expect(say('one_stat', alone, stepFrame(0))).toMatch(/has none of the three lines yet/);
+  expect(say('one_stat', alone, stepFrame(21))).toBe(
+    'Stat 1: so far 19 reads, 2 read-modify-writes of d_lockref, counted; 2 lines had to come from memory, modelled.',
+  );
+  expect(say('one_stat', alone, stepFrame(42))).toBe(
+    'Stat 2: so far 19 reads, 2 read-modify-writes of d_lockref, counted; nothing had to come, modelled.',
+  );
+});
+
+test('the shared line: what the name has to do with it, with 24 letters and with 8', () => {
+  expect(say('shared_line', run, stepFrame(400))).toMatch(
+    /^24 letters: 2 reads of the name a stat fall on the line of the count, counted\. .*So far \d+ transfers in 19 stats, [\d.]+ each, \d+ of them to read the name; modelled\.$/,
+  );
+  const eight = lineRun({ letters: 8, stats: 30 });
+  expect(say('shared_line', eight, stepFrame(400))).toMatch(
+    /^8 letters: no read of the name falls .* none of them to read the name; modelled\.$/,
+  );
+});
+
+test('compared: both lanes over the same number of accesses', () => {
+  expect(say('compared', run, stepFrame(800))).toMatch(
+    /^So far: stock 6\.1 [\d.]+ transfers a stat, \d+ of \d+ to read the name and d_lockref moved .* The count stands at byte 88 on stock 6\.1 and 136 on d_lockref moved\.$/,
+  );
+});
+
+test('many CPUs: the prediction stands beside the mail', () => {
+  const index = lineRun({ letters: 24, stats: 30 }, ['stock', 'moved'], { model_cpus: 20 });
+  const words = say('many', index, stepFrame(840));
+  expect(words).toMatch(/^20 CPUs, transfers a stat: [\d.]+ on stock 6\.1 and [\d.]+ on d_lockref/);
+  expect(words).toMatch(/the mail measured 1\.56 on 20\.$/);
+  expect(say('price', index, stepFrame(840))).toMatch(
+    /^With 20 CPUs somebody moves the count every/,
+  );
+});
+
+test('what is proved are counts', () => {
+  expect(say('proved', run, stepFrame(10))).toMatch(
+    /^Counted: stock 6\.1 21 accesses a stat, of the count's line \(line 1\) 4 reads and 2 read-modify-writes and d_lockref moved 21 .*\(line 2\) 2 reads and 2/,
+  );
+});
+
+test('a stuck lock, and one that recovers', () => {
+  expect(say('stuck', lockRun(), stepFrame(3e6))).toBe(
+    'Under the lock, d_lockref moved: alone 0 % (80,000 operations a second), during the listing 25 % (12,000 operations a second) and after it 100 % (40 operations a second).',
+  );
+  expect(say('stuck', lockRun(), stepFrame(5e5))).toMatch(
+    /alone 0 % \(80,000 operations a second\)\.$/,
+  );
+  expect(phaseRows(lockRun(false).lanes[0]!, lockRun()).map(({ slow }) => slow)).toEqual([
+    '0 %',
+    '25 %',
+    '0 %',
+  ]);
+  expect(phasesOf({ params: {}, workload: 'storm' })).toHaveLength(1);
+});
+
+test('counts say of each figure how it was obtained', () => {
+  const { heads, rows, evidence } = counts(run, stepFrame(420), lineLesson);
+  expect(evidence).toHaveLength(heads.length);
+  expect(
+    heads.filter((_, i) => evidence![i] === 'modelled').every((h) => /transfer|model/.test(h)),
+  ).toBe(true);
+  expect(rows.get('stock')!.slice(0, 6)).toEqual(['4', '0', '2', '2', '60', '20']);
+  expect(rows.get('moved')!.slice(0, 4)).toEqual(['2', '0', '2', '0']);
+  expect(Number(rows.get('stock')!.at(-1))).toBeGreaterThan(Number(rows.get('moved')!.at(-1)));
+  const lock = counts(lockRun(), stepFrame(3e6), lineLesson);
+  expect(lock.rows.get('moved')).toEqual(['89,000', '3,040', '3.3', '0']);
+});
+
+test('answers: words of the name, the ratio, the share after the listing', () => {
+  const ask = (metric: string, index: RunIndex, arms: [string, string], bounds: number[]) =>
+    answers[metric]!(
+      index,
+      { question: '', choices: ['a', 'b', 'c', 'd'], metric, unit: '', arms, bounds, params: {} },
+      lineLesson,
+    );
+  const words = [0.5, 1.5, 2.5];
+  expect(ask('name_reads', run, ['stock', 'stock'], words)).toMatchObject({ value: 2, choice: 2 });
+  const short = lineRun({ letters: 8, stats: 4 });
+  expect(ask('name_reads', short, ['stock', 'stock'], words)).toMatchObject({
+    value: 0,
+    choice: 0,
+  });
+  expect(ask('name_reads', lockRun(), ['moved', 'moved'], words)).toBeNull();
+  expect(ask('predicted_ratio', run, ['moved', 'stock'], [1])!.value).toBeGreaterThan(0.8);
+  expect(ask('slow_after', lockRun(), ['moved', 'moved'], [20, 80])).toMatchObject({
+    value: 100,
+    choice: 2,
+  });
+});
+
+test('moments: whole stats, past the cold begin, all phases', () => {
+  const scene = { moment: '', window_ms: 0, window_steps: 84, operation: 1 };
+  expect(moments['one_stat']!(run, scene)).toMatchObject({ start: 0, span: 43_000 });
+  expect(moments['warm']!(run, scene)).toMatchObject({ start: 84_000, span: 84_000 });
+  expect(moments['phases']!(lockRun(), { ...scene, window_steps: 0 })).toMatchObject({ span: 3e9 });
+  expect(moments['phases']!(run, scene)).toBeNull();
+});
+
+test('the table tells at most 50 accesses that are over, each with CPU, field and what moved', () => {
+  const rows = nearby(run, stepFrame(30), lineLesson);
+  expect(rows).toHaveLength(50);
+  expect(rows[0]).toMatchObject({ lane: 'stock 6.1', row: expect.stringMatching(/^line \d, d_/) });
+  expect(rows.some(({ what }) => /modelled/.test(what))).toBe(true);
+  expect(nearby(lockRun(), stepFrame(3e6), lineLesson).length).toBeLessThanOrEqual(50);
+});
+
+test('the window in words', () => {
+  expect(summary(run, stepFrame(420), lineLesson)[0]).toMatch(
+    /^Stock 6\.1: 420 of [\d,]+ accesses, 20 stats, \d+ transfers among 2 CPUs \(MESI, modelled\)\. The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes\.$/,
+  );
+});
