@@ -73,6 +73,17 @@ def build(
     return 0
 
 
+def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
+    """Build those that are not in the cache, with a progress bar.
+
+    Raises:
+        DuetError: one cannot be built.
+    """
+    todo = [spec for spec in specs if lookup(plan(spec, settings), settings) is None]
+    if todo:
+        _build_with_bar(todo, settings)
+
+
 def _build_with_bar(todo: list[ArmSpec], settings: KernelSettings) -> None:
     stop = threading.Event()
     former = signal.signal(signal.SIGTERM, lambda *_: stop.set())

@@ -52,7 +52,7 @@ def record(
     lanes: dict[str, LaneResult] = {}
     size = 0
     if not only_measured:
-        lanes, size = asyncio.run(_record(request, path, window_ms, kernels))
+        lanes, size = asyncio.run(record_run(request, path, window_ms, kernels))
     table = _record_measured(request, kernels) if measured or only_measured else None
     if as_json:
         emit(_tree(request, path if lanes else None, size, lanes, table))
@@ -64,10 +64,23 @@ def record(
     return 0
 
 
-async def _record(
-    request: Request, path: Path, window_ms: int | None, kernels: KernelSettings
+async def record_run(
+    request: Request,
+    path: Path,
+    window_ms: int | None,
+    kernels: KernelSettings,
+    *,
+    seed: int = SEED,
+    shift: int = 0,
 ) -> tuple[dict[str, LaneResult], int]:
-    """Run each lane by itself and write what they sent."""
+    """Run each lane by itself and write what they sent.
+
+    Args:
+        window_ms: kept of each lane from its start; None: all.
+
+    Raises:
+        DuetError: a lane failed, or sent too much, or the file cannot be written.
+    """
     sources = await house_sources(request.folder, request.arms, kernels)
     marker = workload_of(request.folder.lesson, request.workload).start_marker
     lanes: dict[str, LaneResult] = {}
@@ -83,7 +96,8 @@ async def _record(
                 workload=request.workload,
                 params=request.params,
                 clock=request.clock,
-                seed=SEED,
+                seed=seed,
+                shift=shift,
             )
             tape = ToldTape()
             session = RunSession(guests, spec, {arm: sources[arm]}, tape)
@@ -104,7 +118,7 @@ async def _record(
                 told[arm] = await _figures(spec, records[arm], sources[arm])
     wish = request.wish
     path.parent.mkdir(parents=True, exist_ok=True)
-    how = How("one after another", window_ms, seed=SEED, figures=told)
+    how = How("one after another", window_ms, shift, seed, told)
     return lanes, write_run(path, wish, lanes, records, kernels, how)
 
 

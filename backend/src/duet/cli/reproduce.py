@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet reproduce`: the same arms run again; what differs first, then whether claims hold.
+
+Patches in a recording are never built: a kernel's makefiles run on this host, and a recording may
+come from anywhere. The arms of this checkout run, and where they differ, that is said first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from duet.api.kernel_builds import arm_specs
+from duet.bundle import Bundle, Figures, open_bundle
+from duet.bundle.compare import Difference, differences
+from duet.cli.build import build_missing
+from duet.cli.output import emit, note
+from duet.cli.record import record_run
+from duet.cli.replay import flat, replayed
+from duet.cli.reproduce_claims import Checked, check_claims
+from duet.cli.request import Request
+from duet.errors import InputError
+from duet.guests import Clock
+from duet.kernels import KernelSettings
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.lessons.plan import workload_of
+from duet.measure.model import SAME
+
+SHOWN = ("ops", "metrics.wait_ns.p50", "metrics.wait_ns.p95", "metrics.op_ns.p50")
+SHOWN_TOO = ("metrics.grace_periods", "metrics.events_lost", "ops_per_s")
+
+
+def reproduce(file: Path, out: Path | None, claims: bool, as_json: bool) -> int:
+    """See `duet reproduce --help`."""
+    if out is not None and out.exists():
+        raise InputError(f"{out} is there already.", remedy="Name another file with --out.")
+    bundle = open_bundle(file)
+    folder = lessons.load(bundle.manifest.lesson)
+    request = request_of(folder, bundle)
+    kernels = KernelSettings.default()
+    specs = arm_specs(folder)
+    build_missing([specs[arm] for arm in request.arms], kernels)
+    again = _again(bundle, request, kernels, out)
+    found = differences(bundle.manifest, again.manifest)
+    for difference in found:
+        note(f"differs: {difference}")
+    rows = figure_rows(_kept(folder, bundle), _kept(folder, again))
+    checked = check_claims(request, bundle.manifest.shift, kernels) if claims else []
+    holds = all(claim.holds for claim in checked) if checked else None
+    verdict = verdict_of(checked, claims, found)
+    if as_json:
+        emit(
+            {
+                "file": str(file),
+                "lesson": bundle.manifest.lesson,
+                "clock": bundle.manifest.clock,
+                "recorded_at": bundle.manifest.created,
+                "differences": [asdict(difference) for difference in found],
+                "figures": rows,
+                "claims": [claim.tree() for claim in checked],
+                "holds": holds,
+                "verdict": verdict,
+                "recording": None if out is None else str(out),
+            }
+        )
+    else:
+        print("\n".join([*told_differences(found), "", *told_figures(bundle, rows), ""]))
+        print("\n".join([*(str(claim) for claim in checked), verdict]))
+    return 1 if holds is False else 0
+
+
+def request_of(folder: LessonFolder, bundle: Bundle) -> Request:
+    """What was recorded, as it can be run here. Knobs that the lesson no longer has are left out.
+
+    Raises:
+        InputError: an arm, a workload or a clock is not the lesson's, or a knob is out of range.
+    """
+    manifest = bundle.manifest
+    arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
+    workload_of(folder.lesson, manifest.workload)
+    known = {name: v for name, v in manifest.params.items() if name in folder.lesson.params}
+    params = folder.check_params(known, manifest.clock)
+    return Request(folder, arms, manifest.workload, Clock(manifest.clock), params)
+
+
+def _again(bundle: Bundle, request: Request, kernels: KernelSettings, out: Path | None) -> Bundle:
+    """Record the same once more."""
+    manifest = bundle.manifest
+    with tempfile.TemporaryDirectory(prefix="duet-reproduce-") as scratch:
+        path = out or Path(scratch) / "again.duet"
+        run = record_run(
+            request, path, manifest.window_ms, kernels, seed=manifest.seed, shift=manifest.shift
+        )
+        asyncio.run(run)
+        return open_bundle(path)
+
+
+def _kept(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
+    """Figures of each lane: kept ones, or those that a replay gives."""
+    kept = {entry.name: entry.figures for entry in bundle.manifest.arms if entry.figures}
+    if len(kept) < len(bundle.manifest.arms):
+        return {lane.arm: lane.now for lane in replayed(folder, bundle)}
+    return kept
+
+
+def figure_rows(one: dict[str, Figures], other: dict[str, Figures]) -> list[dict[str, JsonValue]]:
+    """Recorded and new figures side by side; `ratio` is new over recorded."""
+    rows: list[dict[str, JsonValue]] = []
+    for arm in one:
+        before, now = flat(one[arm]), flat(other[arm])
+        tallies = [name for name in before if name.startswith("tallies.")]
+        for name in (*SHOWN, *SHOWN_TOO, *tallies):
+            pair = before.get(name), now.get(name)
+            if pair != (None, None) and pair != (0, 0):
+                rows.append(
+                    {"arm": arm, "figure": name, "recorded": pair[0], "now": pair[1],
+                     "ratio": _ratio(*pair)}
+                )  # fmt: skip
+    return rows
+
+
+def _ratio(before: JsonValue, now: JsonValue) -> float | None:
+    if isinstance(before, int | float) and isinstance(now, int | float) and before:
+        return round(now / before, 4)
+    return None
+
+
+def told_differences(found: list[Difference]) -> list[str]:
+    """What is not the same, before any number."""
+    if not found:
+        return ["Kernels, config, patches, host and programs are those of the recording."]
+    places = dict.fromkeys(difference.of for difference in found)
+    lines = [f"What differs from the recording ({', '.join(places)}):"]
+    for one in found:
+        whose = f" of {one.arm}" if one.arm else ""
+        lines.append(f"  {one.of}: {one.what}{whose}: {one.recorded}, now {one.now}")
+    return lines
+
+
+def told_figures(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
+    """The table, and what it is worth."""
+    if bundle.manifest.clock == "count":
+        near = [row for row in rows if _near(row)]
+        worth = (
+            f"{len(near)} of {len(rows)} figures are within {SAME:.0%} of the recorded ones "
+            "(traced runs on the count clock repeat nearly)."
+        )
+    else:
+        worth = "Traced runs on the wall clock are for looking; they prove nothing either way."
+    cells = [("arm", "figure", "recorded", "now", "change")]
+    for row in rows:
+        ratio = row["ratio"]
+        change = f"{100 * (ratio - 1):+.1f} %" if isinstance(ratio, float) else ""
+        told = (_number(row["recorded"]), _number(row["now"]), change)
+        cells.append((str(row["arm"]), str(row["figure"]), *told))
+    widths = [max(len(row[at]) for row in cells) for at in range(5)]
+    lines = [
+        "  ".join([a.ljust(widths[0]), b.ljust(widths[1]),
+                   *(c.rjust(w) for c, w in zip(rest, widths[2:], strict=True))]).rstrip()
+        for a, b, *rest in cells
+    ]  # fmt: skip
+    return [*lines, worth]
+
+
+def _near(row: dict[str, JsonValue]) -> bool:
+    ratio = row["ratio"]
+    return isinstance(ratio, float) and abs(ratio - 1) <= SAME
+
+
+def _number(value: JsonValue) -> str:
+    if isinstance(value, int | float):
+        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
+    return "-"
+
+
+def verdict_of(checked: list[Checked], asked: bool, found: list[Difference]) -> str:
+    """One sentence."""
+    if not asked:
+        return "Claims were not measured (--no-claims)."
+    if not checked:
+        return "No claim of the lesson is about these arms, this workload and this clock."
+    same = not [d for d in found if d.of in ("kernel", "config", "patches")]
+    kernels = "the same kernels" if same else "kernels that are not those of the recording"
+    broken = [claim for claim in checked if not claim.holds]
+    if not broken:
+        return f"All {len(checked)} claims still hold, on {kernels}."
+    return f"{len(broken)} of {len(checked)} claims do not hold here, on {kernels}."

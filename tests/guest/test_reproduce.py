@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet reproduce` runs a small recording again, and the claims about its very knobs hold."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duet.bundle import open_bundle
+
+pytestmark = pytest.mark.guest
+
+SLUG = "01-shrinker-bitmaps"
+
+
+def duet(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "duet", *arguments], capture_output=True, text=True, timeout=280
+    )
+
+
+def test_a_recording_of_the_count_clock_is_reproduced(
+    images_of: Callable[[str], Any], tmp_path: Path
+) -> None:
+    images_of(SLUG)
+    first, again = tmp_path / "first.duet", tmp_path / "again.duet"
+    done = duet("record", SLUG, "--set", "n=200", "--out", str(first), "--json")
+    assert done.returncode == 0, done.stderr
+    done = duet("reproduce", str(first), "--out", str(again), "--json")
+    assert done.returncode == 0, done.stderr
+    tree = json.loads(done.stdout)
+    assert tree["differences"] == []
+    assert tree["holds"] is True
+    assert len(tree["claims"]) >= 3
+    assert all(claim["holds"] and not claim["own_knobs"] for claim in tree["claims"])
+    assert "still hold, on the same kernels" in tree["verdict"]
+    rows = {(row["arm"], row["figure"]): row for row in tree["figures"]}
+    assert rows["before", "tallies.visits_last"]["ratio"] == 1
+    assert all(abs(row["ratio"] - 1) <= 0.01 for row in rows.values() if row["ratio"])
+    assert tree["recording"] == str(again)
+    one, other = (open_bundle(path).manifest for path in (first, again))
+    assert (one.seed, one.shift, one.window_ms) == (other.seed, other.shift, other.window_ms)
