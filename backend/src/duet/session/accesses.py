@@ -33,11 +33,13 @@ COUNT_TYPES = {
     "address": "<f8",
     "function": "<i2",
     "inside": "u1",
+    "cpus": "<u4",
     "reads": "<f8",
     "writes": "<f8",
     "rmws": "<f8",
 }
-"""`at`: byte in the watched object, -1 elsewhere; `address`: low 48 bits of the line's."""
+"""`at`: byte in the watched object, -1 elsewhere; `address`: low 48 bits of the line's; `cpus`: bit
+n for vCPU n."""
 SHORT = {"<u4": "u4", "u1": "u1", "<i2": "i2", "<i4": "i4", "<f8": "f8"}
 LOW = (1 << 48) - 1
 LINE = 64

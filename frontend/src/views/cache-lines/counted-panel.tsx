@@ -7,7 +7,7 @@ import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { ArmTable } from '../arm-table.tsx';
 import type { PanelProps } from '../types.ts';
-import { type Cell, type Sum, type Totals, totalsOf } from './counted.ts';
+import { type BusyLine, type Cell, isStack, type Sum, type Totals, totalsOf } from './counted.ts';
 import { lineBytes, structOf } from './fields.ts';
 
 /** "4 r, 2 rmw", without what is nothing. */
@@ -82,33 +82,67 @@ interface LaneProps {
   readonly title: string;
 }
 
-function OtherLines({ lane, totals, title }: LaneProps) {
-  if (totals.others.length === 0) return null;
+/** Lines on show before the reader asks for more. */
+const fewLines = 4;
+
+/** Of all lines that these functions touch: what the count's is among them. */
+function BusyLines({ totals, title, lane }: LaneProps) {
+  const { busiest } = totals;
+  if (busiest.length === 0) return null;
+  const few = busiest.slice(0, fewLines);
+  const rest = busiest.slice(fewLines);
+  const caption = `${title}: the busiest lines; first those that several vCPUs touch and one writes`;
   return (
-    <details className="small">
-      <summary>
-        {title}: the {totals.others.length} busiest other lines
-      </summary>
-      <table className="table small" data-testid={`others-${lane.arm}`}>
-        <thead>
-          <tr>
-            <th scope="col">line at</th>
-            <th scope="col" className="right">
-              accesses for each stat
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {totals.others.map((line) => (
-            <tr key={line.address}>
-              <td className="number">…{line.address.toString(16).slice(-10)}</td>
-              <td className="right">{sumWords(line)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
+    <>
+      <BusyTable lines={few} caption={caption} testId={`busiest-${lane.arm}`} />
+      {rest.length > 0 && (
+        <details className="small">
+          <summary>{rest.length} more</summary>
+          <BusyTable lines={rest} caption="" testId={`more-lines-${lane.arm}`} />
+        </details>
+      )}
+    </>
   );
+}
+
+interface BusyProps {
+  readonly lines: readonly BusyLine[];
+  readonly caption: string;
+  readonly testId: string;
+}
+
+function BusyTable({ lines, caption, testId }: BusyProps) {
+  return (
+    <table className="table small" data-testid={testId}>
+      {caption !== '' && <caption className="small quiet">{caption}</caption>}
+      <thead>
+        <tr>
+          <th scope="col">line</th>
+          <th scope="col" className="right">
+            vCPUs
+          </th>
+          <th scope="col" className="right">
+            for each stat
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line) => (
+          <tr key={line.address + line.line}>
+            <td>{lineWords(line)}</td>
+            <td className="right">{line.vcpus}</td>
+            <td className="right">{sumWords(line)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function lineWords(line: BusyLine): string {
+  if (line.line >= 0) return `line ${line.line}, ${line.field}`;
+  if (isStack(line)) return 'a stack, as a rule';
+  return `…${line.address.toString(16).slice(-8)}`;
 }
 
 function lossWords({ lost, over, exact, stats }: Totals): string {
@@ -137,7 +171,7 @@ export function CountedPanel({ runIndex, lesson }: PanelProps) {
         r: reads, w: writes, rmw: read-modify-writes. {lossWords(lanes[0]!.totals)}
       </p>
       {lanes.map((one) => (
-        <OtherLines key={one.lane.arm} {...one} />
+        <BusyLines key={one.lane.arm} {...one} />
       ))}
     </>
   );

@@ -20,9 +20,15 @@ export interface Cell extends Sum {
   readonly func: string;
 }
 
-/** One of the busiest other lines, per stat. */
-export interface OtherLine extends Sum {
+/** One of the busiest lines, per stat. */
+export interface BusyLine extends Sum {
+  /** Low 48 bits. */
   readonly address: number;
+  /** Of the dentry; -1: elsewhere. */
+  readonly line: number;
+  /** What is written most in it, or else read most; '' where it is not known. */
+  readonly field: string;
+  readonly vcpus: number;
 }
 
 export interface Totals {
@@ -35,7 +41,8 @@ export interface Totals {
   /** Reads of that line that compare the name. */
   readonly nameReads: number;
   readonly cells: readonly Cell[];
-  readonly others: readonly OtherLine[];
+  /** The dentry's lines and the busiest others: first those that several vCPUs touch and one writes, by writes. */
+  readonly busiest: readonly BusyLine[];
   /** Log records that had no room, and accesses after the log was used up. */
   readonly lost: number;
   readonly over: number;
@@ -115,18 +122,74 @@ function fromSample(sample: LaneSample, struct: Struct | null): Totals | null {
   const stats = facts['ops_touching'] ?? 0;
   if (stats === 0) return null;
   const tally = new Tally(struct);
-  const others: OtherLine[] = [];
+  const lines = new Map<string, Busy>();
   const number = (name: string, i: number) => Number(columns[name]?.[i] ?? 0);
   for (let i = 0; i < n; i++) {
     const sum = { reads: number('reads', i), writes: number('writes', i), rmws: number('rmws', i) };
-    if (number('at', i) < 0) {
-      const per = { reads: sum.reads / stats, writes: sum.writes / stats, rmws: sum.rmws / stats };
-      others.push({ address: number('address', i), ...per });
-    } else if (number('inside', i) === 1)
-      tally.add(number('at', i), texts[number('function', i)] ?? '?', sum);
+    const at = number('at', i);
+    if (at >= 0 && number('inside', i) !== 1) continue;
+    if (at >= 0) tally.add(at, texts[number('function', i)] ?? '?', sum);
+    addBusy(lines, { at, address: number('address', i), cpus: number('cpus', i), sum });
   }
   const [lost, over] = [facts['lost'] ?? 0, facts['over'] ?? 0];
-  return { ...tally.over(stats), others, lost, over, exact: true };
+  const own = tally.over(stats);
+  return { ...own, busiest: ranked(lines, own.cells, stats), lost, over, exact: true };
+}
+
+interface Busy {
+  readonly address: number;
+  readonly line: number;
+  cpus: number;
+  readonly sum: { reads: number; writes: number; rmws: number };
+}
+
+function addBusy(
+  lines: Map<string, Busy>,
+  { at, address, cpus, sum }: Pick<Busy, 'address' | 'cpus' | 'sum'> & { readonly at: number },
+): void {
+  const line = at < 0 ? -1 : Math.floor(at / lineBytes);
+  const key = line < 0 ? `at ${address}` : `line ${line}`;
+  const busy = lines.get(key) ?? { address, line, cpus: 0, sum: { ...nothing } };
+  busy.cpus |= cpus;
+  addTo(busy.sum, sum);
+  lines.set(key, busy);
+}
+
+/** Low 48 bits of the vmalloc area of x86-64, where stacks lie: Documentation/x86/x86_64/mm.rst, Linux 6.1. */
+const vmalloc = [0xc90000000000, 0xe90000000000] as const;
+
+/** A stack belongs to a task, which may move from CPU to CPU; its line is nobody else's. */
+export function isStack({ address, line }: Pick<BusyLine, 'address' | 'line'>): boolean {
+  return line < 0 && address >= vmalloc[0] && address < vmalloc[1];
+}
+
+function ranked(
+  lines: ReadonlyMap<string, Busy>,
+  cells: readonly Cell[],
+  stats: number,
+): BusyLine[] {
+  const all = [...lines.values()].map(({ address, line, cpus, sum }): BusyLine => {
+    const own = cells.filter((cell) => Math.floor(cell.at / lineBytes) === line);
+    const [first] = own.sort((a, b) => b.rmws - a.rmws || b.writes - a.writes || b.reads - a.reads);
+    const per = { reads: sum.reads / stats, writes: sum.writes / stats, rmws: sum.rmws / stats };
+    const field = line < 0 ? '' : (first?.field ?? '');
+    return { address, line, field, vcpus: bits(cpus), ...per };
+  });
+  const written = ({ writes, rmws }: Sum) => writes + rmws;
+  const apart = (one: BusyLine) => !(one.vcpus > 1 && written(one) > 0) || isStack(one);
+  return all.sort(
+    (a, b) =>
+      Number(apart(a)) - Number(apart(b)) ||
+      Number(isStack(a)) - Number(isStack(b)) ||
+      written(b) - written(a) ||
+      b.reads - a.reads,
+  );
+}
+
+function bits(mask: number): number {
+  let n = 0;
+  for (let rest = mask >>> 0; rest > 0; rest = Math.floor(rest / 2)) n += rest % 2;
+  return n;
 }
 
 function fromPoints(lane: LaneIndex, struct: Struct | null): Totals | null {
@@ -146,7 +209,7 @@ function fromPoints(lane: LaneIndex, struct: Struct | null): Totals | null {
     }
   }
   if (stats === 0) return null;
-  return { ...tally.over(stats), others: [], lost: 0, over: 0, exact: false };
+  return { ...tally.over(stats), busiest: [], lost: 0, over: 0, exact: false };
 }
 
 /** Names of the functions, as the microscope has them; the lesson's order. */

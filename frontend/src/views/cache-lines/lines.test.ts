@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { lineLesson, lineRun, oneStat, stepFrame } from '../../../test/fixtures/cachelines.ts';
 import type { RunIndex } from '../../derive/types.ts';
-import { totalsOf } from './counted.ts';
+import { isStack, totalsOf } from './counted.ts';
 import { byteKind, fieldWords, runsOf, structOf } from './fields.ts';
 import { laneNow } from './now.ts';
 import { countedOf } from './streams.ts';
@@ -58,6 +58,18 @@ test('counted: the lines of a stat, as the patch has them', () => {
   expect(figures(24, 'stock')).toEqual([[15, 4], 4, 2, 2]);
   expect(figures(8, 'stock')).toEqual([[15, 2], 2, 2, 0]);
   expect(figures(24, 'moved')).toEqual([[15, 2, 2], 2, 2, 0]);
+});
+
+test('the line of the count is the busiest; a stack is nobody else’s, however often it is written', () => {
+  for (const [arm, line] of [
+    ['stock', 1],
+    ['moved', 2],
+  ] as const) {
+    const { busiest } = totalsOf(lane(lineRun({ letters: 24, stats: 6 }), arm))!;
+    expect(busiest[0]).toMatchObject({ line, field: 'd_lockref', vcpus: 2, rmws: 2 });
+    expect(busiest.slice(1, -1).every(({ writes, rmws }) => writes + rmws === 0)).toBe(true);
+    expect(isStack(busiest.at(-1)!)).toBe(true);
+  }
 });
 
 test('streams hold whole stats alone, of each CPU as many', () => {
