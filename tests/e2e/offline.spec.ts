@@ -4,7 +4,7 @@
 import { expect, test } from '@playwright/test';
 import { offlinePort } from './playwright.config.ts';
 
-const pictured = ['01-shrinker-bitmaps', '02-grace-periods', '03-inode-recycling', '04-extent-shrinker'];
+const pictured = ['01-shrinker-bitmaps', '02-grace-periods', '03-inode-recycling', '04-extent-shrinker', '05-cacheline-pingpong'];
 
 test.use({ baseURL: `http://127.0.0.1:${offlinePort}` });
 

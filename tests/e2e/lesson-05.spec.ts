@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Lesson 05, end to end on live guests: accesses are exact whatever the host does, and transfers are said to be modelled. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { expect, type Page, test } from '@playwright/test';
+import { countsOf } from './counts.ts';
+
+const runMs = 150_000;
+const arms = ['stock', 'moved'] as const;
+const storm = '/?lesson=05-cacheline-pingpong';
+const reads = 'reads of the count’s line per stat';
+const forName = 'reads of it for the name per stat';
+const rmws = 'read-modify-writes of it per stat';
+
+/** Two 8-byte loads and two compare-and-swaps of the count; two of the three words of the name on stock. */
+const exact = {
+  stock: { [reads]: 4, [forName]: 2, [rmws]: 2 },
+  moved: { [reads]: 2, [forName]: 0, [rmws]: 2 },
+};
+
+// Recordings first: once something ran live, the page shows that.
+
+test('one stat, access by access; Enter opens the record of the count', async ({ page }) => {
+  await page.goto(`${storm}&step=one-stat&at=0.03`);
+  await expect(page.getByTestId('sentence')).toContainText(/2 read-modify-writes of d_lockref, counted; \d lines? had to come from memory, modelled/);
+  const picture = page.getByTestId('picture');
+  await picture.focus();
+  await picture.press('ArrowRight');
+  await expect(picture.locator('[aria-live]')).toContainText(/d_lockref/);
+  await picture.press('Enter');
+  await expect(page.getByTestId('records')).toBeVisible();
+});
+
+test('eight letters spare the name, and 24 do not, on one and the same kernel', async ({ page }) => {
+  await page.goto(`${storm}&step=two-cpus`);
+  await page.getByTestId('predict').getByRole('button', { name: 'two', exact: true }).click();
+  await expect(page.getByTestId('predict-truth')).toContainText('Stock 6.1: 2 reads a stat, counted');
+  await page.goto(`${storm}&step=eight-letters`);
+  await page.getByTestId('predict').getByRole('button', { name: 'none' }).click();
+  await expect(page.getByTestId('predict-truth')).toContainText('Stock 6.1: 0 reads a stat, counted');
+});
+
+test('the prediction for twenty CPUs says that it is modelled, with its sources and what it leaves out', async ({ page }) => {
+  await page.goto(`${storm}&step=many-cpus`);
+  const model = page.getByTestId('model');
+  await expect(model).toHaveAttribute('data-done', '', { timeout: 60_000 });
+  await expect(model).toContainText('the mail measured 1.56');
+  await expect(page.getByTestId('sensitivity').locator('tbody tr')).toHaveCount(7);
+  await expect(page.getByTestId('stated').locator('dt')).not.toHaveCount(0);
+  await expect(model).toContainText('what the model leaves out');
+});
+
+test('a listing leaves the lock taken in a queue, and not where waiters just try again', async ({ page }) => {
+  const share = async (step: string) => {
+    await page.goto(`${storm}&step=${step}`);
+    const row = page.getByTestId('path-stock').locator('tbody tr').last();
+    await expect(row).toContainText('%', { timeout: 20_000 });
+    return Number.parseFloat((await row.locator('td').first().textContent()) ?? '');
+  };
+  expect(await share('locks')).toBeLessThan(5);
+  expect(await share('stuck')).toBeGreaterThan(90);
+  await page.goto(`${storm}&step=stuck`);
+  await page.getByTestId('predict').getByRole('button', { name: 'nearly all' }).click();
+  await expect(page.getByTestId('predict-truth')).toContainText(/(9\d(\.\d)?|100) % of the operations after the listing went under the lock/);
+});
+
+async function runLive(page: Page): Promise<void> {
+  await page.getByTestId('run').click();
+  for (const arm of arms)
+    await expect(page.getByTestId(`lane-${arm}`)).toHaveAttribute('data-phase', 'done', { timeout: runMs });
+}
+
+async function checkCounts(page: Page): Promise<void> {
+  for (const arm of arms) {
+    // Exact once the totals were read, at the run's end.
+    await expect.poll(async () => (await countsOf(page, arm))('stats counted'), { timeout: 40_000 }).toBe(2000);
+    const of = await countsOf(page, arm);
+    for (const [head, value] of Object.entries(exact[arm])) expect(of(head), `${arm}: ${head}`).toBe(value);
+    const first = page.getByTestId(`busiest-${arm}`).locator('tbody tr').first();
+    await expect(first).toContainText('d_lockref');
+  }
+  const transfers = async (arm: string) => (await countsOf(page, arm))('transfers per stat, all');
+  const [stock, moved] = [await transfers('stock'), await transfers('moved')];
+  expect(moved).toBeGreaterThan(1);
+  expect(stock).toBeGreaterThan(moved);
+}
+
+/** Two busy loops, which take the guests' CPUs. */
+async function whileLoaded(what: () => Promise<void>): Promise<void> {
+  const hogs: ChildProcess[] = [0, 1].map(() => spawn(process.execPath, ['-e', 'for (;;);']));
+  try {
+    await what();
+  } finally {
+    for (const hog of hogs) hog.kill('SIGKILL');
+  }
+}
+
+test('live on 2 and 4 vCPUs, also on a busy host: the same accesses to the digit, the count’s line on top', async ({ page }) => {
+  test.setTimeout(3 * runMs + 60_000);
+  await page.goto(`${storm}&step=numbers`);
+
+  await test.step('two vCPUs', async () => {
+    await runLive(page);
+    await checkCounts(page);
+    await expect(page.getByTestId('sentence')).toContainText('A rate here says nothing of caches.');
+  });
+
+  await test.step('two vCPUs, the host busy', async () => {
+    await whileLoaded(async () => {
+      await page.getByTestId('again').click();
+      for (const arm of arms) {
+        const lane = page.getByTestId(`lane-${arm}`);
+        await expect(lane).not.toHaveAttribute('data-phase', 'done', { timeout: 30_000 });
+      }
+      for (const arm of arms)
+        await expect(page.getByTestId(`lane-${arm}`)).toHaveAttribute('data-phase', 'done', { timeout: runMs });
+    });
+    await checkCounts(page);
+  });
+
+  await test.step('four vCPUs', async () => {
+    await page.getByTestId('more-knobs').click();
+    await page.getByTestId('knob-vcpus').getByRole('spinbutton').fill('4');
+    await page.getByTestId('more-knobs').click();
+    await runLive(page);
+    await checkCounts(page);
+  });
+});
