@@ -53,36 +53,3 @@ test('under 1000 px the patch and the evidence are tabs', async ({ page }) => {
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBeLessThanOrEqual(800);
 });
-
-const kernelDiff = '[data-testid^="arm-"] details';
-
-for (const slug of ['05-cacheline-pingpong']) {
-  test(`${slug} has no view, and is a page that can be read`, async ({ page }) => {
-    const errors: string[] = [];
-    page.on('pageerror', (e) => errors.push(e.message));
-    await page.setViewportSize({ width: 800, height: 1000 });
-    await page.goto('/');
-    const card = page.getByTestId(`lesson-${slug}`);
-    await expect(card).toContainText(`./duet measure ${slug}`);
-    const question = await card.getByRole('link').first().textContent();
-    await card.getByRole('link').first().click();
-
-    await expect(page.getByTestId('numbers')).toBeVisible();
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText(question ?? '');
-    await expect(page.getByTestId('no-picture')).toContainText(`./duet measure ${slug}`);
-    await expect(page.getByTestId('metrics').locator('tbody tr').first()).toBeVisible();
-    await expect(page.locator('canvas')).toHaveCount(0);
-
-    // A patch opens, is read as git shows it, and what is too long scrolls inside its box.
-    const patch = page.locator(kernelDiff).first();
-    await patch.locator('summary').click();
-    await expect(patch.locator('[data-sign="+"]').first()).toBeVisible();
-    for (const width of [800, 420]) {
-      await page.setViewportSize({ width, height: 1000 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    }
-    // Markdown that was not understood stands there as its signs.
-    await expect(page.getByTestId('numbers').locator('p, li, td', { hasText: /\| ?--|`/ })).toHaveCount(0);
-    expect(errors).toEqual([]);
-  });
-}
