@@ -2,6 +2,7 @@
 /** The page: one store, one socket, and the front page or a lesson. */
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
+import { siteOf } from './base/site.ts';
 import { Front } from './lesson/front.tsx';
 import { LessonPage } from './lesson/page.tsx';
 import { usePlace } from './lesson/use-place.ts';
@@ -26,7 +27,9 @@ function Exhibits() {
 
 export function App() {
   const [store] = useState(() => new Store());
-  const [place, go] = usePlace();
+  const [place, go, visit] = usePlace();
+  const site = siteOf();
+  const lesson = place.lesson ?? site?.lesson ?? null;
   // Before the effects of what is below: they ask for their lesson at once.
   useLayoutEffect(() => {
     const socket = connect(store);
@@ -34,12 +37,12 @@ export function App() {
   }, [store]);
   return (
     <StoreProvider store={store}>
-      {new URLSearchParams(location.search).has('gallery') ? (
+      {site === null && new URLSearchParams(location.search).has('gallery') ? (
         <Exhibits />
-      ) : place.lesson === null ? (
+      ) : lesson === null ? (
         <Front onOpen={(lesson) => go({ lesson })} />
       ) : (
-        <LessonPage key={place.lesson} slug={place.lesson} place={place} go={go} />
+        <LessonPage key={lesson} slug={lesson} {...{ place, go, visit }} />
       )}
     </StoreProvider>
   );

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lesson that is there: story, stage, side and transport, wired to the store and the playback. */
 
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
+import { siteOf } from '../base/site.ts';
 import { isWait, laneOf } from '../derive/query.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
@@ -24,17 +25,17 @@ import { Overview } from '../views/overview/index.tsx';
 import { ActBar } from './act-bar.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
-import { firstKnobs, type Knobs, knobWords, runParams, sceneKnobs } from './knobs.ts';
+import { type Knobs, knobPlace, knobsAt, knobWords, runParams, sceneKnobs } from './knobs.ts';
 import { Legend } from './legend.tsx';
 import { LensList } from './lens-badge.tsx';
 import { Mismatch } from './mismatch.tsx';
 import { LaneErrors, Notices } from './notices.tsx';
 import { buildPhase, lanePhase } from './phase.ts';
-import { type Place, writePlace } from './place.ts';
+import { elsewhere, frontPage, type Pane, type Place, writePlace } from './place.ts';
 import { answeredBy, keptFile, type Pointed } from './predict.ts';
 import { PredictCard } from './predict-card.tsx';
 import { PresentFoot, PresentTop } from './present.tsx';
-import { bestRecording, recordingId } from './recording.ts';
+import { bestRecording, runNameOf } from './recording.ts';
 import { CaveatSheet, HelpSheet, Questions, RecordsSheet } from './sheets.tsx';
 import { hasSide, Side } from './side.tsx';
 import { Stage } from './stage.tsx';
@@ -46,7 +47,7 @@ import { useKept } from './use-kept.ts';
 import { useKernel, useLenses, useLosses } from './use-losses.ts';
 import { useModel } from './use-model.ts';
 import type { Go } from './use-place.ts';
-import { useAddress, useIdle, useScene } from './use-scene.ts';
+import { nthOf, placeAt, useAddress, useIdle, useScene } from './use-scene.ts';
 import { WordsPanel } from './words-panel.tsx';
 
 interface Props {
@@ -55,6 +56,7 @@ interface Props {
   readonly arms: readonly string[];
   readonly place: Place;
   readonly go: Go;
+  readonly visit: number;
   /** Another recording was asked for and is on its way. */
   readonly awaiting: boolean;
 }
@@ -83,7 +85,7 @@ const liveBusy: readonly RunMessage['phase'][] = [
   'draining',
 ];
 
-export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
+export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props) {
   const theme = useTheme();
   const run = useRun();
   const pending = usePendingRun();
@@ -102,20 +104,29 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const lenses = useLenses(lesson, arms);
   const kernel = useKernel();
   const [kept, keep] = useKept(lesson.slug);
-  const [knobs, setKnobs] = useState<Knobs>(() => sceneKnobs(lesson, firstKnobs(lesson), scene));
+  const { knobs: turned, clock, workload } = place;
+  const knobs = useMemo(
+    () => knobsAt(lesson, scene, { knobs: turned, clock, workload }),
+    [lesson, scene, turned, clock, workload],
+  );
   const [sheet, setSheet] = useState<Sheet>(null);
-  const [words, setWords] = useState(false);
-  const [knobsAnyway, setKnobsAnyway] = useState(false);
   const [asking, setAsking] = useState<number | null>(null);
   const [said, setSaid] = useState('');
-  const [questions, setQuestions] = useState(false);
   const [records, setRecords] = useState<Mark | null>(null);
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
 
-  useEffect(() => setKnobs((now) => sceneKnobs(lesson, now, scene)), [lesson, scene]);
+  const isOpen = (pane: Pane) => place.panes.includes(pane);
+  const [words, questions] = [isOpen('words'), isOpen('questions')];
+  const toggle = (pane: Pane, open = !isOpen(pane)) => {
+    const others = place.panes.filter((one) => one !== pane);
+    go({ panes: open ? [...others, pane] : others }, 'replace');
+  };
+
   useModel(lesson, knobs);
-  const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, place);
-  useAddress(playback, usualSpeed, scene.align, settled, go);
+  const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, place, visit);
+  const usual = { speed: usualSpeed, align: scene.align, nth: nthOf(scene.align, scene) };
+  const runName = run === null ? null : runNameOf(lesson, run.run_id);
+  useAddress(playback, usual, runName, settled && !awaiting, go);
 
   const recorded = run?.source === 'recorded';
   const live = run?.source === 'live';
@@ -138,7 +149,9 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     connection.state !== 'open'
       ? 'There is no connection to the server now.'
       : hello?.live === false
-        ? 'This server shows recordings only; its guests are switched off.'
+        ? siteOf()
+          ? 'This page plays a recording; it has no server that could run kernels.'
+          : 'This server shows recordings only; its guests are switched off.'
         : control?.controller != null && !control.you
           ? 'Another viewer controls the live run; you are watching.'
           : '';
@@ -146,15 +159,16 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
   const step = (id: string) => {
     setAsking(null);
     setSaid('');
-    go({ step: id, moment: null, speed: null, arms: null, align: null });
+    const to = lesson.scenes.find((one) => one.id === id) ?? scene;
+    go({ ...elsewhere, ...knobPlace(lesson, to, sceneKnobs(lesson, knobs, to)), step: id });
   };
   const stepBy = (by: 1 | -1) => {
     const to = lesson.scenes[lesson.scenes.indexOf(scene) + by];
     if (to) step(to.id);
   };
   const takeKnobs = (next: Knobs) => {
-    setKnobs(next);
-    if (next.arms.join() !== arms.join()) go({ arms: next.arms }, 'replace');
+    const changed = next.arms.join() !== arms.join() ? { arms: next.arms } : {};
+    go({ ...changed, ...knobPlace(lesson, scene, next) }, 'replace');
   };
   const wish = { ...knobs, arms };
   const choice = {
@@ -164,8 +178,12 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     params: runParams(lesson, wish),
     clock: wish.clock,
   };
-  const start = (with_: Knobs = wish) =>
+  /** The run that was looked at, and its moment, give way to the one that begins. */
+  const letGo = () => go({ run: null, moment: null, window: null }, 'replace');
+  const start = (with_: Knobs = wish) => {
+    letGo();
     commands.start({ ...choice, params: runParams(lesson, with_), workload: with_.workload });
+  };
 
   const onMark = (mark: Mark | null) => {
     playback.select(mark);
@@ -206,10 +224,10 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     'align-operation': () => playback.align('operation'),
     'align-marker': () => playback.align('marker'),
     scope: playback.scope,
-    words: () => setWords(!words),
-    questions: () => setQuestions(!questions),
+    words: () => toggle('words'),
+    questions: () => toggle('questions'),
     caveats: () => setSheet('caveats'),
-    knobs: () => setKnobsAnyway(!knobsAnyway),
+    knobs: () => toggle('knobs'),
     present: () => go({ present: !place.present }, 'replace'),
     theme: () => chooseTheme(theme.name === 'dark' ? 'light' : 'dark'),
     deselect: () => {
@@ -233,7 +251,9 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         : '';
     return {
       name: arm.name,
-      words: alive || building || (built ? 'kernel built' : 'not built yet: run builds it'),
+      words: siteOf()
+        ? ''
+        : alive || building || (built ? 'kernel built' : 'not built yet: run builds it'),
     };
   });
 
@@ -250,8 +270,8 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
     const to = writePlace(
       {
         ...place,
+        ...placeAt({ ...now, mode: 'paused' }, usual, runName),
         step: scene.id,
-        moment: Math.round(now.moment),
         speed: now.speed,
         arms,
         align: now.alignment,
@@ -346,7 +366,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
       </div>
     );
 
-  const showKnobs = scene.show.includes('knobs') !== knobsAnyway;
+  const showKnobs = scene.show.includes('knobs') !== isOpen('knobs');
   const lost = losses.reduce((sum, lane) => sum + lane.events, 0);
   const gaps = losses.reduce((sum, lane) => sum + lane.gapRows, 0);
   return (
@@ -358,9 +378,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
       <TopBar
         question={lesson.question}
         address={address}
-        onFront={() =>
-          go({ lesson: null, step: null, moment: null, speed: null, arms: null, align: null })
-        }
+        onFront={() => go({ ...frontPage })}
         onPresent={acts.present}
         onHelp={acts.help}
       />
@@ -381,9 +399,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
               missing={missing.map(armTitle)}
               blocked={running ? 'A live run is going on.' : blocked}
               onRun={() => start(sceneKnobs(lesson, wish, scene))}
-              onRecording={
-                live && best ? () => commands.open(lesson.slug, recordingId(lesson, best)) : null
-              }
+              onRecording={live && best ? () => go({ ...elsewhere, run: best.name }) : null}
             />
           )
         }
@@ -420,7 +436,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
             onAsk={(i) => {
               setSaid('');
               setAsking(i);
-              if (i === null) setQuestions(false);
+              if (i === null) toggle('questions', false);
               else playback.pause();
             }}
             onForget={() => keep({ ...kept, answered: [], marks: {} })}
@@ -456,13 +472,16 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
             onKnobs={takeKnobs}
             onRun={() => start()}
             onStop={commands.stop}
-            onAgain={commands.again}
+            onAgain={() => {
+              letGo();
+              commands.again();
+            }}
           />
         )}
         <ActBar lesson={lesson} run={run} onAct={commands.act} />
         {stage}
         {words && (
-          <WordsPanel sentence={sentence} onMark={onMark} onClose={() => setWords(false)} />
+          <WordsPanel sentence={sentence} onMark={onMark} onClose={() => toggle('words', false)} />
         )}
         <Legend lesson={lesson} scene={scene} theme={theme} />
       </main>
@@ -509,7 +528,7 @@ export function Desk({ lesson, scene, arms, place, go, awaiting }: Props) {
         onToggle={playback.toggle}
         onBeat={playback.beat}
         onSpeed={playback.setSpeed}
-        onAlign={(align) => playback.align(align, scene.operation)}
+        onAlign={(align) => playback.align(align, nthOf(align, scene))}
         onLongWait={lesson.kinds.some(isWait) ? playback.nextLongWait : null}
         onDivergence={playback.firstDivergence}
         onScope={playback.scope}

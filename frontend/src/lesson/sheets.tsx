@@ -2,6 +2,7 @@
 /** What lies one click away: the keys, the caveats, the questions, a mark's raw records. */
 
 import { useEffect, useState } from 'react';
+import { siteOf } from '../base/site.ts';
 import { formatNs, momentMs } from '../base/units.ts';
 import type { Mark } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
@@ -253,6 +254,8 @@ function fieldWords(fields: RawEvent['fields']): string {
 }
 
 async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Promise<Records> {
+  const site = siteOf();
+  if (site !== null) return { state: 'failed', sentence: withoutServer(site.bundle) };
   const q = new URLSearchParams({
     around_ns: String(Math.round(mark.t0)),
     ...(mark.row >= 0 ? { row: String(mark.row) } : {}),
@@ -274,6 +277,13 @@ async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Pro
     if (signal.aborted) throw cause;
     return { state: 'failed', sentence: 'The server did not answer. Is it still running?' };
   }
+}
+
+/** Raw records are decoded by a server; where the recording lies beside the page, it can be had there. */
+function withoutServer(bundle: string | null): string {
+  const why = 'This page has no server, and raw records are decoded by one.';
+  if (bundle === null) return why;
+  return `${why} They lie in ${bundle} beside it: ./duet export ${bundle} --to csv FOLDER lists them.`;
 }
 
 function eventList(body: unknown): readonly RawEvent[] {

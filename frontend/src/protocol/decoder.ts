@@ -34,7 +34,12 @@ export function directDecoder(receive: (decoded: Decoded) => void): Decoder {
 /** Decodes in a worker; a browser that refuses workers gets the direct one. */
 export function createDecoder(receive: (decoded: Decoded) => void): Decoder {
   if (typeof Worker === 'undefined') return directDecoder(receive);
-  const worker = new Worker(new URL('./decoder.worker.ts', import.meta.url), { type: 'module' });
+  let worker: Worker;
+  try {
+    worker = new Worker(new URL('./decoder.worker.ts', import.meta.url), { type: 'module' });
+  } catch {
+    return directDecoder(receive); // A page opened as a file may not start one.
+  }
   worker.onmessage = (event: MessageEvent<Decoded>) => receive(event.data);
   return {
     decode: (bytes) => worker.postMessage(bytes, [bytes]),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Store and socket put together. */
 
+import { siteOf } from '../base/site.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
+import { TapeSocket } from '../protocol/tape.ts';
 import type { Store } from './store.ts';
 
 /** The socket of the server that the page came from. */
@@ -10,10 +12,12 @@ export function socketUrl(place: Pick<Location, 'protocol' | 'host' | 'pathname'
   return `${scheme}//${place.host}/ws`;
 }
 
-/** Connects the store; what comes back closes the connection. */
+/** Connects the store, to a server or to what lies beside the page; what comes back closes the connection. */
 export function connect(store: Store, url: string = socketUrl(location)): Socket {
+  const site = siteOf();
   const socket = openSocket({
     url,
+    ...(site && { makeSocket: () => new TapeSocket(site) as unknown as WebSocket }),
     onMessage: (message, tookMs) => store.dispatch(message, tookMs),
     onConnection: (connection) => store.connection.set(connection),
     onComplaint: (sentence) =>

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
@@ -29,10 +30,14 @@ MEASURED = "measured.json"
 
 
 class RecordedRun:
-    """A recording, decoded (see api.parts.Performance)."""
+    """A recording, decoded (see api.parts.Performance).
 
-    def __init__(self, folder: LessonFolder, path: Path) -> None:
-        self.log = RunLog(f"recorded:{folder.slug}:{path.stem}", folder.slug)
+    Args:
+        run_id: what the page calls it.
+    """
+
+    def __init__(self, folder: LessonFolder, path: Path, run_id: str) -> None:
+        self.log = RunLog(run_id, folder.slug)
         self._folder = folder
         self._path = path
         self._session: RunSession | None = None
@@ -108,18 +113,22 @@ class LessonRecordings:
         self._reading = asyncio.Lock()
         self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
 
+    def paths(self, slug: str) -> dict[str, Path]:
+        """Name -> bundle, the lesson's first one first."""
+        return {path.stem: path for path in shelf.find(slug).recordings()}
+
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
         """What is recorded; a bundle that cannot be opened is left out (lint names it)."""
-        listed = (self._entry(path) for path in shelf.find(slug).recordings())
+        listed = (self._entry(name, path) for name, path in self.paths(slug).items())
         return [entry for entry in listed if entry is not None]
 
-    def _entry(self, path: Path) -> dict[str, JsonValue] | None:
+    def _entry(self, name: str, path: Path) -> dict[str, JsonValue] | None:
         """One line of the listing; a bundle is opened again only when it changed."""
         status = path.stat()
         stamp = (status.st_size, status.st_mtime_ns)
         known = self._listed.get(path)
         if known is None or known[0] != stamp:
-            known = (stamp, _describe(path, status.st_size))
+            known = (stamp, describe(name, path, status.st_size))
             self._listed[path] = known
         return known[1]
 
@@ -130,7 +139,7 @@ class LessonRecordings:
             InputError: none of that name, or it is not usable.
         """
         folder = shelf.find(slug)
-        paths = {path.stem: path for path in folder.recordings()}
+        paths = self.paths(slug)
         if name is None and not paths:
             return None
         chosen = next(iter(paths)) if name is None else name
@@ -140,12 +149,12 @@ class LessonRecordings:
                 remedy=f"Choose from: {', '.join(paths) or 'none'}.",
             )
         async with self._reading:  # many pages open the same recording at once
-            return await self._read(folder, paths[chosen])
+            return await self._read(folder, chosen, paths[chosen])
 
-    async def _read(self, folder: LessonFolder, path: Path) -> RecordedRun:
-        key = (folder.slug, path.stem)
+    async def _read(self, folder: LessonFolder, name: str, path: Path) -> RecordedRun:
+        key = (folder.slug, name)
         if key not in self._kept:
-            run = RecordedRun(folder, path)
+            run = RecordedRun(folder, path, f"recorded:{folder.slug}:{name}")
             await run.perform()
             self._kept[key] = run
             while len(self._kept) > KEPT:
@@ -167,13 +176,30 @@ class LessonRecordings:
         return tables[0] if tables else None
 
 
-def _describe(path: Path, size: int) -> dict[str, JsonValue] | None:
+class ChosenRecordings(LessonRecordings):
+    """Recordings of one lesson, from wherever they lie, in place of its own.
+
+    Args:
+        chosen: name -> bundle.
+    """
+
+    def __init__(self, slug: str, chosen: Mapping[str, Path]) -> None:
+        super().__init__()
+        self._chosen = {slug: dict(chosen)}
+
+    def paths(self, slug: str) -> dict[str, Path]:
+        """Those that were chosen."""
+        return self._chosen.get(slug, {})
+
+
+def describe(name: str, path: Path, size: int) -> dict[str, JsonValue] | None:
+    """One line of a listing; None: it cannot be opened."""
     try:
         manifest = open_bundle(path).manifest
     except DuetError:
         return None
     return {
-        "name": path.stem,
+        "name": name,
         "params": dict(manifest.params),
         "arms": [entry.name for entry in manifest.arms],
         "clock": manifest.clock,

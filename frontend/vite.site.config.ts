@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The page that `duet export --to site` copies: one classic script, since browsers load no modules from
+ * file://, and Latin letters alone, since a folder counts with all of its fonts.
+ */
+
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Leaves out the faces of other scripts; the browser's own fonts stand in for them. */
+function latinOnly(): Plugin {
+  return {
+    name: 'latin-only',
+    enforce: 'pre',
+    transform: {
+      filter: { id: /@fontsource-variable\/[^?]*\.css$/ },
+      handler: (css) =>
+        css.replaceAll(/@font-face\s*\{[^}]*\}/g, (face) =>
+          /-latin-(?!ext)/.test(face) ? face : '',
+        ),
+    },
+  };
+}
+
+export default defineConfig({
+  base: './',
+  plugins: [react(), latinOnly()],
+  publicDir: false,
+  // Workers start where the page came from a web server; from file:// their work is done on the page's thread.
+  define: { 'import.meta.url': 'document.baseURI' },
+  worker: { format: 'iife', rolldownOptions: { output: { entryFileNames: '[name].js' } } },
+  build: {
+    outDir: 'dist/site',
+    target: 'es2023',
+    cssCodeSplit: false,
+    assetsInlineLimit: 0,
+    assetsDir: '',
+    modulePreload: false,
+    chunkSizeWarningLimit: 1200,
+    rolldownOptions: {
+      checks: { emptyImportMeta: false },
+      input: 'src/main.tsx',
+      output: {
+        format: 'iife',
+        codeSplitting: false,
+        entryFileNames: 'page.js',
+        assetFileNames: (asset) =>
+          asset.names.some((name) => name.endsWith('.css')) ? 'page.css' : '[name][extname]',
+      },
+    },
+  },
+});
