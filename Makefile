@@ -60,7 +60,8 @@ lesson: ## start a new lesson: make lesson LESSON=06-my-question
 	@mkdir -p kernel-patches/$(LESSON)
 	@echo "lessons/$(LESSON) is there: edit lesson.yaml, then ./duet lint $(LESSON)"
 
-stress: ## each patched arm of LESSON (default: all) for minutes on a debug kernel; by hand, not in CI
+stress: ## an hour of changed recordings, then each arm of LESSON (default: all) on a debug kernel; by hand, not in CI
+	$(VENV)/python tests/stress/fuzz_bundles.py
 	$(VENV)/python tests/debug/stress.py $(if $(LESSON),--lesson $(LESSON))
 
 bench: ## figures: decode, reduce, latency, frames of the page
