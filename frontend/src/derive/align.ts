@@ -4,9 +4,9 @@
 import { assertNever } from '../base/assert.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import { opsUpTo } from './query.ts';
-import type { LaneIndex, RunIndex } from './types.ts';
+import type { Alignment, LaneIndex, RunIndex } from './types.ts';
 
-export type Alignment = 'time' | 'operation' | 'marker' | 'begin';
+export type { Alignment } from './types.ts';
 
 export type Offsets = ReadonlyMap<string, number>;
 
@@ -30,41 +30,85 @@ export function opBegin(lane: LaneIndex, n: number): Nanos | null {
  * Offsets that put the lanes over each other.
  *
  * - time: since the workload's start on each lane; no offset.
- * - operation: the operation that the slowest lane ends first at or after `around` ends on every lane at once.
+ * - operation: the nth operation ends on every lane at once; with none asked for, the one that the slowest lane has
+ *   ended last by `around`.
  * - marker: the first operation of every lane ends at once.
  * - begin: the nth operation of every lane begins at once.
  */
-export function offsetsOf(index: RunIndex, alignment: Alignment, around: number, nth = 1): Offsets {
+export function offsetsOf(
+  index: RunIndex,
+  alignment: Alignment,
+  around: number,
+  nth: number | null = null,
+): Offsets {
+  return together(index, alignment, operationOf(index, alignment, around, nth)).offsets;
+}
+
+/** The number of the operation that lanes are aligned at, from 1. */
+export function operationOf(
+  index: RunIndex,
+  alignment: Alignment,
+  around: number,
+  nth: number | null,
+): number {
+  if (alignment === 'marker') return 1;
+  if (alignment === 'operation') return nth ?? commonOperation(index, around);
+  return nth ?? 1;
+}
+
+export interface Together {
+  readonly offsets: Offsets;
+  /** Frame time at which it happens on every lane; null: lanes are not shifted, or none has so many. */
+  readonly at: Nanos | null;
+  /** The lane that is last and stays where it is: the axis is its own. */
+  readonly last: string | null;
+  /** Lanes that have no such operation, or not any more: they are not shifted. */
+  readonly lacking: readonly string[];
+}
+
+const apart: Together = { offsets: noOffsets, at: null, last: null, lacking: [] };
+
+/** Offsets of lanes aligned at operation n. */
+export function together(index: RunIndex, alignment: Alignment, n: number): Together {
   switch (alignment) {
     case 'time':
-      return noOffsets;
+      return apart;
     case 'operation':
-      return shiftTo(index, commonOperation(index, around));
     case 'marker':
-      return shiftTo(index, 1);
+      return latestTogether(index, (lane) => opEnd(lane, n));
     case 'begin':
-      return latestTogether(index, (lane) => opBegin(lane, nth));
+      return latestTogether(index, (lane) => opBegin(lane, n));
     default:
       return assertNever(alignment);
   }
 }
 
+/** How many operations every lane with any has ended: as far as lanes can be aligned by their number. */
+export function operationsOfAll(index: RunIndex): number {
+  const counts = index.lanes
+    .filter((l) => l.opsByEnd.length > 0)
+    .map((l) => l.opsByEnd.length + l.opsEvicted);
+  return counts.length === 0 ? 0 : Math.min(...counts);
+}
+
 /** The number of the operation that the lane with the fewest has ended by `around`, at least 1. */
 function commonOperation(index: RunIndex, around: number): number {
   const counts = index.lanes.filter((l) => l.opsByEnd.length > 0).map((l) => opsUpTo(l, around));
-  return Math.max(1, Math.min(...counts));
+  return counts.length === 0 ? 1 : Math.max(1, Math.min(...counts));
 }
 
-/** The lane that is last to end operation n stays where it is; the others wait for it. */
-function shiftTo(index: RunIndex, n: number): Offsets {
-  return latestTogether(index, (lane) => opEnd(lane, n));
-}
-
-function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null): Offsets {
+/** The lane that is last stays where it is; the others wait for it. */
+function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null): Together {
   const times = index.lanes.map((lane) => [lane.arm, of(lane)] as const);
   const latest = Math.max(...times.map(([, t]) => t ?? Number.NEGATIVE_INFINITY));
-  if (!Number.isFinite(latest)) return noOffsets;
-  return new Map(times.flatMap(([arm, t]) => (t === null ? [] : [[arm, latest - t]])));
+  const lacking = times.flatMap(([arm, t]) => (t === null ? [arm] : []));
+  if (!Number.isFinite(latest)) return { ...apart, lacking };
+  return {
+    offsets: new Map(times.flatMap(([arm, t]) => (t === null ? [] : [[arm, latest - t]]))),
+    at: ns(latest),
+    last: times.find(([, t]) => t === latest)?.[0] ?? null,
+    lacking,
+  };
 }
 
 /** A moment of the frame on a lane's own axis. */

@@ -78,6 +78,16 @@ export function eventAfter(
   });
 }
 
+/** The first loss that begins after t on any lane; from the start again if there is none. */
+export function nextLoss(index: RunIndex, offset: Offsets, t: number): Nanos | null {
+  const after = (from: number) =>
+    nearest(index, offset, 1, (lane, shift) => {
+      const later = lane.losses.map((loss) => loss.t0).filter((t0) => t0 + shift > from);
+      return later.length === 0 ? null : Math.min(...later);
+    });
+  return after(t) ?? after(Number.NEGATIVE_INFINITY);
+}
+
 export interface LongWait {
   readonly arm: string;
   readonly row: number;

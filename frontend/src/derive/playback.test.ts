@@ -195,3 +195,61 @@ class Store20 {
     return indexRun(this.#store.shown()!, testLesson);
   }
 }
+
+test('a link’s window and moment come back exactly, whatever was there before', () => {
+  const away = { ...scope, mode: 'play' as const, moment: ns(19 * cell), start: ns(16 * cell) };
+  const to = { type: 'look' as const, start: 3.25 * cell, span: 2 * cell, moment: 4.5 * cell };
+  expect(seen(reduce(away, to, world))).toEqual(['paused', 3.25, 4.5]);
+  expect(reduce(away, to, world).span).toBe(2 * cell);
+});
+
+test('backwards from the start begins at the end; forward again goes on from there', () => {
+  const from = { ...scope, mode: 'paused' as const, moment: ns(0), start: ns(0) };
+  const back = reduce(from, { type: 'play', direction: -1 }, world);
+  expect(back.moment / cell).toBe(20);
+  expect(seen(after(back, 200))[2]).toBe(18);
+  const on = reduce(after(back, 200), { type: 'play', direction: 1 }, world);
+  expect(seen(after(on, 100))[2]).toBe(19);
+});
+
+test('an operation that was asked for stays, however the window moves; else the one near it is taken', () => {
+  const from = { ...scope, mode: 'paused' as const, moment: ns(9 * cell), start: ns(8 * cell) };
+  const fixed = reduce(from, { type: 'align', alignment: 'operation', nth: 3 }, world);
+  const moved = reduce(fixed, { type: 'window', start: 14 * cell }, world);
+  expect([moved.operation, moved.offset]).toEqual([3, fixed.offset]);
+  const near = reduce(from, { type: 'align', alignment: 'operation' }, world);
+  expect(near.operation).toBe(2);
+  expect(reduce(near, { type: 'window', start: 14 * cell }, world).operation).toBe(3);
+});
+
+test('the next loss of any lane, and from the last the first again', () => {
+  const store = storeOf('rwsem\nstorm-0 R!R!R!R!R!R!R!R!\nsrcu\nstorm-0 R!R!R!R!R!R!R!R!', true);
+  for (const [arm, at] of [
+    ['srcu', 3],
+    ['rwsem', 6],
+  ] as const) {
+    const span = { t0_ns: at * cell, t1_ns: (at + 1) * cell, events: 4, where: 'guest' as const };
+    store.dispatch({ type: 'loss', run_id: 'r', arm, ...span } as never);
+  }
+  const lossy: World = { index: indexRun(store.shown()!, testLesson), reduced: false };
+  let state: PlaybackState = { ...scope, mode: 'paused', moment: ns(cell) };
+  const stops = [1, 2, 3].map(() => {
+    state = reduce(state, { type: 'loss' }, lossy);
+    return state.moment / cell;
+  });
+  expect(stops).toEqual([3, 6, 3]);
+});
+
+test('a live run that is paused stands still and can be scrubbed while more of it comes', () => {
+  const store = storeOf('rwsem\nstorm-0 R!R!R!R!R!R!', true);
+  const live = (): World => ({ index: indexRun(store.shown()!, testLesson), reduced: false });
+  const still = reduce(advance(scope, 10, live()), { type: 'seek', moment: 7 * cell }, live());
+  const head = { runId: 'r', arm: 'rwsem', seq: 1, watermark: 30 * cell };
+  store.dispatch(spanBatch(head, [{ t0: 12 * cell, t1: 30 * cell, row: 0, kind: 0 }]));
+  store.dispatch(opBatch(head, [{ t0: 12 * cell, t1: 29 * cell, row: 0 }]));
+  expect(after(still, 500, live())).toBe(still);
+  const back = reduce(still, { type: 'beat', direction: -1 }, live());
+  expect(seen(back)).toEqual(['paused', still.start / cell, 6]);
+  const newest = reduce(back, { type: 'seek', moment: 29.5 * cell }, live());
+  expect(newest.moment / cell).toBe(29.5);
+});

@@ -11,8 +11,15 @@
 
 import { assertNever } from '../base/assert.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
-import { type Alignment, noOffsets, type Offsets, offsetsOf } from './align.ts';
-import { beatAfter, type Direction, eventAfter, firstDivergence, nextLongWait } from './beats.ts';
+import { type Alignment, noOffsets, type Offsets, operationOf, together } from './align.ts';
+import {
+  beatAfter,
+  type Direction,
+  eventAfter,
+  firstDivergence,
+  nextLongWait,
+  nextLoss,
+} from './beats.ts';
 import { frameEnd, newestEpisode, nextEpisode } from './episodes.ts';
 import { type Place, stepOf } from './moments.ts';
 import { clampSpeed, speedFor } from './speed.ts';
@@ -29,8 +36,10 @@ export interface PlaybackState {
   readonly speed: number;
   readonly direction: Direction;
   readonly alignment: Alignment;
-  /** The operation that `begin` aligns at, from 1. */
-  readonly nth: number;
+  /** The operation that was asked for, from 1; null: for `operation` the one near the window, else the first. */
+  readonly nth: number | null;
+  /** The operation that the lanes are aligned at now, from 1. */
+  readonly operation: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
   readonly focus: ReadonlySet<string>;
@@ -63,7 +72,8 @@ export const initialPlayback: PlaybackState = {
   speed: speedFor(30 * millisecond, 5),
   direction: 1,
   alignment: 'time',
-  nth: 1,
+  nth: null,
+  operation: 1,
   offset: noOffsets,
   selection: null,
   focus: new Set(),
@@ -75,7 +85,8 @@ export const initialPlayback: PlaybackState = {
 };
 
 export type Action =
-  | { readonly type: 'play' }
+  /** Without a direction: the one it had. */
+  | { readonly type: 'play'; readonly direction?: Direction }
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
   | { readonly type: 'scope' }
@@ -88,6 +99,14 @@ export type Action =
   | { readonly type: 'event'; readonly direction: Direction }
   | { readonly type: 'long_wait' }
   | { readonly type: 'divergence' }
+  | { readonly type: 'loss' }
+  /** Exactly this window and moment, still: what a link holds. */
+  | {
+      readonly type: 'look';
+      readonly start: number;
+      readonly span: number;
+      readonly moment: number;
+    }
   | { readonly type: 'align'; readonly alignment: Alignment; readonly nth?: number }
   | { readonly type: 'select'; readonly mark: Mark | null }
   | { readonly type: 'focus'; readonly kinds: readonly string[] }
@@ -107,7 +126,7 @@ const mostSpan = 120e9;
 export function reduce(state: PlaybackState, action: Action, world: World): PlaybackState {
   switch (action.type) {
     case 'play':
-      return play(state, world);
+      return play({ ...state, direction: action.direction ?? state.direction }, world);
     case 'pause':
       return { ...state, mode: 'paused' };
     case 'resume':
@@ -139,11 +158,12 @@ export function reduce(state: PlaybackState, action: Action, world: World): Play
       });
     case 'divergence':
       return stepTo(state, world, (i) => firstDivergence(i, state.offset));
+    case 'loss':
+      return stepTo(state, world, (i) => nextLoss(i, state.offset, state.moment));
+    case 'look':
+      return look(state, action, world);
     case 'align':
-      return realign(
-        { ...state, alignment: action.alignment, nth: action.nth ?? state.nth },
-        world,
-      );
+      return realign({ ...state, alignment: action.alignment, nth: action.nth ?? null }, world);
     case 'select':
       return { ...state, selection: action.mark };
     case 'focus':
@@ -207,9 +227,25 @@ function clampMoment(state: PlaybackState, t: number, world: World): Nanos {
 
 function play(state: PlaybackState, world: World): PlaybackState {
   const limit = end(state, world);
-  const atEnd = state.direction > 0 && state.moment >= limit && !(world.index?.live ?? false);
+  if (state.direction < 0) {
+    // Backwards from the very start: from the end again.
+    const from = state.moment <= 0 ? jump(state, limit, world) : state;
+    return { ...from, mode: 'play' };
+  }
+  const atEnd = state.moment >= limit && !(world.index?.live ?? false);
   const from = atEnd ? { ...state, moment: ns(0), start: ns(0) } : state;
   return { ...from, mode: 'play' };
+}
+
+function look(
+  state: PlaybackState,
+  to: { readonly start: number; readonly span: number; readonly moment: number },
+  world: World,
+): PlaybackState {
+  const span = Math.max(leastSpan, Math.min(mostSpan, to.span));
+  const start = ns(Math.max(0, to.start));
+  const moment = clampMoment(state, to.moment, world);
+  return { ...state, mode: 'paused', start, span, moment, armed: true, heldMs: 0 };
 }
 
 /** Moves the moment; the window follows if the moment would leave it. */
@@ -261,8 +297,10 @@ function stepTo(
 
 function realign(state: PlaybackState, world: World): PlaybackState {
   if (world.index === null) return state;
-  const offset = offsetsOf(world.index, state.alignment, state.start + state.span / 2, state.nth);
-  return { ...state, offset };
+  const { alignment, start, span, nth } = state;
+  const operation = operationOf(world.index, alignment, start + span / 2, nth);
+  const { offsets } = together(world.index, alignment, operation);
+  return { ...state, operation, offset: offsets };
 }
 
 /** The next window of the scope, from its start. */
@@ -327,13 +365,14 @@ function turnPage(state: PlaybackState): PlaybackState {
 
 /** The frame that a view draws. */
 export function frameOf(state: PlaybackState): Frame {
-  const { moment, start, span, offset, selection, focus, alignment, hold } = state;
+  const { moment, start, span, offset, selection, focus, alignment, operation, hold } = state;
   return {
     axis: alignment === 'operation' ? 'operation' : 'time',
     moment,
     start,
     span,
     offset,
+    aligned: { by: alignment, n: operation },
     selection,
     focus,
     reveal: 'moment',

@@ -12,6 +12,9 @@ export type { Loss, Row } from '../store/lane.ts';
 export type { LaneSample } from '../store/samples.ts';
 export type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
+/** How lanes are laid over each other; see align.ts. */
+export type Alignment = 'time' | 'operation' | 'marker' | 'begin';
+
 /** `mark` kinds are drawn by the view, out of points; they have no spans. */
 export type Layer = 'state' | 'function' | 'track' | 'mark';
 
@@ -133,6 +136,8 @@ export interface Frame {
   readonly span: number;
   /** Added to each lane's time before drawing (alignment by marker or by operation). */
   readonly offset: ReadonlyMap<string, number>;
+  /** By what they are aligned, and at which operation (from 1). */
+  readonly aligned?: { readonly by: Alignment; readonly n: number };
   readonly selection: Mark | null;
   /** Kind names in focus; others are muted. Empty: all. */
   readonly focus: ReadonlySet<string>;

@@ -125,7 +125,8 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   useModel(lesson, knobs);
   const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, place, visit);
   const usual = { speed: usualSpeed, align: scene.align, nth: nthOf(scene.align, scene) };
-  const runName = run === null ? null : runNameOf(lesson, run.run_id);
+  const coming = pending?.source === 'live';
+  const runName = run === null || coming ? null : runNameOf(lesson, run.run_id);
   useAddress(playback, usual, runName, settled && !awaiting, go);
 
   const recorded = run?.source === 'recorded';
@@ -502,6 +503,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       )}
 
       <Transport
+          {...{ place, go }}
         moving={moving}
         moment={playback.state.moment}
         speed={playback.state.speed}

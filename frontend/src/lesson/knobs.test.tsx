@@ -8,6 +8,8 @@ import {
   clamp,
   firstKnobs,
   type Knobs,
+  knobPlace,
+  knobsAt,
   modelParams,
   needBoot,
   paramWords,
@@ -37,6 +39,30 @@ describe('knobs', () => {
     expect(count.params['vcpus']).toBe(1);
     expect(withParam(lesson, count, 'vcpus', 3).params['vcpus']).toBe(1);
     expect(withClock(lesson, count, 'wall').params['vcpus']).toBe(2);
+  });
+
+  it('come back from the address, which names only what the step puts elsewhere', () => {
+    const scene = lesson.scenes[1];
+    if (!scene) throw new Error('no second scene');
+    const plain = knobsAt(lesson, scene, { knobs: null, clock: null, workload: null });
+    expect(knobPlace(lesson, scene, plain)).toEqual({ knobs: null, clock: null, workload: null });
+    const turned = withClock(lesson, withParam(lesson, plain, 'hogs', 7), 'count');
+    const told = knobPlace(lesson, scene, turned);
+    expect(told).toEqual({ knobs: { hogs: 7 }, clock: 'count', workload: null });
+    expect(knobsAt(lesson, scene, told)).toEqual(turned);
+  });
+
+  it('of an address stay within what the lesson allows', () => {
+    const scene = lesson.scenes[0];
+    if (!scene) throw new Error('no scene');
+    const wild = {
+      knobs: { hogs: 1e9, toString: 1, cats: 3 },
+      clock: null,
+      workload: 'constructor',
+    };
+    const got = knobsAt(lesson, scene, wild);
+    expect([got.params['hogs'], got.workload]).toEqual([9, 'storm']);
+    expect(Object.keys(got.params)).toEqual(Object.keys(lesson.params));
   });
 
   it('never lose the last arm', () => {

@@ -4,6 +4,7 @@
 import { plural } from '../base/units.ts';
 import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
 import type { ClockName } from '../protocol/messages.ts';
+import type { Place } from './place.ts';
 import { workloadOf } from './recording.ts';
 
 export interface Knobs {
@@ -58,6 +59,30 @@ function keepBoot(lesson: Lesson, now: Knobs): Record<string, number> {
       ([k]) => k === 'seconds' || lesson.params[k]?.applies === 'boot',
     ),
   );
+}
+
+type KnobPlace = Pick<Place, 'knobs' | 'clock' | 'workload'>;
+
+/** The knobs of a step as an address has them; what the lesson does not know, or cannot have, is left out. */
+export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
+  let knobs = sceneKnobs(lesson, firstKnobs(lesson), scene);
+  if (place.workload !== null && Object.hasOwn(lesson.workloads, place.workload))
+    knobs = withWorkload(lesson, knobs, place.workload);
+  if (place.clock !== null) knobs = withClock(lesson, knobs, place.clock);
+  for (const [name, value] of Object.entries(place.knobs ?? {}))
+    if (Object.hasOwn(lesson.params, name)) knobs = withParam(lesson, knobs, name, value);
+  return knobs;
+}
+
+/** What the address must say of these knobs: those that the step itself would put elsewhere. */
+export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace {
+  const usual = sceneKnobs(lesson, firstKnobs(lesson), scene);
+  const workload = knobs.workload === usual.workload ? null : knobs.workload;
+  const there = workload === null ? usual : withWorkload(lesson, usual, workload);
+  const clock = knobs.clock === there.clock ? null : knobs.clock;
+  const base = clock === null ? there : withClock(lesson, there, clock);
+  const turned = Object.entries(knobs.params).filter(([name, v]) => base.params[name] !== v);
+  return { workload, clock, knobs: turned.length === 0 ? null : Object.fromEntries(turned) };
 }
 
 /** The nearest value the knob can have. */

@@ -21,13 +21,15 @@ import { Notices } from './notices.tsx';
 import { NumbersPage } from './numbers.tsx';
 import type { Place } from './place.ts';
 import { presentArms } from './present.tsx';
-import { bestRecording, recordingId } from './recording.ts';
+import { bestRecording, recordingId, runIdOf } from './recording.ts';
 import type { Go } from './use-place.ts';
 
 interface Props {
   readonly slug: string;
   readonly place: Place;
   readonly go: Go;
+  /** See usePlace. */
+  readonly visit?: number;
 }
 
 /** The step that an address names; an unknown one is the first. */
@@ -35,7 +37,7 @@ export function sceneOf(lesson: Lesson, step: string | null): Scene {
   return lesson.scenes.find((s) => s.id === step) ?? must(lesson.scenes[0], 'a scene');
 }
 
-export function LessonPage({ slug, place, go }: Props) {
+export function LessonPage({ slug, place, go, visit = 0 }: Props) {
   const lesson = useLesson();
   const numbers = useNumbers();
   const { open } = useCommands();
@@ -45,7 +47,7 @@ export function LessonPage({ slug, place, go }: Props) {
   if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
   if (!allViews().has(lesson.view))
     return <NoView lesson={lesson} onFront={() => go({ lesson: null })} />;
-  return <Shown lesson={lesson} place={place} go={go} />;
+  return <Shown {...{ lesson, place, go, visit }} />;
 }
 
 /** The server knows a view that this page does not have: one of the two is older. */
@@ -63,15 +65,20 @@ function NoView({ lesson, onFront }: { readonly lesson: Lesson; readonly onFront
   );
 }
 
-function Shown({ lesson, place, go }: Omit<Props, 'slug'> & { readonly lesson: Lesson }) {
+function Shown({
+  lesson,
+  place,
+  go,
+  visit = 0,
+}: Omit<Props, 'slug'> & { readonly lesson: Lesson }) {
   const scene = sceneOf(lesson, place.step);
-  const awaiting = useFittingRecording(lesson, scene);
+  const awaiting = useWantedRun(lesson, scene, place.run, go);
   const arms = place.arms?.filter((a) => lesson.arms.some((b) => b.name === a)) ?? [];
   const chosen = arms.length > 0 ? arms : scene.arms;
   const shown = place.present ? presentArms(lesson, scene, chosen) : chosen;
   return (
     <PlaybackProvider arms={shown}>
-      <Desk {...{ lesson, scene, place, go, awaiting }} arms={shown} />
+      <Desk {...{ lesson, scene, place, go, visit, awaiting }} arms={shown} />
     </PlaybackProvider>
   );
 }
@@ -80,25 +87,30 @@ function Shown({ lesson, place, go }: Omit<Props, 'slug'> & { readonly lesson: L
 const patienceMs = 6000;
 
 /**
- * A step that speaks of other knobs than the recording on the stage gets the one that fits best.
- * True while it is on its way.
+ * The run that the address names; without one, a step that speaks of other knobs than the recording on the stage gets
+ * the one that fits best. True while it is on its way.
  */
-function useFittingRecording(lesson: Lesson, scene: Scene): boolean {
+function useWantedRun(lesson: Lesson, scene: Scene, named: string | null, go: Go): boolean {
   const { open } = useCommands();
   const run = useRun();
   const pending = usePendingRun();
   const best = bestRecording(lesson, scene);
-  const wanted = best ? recordingId(lesson, best) : null;
-  const free = run === null || run.source === 'recorded';
+  const fitting = best ? recordingId(lesson, best) : null;
+  const wanted = named === null ? fitting : runIdOf(lesson, named);
+  const free = named !== null || run === null || run.source === 'recorded';
   const shown = run?.run_id ?? null;
   const asks = wanted !== null && free && pending?.source !== 'live' && shown !== wanted;
   const [lost, setLost] = useState<string | null>(null);
   useEffect(() => {
     if (!asks || wanted === null) return;
     open(lesson.slug, wanted);
-    const timer = setTimeout(() => setLost(wanted), patienceMs);
+    const timer = setTimeout(() => {
+      setLost(wanted);
+      // The server has said why. A moment of a run that is gone means nothing in another one.
+      if (named !== null) go({ run: null, moment: null, window: null, nth: null }, 'replace');
+    }, patienceMs);
     return () => clearTimeout(timer);
-  }, [open, lesson.slug, wanted, asks]);
+  }, [open, go, lesson.slug, named, wanted, asks]);
   return asks && lost !== wanted;
 }
 

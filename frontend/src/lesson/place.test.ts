@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { describe, expect, it } from 'vitest';
 import { frontPage, type Place, readPlace, writePlace } from './place.ts';
+import { runIdOf, runNameOf } from './recording.ts';
 
 const place: Place = {
   lesson: '02-grace-periods',
@@ -9,7 +10,18 @@ const place: Place = {
   speed: 0.006,
   arms: ['rwsem', 'srcu'],
   align: 'operation',
+  nth: 100,
+  window: { start: 40_000_000, span: 30_000_500 },
+  run: '9-hogs',
+  knobs: { hogs: 7, vcpus: 2 },
+  clock: 'count',
+  workload: 'storm',
+  panes: ['words', 'knobs'],
+  side: 'evidence',
+  patch: 'srcu',
+  hunk: 3,
   present: true,
+  embed: true,
 };
 
 describe('the address', () => {
@@ -25,7 +37,9 @@ describe('the address', () => {
 
   it('is short and readable', () => {
     expect(writePlace(place)).toBe(
-      '?lesson=02-grace-periods&step=ticks&at=41.234567&speed=0.006&arms=rwsem,srcu&align=operation&present=1',
+      '?lesson=02-grace-periods&step=ticks&run=9-hogs&at=41.234567&from=40&for=30.0005&speed=0.006' +
+        '&arms=rwsem,srcu&knobs=hogs:7,vcpus:2&clock=count&workload=storm&align=operation&n=100' +
+        '&open=words,knobs&side=evidence&patch=srcu&hunk=3&present=1&embed=1',
     );
   });
 
@@ -38,5 +52,17 @@ describe('the address', () => {
   it('leaves out what makes no sense', () => {
     const bad = '?lesson=../etc&step=%3Cb%3E&at=soon&speed=99&arms=,,A%20B&align=up&present=yes';
     expect(readPlace(bad)).toEqual(frontPage);
+    const worse =
+      '?run=../../etc/passwd&from=-4&for=9&n=0.5&knobs=hogs:nine,a:1:2,__proto__:1,:3&clock=sun' +
+      '&open=doors&side=left&patch=%00&hunk=-1&embed=true&workload=A';
+    expect(readPlace(worse)).toEqual(frontPage);
+    expect(readPlace('?from=4&run=live-3')).toEqual({ ...frontPage, run: 'live-3' });
+  });
+
+  it('names recordings by their own name and other runs by their id', () => {
+    const lesson = { slug: '02-x', recordings: [{ name: '9-hogs' }] } as never;
+    for (const id of ['recorded:02-x:9-hogs', 'live-20260301-1', 'kept:abc'])
+      expect(runIdOf(lesson, runNameOf(lesson, id))).toBe(id);
+    expect(runNameOf(lesson, 'recorded:02-x:9-hogs')).toBe('9-hogs');
   });
 });

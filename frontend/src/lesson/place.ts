@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where a viewer is, as the address bar says it: lesson, step, moment, speed, arms, alignment, present. Pure. */
+/** Where a viewer is, as the address bar says it: lesson, step, run, knobs, moment, alignment, panes. Pure. */
 
 import type { Alignment } from '../derive/align.ts';
+import type { ClockName } from '../protocol/messages.ts';
 
 export type Align = Alignment;
 
@@ -18,8 +19,34 @@ export interface Place {
   readonly arms: readonly string[] | null;
   /** Null lets the scene choose. */
   readonly align: Align | null;
+  /** The operation that lanes are aligned at, from 1; null lets the scene choose. */
+  readonly nth: number | null;
+  /** Window of the stage, frame time in ns; null lets the scene choose. */
+  readonly window: { readonly start: number; readonly span: number } | null;
+  /** A recording's name, or the id of another run; null: the recording that fits the scene. */
+  readonly run: string | null;
+  /** Knobs that stand elsewhere than the scene puts them. */
+  readonly knobs: Readonly<Record<string, number>> | null;
+  readonly clock: ClockName | null;
+  readonly workload: string | null;
+  readonly panes: readonly Pane[];
+  /** What the narrow side shows. */
+  readonly side: SideTab | null;
+  /** The arm whose patch is read. */
+  readonly patch: string | null;
+  /** The hunk of it that is pointed at, from 1. */
+  readonly hunk: number | null;
   readonly present: boolean;
+  /** Bare, for a frame in slides. */
+  readonly embed: boolean;
 }
+
+/** What a viewer may open or close; `knobs` are shown where the scene hides them, and the other way about. */
+export const panes = ['words', 'knobs', 'questions'] as const;
+export type Pane = (typeof panes)[number];
+
+export const sideTabs = ['patch', 'evidence'] as const;
+export type SideTab = (typeof sideTabs)[number];
 
 export const frontPage: Place = {
   lesson: null,
@@ -28,12 +55,37 @@ export const frontPage: Place = {
   speed: null,
   arms: null,
   align: null,
+  nth: null,
+  window: null,
+  run: null,
+  knobs: null,
+  clock: null,
+  workload: null,
+  panes: [],
+  side: null,
+  patch: null,
+  hunk: null,
   present: false,
+  embed: false,
 };
+
+/** What a step forgets of the step before it: the scene chooses anew. */
+export const elsewhere = {
+  moment: null,
+  window: null,
+  speed: null,
+  arms: null,
+  align: null,
+  nth: null,
+  run: null,
+  hunk: null,
+} as const satisfies Partial<Place>;
 
 export const alignments: readonly Align[] = ['time', 'operation', 'marker', 'begin'];
 
 const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const runName = /^[A-Za-z0-9][A-Za-z0-9:._-]{0,127}$/;
+const most = 64;
 
 /** Read an address; whatever makes no sense is left out, never an error. */
 export function readPlace(search: string): Place {
@@ -50,29 +102,98 @@ export function readPlace(search: string): Place {
   const arms = (q.get('arms') ?? '').split(',').filter((a) => name.test(a));
   const align = q.get('align');
   const ms = number('at', -1e9, 1e9);
+  const whole = (key: string) => {
+    const value = number(key, 1, 1e9);
+    return value !== null && Number.isInteger(value) ? value : null;
+  };
+  const one = <T extends string>(key: string, of: readonly T[]) =>
+    of.find((value) => value === q.get(key)) ?? null;
+  const list = (q.get('open') ?? '').split(',');
+  const from = number('from', 0, 1e9);
+  const span = number('for', 1e-3, 120_000);
+  const run = q.get('run');
   return {
     lesson: word('lesson'),
     step: word('step'),
     moment: ms === null ? null : Math.round(ms * 1e6),
     speed: number('speed', 1e-6, 10),
     arms: arms.length > 0 ? [...new Set(arms)] : null,
-    align: alignments.find((one) => one === align) ?? null,
+    align: alignments.find((known) => known === align) ?? null,
+    nth: whole('n'),
+    window: from === null || span === null ? null : { start: nanos(from), span: nanos(span) },
+    run: run !== null && runName.test(run) ? run : null,
+    knobs: readKnobs(q.get('knobs')),
+    clock: one('clock', ['wall', 'count'] as const),
+    workload: word('workload'),
+    panes: panes.filter((pane) => list.includes(pane)),
+    side: one('side', sideTabs),
+    patch: word('patch'),
+    hunk: whole('hunk'),
     present: q.get('present') === '1',
+    embed: q.get('embed') === '1',
   };
 }
 
+function nanos(ms: number): number {
+  return Math.round(ms * 1e6);
+}
+
+function millis(ns: number): string {
+  return (ns / 1e6).toFixed(6).replace(/\.?0+$/, '');
+}
+
+/** "hogs:9,seconds:10" */
+function readKnobs(text: string | null): Record<string, number> | null {
+  const pairs = (text ?? '')
+    .split(',')
+    .slice(0, most)
+    .flatMap((part) => {
+      const [key = '', value = '', more] = part.split(':');
+      const n = value === '' ? Number.NaN : Number(value);
+      return name.test(key) && Number.isFinite(n) && more === undefined ? [[key, n] as const] : [];
+    });
+  return pairs.length === 0 ? null : Object.fromEntries(pairs);
+}
+
+const own = [
+  ...['lesson', 'step', 'run', 'arms', 'knobs', 'clock', 'workload', 'at', 'from', 'for', 'speed'],
+  ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'embed'],
+];
+
 /** The address of a place; `keep` holds parameters that are not the place's own (fixture). */
 export function writePlace(place: Place, keep = ''): string {
-  const own = ['lesson', 'step', 'at', 'speed', 'arms', 'align', 'present'];
   const q = new URLSearchParams(keep);
   for (const key of own) q.delete(key);
-  if (place.lesson !== null) q.set('lesson', place.lesson);
-  if (place.step !== null) q.set('step', place.step);
-  if (place.moment !== null) q.set('at', (place.moment / 1e6).toFixed(6).replace(/\.?0+$/, ''));
-  if (place.speed !== null) q.set('speed', String(Number(place.speed.toPrecision(3))));
-  if (place.arms !== null) q.set('arms', place.arms.join(','));
-  if (place.align !== null) q.set('align', place.align);
+  const put = (key: string, value: string | number | null) => {
+    if (value !== null && value !== '') q.set(key, String(value));
+  };
+  const { speed, knobs, window } = place;
+  put('lesson', place.lesson);
+  put('step', place.step);
+  put('run', place.run);
+  put('at', place.moment === null ? null : millis(place.moment));
+  if (window !== null) {
+    put('from', millis(window.start));
+    put('for', millis(window.span));
+  }
+  put('speed', speed === null ? null : Number(speed.toPrecision(3)));
+  put('arms', place.arms?.join(',') ?? null);
+  put(
+    'knobs',
+    Object.entries(knobs ?? {})
+      .map(([key, value]) => `${key}:${value}`)
+      .join(','),
+  );
+  put('clock', place.clock);
+  put('workload', place.workload);
+  put('align', place.align);
+  put('n', place.nth);
+  put('open', place.panes.join(','));
+  put('side', place.side);
+  put('patch', place.patch);
+  put('hunk', place.hunk);
   if (place.present) q.set('present', '1');
-  const text = q.toString().replaceAll('%2C', ',');
+  if (place.embed) q.set('embed', '1');
+  const text = q.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   return text ? `?${text}` : '';
 }

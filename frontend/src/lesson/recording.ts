@@ -63,6 +63,19 @@ export function bestRecording(
   return rated[0]?.recording ?? null;
 }
 
+/** The name that an address gives a run: a recording's own within its lesson, else the run's id. */
+export function runNameOf(lesson: Pick<Lesson, 'slug'>, runId: string): string {
+  const prefix = recordingId(lesson, { name: '' });
+  return runId.startsWith(prefix) ? runId.slice(prefix.length) : runId;
+}
+
+/** The id of the run that an address names. */
+export function runIdOf(lesson: Pick<Lesson, 'slug' | 'recordings'>, name: string): string {
+  return lesson.recordings.some((recording) => recording.name === name)
+    ? recordingId(lesson, { name })
+    : name;
+}
+
 /** What `open` calls a recording, and what its run is called. */
 export function recordingId(
   lesson: Pick<Lesson, 'slug'>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The right side: the patch as it runs, and the evidence. On narrow screens the two become tabs. */
 
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import type { Theme } from '../base/theme.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
@@ -14,6 +14,8 @@ import { CountsPanel } from './counts-panel.tsx';
 import { openFunctions } from './lit.ts';
 import { MeasuredPanel } from './measured-panel.tsx';
 import { PatchPanel } from './patch-panel.tsx';
+import { type Place, sideTabs } from './place.ts';
+import type { Go } from './use-place.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -27,6 +29,8 @@ interface Props {
   readonly measured: MeasuredMessage | null;
   readonly blocked: string;
   readonly onMeasure: () => void;
+  readonly place: Place;
+  readonly go: Go;
 }
 
 /** Whether a step has anything to show here. */
@@ -40,17 +44,17 @@ function hasEvidence(lesson: Lesson, scene: Scene): boolean {
 }
 
 export function Side(props: Props) {
-  const { lesson, scene, arms, index, recorded, theme } = props;
+  const { lesson, scene, arms, index, recorded, theme, place, go } = props;
   const patch = scene.show.includes('patch');
   const measured = scene.show.includes('measured');
   const evidence = hasEvidence(lesson, scene);
-  const [tab, setTab] = useState<'patch' | 'evidence'>('patch');
+  const tab = place.side ?? 'patch';
   const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
   return (
     <aside className="side" data-tab={now} aria-label="Patch and evidence" data-testid="side">
       {patch && evidence && (
         <div className="tabs side-tabs" role="tablist" aria-label="Patch or evidence">
-          {(['patch', 'evidence'] as const).map((name) => (
+          {sideTabs.map((name) => (
             <button
               key={name}
               type="button"
@@ -58,7 +62,7 @@ export function Side(props: Props) {
               className="tab"
               aria-selected={now === name}
               data-state={now === name ? 'active' : 'inactive'}
-              onClick={() => setTab(name)}
+              onClick={() => go({ side: name === 'patch' ? null : name }, 'replace')}
               data-testid={`tab-${name}`}
             >
               {name}
@@ -68,7 +72,7 @@ export function Side(props: Props) {
       )}
       {patch && (
         <div className="patch-side" style={{ order: measured ? 2 : 1 }}>
-          <LitPatch lesson={lesson} arms={arms} index={index} />
+          <LitPatch {...{ lesson, arms, index, place, go }} />
         </div>
       )}
       {evidence && !props.veiled && (
@@ -124,13 +128,11 @@ function LitPatch({
   lesson,
   arms,
   index,
-}: {
-  readonly lesson: Lesson;
-  readonly arms: readonly string[];
-  readonly index: RunIndex | null;
-}) {
+  place,
+  go,
+}: Pick<Props, 'lesson' | 'arms' | 'index' | 'place' | 'go'>) {
   const { state } = usePlayback();
-  const [arm, setArm] = useState('');
+  const arm = place.patch ?? '';
   const patched = lesson.arms.filter((a) => arms.includes(a.name) && a.patch_texts.length > 0);
   const chosen = arms.includes(arm) ? arm : (patched[0]?.name ?? arms[0] ?? '');
   const kinds = useMemo(() => new Set(lesson.lit.map((lit) => lit.kind)), [lesson]);
@@ -144,7 +146,9 @@ function LitPatch({
       lesson={lesson}
       arms={arms}
       arm={chosen}
-      onArm={setArm}
+      onArm={(patch) => go({ patch, hunk: null }, 'replace')}
+      hunk={place.hunk}
+      onHunk={(hunk) => go({ patch: hunk === null ? place.patch : chosen, hunk }, 'replace')}
       occurs={(kind) => spans === undefined || (spans[kind] ?? 0) > 0}
       open={(of, kind) => (of === chosen ? (open.get(kind) ?? 0) : 0)}
     />

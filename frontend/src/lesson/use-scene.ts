@@ -2,6 +2,7 @@
 /** Takes the playback to where a step looks, restores a link's moment, and keeps the address up to date. */
 
 import { useEffect, useRef, useState } from 'react';
+import type { PlaybackState } from '../derive/playback.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import type { Playback } from '../views/hooks.tsx';
@@ -30,32 +31,43 @@ export function useSettled(index: RunIndex | null): boolean {
   return id !== null && settled === id;
 }
 
+/** Where the scene is gone to: which, in which run, at which visit of the address. */
+interface Gone {
+  readonly scene: string;
+  readonly run: string;
+  readonly visit: number;
+}
+
 export function useScene(
   scene: Scene,
   index: RunIndex | null,
   playback: Playback,
   place: Place,
+  visit: number,
 ): { readonly settled: boolean; readonly usualSpeed: number } {
   const settled = useSettled(index);
   const runId = index?.runId ?? null;
   const wish = useRef({ place, playback });
   wish.current = { place, playback };
-  const there = useRef('');
+  const there = useRef<Gone | null>(null);
   const [usualSpeed, setUsualSpeed] = useState(0);
   useEffect(() => {
     const { place: at, playback: player } = wish.current;
     if (runId === null) return;
-    const here = `${scene.id} ${runId}`;
-    if (there.current === here) return;
-    const restore = there.current === '' && at.moment !== null;
+    const gone = there.current;
+    if (gone?.scene === scene.id && gone.run === runId && gone.visit === visit) return;
+    const restore = (gone === null || gone.visit !== visit) && at.moment !== null;
     player.goto(scene, restore);
     setUsualSpeed(player.now().speed);
     if (!settled) return;
-    there.current = here;
-    player.align(at.align ?? scene.align, scene.operation);
+    there.current = { scene: scene.id, run: runId, visit };
+    const align = at.align ?? scene.align;
+    player.align(align, at.nth ?? nthOf(align, scene));
     if (at.speed !== null) player.setSpeed(at.speed);
-    if (restore && at.moment !== null) player.seek(at.moment);
-  }, [scene, runId, settled]);
+    if (!restore || at.moment === null) return;
+    if (at.window === null) player.seek(at.moment);
+    else player.look(at.window.start, at.window.span, at.moment);
+  }, [scene, runId, settled, visit]);
 
   // A live run that has ended is known as a whole: now the step's own moment can be found in it.
   const live = index?.live ?? false;
@@ -70,30 +82,50 @@ export function useScene(
   return { settled, usualSpeed };
 }
 
-/** A still moment is written into the address; a moving one is not. */
+/** The operation that a step aligns at; none where the one near the window is meant. */
+export function nthOf(align: Align, scene: Pick<Scene, 'operation'>): number | undefined {
+  return align === 'begin' ? scene.operation : undefined;
+}
+
+interface Usual {
+  readonly speed: number;
+  readonly align: Align;
+  readonly nth: number | undefined;
+}
+
+/** A still moment is written into the address, with its run and its window; a moving one is not. */
 export function useAddress(
   playback: Playback,
-  usual: number,
-  usualAlign: Align,
+  usual: Usual,
+  run: string | null,
   ready: boolean,
   go: Go,
 ): void {
-  const { mode, moment, speed, alignment } = playback.state;
-  const at = mode === 'paused' ? Math.round(moment) : null;
+  const key = JSON.stringify(placeAt(playback.state, usual, run));
   useEffect(() => {
     if (!ready) return;
-    const timer = setTimeout(() => {
-      go(
-        {
-          moment: at,
-          speed: Math.abs(speed / usual - 1) < 0.01 ? null : speed,
-          align: alignment === usualAlign ? null : alignment,
-        },
-        'replace',
-      );
-    }, 300);
+    const timer = setTimeout(() => go(JSON.parse(key), 'replace'), 300);
     return () => clearTimeout(timer);
-  }, [ready, at, speed, alignment, usual, usualAlign, go]);
+  }, [ready, key, go]);
+}
+
+/** What an address must say of a state of the playback; `run` is named where the moment stands still. */
+export function placeAt(
+  { mode, moment, start, span, speed, alignment, operation }: PlaybackState,
+  usual: Usual,
+  run: string | null,
+): Partial<Place> {
+  const still = mode === 'paused';
+  const counted = alignment === 'operation' || alignment === 'begin';
+  const asUsual = alignment === usual.align && operation === usual.nth;
+  return {
+    ...(still ? { run } : {}),
+    moment: still ? Math.round(moment) : null,
+    window: still ? { start: Math.round(start), span: Math.round(span) } : null,
+    speed: Math.abs(speed / usual.speed - 1) < 0.01 ? null : speed,
+    align: alignment === usual.align ? null : alignment,
+    nth: counted && still && !asUsual ? operation : null,
+  };
 }
 
 /** Tells tests and screenshots that nothing moves and nothing is awaited. */

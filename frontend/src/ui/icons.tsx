@@ -33,6 +33,32 @@ export const PauseIcon = () => (
   </Icon>
 );
 
+/** Points at a place: a pin. */
+export const PointIcon = () => (
+  <Icon>
+    <path d="M8 14s4.2-4.4 4.2-7.6A4.2 4.2 0 0 0 3.8 6.4C3.8 9.6 8 14 8 14z" />
+    <circle cx="8" cy="6.3" r="1.2" />
+  </Icon>
+);
+
+export const PlayBackIcon = () => (
+  <Icon>
+    <path d="M11 3.2v9.6L3.5 8z" fill="currentColor" />
+  </Icon>
+);
+
+export const EventBackIcon = () => (
+  <Icon>
+    <path d="M9.8 4.2 6 8l3.8 3.8" />
+  </Icon>
+);
+
+export const EventForwardIcon = () => (
+  <Icon>
+    <path d="M6.2 4.2 10 8l-3.8 3.8" />
+  </Icon>
+);
+
 export const BackIcon = () => (
   <Icon>
     <path d="M3.5 3.5v9M12.5 3.8v8.4L6.2 8z" />

@@ -112,7 +112,7 @@ export interface Playback {
   readonly frame: FrameSource;
   /** The newest state, for event handlers. */
   readonly now: () => PlaybackState;
-  readonly play: () => void;
+  readonly play: (direction?: Direction) => void;
   readonly pause: () => void;
   readonly toggle: () => void;
   readonly scope: () => void;
@@ -125,6 +125,9 @@ export interface Playback {
   readonly event: (direction: Direction) => void;
   readonly nextLongWait: () => void;
   readonly firstDivergence: () => void;
+  readonly nextLoss: () => void;
+  /** Exactly this window and moment, still. */
+  readonly look: (start: number, span: number, moment: number) => void;
   readonly align: (alignment: Alignment, nth?: number) => void;
   readonly select: (mark: Mark | null) => void;
   readonly focus: (kinds: readonly string[]) => void;
@@ -138,7 +141,8 @@ function actions(stage: Stage) {
   return {
     frame: player.frame,
     now: () => player.state,
-    play: () => player.do({ type: 'play' }),
+    play: (direction?: Direction) =>
+      player.do({ type: 'play', ...(direction === undefined ? {} : { direction }) }),
     pause: () => player.do({ type: 'pause' }),
     toggle: () => {
       const { mode } = player.state;
@@ -158,6 +162,9 @@ function actions(stage: Stage) {
     event: (direction: Direction) => player.do({ type: 'event', direction }),
     nextLongWait: () => player.do({ type: 'long_wait' }),
     firstDivergence: () => player.do({ type: 'divergence' }),
+    nextLoss: () => player.do({ type: 'loss' }),
+    look: (start: number, span: number, moment: number) =>
+      player.do({ type: 'look', start, span, moment }),
     align: (alignment: Alignment, nth?: number) =>
       player.do({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }) }),
     select: (mark: Mark | null) => player.do({ type: 'select', mark }),
