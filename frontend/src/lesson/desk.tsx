@@ -13,6 +13,7 @@ import {
   useConnection,
   useControl,
   useHello,
+  useHolds,
   useLanes,
   useMeasured,
   usePendingRun,
@@ -23,6 +24,7 @@ import { chooseTheme, useTheme } from '../ui/theme.ts';
 import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '../views/hooks.tsx';
 import { Overview } from '../views/overview/index.tsx';
 import { ActBar } from './act-bar.tsx';
+import { HoldBar } from './hold-bar.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
 import { type Knobs, knobPlace, knobsAt, knobWords, runParams, sceneKnobs } from './knobs.ts';
@@ -93,6 +95,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const builds = useBuild();
   const measured = useMeasured();
   const control = useControl();
+  const holds = useHolds();
   const connection = useConnection();
   const hello = useHello();
   const commands = useCommands();
@@ -480,6 +483,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
           />
         )}
         <ActBar lesson={lesson} run={run} onAct={commands.act} />
+        <HoldBar lesson={lesson} run={run} control={control} holds={holds} onHold={commands.hold} />
         {stage}
         {words && (
           <WordsPanel sentence={sentence} onMark={onMark} onClose={() => toggle('words', false)} />

@@ -9,6 +9,7 @@ export type ServerWire =
   | Control
   | ErrorMessage
   | Gap
+  | Held
   | Hello
   | Lane
   | Lens
@@ -25,7 +26,7 @@ export type ServerWire =
  * via the `definition` "JsonValue".
  */
 export type JsonValue = unknown;
-export type ClientWire = Ack | Do | Again | TakeControl | Measure | Open | Start | Stop;
+export type ClientWire = Ack | Do | Again | TakeControl | Hold | Measure | Open | Start | Stop;
 
 export interface Messages {
   server: ServerWire;
@@ -131,6 +132,34 @@ export interface Gap {
    */
   to_seq: number;
   rows: number;
+}
+/**
+ * How a lane is held; latest wins. The machine stands some accesses after it was asked to.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Held".
+ */
+export interface Held {
+  type: 'held';
+  run_id: string;
+  arm: string;
+  phase: 'waiting' | 'held' | 'going';
+  /**
+   * so many more accesses were to come first
+   */
+  after: number;
+  /**
+   * accesses to the object when the hold was asked for
+   */
+  asked: number | null;
+  /**
+   * the same when the machine stood; exact
+   */
+  stood: number | null;
+  /**
+   * why it goes on, if nobody let it go
+   */
+  message: string;
 }
 /**
  * First message to every viewer.
@@ -523,6 +552,17 @@ export interface Again {
 export interface TakeControl {
   type: 'control';
   take: boolean;
+}
+/**
+ * Hold the guests of the live run, or let them go.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Hold".
+ */
+export interface Hold {
+  type: 'hold';
+  on: boolean;
+  after?: number;
 }
 /**
  * Fill the measured table: one guest at a time, untraced, A B B A.

@@ -202,6 +202,18 @@ export const lens = z.object({
   dropped: z.number(),
 });
 
+export const held = z.object({
+  type: z.literal('held'),
+  run_id: z.string(),
+  arm: z.string(),
+  phase: z.enum(['waiting', 'held', 'going']),
+  /** So many more accesses were to come first. */
+  after: z.number(),
+  asked: z.number().nullable(),
+  stood: z.number().nullable(),
+  message: z.string().default(''),
+});
+
 export const errorMessage = z.object({
   type: z.literal('error'),
   code: z.string(),
@@ -283,6 +295,7 @@ export const serverMessage = z.discriminatedUnion('type', [
   line,
   sample,
   lens,
+  held,
   build,
   measured,
   control,
@@ -302,6 +315,7 @@ export type BuildMessage = z.infer<typeof build>;
 export type MeasuredMessage = z.infer<typeof measured>;
 export type MeasuredRow = MeasuredMessage['rows'][number];
 export type ControlMessage = z.infer<typeof control>;
+export type HeldMessage = z.infer<typeof held>;
 export type LensMessage = z.infer<typeof lens>;
 export type ErrorMessage = z.infer<typeof errorMessage>;
 export type ClockName = z.infer<typeof clock>;
@@ -336,6 +350,7 @@ export type ClientMessage =
   | ({ readonly type: 'start' } & RunChoice)
   | ({ readonly type: 'measure'; readonly repeats?: number } & RunChoice)
   | { readonly type: 'act'; readonly name: string; readonly value: number }
+  | { readonly type: 'hold'; readonly on: boolean; readonly after: number }
   | { readonly type: 'stop' }
   | { readonly type: 'again' }
   | { readonly type: 'control'; readonly take: boolean }

@@ -17,6 +17,7 @@ import type {
   ControlMessage,
   ErrorMessage,
   GapMessage,
+  HeldMessage,
   HelloMessage,
   LaneMessage,
   LineMessage,
@@ -76,6 +77,11 @@ export function useLanes(): readonly LaneMessage[] {
 
 export function useLane(arm: string): LaneMessage | null {
   return useLanes().find((lane) => lane.arm === arm) ?? null;
+}
+
+/** Lanes of the newest run that somebody has held. */
+export function useHolds(): readonly HeldMessage[] {
+  return useCell(useStore().holds);
 }
 
 export function useBuild(): readonly BuildMessage[] {
@@ -175,6 +181,8 @@ export interface Commands {
   readonly open: (lesson: string, run?: string) => void;
   readonly start: (choice: RunChoice) => void;
   readonly act: (name: string, value: number) => void;
+  /** Hold the guests, each after so many more accesses, or let them go. */
+  readonly hold: (on: boolean, after: number) => void;
   readonly stop: () => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
@@ -189,6 +197,7 @@ export function useCommands(): Commands {
         store.command(run === undefined ? { type: 'open', lesson } : { type: 'open', lesson, run }),
       start: (choice) => store.command({ type: 'start', ...choice }),
       act: (name, value) => store.command({ type: 'act', name, value }),
+      hold: (on, after) => store.command({ type: 'hold', on, after }),
       stop: () => store.command({ type: 'stop' }),
       again: () => store.command({ type: 'again' }),
       measure: (choice, repeats) =>

@@ -14,6 +14,7 @@ import type {
   ClientMessage,
   ControlMessage,
   ErrorMessage,
+  HeldMessage,
   HelloMessage,
   LaneMessage,
   MeasuredMessage,
@@ -93,6 +94,8 @@ export class Store {
   readonly pending = new Cell<RunMessage | null>(null);
   /** Lanes of the pending run if there is one, else of the shown one: who boots, runs or failed. */
   readonly lanes = new Cell<readonly LaneMessage[]>([]);
+  /** Lanes of the newest run that somebody has held; latest of each. */
+  readonly holds = new Cell<readonly HeldMessage[]>([]);
   readonly builds = new Cell<readonly BuildMessage[]>([]);
   readonly measured = new Cell<MeasuredMessage | null>(null);
   readonly control = new Cell<ControlMessage | null>(null);
@@ -167,6 +170,11 @@ export class Store {
         return this.#change(message.run_id, message.arm, (lane) => lane.takeSample(message));
       case 'lens':
         return this.#change(message.run_id, message.arm, (lane) => lane.takeLens(message));
+      case 'held':
+        return this.holds.set([
+          ...this.holds.get().filter((h) => h.run_id === message.run_id && h.arm !== message.arm),
+          message,
+        ]);
       case 'build':
         return this.builds.set([
           ...this.builds.get().filter((b) => b.arm !== message.arm),

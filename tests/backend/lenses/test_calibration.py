@@ -38,6 +38,46 @@ def test_the_true_time_lies_within_the_error(
     assert window.error_ns >= MS // 2
 
 
+@given(
+    holds=st.lists(st.tuples(*[st.integers(0, 20 * MS)] * 6), max_size=4),
+    frames=st.lists(st.tuples(st.integers(0, 400 * MS), delays, delays), min_size=1, max_size=10),
+    at=st.integers(0, 400 * MS),
+)
+def test_a_guest_that_was_held_is_timed_as_rightly(
+    holds: list[tuple[int, ...]], frames: list[tuple[int, int, int]], at: int
+) -> None:
+    """Each hold: stop is called after a pause, it stands, that is answered; so with going on."""
+    calls, now = [], 0
+    for parts in holds:
+        calls.append([now := now + part for part in parts])
+
+    def guest(host: int) -> int:
+        stood = sum(max(0, min(goes, host) - stands) for _, stands, _, _, goes, _ in calls)
+        return host - stood + 7 * MS
+
+    calibration = Calibration()
+    for stops, _, stood, goes, _, went in calls:
+        calibration.stops(stops)
+        calibration.stands(stood)
+        calibration.goes(goes, went)
+    for sent, there, back in sorted(frames):
+        calibration.told(sent, guest(sent + there))
+        calibration.heard(sent + there + back, guest(sent + there))
+    window = calibration.guest(at, at)
+    assert window is not None
+    assert window.low_ns <= guest(at) <= window.high_ns
+
+
+def test_while_it_stands_its_time_does() -> None:
+    calibration = Calibration()
+    calibration.told(0, 0)
+    calibration.heard(0, 0)
+    calibration.stops(1000)
+    calibration.stands(1002)
+    window = calibration.guest(9000, 9000)
+    assert window is not None and (window.low_ns, window.high_ns) == (1000, 1002)
+
+
 def test_without_a_bound_on_either_side_nothing_is_claimed() -> None:
     calibration = Calibration()
     assert calibration.guest(0, 1) is None

@@ -125,6 +125,20 @@ class ToyRun:
     async def act(self, name: str, value: int) -> None:
         self.acts.append((name, value))
 
+    async def hold(self, on: bool, after: int) -> None:
+        """As if each lane stood 187 accesses after it was asked to."""
+        for arm in self.wish.arms:
+            self.publish(
+                m.Held(
+                    run_id=self.log.run_id,
+                    arm=arm,
+                    phase="held" if on else "going",
+                    after=after,
+                    asked=1204,
+                    stood=1391 + after,
+                )
+            )
+
     def raw_events(self, arm: str, around_ns: float, row: int | None, n: int) -> list[dict]:
         task = f"storm-{row or 0}"
         return [

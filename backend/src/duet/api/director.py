@@ -129,13 +129,9 @@ class Director:
                     )
                 self._want(viewer, self._former)
             case m.Do():
-                self.hub.take(viewer)
-                if self.playing is None or self.playing not in self._runs:
-                    raise InputError(
-                        "No live run goes on, so there is nothing to do it to.",
-                        remedy="Press run first.",
-                    )
-                await self._runs[self.playing].act(command.name, command.value)
+                await self._live_run(viewer).act(command.name, command.value)
+            case m.Hold():
+                await self._live_run(viewer).hold(command.on, command.after)
             case m.Stop():
                 self.hub.take(viewer)
                 self._wish = None
@@ -233,6 +229,16 @@ class Director:
     async def _conduct(self) -> None:
         while True:
             try:
+    def _live_run(self, viewer: Viewer) -> Performance:
+        """What plays; the viewer controls it."""
+        self.hub.take(viewer)
+        if self.playing is None or self.playing not in self._runs:
+            raise InputError(
+                "No live run goes on, so there is nothing to do it to.",
+                remedy="Press run first.",
+            )
+        return self._runs[self.playing]
+
                 wish = await self._next_wish()
                 if wish is None:
                     await self._stage.rest()

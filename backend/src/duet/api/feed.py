@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 from duet.lenses import LensState, Sample
-from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
+from duet.session import Batch, HoldState, LaneState, Line, Loss, Metrics, Row, RunState
 from duet.stream import messages as m
 from duet.stream.codec import SAMPLES, Packet, batch, pack, pack_line
 
@@ -125,6 +125,11 @@ class Feed:
         """How the x-ray is."""
         tree = {"run_id": self.run.run_id, "arm": arm, **asdict(state)}
         self._send(pack(m.Lens.model_validate(tree)))
+
+    def on_hold(self, state: HoldState) -> None:
+        """How a lane is held."""
+        tree = {"run_id": self.run.run_id, **asdict(state)}
+        self._send(pack(m.Held.model_validate(tree)))
 
     def on_line(self, arm: str, line: Line) -> None:
         """One line of the workload."""

@@ -67,6 +67,14 @@ class Performance(Protocol):
         """
         ...
 
+    async def hold(self, on: bool, after: int) -> None:
+        """Hold the guests, each after so many more accesses (0: at once), or let them go.
+
+        Raises:
+            DuetError: none can be held now.
+        """
+        ...
+
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int
     ) -> list[dict[str, JsonValue]]:

@@ -94,6 +94,14 @@ class RecordedRun:
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int
+    async def hold(self, on: bool, after: int) -> None:
+        """Likewise.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError("A recording's guests cannot be held.", remedy="Press run first.")
+
     ) -> list[dict[str, JsonValue]]:
         """Raw records near a moment."""
         if self._session is None:

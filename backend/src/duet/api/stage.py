@@ -113,6 +113,19 @@ class LiveRun:
             raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
         await self._session.say(line)
 
+    async def hold(self, on: bool, after: int) -> None:
+        """Hold the guests, or let them go.
+
+        Raises:
+            InputError: none can be held now.
+        """
+        if self._session is None:
+            raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
+        if on:
+            self._session.hold(after, self._feed.on_hold)
+        else:
+            self._session.let_go()
+
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int
     ) -> list[dict[str, JsonValue]]:

@@ -33,6 +33,9 @@ TERM_S: Final = 2.0
 HANG_UP_S: Final = 1.0
 """End of QEMU to the end of its sockets."""
 
+QMP_S: Final = 5.0
+"""QEMU's monitor greets, or carries out a command. Usual: 1 ms."""
+
 VERSION_S: Final = 10.0
 """`qemu-system-x86_64 --version`."""
 

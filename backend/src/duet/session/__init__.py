@@ -17,6 +17,7 @@ from duet.session.events import (
     ScopeWish,
     SessionSink,
 )
+from duet.session.lane_hold import HoldState
 from duet.session.lanes import Lanes
 from duet.session.limits import Limits
 from duet.session.program import needed_symbols
@@ -30,6 +31,7 @@ __all__ = [
     "Batch",
     "Columns",
     "GuestWish",
+    "HoldState",
     "LanePhase",
     "LaneResult",
     "LaneSource",

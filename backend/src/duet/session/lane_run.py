@@ -35,6 +35,7 @@ from duet.session.events import (
     SessionSink,
 )
 from duet.session.lane import Lane
+from duet.session.lane_hold import LaneHold, Tell
 from duet.session.lane_scope import IDENTIFY, LaneScope, Timing
 from duet.session.lane_xray import LaneXray
 from duet.session.lanes import Lanes
@@ -103,6 +104,7 @@ class LaneRun:
             seen=lambda raw: self._scope.seen(raw),
         )
         self._scope = self._make_scope()
+        self._hold = LaneHold(self.arm, self._lens.calibration, lanes.limits)
         self._aiming: asyncio.Task[None] | None = None
         self._lines: list[Line] = []
         self._hello: Hello | None = None
@@ -160,6 +162,7 @@ class LaneRun:
     def on_end(self) -> None:
         """The guest is gone."""
         self._gone = True
+        self._hold.let_go()
         if not (self._drained or self._recorded):
             self._lens.gone()
             self._scope.gone()
@@ -212,6 +215,7 @@ class LaneRun:
                 )
             )
         finally:
+            await self._hold.end()
             if self._aiming:
                 self._aiming.cancel()
                 await asyncio.wait([self._aiming])
@@ -245,6 +249,29 @@ class LaneRun:
                 remedy="Start a live run, and do it while the run goes on.",
             )
         await self._lane.send(FrameType.SAY, line)
+
+    @property
+    def can_hold(self) -> bool:
+        """It runs, and the microscope watches an object."""
+        return self.phase is LanePhase.RUNNING and self._scope.watching is not None
+
+    def hold(self, after: int, tell: Tell) -> None:
+        """Stop the guest, at once or after so many accesses to the object; see LaneHold.
+
+        Raises:
+            InputError: it cannot be held now, or is held already.
+        """
+        scope, facts = self._scope.watching, self._lane.facts if self._lane else None
+        if not self.can_hold or scope is None or facts is None or facts.qmp_socket is None:
+            raise InputError(
+                f"lane {self.arm} cannot be held now: the microscope watches nothing there.",
+                remedy="Start a live run that it watches, and hold the guests while they run.",
+            )
+        self._hold.hold(facts.qmp_socket, scope, after, tell)
+
+    def let_go(self) -> None:
+        """The guest goes on, if it is held."""
+        self._hold.let_go()
 
     @property
     def over(self) -> bool:
@@ -394,7 +421,7 @@ class LaneRun:
         if self._plugin:
             self._aiming = asyncio.create_task(self._use_scope())
         limits = self._limits
-        deadline = time.monotonic() + self._spec.params.get("seconds", 60) + limits.run_slack_s
+        deadline = self._hold.now + self._spec.params.get("seconds", 60) + limits.run_slack_s
         drain_by: float | None = None
         stop_sent = False
         while not self._drained:
@@ -404,7 +431,7 @@ class LaneRun:
                 raise self._went_away()
             if self._started and self.phase is LanePhase.READY:
                 self._tell(LanePhase.RUNNING)
-            now = time.monotonic()
+            now = self._hold.now
             if self._ended and drain_by is None:
                 drain_by = now + limits.drain_s
                 self._tell(LanePhase.DRAINING)
@@ -412,6 +439,8 @@ class LaneRun:
                 self._stop_at = now
             if self._stop_at is not None and not stop_sent:
                 stop_sent = True
+                await self._hold.end()  # a guest that stands would not hear of it
+                now = self._hold.now
                 deadline = now + limits.stop_s
                 await self._lane.send(FrameType.STOP)
             if (stop_sent and now > deadline) or (drain_by and now > drain_by):

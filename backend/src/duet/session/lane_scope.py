@@ -109,6 +109,11 @@ class LaneScope:
         """The counts after the workload's end."""
         self.state = LensState(lens="microscope")
 
+    @property
+    def watching(self) -> ScopeClient | None:
+        """The client, while an object is watched."""
+        return self._client if self._object and self.state.state == "on" else None
+
     # before the run
 
     def start(self, client: ScopeClient) -> None:

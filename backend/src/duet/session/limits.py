@@ -21,6 +21,8 @@ class Limits:
         stop_s: from STOP to the end of draining.
         missing_s: how long bytes that the agent says it sent may stay away after DRAINED.
         close_s: for a guest to go when it is closed.
+        hold_s: so long a viewer may hold a guest; then it goes on.
+        hold_after_s: from a hold that is asked for until its accesses have come.
         tick_s: between two batches.
         metrics_s: between two counts.
         backlog_bytes: pages taken in but not yet decoded; beyond it the guest's port waits.
@@ -36,6 +38,8 @@ class Limits:
     stop_s: float = 30.0
     missing_s: float = 5.0
     close_s: float = 20.0
+    hold_s: float = 300.0
+    hold_after_s: float = 10.0
     tick_s: float = 0.04
     metrics_s: float = 0.2
     backlog_bytes: int = 8 << 20

@@ -18,6 +18,7 @@ from duet.session.events import (
     RunState,
     SessionSink,
 )
+from duet.session.lane_hold import Tell
 from duet.session.lane_run import LaneRun
 from duet.session.lanes import Lanes
 
@@ -88,6 +89,24 @@ class RunSession:
         running = [run for run in self._runs.values() if run.phase is LanePhase.RUNNING]
         for run in running or list(self._runs.values())[:1]:
             await run.say(line)
+
+    def hold(self, after: int, tell: Tell) -> None:
+        """Hold every guest that runs and is watched, each after so many more accesses (0: now).
+
+        Args:
+            tell: hears, also later, how each lane is held.
+
+        Raises:
+            InputError: none of them can be held, or one is already.
+        """
+        able = [run for run in self._runs.values() if run.can_hold]
+        for run in able or list(self._runs.values())[:1]:
+            run.hold(after, tell)
+
+    def let_go(self) -> None:
+        """Every guest goes on."""
+        for run in self._runs.values():
+            run.let_go()
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int = 50

@@ -64,7 +64,7 @@ def pack(message: m.Message) -> Packet:
     key: Key | None = None
     span: Span | None = None
     match message:
-        case m.Run() | m.Lane() | m.Rows() | m.Metrics():
+        case m.Run() | m.Lane() | m.Rows() | m.Metrics() | m.Held():
             key = (message.type, message.run_id, getattr(message, "arm", ""))
         case m.Lens():
             key = ("lens", message.run_id, message.arm, message.lens)

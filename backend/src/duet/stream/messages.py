@@ -229,6 +229,19 @@ class Lens(Message):
     dropped: int = Field(description="samples that were due and did not come")
 
 
+class Held(Message):
+    """How a lane is held; latest wins. The machine stands some accesses after it was asked to."""
+
+    type: Literal["held"] = "held"
+    run_id: str
+    arm: str
+    phase: Literal["waiting", "held", "going"]
+    after: int = Field(description="so many more accesses were to come first")
+    asked: int | None = Field(description="accesses to the object when the hold was asked for")
+    stood: int | None = Field(description="the same when the machine stood; exact")
+    message: str = Field(default="", description="why it goes on, if nobody let it go")
+
+
 class Line(Message):
     """One line of the workload, verbatim."""
 
@@ -351,6 +364,14 @@ class Do(Message):
     value: Annotated[StrictInt, Field(ge=0, le=1 << 31)] = 0
 
 
+class Hold(Message):
+    """Hold the guests of the live run, or let them go."""
+
+    type: Literal["hold"]
+    on: StrictBool
+    after: Annotated[StrictInt, Field(ge=0, le=1 << 30)] = 0
+
+
 class Measure(Message):
     """Fill the measured table: one guest at a time, untraced, A B B A."""
 
@@ -390,6 +411,7 @@ ServerMessage = Annotated[
     | Line
     | Sample
     | Lens
+    | Held
     | Build
     | Measured
     | Control
@@ -397,6 +419,7 @@ ServerMessage = Annotated[
     Field(discriminator="type"),
 ]
 ClientMessage = Annotated[
-    Open | Start | Stop | Again | Do | Measure | TakeControl | Ack, Field(discriminator="type")
+    Open | Start | Stop | Again | Do | Hold | Measure | TakeControl | Ack,
+    Field(discriminator="type"),
 ]
-Command = Open | Start | Stop | Again | Do | Measure | TakeControl
+Command = Open | Start | Stop | Again | Do | Hold | Measure | TakeControl

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest's monitor (QEMU's docs/interop/qmp-spec.rst): commands without arguments, one at a time.
+
+All that is ever asked of it is `stop` and `cont`, which is no reason for a library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from duet.errors import InfraError
+from duet.guests.limits import QMP_S
+
+REMEDY = "Start the run again; its guest is booted anew."
+
+
+class Monitor:
+    """One connection. Use as `async with`; QEMU serves one client a socket.
+
+    Args:
+        socket: GuestFacts.qmp_socket.
+    """
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter
+
+    async def __aenter__(self) -> Monitor:
+        try:
+            async with asyncio.timeout(QMP_S):
+                opened = await asyncio.open_unix_connection(self._socket)
+        except (OSError, TimeoutError) as error:
+            raise InfraError(
+                f"The guest's monitor cannot be reached: {error or 'no answer'}.", remedy=REMEDY
+            ) from error
+        self._reader, self._writer = opened
+        try:
+            await self._until("QMP", "greet")
+            await self.do("qmp_capabilities")
+        except BaseException:
+            self._writer.close()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._writer.close()
+
+    async def do(self, command: str) -> None:
+        """Carry out a command; it is done when this returns.
+
+        Raises:
+            InfraError: QEMU refuses, is gone, or does not answer.
+        """
+        self._writer.write(json.dumps({"execute": command}).encode() + b"\n")
+        await self._until("return", f"carry out `{command}`")
+
+    async def _until(self, key: str, what: str) -> None:
+        """Skip events up to the answer."""
+        told: dict[str, Any] = {}
+        try:
+            async with asyncio.timeout(QMP_S):
+                while key not in told and "error" not in told:
+                    told = json.loads(await self._reader.readline() or b'{"error": "hung up"}')
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InfraError(
+                f"The guest's monitor did not {what} in {QMP_S:g} s.", remedy=REMEDY
+            ) from error
+        if "error" in told:
+            raise InfraError(f"The guest's monitor did not {what}: {told['error']}.", remedy=REMEDY)
