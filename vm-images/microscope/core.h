@@ -26,7 +26,7 @@ enum {
     CORE_SLOTS = 1 << CORE_SLOT_BITS,
     CORE_MAX_CELLS = CORE_SLOTS / 4 * 3,
     CORE_MAX_PROBES = 64,
-    CORE_RING = 1 << 14, /* records */
+    CORE_RING = 1 << 16, /* records */
     CORE_MAX_WATCH = 1024,
     CORE_MAX_LOG = 1 << 24,
 };

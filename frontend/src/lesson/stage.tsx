@@ -43,7 +43,9 @@ export function Stage(props: Props) {
         recorded={run?.source === 'recorded'}
         pending={props.pending}
         missing={run !== null && !run.arms.includes(name)}
-        ops={counts.find((c) => c.arm === name)?.ops ?? null}
+        ops={
+          lesson.operation.open === null ? null : (counts.find((c) => c.arm === name)?.ops ?? null)
+        }
         operation={lesson.operation}
         onLoss={props.onLoss}
       />

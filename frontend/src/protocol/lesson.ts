@@ -205,7 +205,12 @@ export const numbersLesson = common.extend({
 
 export const lesson = common.extend({
   view: z.string(),
-  operation: z.object({ name: z.string(), plural: z.string() }),
+  /** `open` null: no events tell of single ones, so lanes cannot count them. */
+  operation: z.object({
+    name: z.string(),
+    plural: z.string(),
+    open: z.string().nullable().optional(),
+  }),
   /** What an arrow key moves by; null: the operation. */
   beat: z
     .object({ point: z.string(), name: z.string(), plural: z.string() })
