@@ -18,14 +18,24 @@ function counted(axis: Axis | null): string {
   return axis === null ? 'guest time' : axis.plural;
 }
 
+/** The moment that all lanes share, and its name; null where each has its own time. */
+export function axisFlag(index: RunIndex, frame: Frame, operation: string): AxisWords['flag'] {
+  const { by, n } = frame.aligned ?? { by: 'time', n: 1 };
+  const { at } = together(index, by, n);
+  return at === null ? null : { t: at, words: nthWords(operation, n) };
+}
+
+function nthWords(operation: string, n: number): string {
+  return `${operation} ${n.toLocaleString('en-US')}`;
+}
+
 /** The axis of a frame, in words. */
 export function axisWords(index: RunIndex, frame: Frame, lesson: Names): AxisWords {
-  const by = frame.aligned?.by ?? 'time';
-  const n = frame.aligned?.n ?? 1;
+  const { by, n } = frame.aligned ?? { by: 'time', n: 1 };
   const since = `${counted(index.axis)} since the workload's start`;
   if (by === 'time') return { title: since, flag: null };
   const { at, last, lacking } = together(index, by, n);
-  const what = `${lesson.operation.name} ${n.toLocaleString('en-US')}`;
+  const what = nthWords(lesson.operation.name, n);
   if (at === null || last === null)
     return { title: `${since}; no lane has ${what} yet`, flag: null };
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;

@@ -3,7 +3,9 @@
 
 import { useMemo, useState } from 'react';
 import { siteOf } from '../base/site.ts';
+import { operationsOfAll, together } from '../derive/align.ts';
 import { isWait, laneOf } from '../derive/query.ts';
+import { momentWords } from '../derive/retime.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
@@ -24,6 +26,8 @@ import { chooseTheme, useTheme } from '../ui/theme.ts';
 import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '../views/hooks.tsx';
 import { Overview } from '../views/overview/index.tsx';
 import { ActBar } from './act-bar.tsx';
+import { AxisLine } from './axis-line.tsx';
+import { Embed } from './embed.tsx';
 import { HoldBar } from './hold-bar.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
@@ -68,12 +72,14 @@ type Sheet = 'help' | 'caveats' | 'losses' | 'lens' | null;
 /** Keys that mean nothing before there are events. */
 const ofTime: ReadonlySet<Act> = new Set<Act>([
   'toggle',
+  'backwards',
   'beat-back',
   'beat-on',
   'event-back',
   'event-on',
   'long-wait',
   'divergence',
+  'loss',
 ]);
 
 /** Fewer runs of an arm give no verdict. */
@@ -147,6 +153,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
     prediction !== undefined &&
     guess === null &&
     !place.present &&
+    !place.embed &&
     place.moment === null &&
     !seen.has(scene.id);
   const blocked =
@@ -214,6 +221,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const keys = useMemo(() => keyList(lesson.operation.name, lesson.beat?.name), [lesson]);
   const acts: Record<Act, () => void> = {
     toggle: playback.toggle,
+    backwards: playback.backwards,
     'beat-back': () => playback.beat(-1),
     'beat-on': () => playback.beat(1),
     'event-back': () => playback.event(-1),
@@ -224,6 +232,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
     faster: () => playback.setSpeed(playback.now().speed * 1.5),
     'long-wait': playback.nextLongWait,
     divergence: playback.firstDivergence,
+    loss: playback.nextLoss,
     'align-time': () => playback.align('time'),
     'align-operation': () => playback.align('operation'),
     'align-marker': () => playback.align('marker'),
@@ -269,6 +278,14 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
     })
     .filter(({ phase }) => phase.bad);
 
+  /** Aligns at an operation and goes to where it happens on every lane at once. */
+  const alignAt = (n: number) => {
+    const by = playback.state.alignment;
+    const at = index && together(index, by, n).at;
+    playback.align(by, n);
+    if (at !== null) playback.seek(at);
+  };
+
   const address = () => {
     const now = playback.now();
     const to = writePlace(
@@ -280,6 +297,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         arms,
         align: now.alignment,
         present: false,
+        embed: false,
       },
       location.search,
     );
@@ -348,6 +366,18 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       </p>
     </>
   );
+
+  if (place.embed)
+    return (
+      <Embed
+        {...{ run, kernel, index, playback, sentence, address }}
+        beat={lesson.beat?.name ?? lesson.operation.name}
+      >
+        <Notices />
+        {stage}
+        {sheets}
+      </Embed>
+    );
 
   if (place.present)
     return (
@@ -488,6 +518,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         {words && (
           <WordsPanel sentence={sentence} onMark={onMark} onClose={() => toggle('words', false)} />
         )}
+        <AxisLine lesson={lesson} index={index} playback={playback} />
         <Legend lesson={lesson} scene={scene} theme={theme} />
       </main>
 
@@ -503,12 +534,13 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
           measured={measured?.lesson === lesson.slug ? measured : null}
           blocked={running ? 'A live run is going on; measuring would disturb it.' : blocked}
           onMeasure={() => commands.measure(choice, repeats)}
+          {...{ place, go }}
         />
       )}
 
       <Transport
-          {...{ place, go }}
         moving={moving}
+        backwards={playback.state.direction < 0}
         moment={playback.state.moment}
         speed={playback.state.speed}
         align={playback.state.alignment}
@@ -518,6 +550,8 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         beat={lesson.beat?.name ?? lesson.operation.name}
         operation={lesson.operation.name}
         nth={scene.align === 'begin' ? scene.operation : null}
+        at={{ n: playback.state.operation, most: index ? operationsOfAll(index) : 0 }}
+        onAt={alignAt}
         axis={index?.axis ?? null}
         lanes={index?.lanes.length ?? 0}
         overview={
@@ -528,15 +562,21 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
               frame={playback.frame}
               theme={theme}
               onWindow={playback.setWindow}
+              onSeek={playback.seek}
+              moment={playback.state.moment}
+              words={momentWords(index.axis, playback.state.moment)}
             />
           )
         }
         onToggle={playback.toggle}
+        onBackwards={playback.backwards}
+        onEvent={playback.event}
         onBeat={playback.beat}
         onSpeed={playback.setSpeed}
         onAlign={(align) => playback.align(align, nthOf(align, scene))}
         onLongWait={lesson.kinds.some(isWait) ? playback.nextLongWait : null}
         onDivergence={playback.firstDivergence}
+        onLoss={index?.lanes.some((lane) => lane.losses.length > 0) ? playback.nextLoss : null}
         onScope={playback.scope}
         onWords={acts.words}
       />

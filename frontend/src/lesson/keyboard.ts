@@ -9,12 +9,14 @@ export type Act =
   | 'beat-on'
   | 'event-back'
   | 'event-on'
+  | 'backwards'
   | 'step-back'
   | 'step-on'
   | 'slower'
   | 'faster'
   | 'long-wait'
   | 'divergence'
+  | 'loss'
   | 'align-time'
   | 'align-operation'
   | 'align-marker'
@@ -38,6 +40,7 @@ export interface Key {
 export function keyList(operation: string, beat = operation): readonly Key[] {
   return [
     { act: 'toggle', keys: [' '], shown: 'Space', what: 'play or pause' },
+    { act: 'backwards', keys: ['b'], shown: 'b', what: 'play backwards, or pause' },
     { act: 'beat-back', keys: ['ArrowLeft'], shown: '←', what: `one ${beat} back` },
     { act: 'beat-on', keys: ['ArrowRight'], shown: '→', what: `one ${beat} on` },
     { act: 'event-back', keys: ['Shift+ArrowLeft'], shown: 'Shift ←', what: 'one event back' },
@@ -48,6 +51,7 @@ export function keyList(operation: string, beat = operation): readonly Key[] {
     { act: 'faster', keys: ['+', '='], shown: '+', what: 'faster' },
     { act: 'long-wait', keys: ['n'], shown: 'n', what: 'next long wait' },
     { act: 'divergence', keys: ['d'], shown: 'd', what: 'first divergence of the lanes' },
+    { act: 'loss', keys: ['x'], shown: 'x', what: 'next loss of events' },
     { act: 'align-time', keys: ['t'], shown: 't', what: 'align by time' },
     { act: 'align-operation', keys: ['o'], shown: 'o', what: `align by ${operation}` },
     { act: 'align-marker', keys: ['m'], shown: 'm', what: 'align by marker' },

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
 
-import type { CSSProperties, ReactNode } from 'react';
+import { type CSSProperties, type ReactNode, useState } from 'react';
 import { axisSpeedWords, momentWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Axis } from '../protocol/lesson.ts';
-import { BackIcon, ForwardIcon, PauseIcon, PlayIcon } from '../ui/icons.tsx';
+import {
+  BackIcon,
+  EventBackIcon,
+  EventForwardIcon,
+  ForwardIcon,
+  PauseIcon,
+  PlayBackIcon,
+  PlayIcon,
+} from '../ui/icons.tsx';
 import type { Align } from './place.ts';
 
 interface Props {
   readonly moving: boolean;
+  /** It moves backwards. */
+  readonly backwards: boolean;
   readonly moment: number;
   readonly speed: number;
   readonly align: Align;
@@ -23,18 +33,25 @@ interface Props {
   readonly operation: string;
   /** Which operation `begin` aligns at; null: the step does not speak of one. */
   readonly nth: number | null;
+  /** The operation that lanes are aligned at now, from 1, and the last that every lane has. */
+  readonly at: { readonly n: number; readonly most: number };
+  readonly onAt: (n: number) => void;
   /** What the axis counts; null: guest time. */
   readonly axis: Axis | null;
   readonly overview: ReactNode;
   /** How many lanes the overview has to hold. */
   readonly lanes: number;
   readonly onToggle: () => void;
+  readonly onBackwards: () => void;
   readonly onBeat: (by: 1 | -1) => void;
+  readonly onEvent: (by: 1 | -1) => void;
   readonly onSpeed: (speed: number) => void;
   readonly onAlign: (align: Align) => void;
   /** Null where nothing of the lesson waits. */
   readonly onLongWait: (() => void) | null;
   readonly onDivergence: () => void;
+  /** Null where nothing was lost. */
+  readonly onLoss: (() => void) | null;
   readonly onScope: () => void;
   readonly onWords: () => void;
 }
@@ -48,48 +65,142 @@ function alignWords(name: Align, { operation, axis, nth }: Props): string {
   return name === 'operation' ? operation : name;
 }
 
+function StepButton({
+  what,
+  shown,
+  testId,
+  empty,
+  onStep,
+  children,
+}: {
+  readonly what: string;
+  readonly shown: string;
+  readonly testId: string;
+  readonly empty: boolean;
+  readonly onStep: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <button
+      type="button"
+      className="button"
+      data-icon
+      disabled={empty}
+      onClick={onStep}
+      aria-label={what.charAt(0).toUpperCase() + what.slice(1)}
+      title={`${what} (${shown})`}
+      data-testid={testId}
+    >
+      {children}
+    </button>
+  );
+}
+
+type ButtonProps = Pick<
+  Props,
+  'moving' | 'backwards' | 'empty' | 'beat' | 'onToggle' | 'onBackwards' | 'onBeat' | 'onEvent'
+>;
+
+/** Steps and play, the way back on the left and the way on to the right. */
+export function PlayButtons(props: ButtonProps) {
+  const { moving, backwards, empty, beat, onBeat, onEvent } = props;
+  const back = moving && backwards;
+  const on = moving && !backwards;
+  return (
+    <>
+      <StepButton
+        what={`one ${beat} back`}
+        shown="left arrow"
+        testId="beat-back"
+        empty={empty}
+        onStep={() => onBeat(-1)}
+      >
+        <BackIcon />
+      </StepButton>
+      <StepButton
+        what="one event back"
+        shown="shift, left arrow"
+        testId="event-back"
+        empty={empty}
+        onStep={() => onEvent(-1)}
+      >
+        <EventBackIcon />
+      </StepButton>
+      <StepButton
+        what={back ? 'pause' : 'play backwards'}
+        shown="b"
+        testId="play-back"
+        empty={empty}
+        onStep={props.onBackwards}
+      >
+        {back ? <PauseIcon /> : <PlayBackIcon />}
+      </StepButton>
+      <button
+        type="button"
+        className="button play"
+        data-icon
+        disabled={empty}
+        onClick={props.onToggle}
+        aria-label={on ? 'Pause' : 'Play'}
+        title={on ? 'pause (space)' : 'play (space)'}
+        data-testid="play"
+      >
+        {on ? <PauseIcon /> : <PlayIcon />}
+      </button>
+      <StepButton
+        what="one event on"
+        shown="shift, right arrow"
+        testId="event-forward"
+        empty={empty}
+        onStep={() => onEvent(1)}
+      >
+        <EventForwardIcon />
+      </StepButton>
+      <StepButton
+        what={`one ${beat} on`}
+        shown="right arrow"
+        testId="beat-forward"
+        empty={empty}
+        onStep={() => onBeat(1)}
+      >
+        <ForwardIcon />
+      </StepButton>
+    </>
+  );
+}
+
+/** Which operation the lanes are aligned at: a number, written when it is a whole one that every lane has. */
+function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt'>) {
+  const [draft, setDraft] = useState<string | null>(null);
+  return (
+    <input
+      type="number"
+      className="at-field"
+      aria-label={`${operation} to align at, 1 to ${at.most}`}
+      title={`the ${operation} that happens on every lane at once; all have ${at.most.toLocaleString('en')}`}
+      min={1}
+      max={Math.max(1, at.most)}
+      value={draft ?? at.n}
+      onChange={(event) => {
+        const { value } = event.target;
+        const n = Number(value);
+        const fits = Number.isInteger(n) && n >= 1 && n <= at.most;
+        setDraft(fits ? null : value);
+        if (fits) onAt(n);
+      }}
+      onBlur={() => setDraft(null)}
+      data-testid="align-at"
+    />
+  );
+}
+
 export function Transport(props: Props) {
-  const { moving, moment, speed, align, armed, live, empty, beat, nth } = props;
+  const { moment, speed, align, armed, live, empty, nth } = props;
   return (
     <footer className="transport" data-testid="transport">
       <div className="transport-left">
         <div className="transport-buttons">
-          <button
-            type="button"
-            className="button"
-            data-icon
-            disabled={empty}
-            onClick={() => props.onBeat(-1)}
-            aria-label={`One ${beat} back`}
-            title={`one ${beat} back (left arrow)`}
-            data-testid="beat-back"
-          >
-            <BackIcon />
-          </button>
-          <button
-            type="button"
-            className="button play"
-            data-icon
-            disabled={empty}
-            onClick={props.onToggle}
-            aria-label={moving ? 'Pause' : 'Play'}
-            title={moving ? 'pause (space)' : 'play (space)'}
-            data-testid="play"
-          >
-            {moving ? <PauseIcon /> : <PlayIcon />}
-          </button>
-          <button
-            type="button"
-            className="button"
-            data-icon
-            disabled={empty}
-            onClick={() => props.onBeat(1)}
-            aria-label={`One ${beat} on`}
-            title={`one ${beat} on (right arrow)`}
-            data-testid="beat-forward"
-          >
-            <ForwardIcon />
-          </button>
+          <PlayButtons {...props} />
           <output className="moment number" aria-label="Moment" data-testid="moment" data-volatile>
             {momentWords(props.axis, moment)}
           </output>
@@ -135,6 +246,7 @@ export function Transport(props: Props) {
               </button>
             ))}
           </fieldset>
+          {(align === 'operation' || align === 'begin') && <AtField {...props} />}
         </div>
         <div className="jump-row">
           {props.onLongWait && (
@@ -157,6 +269,11 @@ export function Transport(props: Props) {
           >
             first divergence
           </button>
+          {props.onLoss && (
+            <button type="button" className="button" onClick={props.onLoss} data-testid="next-loss">
+              next loss
+            </button>
+          )}
           {live && (
             <button
               type="button"

@@ -115,6 +115,8 @@ export interface Playback {
   readonly play: (direction?: Direction) => void;
   readonly pause: () => void;
   readonly toggle: () => void;
+  /** Plays backwards, or pauses where it does. */
+  readonly backwards: () => void;
   readonly scope: () => void;
   readonly reverse: () => void;
   readonly seek: (moment: number) => void;
@@ -146,10 +148,21 @@ function actions(stage: Stage) {
     pause: () => player.do({ type: 'pause' }),
     toggle: () => {
       const { mode } = player.state;
-      if (mode !== 'paused') {
+      const back = mode === 'play' && player.state.direction < 0;
+      if (back) player.do({ type: 'play', direction: 1 });
+      else if (mode !== 'paused') {
         before.mode = mode;
         player.do({ type: 'pause' });
-      } else player.do({ type: before.mode === 'scope' ? 'resume' : 'play' });
+      } else if (before.mode === 'scope') player.do({ type: 'resume' });
+      else player.do({ type: 'play', direction: 1 });
+    },
+    backwards: () => {
+      const { mode, direction } = player.state;
+      if (mode === 'play' && direction < 0) player.do({ type: 'pause' });
+      else {
+        before.mode = 'play';
+        player.do({ type: 'play', direction: -1 });
+      }
     },
     scope: () => player.do({ type: 'scope' }),
     reverse: () => player.do({ type: 'reverse' }),

@@ -2,8 +2,10 @@
 /** Layout and marks -> canvas. Knows no time but the frame's moment: the afterglow is computed from it. */
 
 import type { Theme } from '../../base/theme.ts';
+import { axisFlag } from '../../derive/axis-words.ts';
 import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
 import { shortTitle } from '../../derive/words.ts';
+import { drawFlag } from '../axis-flag.ts';
 import { type Fill, mix, type Pen, type TileMaker } from '../paints.ts';
 import { functionNotes, operationNotes } from './annotate.ts';
 import { brushRects, brushShares, paintOf } from './brush.ts';
@@ -56,7 +58,19 @@ export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
     drawLinks(pen, picture, picture.marks[i]!, box, easel);
   drawLabels(pen, picture, easel);
   drawOutlines(pen, picture, easel);
+  drawAlignment(pen, picture, easel);
   drawPlayhead(pen, picture, easel);
+}
+
+/** What happens on every lane at once, where lanes are shifted. */
+function drawAlignment(pen: Pen, picture: Picture, easel: Inking): void {
+  const { index, frame, layout, operation } = picture;
+  const flag = axisFlag(index, frame, operation);
+  if (flag === null) return;
+  const { left, right, axisY: bottom } = layout;
+  const x = left + (flag.t - frame.start) / layout.nsPerPx;
+  const at = { x, words: flag.words, left, right, top: 3, bottom };
+  drawFlag(pen, easel.theme, at, layout.fontSize);
 }
 
 function stampMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number, toX: number): void {

@@ -97,7 +97,6 @@ export interface Layout {
   readonly lanes: readonly LaneBox[];
   readonly axisY: number;
   readonly ticks: readonly AxisTick[];
-  readonly axisTitle: string;
   readonly playheadX: number | null;
   readonly readout: string;
   /** Marks right of this are faint: they have not happened yet at the moment. */
@@ -217,7 +216,6 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
     lanes,
     axisY: y + 10,
     ticks: axisTicks(index, frame, left, right, nsPerPx, score.fontSize),
-    axisTitle: axisTitle(index, frame),
     playheadX: playheadX >= left - 0.5 && playheadX <= right + 0.5 ? playheadX : null,
     readout: formatMoment(frame.moment, frame.span / 3),
     revealX: frame.reveal === 'window' ? right : Math.max(left, Math.min(right, playheadX)),
@@ -369,11 +367,4 @@ function axisTicks(
     ticks.push({ x, label, major: true });
   }
   return ticks;
-}
-
-function axisTitle(index: RunIndex, frame: Frame): string {
-  const clock = index.clock === 'count' ? 'ms of guest time, counted' : 'ms of guest time';
-  const since =
-    frame.axis === 'operation' ? 'lanes shifted to the same operation' : 'since the hogs started';
-  return `${clock}, ${since}`;
 }

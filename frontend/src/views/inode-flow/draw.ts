@@ -2,7 +2,9 @@
 /** The picture: lanes, bands, axis, playhead. Knows no time but the frame's moment. */
 
 import { formatCount, formatMoment, momentMs } from '../../base/units.ts';
+import { axisFlag } from '../../derive/axis-words.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
+import { drawFlag } from '../axis-flag.ts';
 import { mix, type Pen } from '../paints.ts';
 import type { Drawing } from '../types.ts';
 import {
@@ -37,6 +39,12 @@ export function drawAll(
     drawUnknown(pen, layout, box, easel);
     veil(pen, layout, box, easel);
     for (const band of box.bands) drawWords(pen, scene, band, easel);
+  }
+  const flag = axisFlag(drawing.index, drawing.frame, drawing.lesson.operation.name);
+  if (flag !== null) {
+    const { left, right, axisY: bottom } = layout;
+    const x = left + (flag.t - drawing.frame.start) / layout.nsPerPx;
+    drawFlag(pen, theme, { x, words: flag.words, left, right, top: 3, bottom }, 13 * easel.em);
   }
   drawPlayhead(pen, layout, drawing.frame, easel);
   for (const [mark, colour, width] of [

@@ -26,9 +26,16 @@ export function drawOverview(
     1.5,
     layout.bottom - layout.top + 4,
   );
+  if (layout.flagX !== null) {
+    pen.fillStyle = theme.soft;
+    for (let y = layout.top; y < layout.axisY + 4; y += 6)
+      pen.fillRect(Math.round(layout.flagX) - 0.5, y, 1, 2);
+  }
   pen.font = `400 13px ${theme.font}`;
   pen.textBaseline = 'middle';
   pen.fillStyle = theme.soft;
+  pen.textAlign = 'right';
+  if (layout.left > 50) pen.fillText(layout.aligned, layout.left - 12, layout.axisY + 12);
   for (const [i, tick] of layout.ticks.entries()) {
     if (tick.x > layout.right - 18 && i > 0) pen.textAlign = 'right';
     else pen.textAlign = i === 0 ? 'left' : 'center';

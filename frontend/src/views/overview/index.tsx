@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The strip under the stage: the whole run, and where the window is. Drag the window; a click elsewhere moves it there. */
+/** The scrubber of all lanes: the whole run, and where the window is. A press goes to that moment; a narrow window is dragged. */
 
-import { type CSSProperties, type PointerEvent, useCallback, useMemo, useRef } from 'react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type PointerEvent,
+  useCallback,
+  useMemo,
+  useRef,
+} from 'react';
 import type { CanvasProps } from '../types.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawOverview } from './draw.ts';
-import { layoutOverview } from './layout.ts';
+import { layoutOverview, lengthOf } from './layout.ts';
+
+/** In a window so narrow a moment cannot be pointed at: it is moved as a whole. */
+const narrowPx = 40;
 
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
@@ -15,8 +25,15 @@ export function Overview({
   frame,
   theme,
   onWindow,
+  onSeek,
+  moment = 0,
+  words = '',
 }: Pick<CanvasProps, 'runIndex' | 'lesson' | 'frame' | 'theme'> & {
   readonly onWindow: (start: number) => void;
+  readonly onSeek: (moment: number) => void;
+  /** The moment as text, for those who do not see it. */
+  readonly moment?: number;
+  readonly words?: string;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -29,37 +46,63 @@ export function Overview({
     (ctx, s) => {
       drawOverview(
         ctx,
-        layoutOverview(runIndex, frame.get(), s, titleOf),
+        layoutOverview(runIndex, frame.get(), s, titleOf, lesson.operation.name),
         theme,
         s.width,
         s.height,
       );
     },
-    [runIndex, frame, theme, titleOf],
+    [runIndex, lesson, frame, theme, titleOf],
   );
   useCanvas(canvas, size, draw, frame.subscribe);
-  const grip = useRef<number | null>(null);
-  const time = (event: PointerEvent<HTMLElement>) => {
-    if (size === null) return 0;
+  /** What a drag moves: the window, held at this distance from its start; or the moment. */
+  const grip = useRef<number | 'moment' | null>(null);
+  const point = (event: PointerEvent<HTMLElement>) => {
+    if (size === null) return { t: 0, nsPerPx: 1 };
     const { left, nsPerPx } = layoutOverview(runIndex, frame.get(), size, titleOf);
     const rect = event.currentTarget.getBoundingClientRect();
-    return (event.clientX - rect.left - left) * nsPerPx;
+    return { t: (event.clientX - rect.left - left) * nsPerPx, nsPerPx };
+  };
+  const length = lengthOf(runIndex, frame.get().offset);
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const now = frame.get().moment;
+    const to = { ArrowLeft: now - length / 200, ArrowRight: now + length / 200 };
+    const at = { ...to, Home: 0, End: length }[event.key];
+    if (at === undefined) return;
+    onSeek(at);
+    event.preventDefault();
+    event.stopPropagation();
   };
   return (
-    <div ref={box} style={fill}>
+    <div
+      ref={box}
+      style={fill}
+      role="slider"
+      tabIndex={0}
+      aria-label="Moment in the run, all lanes"
+      aria-valuemin={0}
+      aria-valuemax={Math.round(length)}
+      aria-valuenow={Math.max(0, Math.min(Math.round(length), Math.round(moment)))}
+      aria-valuetext={words}
+      data-testid="scrubber"
+      onKeyDown={onKeyDown}
+    >
       <canvas
         ref={canvas}
         style={{ ...fill, cursor: 'grab', touchAction: 'none' }}
         onPointerDown={(event) => {
-          const t = time(event);
+          const { t, nsPerPx } = point(event);
           const { start, span } = frame.get();
           const inside = t >= start && t <= start + span;
-          grip.current = inside ? t - start : span / 2;
+          grip.current = inside && span / nsPerPx < narrowPx ? t - start : 'moment';
           event.currentTarget.setPointerCapture(event.pointerId);
-          if (!inside) onWindow(t - span / 2);
+          if (grip.current === 'moment') onSeek(t);
         }}
         onPointerMove={(event) => {
-          if (grip.current !== null) onWindow(time(event) - grip.current);
+          const { t } = point(event);
+          if (grip.current === 'moment') onSeek(t);
+          else if (grip.current !== null) onWindow(t - grip.current);
         }}
         onPointerUp={() => {
           grip.current = null;

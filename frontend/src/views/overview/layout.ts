@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The whole run on one strip: per lane, how much of the hogs' time was work and how much was waiting. Pure. */
 
+import { axisFlag } from '../../derive/axis-words.ts';
 import { hogs, isWait } from '../../derive/query.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
@@ -33,6 +34,10 @@ export interface OverviewLayout {
   readonly window: readonly [number, number];
   readonly momentX: number;
   readonly axisY: number;
+  /** By what the lanes are aligned, short. */
+  readonly aligned: string;
+  /** Where; null: each lane has its own time. */
+  readonly flagX: number | null;
   readonly ticks: readonly { readonly x: number; readonly label: string }[];
 }
 
@@ -45,8 +50,9 @@ function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
 const axisHeight = 20;
 
 /** A live run grows into round lengths, so that the strip does not shrink at every frame. */
-export function lengthOf(index: RunIndex): number {
-  const end = Math.max(1e6, ...index.lanes.map((lane) => lane.watermark));
+export function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
+  const shift = (lane: LaneIndex) => offset?.get(lane.arm) ?? 0;
+  const end = Math.max(1e6, ...index.lanes.map((lane) => lane.watermark + shift(lane)));
   if (!index.live) return end;
   const step = 2 ** Math.ceil(Math.log2(end / 1e9 + 0.25)) * 1e9;
   return Math.max(end, step);
@@ -57,21 +63,24 @@ export function layoutOverview(
   frame: Frame,
   size: Size,
   titleOf: (arm: string) => string,
+  operation = 'operation',
 ): OverviewLayout {
   const left = size.width > 420 ? labelWidth(index, titleOf) : 4;
   const right = size.width - 4;
-  const end = lengthOf(index);
+  const end = lengthOf(index, frame.offset);
   const nsPerPx = end / Math.max(1, right - left);
   const height = size.height - axisHeight - 4;
   const pitch = height / Math.max(1, index.lanes.length);
   const x = (t: number) => left + t / nsPerPx;
+  const shiftOf = (lane: LaneIndex) => frame.offset.get(lane.arm) ?? 0;
+  const flag = axisFlag(index, frame, operation);
   const bands = index.lanes.map((lane, i) => ({
     arm: lane.arm,
     title: titleOf(lane.arm),
     top: 2 + i * pitch,
     height: Math.max(6, pitch - 4),
-    bars: barsOf(index, lane, left, nsPerPx),
-    lossXs: lane.losses.map((loss) => x((loss.t0 + loss.t1) / 2)),
+    bars: barsOf(index, lane, x(shiftOf(lane)), nsPerPx),
+    lossXs: lane.losses.map((loss) => x((loss.t0 + loss.t1) / 2 + shiftOf(lane))),
   }));
   const limit = (px: number) => Math.max(left, Math.min(right, px));
   return {
@@ -85,6 +94,8 @@ export function layoutOverview(
     window: [limit(x(frame.start)), limit(x(frame.start + frame.span))],
     momentX: limit(x(frame.moment)),
     axisY: size.height - axisHeight,
+    aligned: flag === null ? 'by time' : `by ${flag.words}`,
+    flagX: flag === null ? null : limit(x(flag.t)),
     ticks: index.axis === null ? ticksOf(end, x) : stepTicks(end, x),
   };
 }
