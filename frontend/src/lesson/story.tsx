@@ -4,6 +4,7 @@
 import type { ReactNode } from 'react';
 import Markdown from 'react-markdown';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { evidenceWords } from '../ui/words.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -76,7 +77,7 @@ export function Sentence({
   if (!text) return null;
   return (
     <p className="sentence" data-testid="sentence" data-volatile>
-      <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+      <span className="evidence">{evidenceWords(text, recorded)}</span>
       {text}
     </p>
   );

@@ -3,6 +3,7 @@
 
 import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';
+import { evidenceWords } from '../ui/words.ts';
 import { useNearby, usePlayback, useRunIndex, useSummary } from '../views/hooks.tsx';
 
 interface Props {
@@ -21,7 +22,7 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
       <header>
         <p className="eyebrow">
           In words, at <span className="number">{momentWords(axis, state.moment)}</span>{' '}
-          <span className="evidence">counted</span>
+          <span className="evidence">{evidenceWords(sentence, false)}</span>
         </p>
         <button type="button" className="link" onClick={onClose}>
           close

@@ -17,3 +17,10 @@ export function day(iso: string): string {
 export function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** How the figures of a sentence were obtained; a sentence that has both kinds names the kind of each. */
+export function evidenceWords(sentence: string, recorded: boolean): string {
+  const modelled = sentence.includes('modelled');
+  const how = !modelled ? 'counted' : sentence.includes('counted') ? 'each as it says' : 'modelled';
+  return recorded ? `${how}, recorded` : how;
+}
