@@ -137,6 +137,27 @@ def test_the_page_and_its_rules(address: str) -> None:
     assert get(address, "/%2e%2e/%2e%2e/etc/passwd")[0] == 404
 
 
+@pytest.mark.parametrize(
+    ("path", "framed"),
+    [
+        ("/?lesson=02-grace-periods&embed=1", True),
+        ("/?embed=1&lesson=02-grace-periods", True),
+        ("/", False),
+        ("/?lesson=02-grace-periods", False),
+        ("/?embed=0", False),
+        ("/?embed=1&embed=0", False),
+        ("/?xembed=1", False),
+        ("/api/health?embed=1", False),
+    ],
+)
+def test_only_the_bare_page_may_stand_in_a_frame_of_others(
+    address: str, path: str, framed: bool
+) -> None:
+    policy = get(address, path)[1]["content-security-policy"]
+    assert ("frame-ancestors 'none'" in policy) is not framed
+    assert ("frame-ancestors * file:" in policy) is framed
+
+
 def test_a_page_that_is_not_built_says_how_and_appears_when_it_is(tmp_path: Path) -> None:
     with serving(toy_app(tmp_path)) as address:
         status, _, body = get(address, "/")

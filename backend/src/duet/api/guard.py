@@ -2,15 +2,15 @@
 """Who may talk to the server: a guard against DNS rebinding and foreign pages.
 
 The server acts on the machine of whoever runs it, and any page in their browser can reach a
-loopback port. So the Host header must be a name we answer to, and a socket must come from a
-page of this very server. There is no CORS.
+loopback port. So the Host header must be a name we answer to, and a socket, or a request that
+changes something, must come from a page of this very server. There is no CORS.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -18,12 +18,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+POLICY = (
+    b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    b"worker-src 'self' blob:; font-src 'self' data:; base-uri 'none'; frame-ancestors "
+)
+FRAMED_BY = {False: b"'none'", True: b"* file:"}
+"""Slides may hold the bare page, which has nothing that acts on a guest; no frame holds another."""
 PAGE_HEADERS = (
-    (
-        b"content-security-policy",
-        b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-        b"worker-src 'self' blob:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
-    ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
@@ -74,9 +75,10 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        wrong = self._why_not(scope["type"], headers)
+        acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
+        wrong = self._why_not(acts, headers)
         if wrong is None:
-            await self._app(scope, receive, _with_headers(send))
+            await self._app(scope, receive, _with_headers(send, _is_embed(scope)))
         elif scope["type"] == "http":
             answer = JSONResponse(
                 {"error": {"code": "host", "sentence": wrong, "remedy": REMEDY, "detail": ""}}, 403
@@ -85,14 +87,14 @@ class Guard:
         else:
             await WebSocket(scope, receive, send).close(1008, "foreign host or origin")
 
-    def _why_not(self, kind: str, headers: Headers) -> str | None:
+    def _why_not(self, acts: bool, headers: Headers) -> str | None:
         host = headers.get("host", "")
         name = host_name(host)
         if not (name in self._names or (self._any_address and _is_address(name))):
             return f"this server does not answer to the name '{name:.80}'."
         origin = headers.get("origin")
-        if kind == "websocket" and origin is not None and urlsplit(origin).netloc != host:
-            return f"a page from '{origin:.80}' may not open this server's socket."
+        if acts and origin is not None and urlsplit(origin).netloc != host:
+            return f"a page from '{origin:.80}' may not use this server's socket or change it."
         return None
 
 
@@ -107,11 +109,21 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _with_headers(send: Send) -> Send:
+def _is_embed(scope: Scope) -> bool:
+    """Whether this is the page as it stands in somebody's slides."""
+    if scope["type"] != "http" or scope["path"] not in ("/", "/index.html"):
+        return False
+    return parse_qs(scope["query_string"].decode("latin-1")).get("embed") == ["1"]
+
+
+def _with_headers(send: Send, framed: bool) -> Send:
+    policy = (b"content-security-policy", POLICY + FRAMED_BY[framed])
+
     async def wrapped(message: dict[str, object]) -> None:
         if message["type"] == "http.response.start":
             headers = message.get("headers")
-            message["headers"] = [*(headers if isinstance(headers, list) else []), *PAGE_HEADERS]
+            known = headers if isinstance(headers, list) else []
+            message["headers"] = [*known, policy, *PAGE_HEADERS]
         await send(message)
 
     return wrapped  # type: ignore[return-value]
