@@ -18,10 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from duet.api.kernel_builds import find_image
 from duet.guests import Microscope
 from duet.guests.qemu import qemu_version
+from duet.kernels import KernelImage, KernelSettings
 from duet.lenses.scope import RMW, Cells, functions_text, plugin_library
 from duet.lenses.scope.symbols import read_functions
+from duet.lessons.load import load
 from duet.settings import repo_root
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "microscope"))
@@ -58,6 +61,11 @@ class Said:
     def of(cls, text: str) -> Said:
         """The last line of it."""
         return cls(*map(int, _SAID.findall(text)[-1]))
+
+
+def stock() -> KernelImage:
+    """Lesson 05's kernel before its patch; one that is not built fails the test."""
+    return find_image(load("05-cacheline-pingpong"), "stock", KernelSettings.default())
 
 
 def build(folder: Path) -> Path:

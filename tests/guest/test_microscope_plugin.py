@@ -39,16 +39,16 @@ def address(program: Path) -> int:
 
 
 @pytest.fixture
-def look(program: Path, kernel_images: Any, guest_root: GuestRoot, tmp_path: Path) -> Look:
+def look(program: Path, guest_root: GuestRoot, tmp_path: Path) -> Look:
     """`async with look(vcpus=2, ...) as (driver, end)`: a guest with hammer, and its microscope."""
-    kernel = kernel_images["rwsem"]
+    kernel = hammer.stock()
     switch = hammer.entry_of(kernel.vmlinux, "__switch_to_asm")
     scope = hammer.microscope(program, switch)
     image = hammer.initrd("bin/hammer", program, tmp_path / "root.cpio", guest_root.image)
 
     @asynccontextmanager
     async def enter(**changes: Any) -> AsyncIterator[tuple[Driver, ScopeEnd]]:
-        spec = GuestSpec("rwsem", kernel.bzimage, image, microscope=scope, **changes)
+        spec = GuestSpec("stock", kernel.bzimage, image, microscope=scope, **changes)
         async with open_guest("qemu", spec, GuestOptions(policy="kvm")) as guest:
             assert guest.facts.scope_socket is not None
             with ScopeEnd(guest.facts.scope_socket) as end:

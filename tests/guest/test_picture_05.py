@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scope_driver import LINE, Watched, busy_host, watch
+from watched_driver import LINE, Watched, busy_host, watch
 from xray_driver import columns
 
 pytestmark = pytest.mark.guest
