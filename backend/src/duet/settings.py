@@ -43,3 +43,38 @@ def live_buffer_kb() -> int | None:
             remedy="Unset it for the usual size.",
         )
     return int(given)
+
+
+KEEP_RUNS = 40
+KEEP_MB = 1024
+
+
+def runs_dir() -> Path:
+    """Where finished live runs are kept: $DUET_RUNS or the user's data folder."""
+    given = os.environ.get("DUET_RUNS")
+    return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
+
+
+def keep_limits() -> tuple[int, int]:
+    """How many live runs are kept, and how many bytes in all: $DUET_KEEP_RUNS, $DUET_KEEP_MB.
+
+    Raises:
+        InputError: one of them is not a whole number from 0 to a million.
+    """
+    runs, megabytes = (
+        _whole(name, usual)
+        for name, usual in (("DUET_KEEP_RUNS", KEEP_RUNS), ("DUET_KEEP_MB", KEEP_MB))
+    )
+    return runs, megabytes << 20
+
+
+def _whole(name: str, usual: int) -> int:
+    given = os.environ.get(name, "")
+    if given == "":
+        return usual
+    if not given.isdecimal() or int(given) > 1_000_000:
+        raise InputError(
+            f"{name} must be a whole number from 0 to 1000000, but {given!r:.40} came.",
+            remedy=f"Unset it for {usual}, or set it to 0 to keep no run.",
+        )
+    return int(given)

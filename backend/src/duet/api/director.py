@@ -18,6 +18,8 @@ from pydantic import JsonValue
 from duet import __version__
 from duet.api import shelf
 from duet.api.checks import check_start
+from duet.api.keeper import Keeper
+from duet.api.kept import KeptRuns
 from duet.api.lesson_view import lesson_tree
 from duet.api.parts import Kernels, MeasureWish, Performance, Recordings, Stage, Wish
 from duet.errors import DuetError, InputError
@@ -41,6 +43,7 @@ class Director:
         stage: where live runs happen; entered and left with the director.
         builds: False for a server that never builds kernels.
         live: False for a server that shows recordings only; it boots no guest.
+        kept: where live runs are kept once they are over; None: nowhere.
     """
 
     def __init__(
@@ -51,10 +54,13 @@ class Director:
         kernels: Kernels,
         builds: bool = True,
         live: bool = True,
+        kept: KeptRuns | None = None,
     ) -> None:
         self.hub = hub
         self.kernels = kernels
         self.recordings = recordings
+        self.kept = kept
+        self._keeper = Keeper(kept.folder) if kept is not None else None
         self._stage = stage
         self._builds = builds and live
         self._live = live
@@ -85,6 +91,8 @@ class Director:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._keeper is not None:
+            await self._keeper.close()
         await self._stage.__aexit__(kind, error, trace)
 
     # What viewers see and ask
@@ -158,6 +166,9 @@ class Director:
         if kind == "recorded" and rest:
             slug, _, name = rest.partition(":")
             found = await self.recordings.load(slug, name)
+        elif kind == "kept" and rest and self.kept is not None:
+            slug, _, name = rest.partition(":")
+            found = await self.kept.load(slug, name)
         else:
             found = self._runs.get(run_id)
         if found is None:
@@ -218,6 +229,16 @@ class Director:
             return self._runs[self._newest[slug]]
         return found
 
+    def _live_run(self, viewer: Viewer) -> Performance:
+        """What plays; the viewer controls it."""
+        self.hub.take(viewer)
+        if self.playing is None or self.playing not in self._runs:
+            raise InputError(
+                "No live run goes on, so there is nothing to do it to.",
+                remedy="Press run first.",
+            )
+        return self._runs[self.playing]
+
     def _want(self, viewer: Viewer, wish: Wish | MeasureWish) -> None:
         self.hub.take(viewer)
         self._wish = wish
@@ -229,16 +250,6 @@ class Director:
     async def _conduct(self) -> None:
         while True:
             try:
-    def _live_run(self, viewer: Viewer) -> Performance:
-        """What plays; the viewer controls it."""
-        self.hub.take(viewer)
-        if self.playing is None or self.playing not in self._runs:
-            raise InputError(
-                "No live run goes on, so there is nothing to do it to.",
-                remedy="Press run first.",
-            )
-        return self._runs[self.playing]
-
                 wish = await self._next_wish()
                 if wish is None:
                     await self._stage.rest()
@@ -285,6 +296,8 @@ class Director:
             if not run.done():
                 await performance.stop()
             await run
+            if self._keeper is not None:
+                self._keeper.keep(performance)
         finally:
             halt.cancel()
             run.cancel()
@@ -295,6 +308,8 @@ class Director:
         run_id = f"measure-{next(self._numbers)}"
         self.playing = run_id
 
+        if self._keeper is not None:
+            await self._keeper.idle()
         last: list[m.Measured] = []
 
         def publish(message: m.Measured) -> None:

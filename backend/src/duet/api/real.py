@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from duet.api.director import Director
+from duet.api.kept import KeptFolder, KeptRuns
 from duet.api.kernel_builds import HouseKernels
 from duet.api.recordings import LessonRecordings
 from duet.api.stage import HouseStage
@@ -14,4 +15,5 @@ from duet.stream.hub import Hub
 def real_director(hub: Hub, settings: KernelSettings, builds: bool, live: bool = True) -> Director:
     """What `duet serve` runs."""
     kernels = HouseKernels(settings)
-    return Director(hub, HouseStage(settings), LessonRecordings(), kernels, builds, live)
+    kept = KeptRuns(KeptFolder.default())
+    return Director(hub, HouseStage(settings), LessonRecordings(), kernels, builds, live, kept)

@@ -16,7 +16,7 @@ from duet.api.feed import Feed
 from duet.api.parts import Performance
 from duet.api.replaying import recorded_spec
 from duet.api.sources import bundle_sources
-from duet.bundle import Bundle, open_bundle
+from duet.bundle import Bundle, open_bundle, read_manifest
 from duet.errors import DuetError, InputError
 from duet.lessons.load import LessonFolder
 from duet.session import Lanes, RunSession
@@ -27,6 +27,8 @@ from duet.stream.runlog import RunLog
 KEPT = 4
 """Recordings kept decoded; each is a few megabytes."""
 MEASURED = "measured.json"
+LARGE = 8 << 20
+"""Of larger recordings a listing reads the manifest alone; unpacking them takes seconds."""
 
 
 class RecordedRun:
@@ -92,8 +94,6 @@ class RecordedRun:
             f"{name} {value} cannot be done to a recording.", remedy="Press run first."
         )
 
-    def raw_events(
-        self, arm: str, around_ns: float, row: int | None, n: int
     async def hold(self, on: bool, after: int) -> None:
         """Likewise.
 
@@ -102,6 +102,8 @@ class RecordedRun:
         """
         raise InputError("A recording's guests cannot be held.", remedy="Press run first.")
 
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int
     ) -> list[dict[str, JsonValue]]:
         """Raw records near a moment."""
         if self._session is None:
@@ -115,6 +117,9 @@ class RecordedRun:
 
 class LessonRecordings:
     """The recordings that lie in the lessons' folders (see api.parts.Recordings)."""
+
+    kind = "recorded"
+    """What ids of runs begin with."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
@@ -162,7 +167,7 @@ class LessonRecordings:
     async def _read(self, folder: LessonFolder, name: str, path: Path) -> RecordedRun:
         key = (folder.slug, name)
         if key not in self._kept:
-            run = RecordedRun(folder, path, f"recorded:{folder.slug}:{name}")
+            run = RecordedRun(folder, path, f"{self.kind}:{folder.slug}:{name}")
             await run.perform()
             self._kept[key] = run
             while len(self._kept) > KEPT:
@@ -203,11 +208,12 @@ class ChosenRecordings(LessonRecordings):
 def describe(name: str, path: Path, size: int) -> dict[str, JsonValue] | None:
     """One line of a listing; None: it cannot be opened."""
     try:
-        manifest = open_bundle(path).manifest
+        manifest = read_manifest(path) if size > LARGE else open_bundle(path).manifest
     except DuetError:
         return None
     return {
         "name": name,
+        "lesson": manifest.lesson,
         "params": dict(manifest.params),
         "arms": [entry.name for entry in manifest.arms],
         "clock": manifest.clock,

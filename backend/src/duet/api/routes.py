@@ -77,6 +77,18 @@ def add_routes(app: FastAPI, director: Director) -> None:
         disposition = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(found, media_type="application/zip", headers=disposition)
 
+    @app.get("/api/kept")
+    def kept_runs(lesson: str = "") -> list[dict[str, JsonValue]]:
+        runs = director.kept.all() if director.kept else []
+        return [run for run in runs if lesson in ("", run["lesson"])]
+
+    @app.delete("/api/kept/{name}")
+    def delete_kept(name: str) -> dict[str, JsonValue]:
+        if director.kept is None:
+            raise InputError("this server keeps no runs.", remedy="Start another one.")
+        director.kept.folder.delete(name)
+        return {"deleted": name}
+
     @app.exception_handler(DuetError)
     async def told(_: Request, error: DuetError) -> JSONResponse:
         body = failure(error).model_dump(exclude={"type"})

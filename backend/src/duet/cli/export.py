@@ -1,22 +1,150 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet export`: a recording in the formats of other programs."""
+"""`duet export`: a recording as a page of its own, as pictures, or in formats of other programs."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
-from duet.api.export import export as write
+from duet.api.export import FORMATS as FILES
+from duet.api.export import export as write_files
+from duet.api.export import pictures, site
+from duet.api.export.browser import Screen
+from duet.api.export.pictures import Shot
+from duet.api.export.target import Target
 from duet.bundle import open_bundle
-from duet.cli.output import emit
+from duet.cli.output import emit, note
+from duet.cli.which import which
+from duet.errors import InfraError, InputError
+from duet.lessons import load as lessons
+from duet.lessons.load import SLUG, LessonFolder
+
+FORMATS = ("site", *pictures.FORMATS, *FILES)
+SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
+SITE_BYTES = 3_000_000
+"""What a site with one recording stays under."""
 
 
-def export(file: Path, to: str, out: Path, force: bool, as_json: bool) -> int:
+def export(run: str, to: str, out: Path, force: bool, shot: Shot, as_json: bool) -> int:
     """See `duet export --help`."""
-    written = write(open_bundle(file), to, out, force=force)
+    if to not in FORMATS:
+        raise InputError(
+            f"there is no export to '{to:.20}'.", remedy=f"Choose from: {', '.join(FORMATS)}."
+        )
+    if shot != Shot() and to not in pictures.FORMATS:
+        raise InputError(
+            f"an export to {to} takes no step, moment, range, lanes, size or theme.",
+            remedy=f"Leave them out, or export to {', '.join(pictures.FORMATS)}.",
+        )
+    if to == "site":
+        written = export_site(run, out)
+    elif to in pictures.FORMATS:
+        path = which(run)
+        target = Target(out, force=force)
+        target.check_file()
+        folder = lessons.load(open_bundle(path).manifest.lesson)
+        pictures.take(target, to, folder, path, shot)
+        written = target.written
+    else:
+        written = write_files(open_bundle(which(run)), to, out, force=force)
     if as_json:
-        files = [{"path": path, "bytes": size} for path, size in written.items()]
-        emit({"file": str(file), "to": to, "files": files})
+        files = [{"path": name, "bytes": size} for name, size in written.items()]
+        emit({"file": run, "to": to, "files": files})
         return 0
-    for path, size in written.items():
-        print(f"{path} ({size:,} bytes)")
+    for name, size in written.items():
+        print(f"{name} ({size:,} bytes)")
+    if to == "site":
+        print(f"{sum(written.values()):,} bytes in all; open {out / 'index.html'} in a browser.")
     return 0
+
+
+def export_site(run: str, out: Path) -> dict[str, int]:
+    """Write a site of one recording, or of all that a lesson has."""
+    folder, chosen = recordings_of(run)
+    if folder.lesson.view is None:
+        raise InputError(
+            f"lesson {folder.slug} has no picture yet, so there is nothing to play.",
+            remedy="Choose a recording of another lesson.",
+        )
+    target = site.check_site(out)
+    site.write(target, folder, chosen)
+    for name, path in chosen.items():
+        for patch in other_patches(folder, path):
+            note(f"{name}: {patch} was another one when this was recorded; the page shows today's.")
+    try:
+        site.add_picture(target, folder, pictures.picture_of(out, folder))
+    except InfraError as error:
+        note(f"No picture for readers without scripts: {error.sentence} {error.remedy}")
+    if sum(target.written.values()) > SITE_BYTES:
+        note(f"This is more than {SITE_BYTES:,} bytes; one recording alone makes a smaller site.")
+    return target.written
+
+
+def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
+    """The lesson, and name -> recording.
+
+    Raises:
+        InputError: no such recording, or a lesson that has none.
+    """
+    if SLUG.match(run) and not Path(run).exists():
+        folder = lessons.load(run)
+        chosen = {path.stem: path for path in folder.recordings()}
+        if not chosen:
+            raise InputError(
+                f"lesson {run} has no recording.", remedy=f"Make one: ./duet record {run}."
+            )
+        return folder, chosen
+    path = which(run)
+    folder = lessons.load(open_bundle(path).manifest.lesson)
+    return folder, {plain_name(path.stem): path}
+
+
+def plain_name(stem: str) -> str:
+    """A file's name as it may stand in addresses and names of scripts."""
+    return re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:60] or "recording"
+
+
+def other_patches(folder: LessonFolder, path: Path) -> list[str]:
+    """Patches of a recording that are not those of this checkout."""
+    bundle = open_bundle(path)
+    arms = [arm for arm in bundle.manifest.arms if arm.name in {a.name for a in folder.lesson.arms}]
+    here = {file.name: file for arm in arms for file in folder.patch_files(arm.name)}
+    return [
+        name
+        for name in bundle.patches
+        if name not in here or here[name].read_bytes() != bundle.patch(name)
+    ]
+
+
+def read_shot(
+    given: tuple[str, float | None, float | None, float | None, float | None],
+    arms: tuple[str, ...],
+    size: str,
+    theme: str,
+) -> Shot:
+    """What the options of a picture say.
+
+    Args:
+        given: step, at, from, to, seconds.
+
+    Raises:
+        InputError: a size or a theme that is none.
+    """
+    step, at_ms, from_ms, to_ms, seconds = given
+    shot = Shot(step=step, at_ms=at_ms, from_ms=from_ms, to_ms=to_ms, arms=arms)
+    if seconds is not None:
+        shot = replace(shot, seconds=seconds)
+    screen = Screen()
+    if size:
+        found = SIZE.match(size)
+        sides = (int(found[1]), int(found[2])) if found else (0, 0)
+        if not all(200 <= side <= 4000 for side in sides):
+            raise InputError(
+                f"--size wants WIDTHxHEIGHT from 200 to 4000, but '{size:.20}' came.",
+                remedy="Write for example: --size 1600x900.",
+            )
+        screen = replace(screen, width=sides[0], height=sides[1])
+    if theme not in ("", "light", "dark"):
+        raise InputError(f"there is no theme '{theme:.20}'.", remedy="Choose light or dark.")
+    return replace(shot, screen=replace(screen, dark=theme == "dark"))

@@ -27,7 +27,9 @@ Set = Annotated[
 ]
 Arms = Annotated[str, typer.Option("--arms", help="Names with commas; default: all arms.")]
 Workload = Annotated[str, typer.Option("--workload", help="Default: the lesson's first.")]
-File = Annotated[Path, typer.Argument(help="A .duet recording.")]
+File = Annotated[
+    str, typer.Argument(help="A .duet file, a run of ./duet runs, or LESSON/NAME of a recording.")
+]
 Clock = Annotated[str, typer.Option("--clock", help="wall or count; default: the lesson's.")]
 
 DOCTOR_KEYS = (
@@ -85,6 +87,11 @@ REPLAY_KEYS = (
     "JSON keys: file, lesson, workload, clock, params, recorded_at, same (bool; null when the "
     "recording keeps no figures), lanes: [{arm, same, differences: [{figure, recorded, now}], "
     "figures}]. Exit code 1 when a figure differs from the recorded one."
+)
+RUNS_KEYS = (
+    "JSON keys: folder, most, most_bytes, added (name or null), runs: [{name, lesson (null: it "
+    "cannot be opened), arms, workload, params, clock, seconds, bytes, recorded_at}], the newest "
+    "first."
 )
 EXPORT_KEYS = "JSON keys: file, to, files: [{path, bytes}]."
 REPRODUCE_KEYS = (
@@ -246,20 +253,36 @@ def record(
     return body(request, name, out, window, measured, only_measured, json)
 
 
+@app.command(epilog=RUNS_KEYS)
+def runs(
+    add: Annotated[
+        Path | None, typer.Option("--add", help="Keep this recording, to play it on the page.")
+    ] = None,
+    delete: Annotated[str, typer.Option("--delete", help="Take the run of this name away.")] = "",
+    json: Json = False,
+) -> int:
+    """List the live runs that are kept; the page plays them, and other verbs take their names."""
+    from duet.cli.runs import runs as body
+
+    return body(add, delete, json)
+
+
 @app.command(epilog=INSPECT_KEYS)
 def inspect(file: File, json: Json = False) -> int:
     """Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event."""
     from duet.cli.inspect import inspect as body
+    from duet.cli.which import which
 
-    return body(file, json)
+    return body(which(file), json)
 
 
 @app.command(epilog=REPLAY_KEYS)
 def replay(file: File, json: Json = False) -> int:
     """Play a recording through the path of a live run, and print the metrics that it gives."""
     from duet.cli.replay import replay as body
+    from duet.cli.which import which
 
-    return body(file, json)
+    return body(which(file), json)
 
 
 @app.command(epilog=MICROSCOPE_KEYS)
@@ -290,23 +313,47 @@ def microscope(
 
 @app.command(epilog=EXPORT_KEYS)
 def export(
-    file: File,
-    out: Annotated[Path, typer.Argument(help="A file (perfetto) or a folder (trace.dat, csv).")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A .duet file, a run of ./duet runs, or LESSON/NAME; for a site also LESSON, "
+            "with all of its recordings."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Argument(help="A file (pictures, perfetto) or a folder (site, trace.dat, csv).")
+    ],
     to: Annotated[
         str,
         typer.Option(
             "--to",
-            help="perfetto: one trace for its viewer; trace.dat: one file per lane, for trace-cmd; "
-            "csv: one file per table and per kind of event.",
+            help="site: a folder that plays in any browser without a server; png, gif, webm: "
+            "pictures for slides; perfetto: one trace for its viewer; trace.dat: one file per "
+            "lane, for trace-cmd; csv: one file per table and per kind of event.",
         ),
     ],
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    step: Annotated[str, typer.Option("--step", help="Picture: a step of the lesson.")] = "",
+    at: Annotated[float | None, typer.Option("--at", help="Picture: its moment, ms.")] = None,
+    from_ms: Annotated[
+        float | None, typer.Option("--from", help="Film: begins here, ms of guest time.")
+    ] = None,
+    to_ms: Annotated[float | None, typer.Option("--to-ms", help="Film: ends here.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", min=0.2, help="Film: takes so long; default: 5.")
+    ] = None,
+    arms: Annotated[str, typer.Option("--arms", help="Pictures: lanes, with commas.")] = "",
+    size: Annotated[str, typer.Option("--size", help="Pictures: default 1280x720.")] = "",
+    theme: Annotated[str, typer.Option("--theme", help="Pictures: light or dark.")] = "",
     json: Json = False,
 ) -> int:
-    """Write a recording in a format of other programs."""
+    """Write a recording as a page of its own, as pictures, or for other programs."""
     from duet.cli.export import export as body
+    from duet.cli.export import read_shot
+    from duet.cli.output import split_names
 
-    return body(file, to, out, force, json)
+    shot = read_shot((step, at, from_ms, to_ms, seconds), split_names(arms), size, theme)
+    return body(run, to, out, force, shot, json)
 
 
 @app.command(epilog=REPRODUCE_KEYS)
@@ -320,8 +367,9 @@ def reproduce(
 ) -> int:
     """Run a recording's arms again, say what differs, and whether the lesson's claims hold."""
     from duet.cli.reproduce import reproduce as body
+    from duet.cli.which import which
 
-    return body(file, out, not no_claims, json)
+    return body(which(file), out, not no_claims, json)
 
 
 @app.command(epilog=XRAY_KEYS)

@@ -170,12 +170,11 @@ def check_site(out: Path) -> Target:
         InputError: it has other things in it, or is no folder.
     """
     listed = earlier_files(out)
-    target = Target(out, force=bool(listed))
     if not listed:
-        target.check_folder()
+        Target(out).check_folder()
     for name in listed:
         (out / name).unlink(missing_ok=True)
-    return target
+    return Target(out, force=True)
 
 
 def earlier_files(out: Path) -> list[str]:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes live runs that have ended into the folder of kept runs, beside whatever goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from duet.api.kept import KeptFolder
+from duet.api.parts import Performance
+from duet.errors import DuetError
+
+NICE = 10
+"""Packing takes seconds of a CPU that guests and the page would have."""
+
+log = logging.getLogger("duet.api")
+
+
+class Keeper:
+    """One thread that packs, one run after another."""
+
+    def __init__(self, folder: KeptFolder) -> None:
+        self._folder = folder
+        self._thread = ThreadPoolExecutor(1, "keeper", initializer=_step_back)
+        self._going: set[asyncio.Task[None]] = set()
+
+    def keep(self, run: Performance) -> None:
+        """Keep a run that has ended; returns at once."""
+        if self._folder.most == 0:
+            return
+        task = asyncio.create_task(self._keep(run), name=f"keep {run.log.run_id}")
+        self._going.add(task)
+        task.add_done_callback(self._going.discard)
+
+    async def idle(self) -> None:
+        """Wait until nothing is being packed: a measurement wants the CPUs for itself."""
+        if self._going:
+            await asyncio.wait(self._going)
+
+    async def close(self) -> None:
+        """Give up what has not begun."""
+        for task in self._going:
+            task.cancel()
+        await asyncio.gather(*self._going, return_exceptions=True)
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _keep(self, run: Performance) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            name = await loop.run_in_executor(self._thread, self._write, run)
+        except DuetError as error:
+            log.warning("%s is not kept: %s", run.log.run_id, error.sentence)
+        except Exception:
+            log.exception("%s could not be kept", run.log.run_id)
+        else:
+            log.info("%s is kept as %s", run.log.run_id, name or "nothing: it has no whole lane")
+
+    def _write(self, run: Performance) -> str | None:
+        content = run.bundle()
+        return self._folder.keep(content) if isinstance(content, bytes) else None
+
+
+def _step_back() -> None:
+    """Linux gives each thread a niceness of its own."""
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finished live runs, kept as bundles in a folder of the user. Bounded: the oldest go first."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from duet.api.recordings import LessonRecordings, describe
+from duet.bundle import open_bundle
+from duet.errors import InfraError, InputError
+from duet.settings import keep_limits, runs_dir
+
+NAME = re.compile(r"^run-\d{8}-\d{6}(-\d{1,4})?$")
+PART = ".part"
+STALE_S = 3600.0
+"""A file that was being written so long ago was given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFolder:
+    """The folder, and what may be in it.
+
+    Args:
+        most: runs; 0 keeps none.
+        most_bytes: of all runs together.
+    """
+
+    folder: Path
+    most: int
+    most_bytes: int
+
+    @classmethod
+    def default(cls) -> KeptFolder:
+        """As the environment says.
+
+        Raises:
+            InputError: a limit in the environment is no number.
+        """
+        return cls(runs_dir(), *keep_limits())
+
+    def paths(self) -> dict[str, Path]:
+        """Name -> file, the newest first."""
+        found = [(path, _mtime(path)) for path in self.folder.glob("run-*.duet")]
+        found.sort(key=lambda each: (each[1], each[0].stem), reverse=True)
+        return {path.stem: path for path, _ in found if NAME.match(path.stem) and path.is_file()}
+
+    def path(self, name: str) -> Path:
+        """The file of a kept run.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        found = self.paths().get(name)
+        if found is None:
+            raise InputError(
+                f"no run of the name '{name:.60}' is kept.", remedy="List them with ./duet runs."
+            )
+        return found
+
+    def keep(self, content: bytes, now: datetime | None = None) -> str | None:
+        """Write a bundle; returns its name, or None if the limits leave no room for it.
+
+        Raises:
+            InfraError: it cannot be written.
+        """
+        if self.most == 0 or len(content) > self.most_bytes:
+            return None
+        stem = f"run-{now or datetime.now(UTC):%Y%m%d-%H%M%S}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle, scratch = tempfile.mkstemp(dir=self.folder, suffix=PART)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                name = _link(Path(scratch), self.folder, stem)
+            finally:
+                Path(scratch).unlink(missing_ok=True)
+        except OSError as error:
+            raise InfraError(
+                f"the run could not be kept in {self.folder}: {error.strerror or error}.",
+                remedy="Make room there, or name another folder with DUET_RUNS.",
+            ) from error
+        self.prune()
+        return name
+
+    def add(self, path: Path) -> str:
+        """Keep a recording from elsewhere; returns its name here.
+
+        Raises:
+            InputError: it is not a usable recording, or too large for the limits.
+        """
+        open_bundle(path)
+        name = self.keep(path.read_bytes())
+        if name is None:
+            raise InputError(
+                f"{path.name} is larger than what may be kept.",
+                remedy="Raise DUET_KEEP_RUNS and DUET_KEEP_MB.",
+            )
+        return name
+
+    def delete(self, name: str) -> None:
+        """Take a run away.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        self.path(name).unlink(missing_ok=True)
+
+    def prune(self) -> None:
+        """Take the oldest away until the limits are kept; what was written last stays."""
+        room = self.most_bytes
+        for number, path in enumerate(self.paths().values()):
+            room -= _size(path)
+            if number > 0 and (number >= self.most or room < 0):
+                path.unlink(missing_ok=True)
+        for path in self.folder.glob(f"*{PART}"):
+            if time.time() - _mtime(path) / 1e9 > STALE_S:
+                path.unlink(missing_ok=True)
+
+
+class KeptRuns(LessonRecordings):
+    """Kept runs as the page plays them, beside a lesson's own recordings."""
+
+    kind = "kept"
+
+    def __init__(self, folder: KeptFolder) -> None:
+        super().__init__()
+        self.folder = folder
+        self._described: dict[tuple[str, int, int], dict[str, JsonValue] | None] = {}
+
+    def all(self) -> list[dict[str, JsonValue]]:
+        """Every kept run, the newest first; one that cannot be opened says so by `arms: []`."""
+        entries: list[dict[str, JsonValue]] = []
+        described = {}
+        for name, path in self.folder.paths().items():
+            key = (name, _size(path), _mtime(path))
+            entry = self._described.get(key) or describe(name, path, key[1])
+            described[key] = entry
+            entries.append(entry or {"name": name, "bytes": key[1], "lesson": None, "arms": []})
+        self._described = described
+        return entries
+
+    def paths(self, slug: str) -> dict[str, Path]:
+        """Kept runs of one lesson."""
+        names = {entry["name"] for entry in self.all() if entry["lesson"] == slug}
+        return {name: path for name, path in self.folder.paths().items() if name in names}
+
+
+def _link(scratch: Path, folder: Path, stem: str) -> str:
+    """Give a file the first free name; two servers may end a run in the same second."""
+    for number in range(1, 10_000):
+        name = stem if number == 1 else f"{stem}-{number}"
+        try:
+            (folder / f"{name}.duet").hardlink_to(scratch)
+        except FileExistsError:
+            continue
+        (folder / f"{name}.duet").chmod(0o644)
+        return name
+    raise FileExistsError(f"no free name for {stem}")
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet runs`: the live runs that are kept; one more may be added, or one taken away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from duet.api.kept import KeptFolder, KeptRuns
+from duet.cli.output import emit
+from duet.errors import InputError
+
+
+def runs(add: Path | None, delete: str, as_json: bool) -> int:
+    """See `duet runs --help`."""
+    if add is not None and delete:
+        raise InputError("--add and --delete were both given.", remedy="Do one at a time.")
+    folder = KeptFolder.default()
+    added = folder.add(add) if add is not None else None
+    if delete:
+        folder.delete(delete)
+    found = KeptRuns(folder).all()
+    if as_json:
+        tree: dict[str, object] = {"folder": str(folder.folder), "runs": found, "added": added}
+        emit(tree | {"most": folder.most, "most_bytes": folder.most_bytes})
+        return 0
+    if added:
+        print(f"Kept as {added}.")
+    if delete:
+        print(f"Took {delete} away.")
+    if not add and not delete:
+        print("\n".join([*map(line, found), *([""] if found else []), summary(folder, found)]))
+    return 0
+
+
+def line(entry: dict[str, JsonValue]) -> str:
+    """One run."""
+    name, size = f"{entry['name']}", entry["bytes"]
+    if entry["lesson"] is None:
+        return f"{name}  cannot be opened; ./duet inspect {name} says why"
+    arms = entry["arms"]
+    assert isinstance(arms, list)
+    params = entry["params"]
+    assert isinstance(params, dict)
+    knobs = ", ".join(f"{knob}={value}" for knob, value in params.items())
+    return (
+        f"{name}  {entry['lesson']}  {entry['workload']}  {', '.join(map(str, arms))}  "
+        f"{knobs}  {entry['clock']} clock  {size:,} bytes"
+    )
+
+
+def summary(folder: KeptFolder, found: list[dict[str, JsonValue]]) -> str:
+    """How full it is."""
+    sizes = [entry["bytes"] for entry in found]
+    total = sum(size for size in sizes if isinstance(size, int))
+    return (
+        f"{len(found)} of {folder.most} runs, {total / 2**20:.1f} of {folder.most_bytes >> 20} "
+        f"MiB, in {folder.folder}. The oldest go first."
+    )
