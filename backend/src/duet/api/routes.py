@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from duet import __version__
 from duet.api import shelf
+from duet.api.comparing import compare
 from duet.api.director import Director
 from duet.errors import DuetError, InfraError, InputError
 from duet.stream.codec import failure
@@ -81,6 +82,20 @@ def add_routes(app: FastAPI, director: Director) -> None:
     def kept_runs(lesson: str = "") -> list[dict[str, JsonValue]]:
         runs = director.kept.all() if director.kept else []
         return [run for run in runs if lesson in ("", run["lesson"])]
+
+    @app.get("/api/compare")
+    async def compared(first: str, second: str) -> dict[str, JsonValue]:
+        paths: list[Path] = []
+        for run_id in (first, second):
+            known = run_id.startswith(("recorded:", "kept:"))
+            found = (await director.find_run(run_id)).bundle() if known else None
+            if not isinstance(found, Path):
+                raise InputError(
+                    f"'{run_id:.60}' is no recording and no kept run.",
+                    remedy="A live run is kept once it is over; compare that.",
+                )
+            paths.append(found)
+        return (await asyncio.to_thread(compare, *paths)).tree()
 
     @app.delete("/api/kept/{name}")
     def delete_kept(name: str) -> dict[str, JsonValue]:

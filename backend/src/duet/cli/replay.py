@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from duet.api.comparing import flat
 from duet.api.replaying import play_bundle
 from duet.bundle import Bundle, Figures, open_bundle
 from duet.cli.output import emit
@@ -50,21 +51,6 @@ def differences(kept: Figures, now: Figures) -> list[dict[str, JsonValue]]:
         for name in sorted(set(one) | set(other))
         if one.get(name) != other.get(name)
     ]
-
-
-def flat(figures: Figures) -> dict[str, JsonValue]:
-    """`metrics.wait_ns.p50` and so on."""
-    found: dict[str, JsonValue] = {}
-
-    def walk(place: str, value: JsonValue) -> None:
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                walk(f"{place}.{key}" if place else key, inner)
-        else:
-            found[place] = value
-
-    walk("", figures.model_dump(mode="json", exclude={"by"}))
-    return found
 
 
 def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:

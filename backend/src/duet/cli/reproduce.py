@@ -14,13 +14,13 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from duet.api.comparing import figure_rows, figures_of
 from duet.api.kernel_builds import arm_specs
-from duet.bundle import Bundle, Figures, open_bundle
+from duet.bundle import Bundle, open_bundle
 from duet.bundle.compare import Difference, differences
 from duet.cli.build import build_missing
 from duet.cli.output import emit, note
 from duet.cli.record import record_run
-from duet.cli.replay import flat, replayed
 from duet.cli.reproduce_claims import Checked, check_claims
 from duet.cli.request import Request
 from duet.errors import InputError
@@ -30,9 +30,6 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import workload_of
 from duet.measure.model import SAME
-
-SHOWN = ("ops", "metrics.wait_ns.p50", "metrics.wait_ns.p95", "metrics.op_ns.p50")
-SHOWN_TOO = ("metrics.grace_periods", "metrics.events_lost", "ops_per_s")
 
 
 def reproduce(file: Path, out: Path | None, claims: bool, as_json: bool) -> int:
@@ -49,7 +46,7 @@ def reproduce(file: Path, out: Path | None, claims: bool, as_json: bool) -> int:
     found = differences(bundle.manifest, again.manifest)
     for difference in found:
         note(f"differs: {difference}")
-    rows = figure_rows(_kept(folder, bundle), _kept(folder, again))
+    rows = figure_rows(figures_of(folder, bundle), figures_of(folder, again))
     checked = check_claims(request, bundle.manifest.shift, kernels) if claims else []
     holds = all(claim.holds for claim in checked) if checked else None
     verdict = verdict_of(checked, claims, found)
@@ -100,36 +97,6 @@ def _again(bundle: Bundle, request: Request, kernels: KernelSettings, out: Path 
         return open_bundle(path)
 
 
-def _kept(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
-    """Figures of each lane: kept ones, or those that a replay gives."""
-    kept = {entry.name: entry.figures for entry in bundle.manifest.arms if entry.figures}
-    if len(kept) < len(bundle.manifest.arms):
-        return {lane.arm: lane.now for lane in replayed(folder, bundle)}
-    return kept
-
-
-def figure_rows(one: dict[str, Figures], other: dict[str, Figures]) -> list[dict[str, JsonValue]]:
-    """Recorded and new figures side by side; `ratio` is new over recorded."""
-    rows: list[dict[str, JsonValue]] = []
-    for arm in one:
-        before, now = flat(one[arm]), flat(other[arm])
-        tallies = [name for name in before if name.startswith("tallies.")]
-        for name in (*SHOWN, *SHOWN_TOO, *tallies):
-            pair = before.get(name), now.get(name)
-            if pair != (None, None) and pair != (0, 0):
-                rows.append(
-                    {"arm": arm, "figure": name, "recorded": pair[0], "now": pair[1],
-                     "ratio": _ratio(*pair)}
-                )  # fmt: skip
-    return rows
-
-
-def _ratio(before: JsonValue, now: JsonValue) -> float | None:
-    if isinstance(before, int | float) and isinstance(now, int | float) and before:
-        return round(now / before, 4)
-    return None
-
-
 def told_differences(found: list[Difference]) -> list[str]:
     """What is not the same, before any number."""
     if not found:
@@ -152,19 +119,23 @@ def told_figures(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
         )
     else:
         worth = "Traced runs on the wall clock are for looking; they prove nothing either way."
-    cells = [("arm", "figure", "recorded", "now", "change")]
+    return [*figure_table(rows, ("recorded", "now")), worth]
+
+
+def figure_table(rows: list[dict[str, JsonValue]], heads: tuple[str, str]) -> list[str]:
+    """Figures of two sides, and the change from one to the other."""
+    cells = [("arm", "figure", *heads, "change")]
     for row in rows:
         ratio = row["ratio"]
         change = f"{100 * (ratio - 1):+.1f} %" if isinstance(ratio, float) else ""
         told = (_number(row["recorded"]), _number(row["now"]), change)
         cells.append((str(row["arm"]), str(row["figure"]), *told))
     widths = [max(len(row[at]) for row in cells) for at in range(5)]
-    lines = [
+    return [
         "  ".join([a.ljust(widths[0]), b.ljust(widths[1]),
                    *(c.rjust(w) for c, w in zip(rest, widths[2:], strict=True))]).rstrip()
         for a, b, *rest in cells
     ]  # fmt: skip
-    return [*lines, worth]
 
 
 def _near(row: dict[str, JsonValue]) -> bool:

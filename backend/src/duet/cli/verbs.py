@@ -93,6 +93,12 @@ RUNS_KEYS = (
     "cannot be opened), arms, workload, params, clock, seconds, bytes, recorded_at}], the newest "
     "first."
 )
+COMPARE_KEYS = (
+    "JSON keys: lesson, sides: [{created, clock, workload, params, arms, host}] (two), "
+    "differences: [{of (run, kernel, config, patches, build, host, programs), what, arm, recorded "
+    "(of the first), now (of the second)}], figures: [{arm, figure, recorded, now, ratio}] (of "
+    "traced runs), only: {arm: first or second}, worth."
+)
 EXPORT_KEYS = "JSON keys: file, to, files: [{path, bytes}]."
 REPRODUCE_KEYS = (
     "JSON keys: file, lesson, clock, recorded_at, differences: [{of (run, kernel, config, patches, "
@@ -354,6 +360,19 @@ def export(
 
     shot = read_shot((step, at, from_ms, to_ms, seconds), split_names(arms), size, theme)
     return body(run, to, out, force, shot, json)
+
+
+@app.command(epilog=COMPARE_KEYS)
+def compare(
+    first: File,
+    second: File,
+    json: Json = False,
+) -> int:
+    """Compare two recordings of a lesson: what they differ in, then their figures by arm."""
+    from duet.cli.compare import compare as body
+    from duet.cli.which import which
+
+    return body(which(first), which(second), json)
 
 
 @app.command(epilog=REPRODUCE_KEYS)
