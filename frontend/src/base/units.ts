@@ -15,10 +15,25 @@ export const microsecond = 1e3;
 export const millisecond = 1e6;
 export const second = 1e9;
 
+/** Making a format costs more than a hundred uses of it, and pictures write a hundred numbers a frame. */
+const plain = new Intl.NumberFormat('en-US');
+const withPlaces = [0, 1, 2, 3].map(
+  (places) =>
+    new Intl.NumberFormat('en-US', {
+      minimumFractionDigits: places,
+      maximumFractionDigits: places,
+    }),
+);
+
+/** So many decimal places, 0 to 3: "1,234.500". */
+export function formatPlaces(value: number, places: number): string {
+  return (withPlaces[places] ?? plain).format(value);
+}
+
 /** Three figures, no trailing zeros: 0.004, 0.25, 5.2, 14, 1,204. */
 export function formatFigure(value: number): string {
   const size = Math.abs(value);
-  if (size >= 100) return Math.round(value).toLocaleString('en-US');
+  if (size >= 100) return plain.format(Math.round(value));
   if (size >= 10) return trim(value.toFixed(1));
   if (size >= 1) return trim(value.toFixed(size < 2 ? 2 : 1));
   if (size === 0) return '0';
@@ -43,22 +58,17 @@ export function formatNs(value: number): string {
 export function formatMoment(value: number, span: number): string {
   const places =
     span > 200 * millisecond ? 0 : span > 20 * millisecond ? 1 : span > 2 * millisecond ? 2 : 3;
-  const text = (value / millisecond).toLocaleString('en-US', {
-    minimumFractionDigits: places,
-    maximumFractionDigits: places,
-  });
-  return `${text} ms`;
+  return `${formatPlaces(value / millisecond, places)} ms`;
 }
 
 /** The moment as the readout shows it, always with the same width: "1,234.567 ms". */
 export function momentMs(value: number): string {
-  const ms = value / millisecond;
-  return `${ms.toLocaleString('en', { minimumFractionDigits: 3, maximumFractionDigits: 3 })} ms`;
+  return `${formatPlaces(value / millisecond, 3)} ms`;
 }
 
 /** A number of things: 12,916. */
 export function formatCount(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
+  return plain.format(Math.round(value));
 }
 
 /** What a speed means: "1 s here = 4 ms in the guest". */

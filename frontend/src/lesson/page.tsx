@@ -83,8 +83,9 @@ function Shown({
   );
 }
 
-/** A recording that does not come in this time is not waited for any more. */
+/** A recording that does not come in this time is not waited for any more; a run that may be gone, for longer. */
 const patienceMs = 6000;
+const namedPatienceMs = 30_000;
 
 /**
  * The run that the address names; without one, a step that speaks of other knobs than the recording on the stage gets
@@ -97,6 +98,7 @@ function useWantedRun(lesson: Lesson, scene: Scene, named: string | null, go: Go
   const best = bestRecording(lesson, scene);
   const fitting = best ? recordingId(lesson, best) : null;
   const wanted = named === null ? fitting : runIdOf(lesson, named);
+  const sure = lesson.recordings.some((recording) => recording.name === named);
   const free = named !== null || run === null || run.source === 'recorded';
   const shown = run?.run_id ?? null;
   const asks = wanted !== null && free && pending?.source !== 'live' && shown !== wanted;
@@ -104,13 +106,18 @@ function useWantedRun(lesson: Lesson, scene: Scene, named: string | null, go: Go
   useEffect(() => {
     if (!asks || wanted === null) return;
     open(lesson.slug, wanted);
-    const timer = setTimeout(() => {
-      setLost(wanted);
-      // The server has said why. A moment of a run that is gone means nothing in another one.
-      if (named !== null) go({ run: null, moment: null, window: null, nth: null }, 'replace');
-    }, patienceMs);
+    // A link's recording is there, however long a busy server takes to read it: its moment is of no other run.
+    if (sure) return;
+    const timer = setTimeout(
+      () => {
+        setLost(wanted);
+        // The server has said why. A moment of a run that is gone means nothing in another one.
+        if (named !== null) go({ run: null, moment: null, window: null, nth: null }, 'replace');
+      },
+      named === null ? patienceMs : namedPatienceMs,
+    );
     return () => clearTimeout(timer);
-  }, [open, go, lesson.slug, named, wanted, asks]);
+  }, [open, go, lesson.slug, named, sure, wanted, asks]);
   return asks && lost !== wanted;
 }
 

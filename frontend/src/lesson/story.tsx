@@ -2,6 +2,7 @@
 /** The left side: one step of the story, the sentence counted from the events, and the way on. */
 
 import type { ReactNode } from 'react';
+import { memo } from 'react';
 import Markdown from 'react-markdown';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { evidenceWords } from '../ui/words.ts';
@@ -25,6 +26,10 @@ interface Props {
   readonly answered: number;
 }
 
+/** The page is drawn again ten times a second while a moment moves; its prose stays. */
+const Text = memo(({ children }: { readonly children: string }) => <Markdown>{children}</Markdown>);
+Text.displayName = 'Text';
+
 export function Story(props: Props) {
   const { lesson, scene, prose, sentence, recorded, mismatch, children } = props;
   const at = lesson.scenes.indexOf(scene);
@@ -37,12 +42,12 @@ export function Story(props: Props) {
         </p>
         <h2>{scene.title}</h2>
         <div className="prose">
-          <Markdown>{before}</Markdown>
+          <Text>{before}</Text>
         </div>
         {props.predict}
         {after && props.predicted && (
           <div className="prose">
-            <Markdown>{after}</Markdown>
+            <Text>{after}</Text>
           </div>
         )}
         {mismatch}

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Words for the readouts that base/units.ts has not. Pure; always en, so that a shared screenshot reads alike everywhere. */
 
+const days = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
 /** 2026-03-01T10:20:30Z -> "1 Mar 2026". */
 export function day(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  return at.toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
+  return days.format(at);
 }
 
 /** The terminal writes errors in lower case after "error:"; here they are sentences. */

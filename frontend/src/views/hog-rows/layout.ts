@@ -4,7 +4,7 @@
  * The marks themselves are in marks.ts.
  */
 
-import { formatMoment } from '../../base/units.ts';
+import { formatCount, formatMoment, formatPlaces } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { opsUpTo } from '../../derive/query.ts';
 import { tickPhase } from '../../derive/ticks.ts';
@@ -289,7 +289,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     arm: lane.arm,
     title: arm?.title ?? lane.arm,
     subtitle: arm === undefined ? '' : `${arm.role} · ${arm.summary}`,
-    count: ops.toLocaleString('en-US'),
+    count: formatCount(ops),
     countUnit: `${ops === 1 ? score.operation.name : score.operation.plural} so far`,
     top: y,
     headerHeight: score.headerHeight,
@@ -355,15 +355,13 @@ function axisTicks(
     step = (multiples.find((m) => m * index.tickNs >= wanted) ?? 50000) * index.tickNs;
   }
   const ticks: AxisTick[] = [];
-  const first = Math.ceil(frame.start / step - 1e-9) * step;
+  // + 0: Math.ceil knows a zero below zero, and its label would be "-0".
+  const first = Math.ceil(frame.start / step - 1e-9) * step + 0;
   const digits = step >= 1e6 ? 0 : step >= 1e5 ? 1 : step >= 1e4 ? 2 : 3;
   for (let t = first; t <= frame.start + frame.span + 1; t += step) {
     const x = left + (t - frame.start) / nsPerPx;
     if (x > right + 0.5) break;
-    const label = (t / 1e6).toLocaleString('en-US', {
-      minimumFractionDigits: digits,
-      maximumFractionDigits: digits,
-    });
+    const label = formatPlaces(t / 1e6, digits);
     ticks.push({ x, label, major: true });
   }
   return ticks;

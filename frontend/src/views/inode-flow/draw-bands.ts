@@ -7,7 +7,7 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { mix, type Pen } from '../paints.ts';
 import { bar, cross, type Easel, lookOf, say, sayOn, widthOf } from './ink.ts';
 import { type Band, type LaneBox, type Layout, pitchIn, xOf } from './layout.ts';
-import { dangerEnd, never } from './lives.ts';
+import { dangerEnd, livesIn, never } from './lives.ts';
 import { empty, type Step, stepAt } from './queues.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
 
@@ -165,7 +165,7 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
   };
   box.rows.forEach((ino, row) => {
     const y = band.top + row * pitch;
-    for (const life of box.lives.byIno.get(ino) ?? []) {
+    for (const life of livesIn(box.lives, ino, box.t0, end)) {
       if (life.born > end || (life.next < box.t0 && life.shadowEnd < box.t0)) continue;
       add('alive', life.born, life.queued, y);
       add('queued', life.queued, Math.min(life.inactivated, life.next), y);

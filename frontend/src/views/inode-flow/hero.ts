@@ -30,10 +30,27 @@ export function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): numbe
 /** Of inodes that come back equally often, one that does so early; then the lowest. */
 const tieBreak = 1e-4;
 
+/** Asked for at every frame, and the same as long as no life is added: by the first lane, then by all of them. */
+const kept = new WeakMap<
+  Lives,
+  { readonly lanes: readonly Lives[]; readonly ino: number | null }[]
+>();
+
 /** The inode that comes back on every lane, most often where it does so least. */
 export function commonest(lanes: readonly Lives[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
+  const known = kept.get(first) ?? [];
+  const same = known.find(
+    (one) => one.lanes.length === lanes.length && lanes.every((l, i) => l === one.lanes[i]),
+  );
+  if (same !== undefined) return same.ino;
+  const ino = search(first, lanes);
+  kept.set(first, [...known.slice(-3), { lanes, ino }]);
+  return ino;
+}
+
+function search(first: Lives, lanes: readonly Lives[]): number | null {
   let best: { ino: number; times: number } | null = null;
   for (const ino of first.inos) {
     const often = Math.min(...lanes.map((lives) => returns(lives, ino)));

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { inodeIndex, inodeLesson, us } from '../../../test/fixtures/inodes.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import { lifeOf, rowsOf } from './layout.ts';
-import { dangerEnd, endangered, graceAfter, lifeAt, never, stateAt } from './lives.ts';
+import { dangerEnd, endangered, graceAfter, lifeAt, livesIn, never, stateAt } from './lives.ts';
 import { type Step, stepAt } from './queues.ts';
-import { populationAt, tallyOf } from './tally.ts';
+import { agesIn, populationAt, tallyOf } from './tally.ts';
 
 /** Inode 7: its second life begins inside the shadow of the first, the third after that of the second. */
 const round = `
@@ -167,4 +167,37 @@ test('a weave has the chunk of the enlarged inode, on every lane the same', () =
   const rows = rowsOf([many(0), many(50)] as never, 70);
   expect(rows).toHaveLength(64);
   expect([rows[0], rows.at(-1)]).toEqual([64, 127]);
+});
+
+test('what a window is asked for is what a look at every life would give', () => {
+  // Twelve inodes that go round at lengths of their own, for as long as the run goes.
+  const lines = Array.from({ length: 12 }, (_, i) => {
+    const ino = 7 + i;
+    const turn = 23 + i * 9;
+    const rounds = Array.from({ length: 40 }, (_u, k) => {
+      const at = 5 + i * 3 + k * turn;
+      const gp = i === 0 ? [`gp ${at + 1} ${at + 14}`] : [];
+      return [`${at} queued ${ino} 1`, `${at + Math.floor(turn / 2)} reuse ${ino} ${k % 2}`, ...gp];
+    });
+    return [`${1 + i} fresh ${ino}`, ...rounds.flat()];
+  }).flat();
+  const timed = lines.filter((line) => !line.startsWith('gp'));
+  timed.sort((a, b) => Number(a.split(' ')[0]) - Number(b.split(' ')[0]));
+  const gps = lines.filter((line) => line.startsWith('gp'));
+  const { lives } = laneOf(inodeIndex(['stock', ...timed, ...gps].join('\n'), 6000));
+  for (let a = 0; a < 6000 * us; a += 137 * us)
+    for (const length of [1, 60, 900]) {
+      const b = a + length * us;
+      const ages = lives.all
+        .filter((l) => l.queued < never && l.next >= a && l.next < b && l.shadowEnd < never)
+        .map((l) => l.next - l.queued);
+      expect(agesIn(lives, a, b).ages).toEqual(ages);
+      for (const ino of lives.inos) {
+        const seen = (lives.byIno.get(ino) ?? []).filter(
+          (l) => l.born <= b && (l.next >= a || l.shadowEnd >= a),
+        );
+        const given = new Set(livesIn(lives, ino, a, b));
+        expect(seen.filter((life) => !given.has(life))).toEqual([]);
+      }
+    }
 });

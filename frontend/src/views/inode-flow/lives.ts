@@ -68,6 +68,33 @@ export interface Graces {
 
 export const never = Number.POSITIVE_INFINITY;
 
+const reaches = new WeakMap<Lives, number>();
+
+/** How long after its begin a life, or its shadow, can still be seen, but for the last of each inode. */
+function reachOf(lives: Lives): number {
+  const known = reaches.get(lives);
+  if (known !== undefined) return known;
+  let longest = 0;
+  for (const { born, next, shadowEnd } of lives.all) {
+    const from = Math.max(0, born);
+    if (next < never) longest = Math.max(longest, next - from);
+    if (shadowEnd < never) longest = Math.max(longest, shadowEnd - from);
+  }
+  reaches.set(lives, longest);
+  return longest;
+}
+
+/** The lives of an inode that may touch [a, b), in order; shadows and what has no end yet among them. */
+export function livesIn(lives: Lives, ino: number, a: number, b: number): readonly Life[] {
+  const list = lives.byIno.get(ino) ?? [];
+  const to = firstAbove(list.length, (i) => list[i]!.born, b);
+  let from = firstAbove(list.length, (i) => Math.max(0, list[i]!.born), a - reachOf(lives) - 1);
+  // The end of the run may come before that of the last shadows, and of the last life.
+  while (from > 0 && (list[from - 1]!.shadowEnd === never || list[from - 1]!.next === never))
+    from -= 1;
+  return list.slice(Math.min(from, to), to);
+}
+
 /** The first grace period that began after t: when it ended, or Infinity. */
 export function graceAfter({ begins, ends }: Graces, t: number): number {
   const at = firstAbove(begins.length, (i) => begins[i]!, t);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What has come to pass on a lane up to a moment, and where its inodes are. Counted from the points alone. */
 
-import { firstAbove } from '../../base/search.ts';
+import { firstAbove, firstAtLeast } from '../../base/search.ts';
 import { pointRange, pointsUpTo } from '../../derive/points.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { type Life, type Lives, never, stateAt } from './lives.ts';
@@ -93,12 +93,29 @@ export function populationAt(lives: Lives, t: number): Population {
   return found;
 }
 
+const rests = new WeakMap<Lives, number>();
+
+/** The longest time from the letting go of an inode to its next file. */
+function longestRest(lives: Lives): number {
+  const known = rests.get(lives);
+  if (known !== undefined) return known;
+  let longest = 0;
+  for (const { queued, next } of lives.all)
+    if (next < never && queued < never) longest = Math.max(longest, next - queued);
+  rests.set(lives, longest);
+  return longest;
+}
+
 /** Ages at which inodes were used again in [a, b), ns since the letting go; and the lengths of their shadows. */
 export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; shadows: number[] } {
   const ages: number[] = [];
   const shadows: number[] = [];
-  for (const life of lives.all) {
-    if (life.queued === never) break;
+  const { all } = lives;
+  let at = firstAtLeast(all.length, (i) => all[i]!.queued, a - longestRest(lives));
+  for (; at < all.length; at++) {
+    const life = all[at]!;
+    // What was let go after the window came back after it.
+    if (life.queued === never || life.queued >= b) break;
     if (life.next < a || life.next >= b || life.shadowEnd === never) continue;
     ages.push(life.next - life.queued);
     shadows.push(life.shadowEnd - life.queued);

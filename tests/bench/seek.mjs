@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * How long it takes to reach any moment of a long run, from the command to the pixels:
+ *
+ *   node tests/bench/seek.mjs [LESSON STEP [EVENTS]]     default: each lesson's picture with 1,000,000 events
+ *
+ * The lesson's own recording is laid end to end in the page's store until all lanes together hold so many rows (spans,
+ * operations, links, points: fewer than the raw events they were made of). A seek is the time from the player's command
+ * to the end of the animation frame in which every canvas of the page has drawn the new moment; the wait for the frame
+ * (16.7 ms at most) is part of it. CPU is what the page's main thread took of it: it says the same on a busy host, where
+ * the time does not. Headless Chromium, software rendering.
+ */
+
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { loadavg } from 'node:os';
+
+const { chromium } = createRequire(new URL('../../frontend/package.json', import.meta.url))('@playwright/test');
+const [lesson, step, events = '1000000'] = process.argv.slice(2);
+const pictures = [
+  ['02-grace-periods', 'ticks'],
+  ['01-shrinker-bitmaps', 'n-grows'],
+  ['03-inode-recycling', 'verdict'],
+  ['04-extent-shrinker', 'thousands'],
+  ['05-cacheline-pingpong', 'two-cpus'],
+];
+const port = 8677;
+const base = `http://127.0.0.1:${port}`;
+const seeks = 200;
+const wishMs = 100;
+const openMs = 60_000;
+
+const server = spawn(
+  new URL('../../duet', import.meta.url).pathname,
+  ['serve', '--no-build', '--no-guests', '--port', String(port)],
+  { env: { ...process.env, DUET_SETUP: 'skip' }, stdio: 'ignore' },
+);
+
+async function up() {
+  for (let i = 0; i < 150; i++) {
+    const there = await fetch(`${base}/api/health`).then((r) => r.ok, () => false);
+    if (there) return;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  throw new Error('the server did not come up within 30 s');
+}
+
+/** In the page: the recording end to end until there are so many rows. */
+const tile = (wanted) => {
+  const { store, index } = window.duet;
+  const run = store.shown();
+  const tables = ['spans', 'ops', 'links', 'points'];
+  const copies = [...run.lanes.values()].map((lane) => ({
+    lane,
+    length: lane.watermark,
+    tables: tables.map((table) => {
+      const { wire, length } = lane[table];
+      const names = Object.entries(wire).map(([name, on]) => [on, lane[table][name].slice(0, length)]);
+      return { table, n: length, columns: Object.fromEntries(names) };
+    }),
+  }));
+  const once = copies.reduce((sum, c) => sum + c.tables.reduce((s, t) => s + t.n, 0), 0);
+  const times = Math.max(1, Math.ceil(wanted / once));
+  const length = Math.max(...copies.map((c) => c.length));
+  const began = performance.now();
+  for (const { lane, tables: own } of copies) {
+    for (const { table, n, columns } of own) {
+      if (n === 0) continue;
+      for (let k = 0; k < times; k++) {
+        const moved = Object.fromEntries(
+          Object.entries(columns).map(([name, column]) => [
+            name,
+            /^t\d?_ns$/.test(name) ? column.map((t) => t + k * length) : column,
+          ]),
+        );
+        const head = { type: 'batch', run_id: run.id, arm: lane.arm, table, seq: k, n };
+        store.dispatch({ ...head, watermark_ns: (k + 1) * length, columns: moved, newest_event_host_ms: null });
+      }
+    }
+  }
+  index();
+  return { once, times, lanes: copies.length, ms: performance.now() - began };
+};
+
+/** In the page: times of one action, from the command to the frame that shows it. */
+const timed = async ({ what, n }) => {
+  const { player, index } = window.duet;
+  let state = 12345;
+  const dice = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 4294967296;
+  };
+  const end = Math.max(...index().lanes.map((lane) => lane.watermark));
+  const most = Math.min(...index().lanes.map((lane) => lane.opsByEnd.length).filter((l) => l > 0));
+  const actions = {
+    seek: () => ({ type: 'seek', moment: dice() * end }),
+    back: () => ({ type: 'event', direction: -1 }),
+    beat: () => ({ type: 'beat', direction: -1 }),
+    'long wait': () => ({ type: 'long_wait' }),
+    divergence: () => ({ type: 'divergence' }),
+    align: () => ({ type: 'align', alignment: 'operation', nth: 1 + Math.floor(dice() * most) }),
+  };
+  const seen = [];
+  for (let i = 0; i < n; i++) {
+    await new Promise((done) => setTimeout(done, 30));
+    const began = performance.now();
+    player.do(actions[what]());
+    // Asked for after the loop's own frame: it runs when everything has drawn.
+    await new Promise((done) => requestAnimationFrame(done));
+    seen.push(performance.now() - began);
+  }
+  player.do({ type: 'align', alignment: 'time' });
+  return seen;
+};
+
+/** CPU time of the page's main thread so far, ms. */
+async function threadClock(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find((one) => one.name === 'TaskDuration').value * 1000;
+  };
+}
+
+function percentile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;
+}
+
+async function measured(page, slug, scene) {
+  await page.goto(`${base}/?lesson=${slug}&step=${scene}&at=1`);
+  await page.waitForFunction(() => /[?&]from=/.test(location.search), null, { timeout: openMs });
+  const arms = await page.evaluate(() => [...window.duet.store.shown().lanes.keys()]);
+  await page.goto(`${base}/?lesson=${slug}&step=${scene}&at=1&arms=${arms.join(',')}`);
+  await page.waitForFunction(() => /[?&]from=/.test(location.search), null, { timeout: openMs });
+  const { once, times, lanes, ms } = await page.evaluate(tile, Number(events));
+  await page.waitForTimeout(1500);
+  const rows = (once * times).toLocaleString('en');
+  console.log(`${slug} ${scene}: ${rows} rows in ${lanes} lanes (${times} times the recording), indexed in ${ms.toFixed(0)} ms; load of the host ${loadavg()[0].toFixed(1)}`);
+  const cpuMs = await threadClock(page);
+  for (const [what, n] of [['seek', seeks], ['back', 50], ['beat', 50], ['long wait', 50], ['divergence', 20], ['align', 50]]) {
+    await page.evaluate(() => window.duetDrawTimes?.splice(0));
+    await page.evaluate(timed, { what, n: 5 });
+    const before = await cpuMs();
+    const all = await page.evaluate(timed, { what, n });
+    const cpu = ((await cpuMs()) - before) / n;
+    const draws = await page.evaluate(() => [...window.duetDrawTimes]);
+    const [p50, p95, worst] = [0.5, 0.95, 1].map((q) => percentile(all, q).toFixed(1));
+    const verdict = Number(p95) <= wishMs ? '' : `  MISSED: ${wishMs} ms was wanted`;
+    console.log(`  ${what}: p50 ${p50} ms, p95 ${p95} ms, slowest ${worst} ms, n=${n}; draw p95 ${percentile(draws, 0.95).toFixed(1)} ms; CPU ${cpu.toFixed(1)} ms each${verdict}`);
+    if (verdict) process.exitCode = 1;
+  }
+}
+
+try {
+  await up();
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+  for (const [slug, scene] of lesson ? [[lesson, step]] : pictures) await measured(page, slug, scene);
+  await browser.close();
+} finally {
+  server.kill('SIGTERM');
+}
