@@ -23,12 +23,15 @@ import {
 } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
+import { evidenceWords } from '../ui/words.ts';
 import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '../views/hooks.tsx';
 import { Overview } from '../views/overview/index.tsx';
 import { ActBar } from './act-bar.tsx';
 import { AxisLine } from './axis-line.tsx';
 import { Embed } from './embed.tsx';
 import { HoldBar } from './hold-bar.tsx';
+import { isKept } from './kept-list.ts';
+import { KeptRunsSheet } from './kept-runs.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
 import { type Knobs, knobPlace, knobsAt, knobWords, runParams, sceneKnobs } from './knobs.ts';
@@ -67,7 +70,7 @@ interface Props {
   readonly awaiting: boolean;
 }
 
-type Sheet = 'help' | 'caveats' | 'losses' | 'lens' | null;
+type Sheet = 'help' | 'caveats' | 'losses' | 'lens' | 'runs' | null;
 
 /** Keys that mean nothing before there are events. */
 const ofTime: ReadonlySet<Act> = new Set<Act>([
@@ -345,6 +348,16 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       >
         <LossList lanes={losses} />
       </Dialog>
+      <KeptRunsSheet
+        lesson={lesson}
+        open={sheet === 'runs'}
+        shown={run?.run_id ?? null}
+        onPlay={(id) => {
+          setSheet(null);
+          go({ ...elsewhere, run: id });
+        }}
+        onClose={() => setSheet(null)}
+      />
       <Dialog
         title="Lenses"
         open={sheet === 'lens'}
@@ -388,7 +401,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         {stage}
         <Legend lesson={lesson} scene={scene} theme={theme} />
         <p className="present-sentence" data-testid="sentence" data-volatile>
-          <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+          <span className="evidence">{evidenceWords(sentence, recorded)}</span>
           {sentence}
         </p>
         <PresentFoot
@@ -433,7 +446,11 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
               missing={missing.map(armTitle)}
               blocked={running ? 'A live run is going on.' : blocked}
               onRun={() => start(sceneKnobs(lesson, wish, scene))}
-              onRecording={live && best ? () => go({ ...elsewhere, run: best.name }) : null}
+              onRecording={
+                (live || isKept(run.run_id)) && best
+                  ? () => go({ ...elsewhere, run: best.name })
+                  : null
+              }
             />
           )
         }
@@ -490,6 +507,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
           lenses={lenses}
           onLoss={() => setSheet('losses')}
           onLens={() => setSheet('lens')}
+          onRuns={siteOf() ? undefined : () => setSheet('runs')}
           onControl={commands.control}
         />
         <Notices />

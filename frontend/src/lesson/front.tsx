@@ -6,6 +6,7 @@ import { plural } from '../base/units.ts';
 import { useConnection, useHello } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
+import { KeptOnFront } from './kept-runs.tsx';
 import { measureCommand } from './numbers.tsx';
 import { frontPage, writePlace } from './place.ts';
 import { Preview } from './preview.tsx';
@@ -53,6 +54,7 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
           <Card key={lesson.slug} {...lesson} onOpen={onOpen} />
         ))}
       </ul>
+      {hello && <KeptOnFront titles={hello.lessons} />}
     </main>
   );
 }

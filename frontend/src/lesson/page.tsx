@@ -17,6 +17,7 @@ import { Mark } from '../ui/icons.tsx';
 import { PlaybackProvider } from '../views/hooks.tsx';
 import { allViews } from '../views/registry.ts';
 import { Desk } from './desk.tsx';
+import { isKept } from './kept-list.ts';
 import { Notices } from './notices.tsx';
 import { NumbersPage } from './numbers.tsx';
 import type { Place } from './place.ts';
@@ -99,7 +100,8 @@ function useWantedRun(lesson: Lesson, scene: Scene, named: string | null, go: Go
   const fitting = best ? recordingId(lesson, best) : null;
   const wanted = named === null ? fitting : runIdOf(lesson, named);
   const sure = lesson.recordings.some((recording) => recording.name === named);
-  const free = named !== null || run === null || run.source === 'recorded';
+  // A kept run stays on the stage from step to step, as a live one does.
+  const free = named !== null || run === null || (run.source === 'recorded' && !isKept(run.run_id));
   const shown = run?.run_id ?? null;
   const asks = wanted !== null && free && pending?.source !== 'live' && shown !== wanted;
   const [lost, setLost] = useState<string | null>(null);

@@ -4,7 +4,8 @@
 import { plural } from '../base/units.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
-import { day } from '../ui/words.ts';
+import { day, when } from '../ui/words.ts';
+import { isKept } from './kept-list.ts';
 import { type LaneLens, LensBadges } from './lens-badge.tsx';
 
 interface Props {
@@ -18,6 +19,8 @@ interface Props {
   readonly lenses: readonly LaneLens[];
   readonly onLoss: () => void;
   readonly onLens: () => void;
+  /** Opens the list of kept runs; left out where there is no server. */
+  readonly onRuns?: (() => void) | undefined;
   readonly onControl: (take: boolean) => void;
 }
 
@@ -54,6 +57,17 @@ export function StateStrip(props: Props) {
         )}
       </button>
       <LensBadges lanes={props.lenses} onOpen={props.onLens} />
+      {props.onRuns && (
+        <button
+          type="button"
+          className="badge"
+          onClick={props.onRuns}
+          title="Live runs that are kept, and two runs against each other"
+          data-testid="runs"
+        >
+          runs
+        </button>
+      )}
       <span className="spring" />
       {pending && (
         <span className="badge" data-testid="pending" data-volatile>
@@ -74,6 +88,13 @@ export function SourceBadge({
   readonly kernel: string | null;
 }) {
   if (!run) return null;
+  if (isKept(run.run_id))
+    return (
+      <span className="badge" data-tone="recorded" data-testid="source">
+        <RecordedSign /> <b>kept run</b> of {when(run.recorded_at ?? run.started_at ?? '')}
+        {kernel && `, Linux ${kernel}`}
+      </span>
+    );
   if (run.source === 'recorded')
     return (
       <span className="badge" data-tone="recorded" data-testid="source" title={run.message}>

@@ -26,3 +26,23 @@ export function evidenceWords(sentence: string, recorded: boolean): string {
   const how = !modelled ? 'counted' : sentence.includes('counted') ? 'each as it says' : 'modelled';
   return recorded ? `${how}, recorded` : how;
 }
+
+/** 2026-03-01T10:20:30Z -> "1 Mar 2026, 10:20", on the clock of whoever looks. */
+export function when(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso || 'an unknown time';
+  return at.toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+}
+
+/** 236339 -> "231 KiB". */
+export function fileSize(bytes: number): string {
+  return bytes < 1 << 20
+    ? `${Math.max(1, Math.round(bytes / 1024))} KiB`
+    : `${(bytes / (1 << 20)).toFixed(1)} MiB`;
+}
