@@ -4,7 +4,7 @@
 import { endsOperation } from '../../derive/coherence/merge.ts';
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
 import { isNameRead, lineBytes, type Struct, structOf } from './fields.ts';
-import { countedOf } from './streams.ts';
+import { type Counted, countedOf } from './streams.ts';
 
 /** Accesses of a stat by class. */
 export interface Sum {
@@ -50,18 +50,23 @@ export interface Totals {
   readonly exact: boolean;
 }
 
-const kept = new WeakMap<LaneIndex, { readonly key: string; readonly totals: Totals | null }>();
+interface Kept {
+  readonly of: LaneSample | Counted;
+  readonly struct: Struct | null;
+  readonly totals: Totals | null;
+}
+
+const kept = new WeakMap<LaneIndex, Kept>();
 
 /** null: nothing was counted yet. */
 export function totalsOf(lane: LaneIndex): Totals | null {
-  const samples = lane.samples('microscope');
-  const sample = samples.at(-1);
+  const sample = lane.samples('microscope').at(-1);
   const struct = structOf(lane);
-  const key = `${samples.length} ${sample?.seq} ${lane.points.length} ${struct !== null}`;
+  const of = sample ?? countedOf(lane);
   const known = kept.get(lane);
-  if (known?.key === key) return known.totals;
+  if (known?.of === of && known.struct === struct) return known.totals;
   const totals = (sample && fromSample(sample, struct)) ?? fromPoints(lane, struct);
-  kept.set(lane, { key, totals });
+  kept.set(lane, { of, struct, totals });
   return totals;
 }
 

@@ -9,7 +9,7 @@ import { type Counted, countedOf } from './streams.ts';
 
 const kept = new WeakMap<Counted, Map<string, number | null>>();
 
-/** By the schedule of modelled time, whatever the picture has; null while no whole stat was told. */
+/** By the schedule of modelled time, whatever the picture has; null while no whole stat was told, or not by whom. */
 export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
   const counted = countedOf(lane);
   const all = kept.get(counted) ?? new Map<string, number | null>();
@@ -18,7 +18,7 @@ export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): nu
   const key = settingsKey(timed);
   let value = all.get(key);
   if (value === undefined) {
-    value = counted.ops === 0 ? null : rate(counted, timed);
+    value = counted.ops === 0 || !counted.placed ? null : rate(counted, timed);
     all.set(key, value);
   }
   return value;

@@ -23,7 +23,7 @@ export function usePrediction(runIndex: RunIndex, lesson: Lesson, owning: boolea
   const settings = { ...settingsOf(runIndex.params, lesson), schedule: 'timed' as const, cpus: 2 };
   const lanes = runIndex.lanes.map((lane) => ({ arm: lane.arm, counted: countedOf(lane) }));
   const ready = runIndex.lanes.length > 0 && runIndex.lanes.every((lane) => lane.ended);
-  const known = lanes.every(({ counted }) => counted.ops > 0);
+  const known = lanes.every(({ counted }) => counted.ops > 0 && counted.placed);
   const key = [
     settingsKey(settings),
     owning,
