@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A lesson exported as a folder: it plays from a plain web server below a path, and as a file; nothing else answers. */
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, type Page, test } from '@playwright/test';
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};
+const below = '/lectures/umount/';
+let scratch = '';
+let folder = '';
+let server: Server;
+let base = '';
+
+test.beforeAll(async () => {
+  test.setTimeout(180_000);
+  scratch = mkdtempSync(join(tmpdir(), 'duet-e2e-site-'));
+  folder = join(scratch, 'site');
+  const duet = join(__dirname, '../../duet');
+  execFileSync(duet, ['export', '02-grace-periods/3-hogs', '--to', 'site', folder], {
+    env: { ...process.env, DUET_SETUP: 'skip' },
+    timeout: 150_000,
+  });
+  server = createServer((request, answer) => {
+    const path = new URL(request.url ?? '/', 'http://x').pathname;
+    const name = path.startsWith(below) ? path.slice(below.length) || 'index.html' : '';
+    if (!readdirSync(folder).includes(name)) {
+      answer.writeHead(404).end();
+      return;
+    }
+    answer.writeHead(200, { 'content-type': types[extname(name)] ?? 'application/octet-stream' });
+    answer.end(readFileSync(join(folder, name)));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}${below}`;
+});
+
+test.afterAll(() => {
+  server?.close();
+  if (scratch) rmSync(scratch, { recursive: true });
+});
+
+/** Everything the page asks for must come from the folder; what fails or goes elsewhere is told. */
+function watched(page: Page, start: string): string[] {
+  const wrong: string[] = [];
+  page.on('pageerror', (error) => wrong.push(error.message));
+  page.on('requestfailed', (request) => wrong.push(`failed: ${request.url()}`));
+  page.on('websocket', (socket) => wrong.push(`socket: ${socket.url()}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(start) && !/^(data|blob):/.test(request.url()))
+      wrong.push(`elsewhere: ${request.url()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) wrong.push(`${response.status()}: ${response.url()}`);
+  });
+  return wrong;
+}
+
+/** Plays, stops, steps, scrubs, comes back by its link, tells its story. */
+async function plays(page: Page, index: string) {
+  await page.goto(`${index}?step=ticks`);
+  await expect(page.getByTestId('source')).toContainText('recorded', { timeout: 20_000 });
+  const moment = page.getByTestId('moment');
+  const first = await moment.textContent();
+  await expect.poll(() => moment.textContent(), { timeout: 20_000 }).not.toBe(first);
+  await expect(page.getByTestId('sentence')).toContainText('counted, recorded');
+
+  await page.getByTestId('play').click();
+  await page.waitForTimeout(400);
+  const stood = await moment.textContent();
+  await page.getByTestId('beat-forward').click();
+  await expect(moment).not.toHaveText(stood ?? '');
+  await page.getByTestId('beat-back').click();
+
+  // The link holds the moment: opened anew, the page shows the same.
+  await expect(page).toHaveURL(/[?&]at=/);
+  await page.waitForTimeout(700);
+  const linked = { url: page.url(), moment: await moment.textContent() };
+  await page.goto('about:blank');
+  await page.goto(linked.url);
+  await expect(moment).toHaveText(linked.moment ?? '', { timeout: 20_000 });
+
+  const step = await page.getByTestId('step-count').textContent();
+  await page.keyboard.press('PageDown');
+  await expect(page.getByTestId('step-count')).not.toHaveText(step ?? '');
+}
+
+test('a folder below a path of a plain web server is the whole lesson', async ({ page }) => {
+  const wrong = watched(page, base);
+  await plays(page, base);
+  // Patch and measured evidence of their steps; a prediction that waits for an answer.
+  await page.goto(`${base}?step=verdict`);
+  await expect(page.getByTestId('measured')).toContainText('recorded', { timeout: 20_000 });
+  await expect(page.locator('[data-sign="+"]').first()).toBeVisible();
+  await page.goto(`${base}?step=three-hogs`);
+  await expect(page.getByTestId('predict')).toBeVisible({ timeout: 20_000 });
+  expect(wrong).toEqual([]);
+});
+
+test('the same folder plays when its page is opened as a file', async ({ page }) => {
+  const start = pathToFileURL(`${folder}/`).href;
+  const wrong = watched(page, start);
+  await plays(page, `${start}index.html`);
+  expect(wrong).toEqual([]);
+});
+
+test('what takes a server is said in a sentence', async ({ page }) => {
+  await page.goto(`${base}?step=ticks`);
+  await expect(page.getByTestId('run')).toBeDisabled({ timeout: 20_000 });
+  await expect(page.getByTestId('blocked')).toContainText('no server that could run kernels');
+  await page.goto(`${base}?lesson=01-shrinker-bitmaps`);
+  await expect(page.getByRole('alert').first()).toContainText('holds the lesson 02-grace-periods alone');
+});
+
+test('readers without scripts get a picture and words', async ({ browser }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(base);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('umount');
+  const image = page.getByRole('img');
+  await expect(image).toBeVisible();
+  expect(statSync(join(folder, 'picture.png')).size).toBeGreaterThan(20_000);
+  await context.close();
+});
+
+test('the folder is under 3 MB with its recording', () => {
+  const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  expect(readdirSync(folder)).toContain('3-hogs.duet');
+  expect(bytes).toBeLessThan(3_000_000);
+});
