@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ LINE = 64
 LIMIT_S = 150
 BUSY = 3
 """Programs that do nothing but work, on a host of two cores."""
-Meanwhile = Callable[[RunSession, Look], Awaitable[None]]
+Meanwhile = Callable[[RunSession, Look], Coroutine[None, None, None]]
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,10 @@ def watch(
                 )  # fmt: skip
                 run = Look()
                 session = RunSession(lanes, spec, sources, run)
-                beside = asyncio.ensure_future(meanwhile(session, run)) if meanwhile else None
-                run.result = (await session.execute()).lanes[arm]
-                if beside:
-                    await beside
+                async with asyncio.TaskGroup() as group:
+                    if meanwhile:
+                        group.create_task(meanwhile(session, run))
+                    run.result = (await session.execute()).lanes[arm]
                 assert run.result.error is None, run.result.error
                 found.append(Watched(run, folder.lesson.microscope.functions))
         return found

@@ -52,8 +52,49 @@ static const struct example EXAMPLES[] = {
 	{"half a cmpxchg16b", "\xf0\x48\x0f\xc7", 4, 1, 0, 0, 0, 0, 0},
 };
 
+struct framed {
+	const char *text, *bytes;
+	size_t length;
+	bool frame;
+};
+
+static const struct framed FRAMED[] = {
+	{"push %rbx", "\x53", 1, 1},
+	{"push %r12", "\x41\x54", 2, 1},
+	{"pop %rbp", "\x5d", 1, 1},
+	{"push $1", "\x6a\x01", 2, 1},
+	{"mov (%rsp),%rax", "\x48\x8b\x04\x24", 4, 1},
+	{"mov %rax,8(%rsp)", "\x48\x89\x44\x24\x08", 5, 1},
+	{"movl $0,0x120(%rsp)", "\xc7\x84\x24\x20\x01\x00\x00\x00\x00\x00\x00", 11, 1},
+	{"cmpb $0,8(%rsp)", "\x80\x7c\x24\x08\x00", 5, 1},
+	{"movzbl 8(%rsp),%eax", "\x0f\xb6\x44\x24\x08", 5, 1},
+	{"movups %xmm0,8(%rsp)", "\x0f\x11\x44\x24\x08", 5, 1},
+	{"mov (%r12),%rax", "\x49\x8b\x04\x24", 4, 0},
+	{"mov (%rsp,%rax,8),%rax", "\x48\x8b\x04\xc4", 4, 0},
+	{"mov (%rsp,%r12,1),%rax", "\x4a\x8b\x04\x24", 4, 0},
+	{"mov 8(%rbp),%rax", "\x48\x8b\x45\x08", 4, 0},
+	{"mov (%rdi),%rax", "\x48\x8b\x07", 3, 0},
+	{"lock incl (%rsp)", "\xf0\xff\x04\x24", 4, 0},
+	{"lock addl $0,-4(%rsp)", "\xf0\x83\x44\x24\xfc\x00", 6, 0},
+	{"xchg %eax,(%rsp)", "\x87\x04\x24", 3, 0},
+	{"push (%rdi)", "\xff\x37", 2, 0},
+	{"jmp 0x24048b", "\xe9\x8b\x04\x24\x00", 5, 0},
+	{"mov $0x24048b48,%eax", "\xb8\x48\x8b\x04\x24", 5, 0},
+	{"half a mov", "\x48\x8b\x04", 3, 0},
+};
+
 int main(void)
 {
+	for (size_t i = 0; i < sizeof(FRAMED) / sizeof(FRAMED[0]); i++) {
+		uint8_t *bytes = malloc(FRAMED[i].length);
+
+		memcpy(bytes, FRAMED[i].bytes, FRAMED[i].length);
+		if (insn_kind(bytes, FRAMED[i].length).frame != FRAMED[i].frame) {
+			fprintf(stderr, "%s: frame\n", FRAMED[i].text);
+			return 1;
+		}
+		free(bytes);
+	}
 	for (size_t i = 0; i < sizeof(EXAMPLES) / sizeof(EXAMPLES[0]); i++) {
 		const struct example *one = &EXAMPLES[i];
 		uint8_t *bytes = malloc(one->length); /* of this very length: ASan sees the rest */

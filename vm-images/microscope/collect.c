@@ -27,10 +27,10 @@ bool core_init(Core *core, unsigned int n_vcpus)
     for (unsigned int i = 0; core->vcpus && i < n_vcpus; i++) {
         Vcpu *vcpu = &core->vcpus[i];
         vcpu->cpu = (uint8_t)i;
-        vcpu->cells = map(CORE_SLOTS * sizeof(Cell));
+        vcpu->cells = map(CORE_MAX_CELLS * sizeof(Cell));
         vcpu->ring = map(CORE_RING * sizeof(Record));
-        vcpu->order = map(CORE_MAX_CELLS * sizeof(*vcpu->order));
-        if (!vcpu->cells || !vcpu->ring || !vcpu->order) {
+        vcpu->slots = map(CORE_SLOTS * sizeof(*vcpu->slots));
+        if (!vcpu->cells || !vcpu->ring || !vcpu->slots) {
             core_exit(core);
             return false;
         }
@@ -41,9 +41,9 @@ bool core_init(Core *core, unsigned int n_vcpus)
 void core_exit(Core *core)
 {
     for (unsigned int i = 0; core->vcpus && i < core->n_vcpus; i++) {
-        unmap(core->vcpus[i].cells, CORE_SLOTS * sizeof(Cell));
+        unmap(core->vcpus[i].cells, CORE_MAX_CELLS * sizeof(Cell));
         unmap(core->vcpus[i].ring, CORE_RING * sizeof(Record));
-        unmap(core->vcpus[i].order, CORE_MAX_CELLS * sizeof(*core->vcpus[i].order));
+        unmap(core->vcpus[i].slots, CORE_SLOTS * sizeof(*core->vcpus[i].slots));
     }
     unmap(core->vcpus, core->n_vcpus * sizeof(Vcpu));
     core->vcpus = NULL;
@@ -176,8 +176,5 @@ uint32_t core_cells(const Core *core, unsigned int cpu)
 
 const Cell *core_cell(const Core *core, unsigned int cpu, uint32_t index)
 {
-    const Vcpu *vcpu = &core->vcpus[cpu];
-    uint32_t slot = atomic_load_explicit(&vcpu->order[index], memory_order_relaxed);
-
-    return &vcpu->cells[slot];
+    return &core->vcpus[cpu].cells[index];
 }

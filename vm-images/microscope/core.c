@@ -69,14 +69,14 @@ static inline Vcpu *enter(Core *core, unsigned int cpu)
 }
 
 /*
- * Take over a slot that is empty or of an older zero. The collector comes here only by `order`,
- * and only once `used` says so, when the cell is complete.
+ * The next cell, for a slot that is empty or of an older zero. The collector comes there only once
+ * `used` says so, when the cell is complete.
  */
 static __attribute__((noinline)) Cell *claim(Vcpu *vcpu, uint32_t slot, uint64_t address,
                                              uint64_t tag)
 {
     uint32_t used = atomic_load_explicit(&vcpu->used, memory_order_relaxed);
-    Cell *cell = &vcpu->cells[slot];
+    Cell *cell = &vcpu->cells[used];
 
     if (used == CORE_MAX_CELLS) {
         return NULL;
@@ -87,24 +87,28 @@ static __attribute__((noinline)) Cell *claim(Vcpu *vcpu, uint32_t slot, uint64_t
     }
     atomic_store_explicit(&cell->sizes, 0, memory_order_relaxed);
     atomic_store_explicit(&cell->tag, tag, memory_order_relaxed);
-    atomic_store_explicit(&vcpu->order[used], slot, memory_order_relaxed);
+    cell->slot = (uint16_t)slot;
+    vcpu->slots[slot] = (uint16_t)used;
     atomic_store_explicit(&vcpu->used, used + 1, memory_order_release);
     return cell;
 }
 
-/* The cell of this key, or NULL when there is no room. A slot of an older zero is an empty one. */
+/*
+ * The cell of this key, or NULL when there is no room. A slot is empty when its cell is of an older
+ * zero, or was taken by another slot since.
+ */
 static inline Cell *find(Vcpu *vcpu, uint64_t address, uint64_t tag)
 {
     uint64_t hash = (address ^ (tag & 0xffffff00) << 20) * 0x9e3779b97f4a7c15u;
     uint32_t slot = (uint32_t)(hash >> (64 - CORE_SLOT_BITS));
 
     for (int i = 0; i < CORE_MAX_PROBES; i++, slot = (slot + 1) % CORE_SLOTS) {
-        Cell *cell = &vcpu->cells[slot];
+        Cell *cell = &vcpu->cells[vcpu->slots[slot]];
         uint64_t have = get(&cell->tag);
         if (have == tag && get(&cell->address) == address) {
             return cell;
         }
-        if (have >> 32 != tag >> 32) {
+        if (have >> 32 != tag >> 32 || cell->slot != slot) {
             return claim(vcpu, slot, address, tag);
         }
     }

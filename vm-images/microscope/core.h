@@ -52,6 +52,7 @@ typedef struct {
     _Atomic uint64_t tag; /* zero << 32 | function << 16 | inside << 8 | 1 */
     _Atomic uint64_t counts[ACCESS_CLASSES];
     _Atomic uint8_t sizes; /* bit k: an access of 2^k bytes */
+    uint16_t slot;         /* the vCPU's own: which slot leads here */
 } Cell;
 
 /* One access to a watched line, as it goes over the wire; `watch` is 0 there. */
@@ -82,13 +83,17 @@ typedef struct {
     uint32_t operation;
     bool open, touched;
     uint8_t cpu;
+    /*
+     * Slots are hashed and lead to cells, which lie in the order they came: cells in use stay on
+     * few pages, since a miss of the host's TLB costs more than all the rest of an access.
+     */
+    uint16_t *slots;
     Cell *cells;
     Record *ring;
     /* Written by the vCPU, read by the collector. */
     _Alignas(64) _Atomic uint64_t counts[COUNTS];
     _Atomic uint32_t zero, watch; /* what the counts belong to */
-    _Atomic uint32_t used;
-    _Atomic uint32_t *order; /* slots in use, oldest first */
+    _Atomic uint32_t used; /* cells */
     _Alignas(64) _Atomic uint32_t head;
     /* Written by the collector, read by the vCPU. */
     _Alignas(64) _Atomic uint32_t tail;

@@ -2,8 +2,8 @@
 /*
  * insn.c - atomic? wide? return? out of the bytes of an instruction, in 64-bit mode.
  *
- * Source: Intel SDM volume 2, 2.1 (prefixes), and the pages of LOCK, XCHG, CMPXCHG16B, CALL, RET,
- * JMP and REP.
+ * Source: Intel SDM volume 2, 2.1 (prefixes, ModRM, SIB), A.3 (opcode maps), and the pages of LOCK,
+ * XCHG, CMPXCHG16B, CALL, RET, JMP, PUSH, POP and REP.
  */
 #include "insn.h"
 
@@ -41,6 +41,71 @@ static uint8_t string_accesses(uint8_t opcode)
     }
 }
 
+/* One-byte opcodes that have one operand in memory, told by a ModRM byte, and that compilers use. */
+static bool has_operand(uint8_t opcode)
+{
+    switch (opcode) {
+    case 0x00 ... 0x3f:
+        return (opcode & 7) < 4; /* add to cmp, but for those on %rax */
+    case 0x63:
+    case 0x69:
+    case 0x6b:
+    case 0x80:
+    case 0x81:
+    case 0x83 ... 0x8b: /* with xchg, which is atomic */
+    case 0xc0:
+    case 0xc1:
+    case 0xc6:
+    case 0xc7:
+    case 0xd0 ... 0xd3:
+    case 0xf6:
+    case 0xf7:
+    case 0xfe:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The same behind 0f: moves, cmov, setcc, imul, movzx, movsx. */
+static bool has_operand_0f(uint8_t opcode)
+{
+    switch (opcode) {
+    case 0x10:
+    case 0x11:
+    case 0x28:
+    case 0x29:
+    case 0x40 ... 0x4f:
+    case 0x6f:
+    case 0x7f:
+    case 0x90 ... 0x9f:
+    case 0xaf:
+    case 0xb6:
+    case 0xb7:
+    case 0xbe:
+    case 0xbf:
+    case 0xd6:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether @at, of an instruction with prefix @rex, is push, pop or an operand N(%rsp), no index. */
+static bool is_frame(const uint8_t *at, const uint8_t *end, uint8_t rex)
+{
+    bool two = at < end && *at == 0x0f;
+
+    if (at < end && ((*at >= 0x50 && *at <= 0x5f) || *at == 0x68 || *at == 0x6a)) {
+        return true;
+    }
+    at += two;
+    if (end - at < 3 || !(two ? has_operand_0f(*at) : has_operand(*at))) {
+        return false;
+    }
+    return at[1] >> 6 != 3 && (at[1] & 7) == 4 && at[2] == 0x24 && !(rex & 3);
+}
+
 InsnKind insn_kind(const uint8_t *bytes, size_t length)
 {
     InsnKind kind = {0};
@@ -58,6 +123,7 @@ InsnKind insn_kind(const uint8_t *bytes, size_t length)
     if (at >= length) {
         return (InsnKind){0};
     }
+    kind.frame = is_frame(bytes + at, bytes + length, rex);
     uint8_t opcode = bytes[at++];
     kind.ret = opcode == 0xc3 || opcode == 0xc2;
     kind.jumps = kind.ret || opcode == 0xe8;
@@ -78,5 +144,6 @@ InsnKind insn_kind(const uint8_t *bytes, size_t length)
         bool cmpxchg = (bytes[at + 1] >> 3 & 7) == 1;
         kind.wide = kind.atomic && cmpxchg && (rex & 8);
     }
+    kind.frame &= !kind.atomic;
     return kind;
 }

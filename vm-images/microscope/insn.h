@@ -14,6 +14,7 @@ typedef struct {
     bool wide;      /* cmpxchg16b, which QEMU may do in two halves of 8 bytes */
     bool ret;       /* a near return */
     bool jumps;     /* a call, return or jump that may touch memory itself */
+    bool frame;     /* touches nothing but its function's frame: push, pop, N(%rsp) */
     bool repeats;   /* a string instruction with a REP prefix */
     uint8_t hidden; /* its accesses, besides the return address that call and ret move */
 } InsnKind;

@@ -10,7 +10,7 @@ from duet.decode.build import compiled
 from duet.errors import InfraError
 from duet.settings import repo_root
 
-FLAGS = ("-fvisibility=hidden", "-pthread", "-Wmissing-prototypes", "-Wstrict-prototypes")
+FLAGS = ("-flto", "-fvisibility=hidden", "-pthread", "-Wmissing-prototypes", "-Wstrict-prototypes")
 
 
 def plugin_library(qemu_version: str) -> Path:
