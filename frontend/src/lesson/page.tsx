@@ -84,9 +84,8 @@ function Shown({
   );
 }
 
-/** A recording that does not come in this time is not waited for any more; a run that may be gone, for longer. */
-const patienceMs = 6000;
-const namedPatienceMs = 30_000;
+/** A run that does not come in this time is not waited for any more. A busy server reads a recording for seconds. */
+const patienceMs = 30_000;
 
 /**
  * The run that the address names; without one, a step that speaks of other knobs than the recording on the stage gets
@@ -110,14 +109,11 @@ function useWantedRun(lesson: Lesson, scene: Scene, named: string | null, go: Go
     open(lesson.slug, wanted);
     // A link's recording is there, however long a busy server takes to read it: its moment is of no other run.
     if (sure) return;
-    const timer = setTimeout(
-      () => {
-        setLost(wanted);
-        // The server has said why. A moment of a run that is gone means nothing in another one.
-        if (named !== null) go({ run: null, moment: null, window: null, nth: null }, 'replace');
-      },
-      named === null ? patienceMs : namedPatienceMs,
-    );
+    const timer = setTimeout(() => {
+      setLost(wanted);
+      // The server has said why. A moment of a run that is gone means nothing in another one.
+      if (named !== null) go({ run: null, moment: null, window: null, nth: null }, 'replace');
+    }, patienceMs);
     return () => clearTimeout(timer);
   }, [open, go, lesson.slug, named, sure, wanted, asks]);
   return asks && lost !== wanted;
