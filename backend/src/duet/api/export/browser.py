@@ -25,11 +25,11 @@ from websockets.exceptions import WebSocketException
 
 from duet.errors import InfraError
 
-START_S = 20.0
+START_S = 60.0
 """Until Chromium has told its port."""
-ANSWER_S = 45.0
+ANSWER_S = 120.0
 """Until it has answered one command."""
-IDLE_S = 30.0
+IDLE_S = 90.0
 """Until the page says that nothing moves and nothing is awaited."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (

@@ -37,6 +37,13 @@ PAUSED = """(() => {
   return location.search;
 })()"""
 
+BARE = """(() => {
+  const style = document.createElement('style');
+  style.textContent = '.embed-foot :is(button, input, a) { visibility: hidden }';
+  document.head.append(style);
+})()"""
+"""What is to be clicked has no place in a picture; the moment and where it is from stay."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shot:
@@ -156,6 +163,7 @@ async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -
         at_ms = await usual_moment(browser, page + address(folder, shot, None, embed=False))
     await browser.open(page + address(folder, shot, at_ms))
     await browser.rest()
+    await browser.evaluate(BARE)
     return await browser.png()
 
 
@@ -183,6 +191,8 @@ async def pictures(
     """The frames of a film; the page is opened once, and then sent on as Back and Forward do."""
     page = (out / "index.html").resolve().as_uri()
     await browser.open(page + address(folder, shot, frames[0]))
+    await browser.rest()
+    await browser.evaluate(BARE)
     for at_ms in frames:
         where = json.dumps(address(folder, shot, at_ms))
         await browser.evaluate(

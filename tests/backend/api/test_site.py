@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A site holds what the server would send, and is written nowhere but into its folder."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import pytest
+from test_api_recorded import look, real_app
+from toy_server import SLUG, serving
+
+from duet.api.export import pictures, site
+from duet.api.export.pictures import Shot
+from duet.cli.entry import main
+from duet.cli.export import plain_name, read_shot
+from duet.errors import InfraError, InputError
+from duet.lessons.load import load
+
+NINE = load(SLUG).folder / "recorded/9-hogs.duet"
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page that stands for the built one, which tests of Python alone do not need."""
+    folder = tmp_path / "page"
+    folder.mkdir()
+    (folder / "page.js").write_text("'use strict';")
+    (folder / "page.css").write_text("")
+    monkeypatch.setattr(site, "built_page", lambda: sorted(folder.iterdir()))
+    return folder
+
+
+def write(out: Path, **chosen: Path) -> Path:
+    site.write(site.check_site(out), load(SLUG), chosen or {"nine": NINE})
+    return out
+
+
+def brought(script: Path) -> Iterator[bytes]:
+    """The messages of one part."""
+    found = re.fullmatch(r"duetSite\.brought\[.*?\] = (\".*\");\n", script.read_text())
+    assert found is not None
+    framed = gzip.decompress(base64.b64decode(json.loads(found[1])))
+    at = 0
+    while at < len(framed):
+        (size,) = struct.unpack_from("<I", framed, at)
+        yield framed[at + 4 : at + 4 + size]
+        at += 4 + size
+
+
+def keyed(messages: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Messages of lanes by what they are; lanes are decoded at once, so their order is chance.
+
+    What is open changes until the end, so only its last state counts, and `look` ends before it.
+    """
+    return {
+        tuple(m.get(key) for key in ("type", "arm", "table", "seq")): {
+            key: value for key, value in m.items() if key not in ("run_id", "sent_ns")
+        }
+        for m in messages
+        if m["type"] in ("rows", "batch", "metrics") and m.get("table") != "open"
+    }
+
+
+def test_a_site_holds_the_messages_of_the_server(
+    built: Path, root: Path, tmp_path: Path, run_async: Any
+) -> None:
+    out = write(tmp_path / "site", **{"9-hogs": NINE})
+    messages = [msgpack.unpackb(raw) for raw in brought(out / "run-9-hogs.js")]
+    with serving(real_app(tmp_path / "cache", root)) as address:
+        seen = run_async(look(address, f"recorded:{SLUG}:9-hogs")).seen
+
+    from_server = keyed(seen)
+    assert keyed(messages) == from_server
+    assert len(from_server) > 10
+    assert [m["type"] for m in messages if m["type"] == "run"] == ["run"]
+    first = [msgpack.unpackb(raw) for raw in brought(out / "greeting.js")]
+    assert (first[0]["type"], first[0]["live"]) == ("hello", False)
+    lesson = next(
+        m for raw in brought(out / "lesson.js") if (m := msgpack.unpackb(raw))["type"] == "lesson"
+    )
+    assert [r["name"] for r in lesson["lesson"]["recordings"]] == ["9-hogs"]
+    assert lesson["lesson"]["measured"]
+    assert (out / "9-hogs.duet").read_bytes() == NINE.read_bytes()
+
+
+def test_several_recordings_are_parts_of_their_own(built: Path, tmp_path: Path) -> None:
+    three = NINE.with_name("3-hogs.duet")
+    out = write(tmp_path / "site", nine=NINE, three=three)
+    listed = json.loads((out / "site.js").read_text().removeprefix(site.MARK).rstrip(";\n"))
+    assert listed["first"] == f"recorded:{SLUG}:nine"
+    assert set(listed["parts"]) == {
+        "greeting", "lesson", f"recorded:{SLUG}:nine", f"recorded:{SLUG}:three"
+    }  # fmt: skip
+    assert listed["bundle"] is None
+    assert all((out / name).is_file() for name in listed["files"])
+
+
+def test_a_folder_with_other_things_is_refused_an_earlier_export_is_replaced(
+    built: Path, tmp_path: Path
+) -> None:
+    out = write(tmp_path / "site", nine=NINE)
+    again = write(out, three=NINE.with_name("3-hogs.duet"))
+    assert not (again / "run-nine.js").exists() and (again / "run-three.js").is_file()
+    (out / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"more in it than an earlier export: 'thesis.txt'"):
+        site.check_site(out)
+    assert (out / "run-three.js").is_file() and (out / "thesis.txt").read_text() == "mine"
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes").write_text("mine")
+    with pytest.raises(InputError, match="is not empty"):
+        site.check_site(other)
+    with pytest.raises(InputError, match="is no folder"):
+        site.check_site(other / "notes")
+
+
+@pytest.mark.parametrize("names", [["../../thesis.txt"], ["/etc/passwd"], ["sub"]])
+def test_a_forged_list_takes_nothing_away(tmp_path: Path, names: list[str]) -> None:
+    out = tmp_path / "deep/site"
+    (out / "sub").mkdir(parents=True)
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("mine")
+    tree = {"files": names, "bundle": "../../thesis.txt"}
+    (out / "site.js").write_text(site.MARK + json.dumps(tree) + ";\n")
+    with pytest.raises(InputError, match=r"more in it than an earlier export: 'sub'"):
+        site.check_site(out)
+    assert thesis.read_text() == "mine" and (out / "site.js").is_file()
+
+
+def test_texts_of_a_lesson_are_no_markup_of_the_page() -> None:
+    folder = load(SLUG)
+    lesson = folder.lesson.model_copy(
+        update={"title": "</title><script>x()</script>", "question": '"><script>y()</script>'}
+    )
+    text = site.index_html(replace(folder, lesson=lesson), True)
+    assert "<script>x()" not in text and "<script>y()" not in text
+    assert text.count("<script") == 2
+
+
+@pytest.mark.parametrize(
+    ("stem", "plain"),
+    [("9-hogs", "9-hogs"), ("My Run (2)", "my-run-2"), ("..", "recording"), ("a" * 99, "a" * 60)],
+)
+def test_file_names_become_plain(stem: str, plain: str) -> None:
+    assert plain_name(stem) == plain
+
+
+def test_a_page_that_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "repo_root", lambda: tmp_path)
+    with pytest.raises(InfraError, match="not built"):
+        site.built_page()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--to", "svg"], "there is no export to 'svg'"),
+        (["--to", "gif"], "a film needs a range"),
+        (["--to", "gif", "--from", "9", "--to-ms", "3"], "has no length"),
+        (["--to", "webm", "--from", "1", "--to-ms", "3", "--seconds", "999"], "frames"),
+        (["--to", "png", "--step", "nowhere"], "has no step 'nowhere'"),
+        (["--to", "png", "--arms", "rwsem,fast"], "fast"),
+        (["--to", "png", "--size", "huge"], "--size wants"),
+        (["--to", "png", "--size", "100x9000"], "--size wants"),
+        (["--to", "png", "--theme", "pink"], "no theme 'pink'"),
+        (["--to", "csv", "--at", "3"], "takes no step"),
+        (["--to", "site", "--theme", "dark"], "takes no step"),
+    ],
+)
+def test_what_cannot_be_exported_is_one_sentence(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["export", f"{SLUG}/9-hogs", str(out), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error and "remedy:" in error
+    assert not out.exists()
+
+
+def test_frames_go_from_the_first_moment_to_the_last() -> None:
+    shot = Shot(from_ms=5, to_ms=45, seconds=1)
+    found = pictures.moments(shot, 25)
+    assert (found[0], found[-1], len(found)) == (5, 45, 25)
+    steps = {round(b - a, 6) for a, b in pairwise(found)}
+    assert len(steps) == 1
+
+
+def test_an_address_says_where_a_picture_looks() -> None:
+    given = read_shot(("ticks", 20.0, 5.0, 45.0, None), ("rwsem",), "1600x900", "dark")
+    assert (given.screen.width, given.screen.height, given.screen.dark) == (1600, 900, True)
+    query = pictures.address(load(SLUG), given, 20.0)
+    assert query == (
+        f"?lesson={SLUG}&step=ticks&at=20.000000&from=5.000000&for=40.000000&arms=rwsem&embed=1"
+    )
