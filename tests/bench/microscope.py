@@ -35,6 +35,7 @@ from xray_driver import Look
 from duet.api.kernel_builds import find_image
 from duet.api.sources import house_sources
 from duet.cli.request import read_request
+from duet.errors import KernelError
 from duet.guests import Microscope
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings
@@ -139,6 +140,7 @@ def figures(rows: dict[str, list[dict[str, float]]]) -> dict[str, object]:
     return {
         kind: {
             "per_s": [round(run["per_s"]) for run in runs],
+            "accesses_per_call": round(runs[0]["seen"]),
             "cpu_us": [round(run["cpu_us"], 1) for run in runs],
             "slowdown": ratio(per_call["bare"], per_call[kind]),
             "slowdown_cpu": ratio(cpu["bare"], cpu[kind]),
@@ -153,19 +155,19 @@ def main() -> None:
     before = os.getloadavg()[0]
     began = time.monotonic()
     rows: dict[str, list[dict[str, float]]] = {}
-    for turn, kind in enumerate([*TURNS * rounds, WHOLE]):
+    for turn, kind in enumerate(TURNS * rounds):
         rows.setdefault(kind, []).extend(asyncio.run(storms(kind, turn)))
-    found = figures(rows)
-    held = {
-        kind: ratio(
-            [1e6 / r["per_s"] for r in rows["bare"]], [1e6 / r["per_s"] for r in rows[kind]]
-        )
-        for kind in ("counted", "watched")
-    }
+    try:
+        rows[WHOLE] = asyncio.run(storms(WHOLE, -1))
+    except KernelError as error:  # on a busy host it is too slow to boot in time
+        print(f"{WHOLE}: {error.sentence}", file=sys.stderr)
+    bare = [1e6 / run["per_s"] for run in rows["bare"]]
+    times = {kind: np.median([1e6 / run["per_s"] for run in runs]) / np.median(bare)
+             for kind, runs in rows.items()}  # fmt: skip
     result = {
-        "rows": found,
+        "rows": figures(rows),
         "limit": SLOWDOWN,
-        "holds": {kind: bool(float(str(one["times"])) <= SLOWDOWN) for kind, one in held.items()},
+        "holds": {kind: bool(times[kind] <= SLOWDOWN) for kind in ("counted", "watched")},
         "load_before": round(before, 2),
         "load_after": round(os.getloadavg()[0], 2),
         "cpus": os.cpu_count(),
