@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * replica - what a stat(2) does to the dentry of its file, by N threads on real CPUs.
+ * replica - an operation's accesses to one structure, done by threads on real CPUs, all at once.
  *
- *	replica --threads N (--seconds S | --ops K) [--name-at B] [--lock-at B]
- *		[--size B] [--letters L] [--work A,B,C] [--cpus LIST]
+ *	replica --cpus LIST --ms N --size BYTES STEP...
  *
- * The bytes are the kernel's: give the offsets of d_iname and d_lockref of the layout in question
- * (6.1: 56 and 88, or 136 where the lockref was moved). Each operation does, as __d_lookup_rcu(),
- * lockref_get_not_dead() and lockref_put_or_lock() do,
- *   - reads of the fields in front, and of the name in words of 8 bytes (a name of 32 letters
- *     and more lies elsewhere),
- *   - a load and a cmpxchg of the 64 bits of the lockref, count up; again if it failed,
- *   - the same, count down.
- * --work are steps of private work before the lookup, between lookup and get, and between get and
- * put: by default 2311 instructions as counted in a stat(2), at 2.6 a step of one cycle.
+ * One thread is bound to each CPU of the list. All of them do the steps again and again:
  *
- * It has no lock to take: whoever fails MAX_RETRIES times counts that, and goes on trying. Compiled
- * with -DCOUNT it also counts its accesses, by line and class, which costs time.
+ *	wNS	private work of so many nanoseconds
+ *	rAT	a load of the 4 bytes at that offset
+ *	gAT	a lockref's get: load its 8 bytes, then cmpxchg them with the count one up
+ *	pAT	its put: the same with the count one down
+ *
+ * The offsets are the caller's, so that any layout can be tried. Get and put try again after a
+ * cmpxchg that failed, as CMPXCHG_LOOP of lib/lockref.c does; where the kernel would take the lock,
+ * after MAX_RETRIES, that is counted and they go on.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -32,133 +29,37 @@
 #include <time.h>
 
 #define MAX_THREADS  64
-#define MAX_SIZE     1024
-#define MAX_LETTERS  63
-#define MAX_SECONDS  600
-#define INLINE_NAME  32 /* DNAME_INLINE_LEN of 6.1, with the byte that ends the name */
-#define LINE	     64
-#define LINES	     (MAX_SIZE / LINE + 1) /* the last one: a name outside */
+#define MAX_STEPS    256
+#define MAX_SIZE     4096
 #define MAX_RETRIES  100
 #define NSEC_PER_SEC 1000000000ull
 
-/* Offsets in front of the name, which no layout of interest moves. */
-enum { D_FLAGS = 0, D_SEQ = 4, D_HASH = 16, D_PARENT = 24, D_LEN = 32, D_NAME = 40, D_INODE = 48 };
-
-enum { READS, RMWS, CLASSES };
-
-static struct options {
-	unsigned int threads;
-	unsigned int seconds; /* 0: until `ops` are done */
-	uint64_t ops;	      /* of each thread */
-	unsigned int name_at;
-	unsigned int lock_at;
-	unsigned int size;
-	unsigned int letters;
-	unsigned int work[3];
-	int cpus[MAX_THREADS];
-	unsigned int ncpus;
-} options = {
-	.threads = 2,
-	.seconds = 1,
-	.name_at = 56,
-	.lock_at = 88,
-	.size = 192,
-	.letters = 24,
-	.work = {682, 73, 119},
+struct step {
+	char what;
+	uint64_t number; /* an offset; of work: turns of a loop */
 };
 
-static _Alignas(4096) unsigned char object[MAX_SIZE + LINE];
-static const unsigned char *name; /* where it is read: inside the object, or behind it */
-static uint64_t wanted[MAX_LETTERS / 8 + 1];
-
-/* One writer a line: threads may share the object alone. */
-static struct task {
+/* One writer a pair of lines: the object alone is to be shared. */
+struct task {
 	_Alignas(128) pthread_t thread;
-	uint64_t ops;
-	uint64_t retries;
-	uint64_t stuck;
+	int cpu;
+	uint64_t ops, retries, stuck;
 	uint64_t began, ended; /* CLOCK_MONOTONIC, ns */
 	uint64_t sum;	       /* of all that was read, so that nothing is left out */
-	uint64_t accesses[LINES][CLASSES];
-} tasks[MAX_THREADS];
+};
 
+static _Alignas(MAX_SIZE) unsigned char object[MAX_SIZE];
+static struct step steps[MAX_STEPS];
+static unsigned int nsteps, nthreads;
+static uint64_t size, ms;
+static struct task tasks[MAX_THREADS];
 static pthread_barrier_t start;
 static _Alignas(128) atomic_bool stop;
 
-static void die(const char *what)
+static void die(const char *what, const char *which)
 {
-	fprintf(stderr, "replica: %s\n", what);
+	fprintf(stderr, "replica: %s: '%s'\n", what, which);
 	exit(2);
-}
-
-#ifdef COUNT
-static inline void count(struct task *task, const void *at, int class)
-{
-	task->accesses[((const unsigned char *)at - object) / LINE][class]++;
-}
-#else
-static inline void count(struct task *task, const void *at, int class)
-{
-	(void)task;
-	(void)at;
-	(void)class;
-}
-#endif
-
-static inline void see(struct task *task, const void *at)
-{
-	count(task, at, READS);
-	task->sum += *(const volatile uint64_t *)at;
-}
-
-static inline void work(unsigned int steps)
-{
-	for (unsigned int i = 0; i < steps; i++)
-		__asm__ volatile("" : "+r"(i));
-}
-
-/* CMPXCHG_LOOP of lib/lockref.c: the count is the upper half, the lock the lower one. */
-static inline void move(struct task *task, int64_t by)
-{
-	_Atomic uint64_t *lockref = (_Atomic uint64_t *)(object + options.lock_at);
-	uint64_t old = atomic_load_explicit(lockref, memory_order_relaxed);
-	int retry = MAX_RETRIES;
-
-	count(task, lockref, READS);
-	for (;;) {
-		count(task, lockref, RMWS);
-		if (atomic_compare_exchange_strong(lockref, &old, old + ((uint64_t)by << 32)))
-			return;
-		task->retries++;
-		if (!--retry)
-			task->stuck++;
-	}
-}
-
-static inline void stat_once(struct task *task)
-{
-	static const int before[] = {D_FLAGS, D_PARENT, D_HASH, D_LEN, D_NAME};
-	static const int after[] = {D_FLAGS, D_FLAGS, D_INODE, D_FLAGS};
-
-	work(options.work[0]);
-	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++)
-		see(task, object + before[i]);
-	for (unsigned int i = 0; i * 8 < options.letters; i++) {
-		const unsigned char *at = name + i * 8;
-
-		count(task, at, READS);
-		if (*(const volatile uint64_t *)at != wanted[i])
-			die("the name in the object changed");
-	}
-	for (size_t i = 0; i < sizeof(after) / sizeof(*after); i++)
-		see(task, object + after[i]);
-	work(options.work[1]);
-	move(task, 1);
-	for (int i = 0; i < 4; i++)
-		see(task, object + (i ? D_INODE : D_FLAGS));
-	work(options.work[2]);
-	see(task, object + D_FLAGS);
-	move(task, -1);
 }
 
 static uint64_t now_ns(void)
@@ -169,197 +70,181 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
+static inline void spin(uint64_t turns)
+{
+	for (uint64_t i = 0; i < turns; i++)
+		__asm__ volatile("" : "+r"(i));
+}
+
+/* Turns of spin() in a microsecond: the best of some tries, since others may use the CPU, too. */
+static uint64_t turns_per_us(void)
+{
+	const uint64_t turns = 1000000;
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t began = now_ns(), took;
+
+		spin(turns);
+		took = now_ns() - began;
+		if (took < best)
+			best = took;
+	}
+	return turns * 1000 / (best ? best : 1);
+}
+
+static inline void move_count(struct task *task, uint64_t at, int64_t by)
+{
+	_Atomic uint64_t *lockref = (_Atomic uint64_t *)(object + at);
+	uint64_t old = atomic_load_explicit(lockref, memory_order_relaxed);
+	int retry = MAX_RETRIES;
+
+	/* The lock is the lower half and nobody takes it; the count is the upper one. */
+	while (!atomic_compare_exchange_strong(lockref, &old, old + ((uint64_t)by << 32))) {
+		task->retries++;
+		if (!--retry)
+			task->stuck++;
+	}
+}
+
 static void *run(void *arg)
 {
 	struct task *task = arg;
-	cpu_set_t cpu;
 
-	CPU_ZERO(&cpu);
-	CPU_SET(options.cpus[(task - tasks) % options.ncpus], &cpu);
-	if (pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu))
-		die("a thread could not be bound to its CPU");
 	pthread_barrier_wait(&start);
 	task->began = now_ns();
-	while (options.seconds ? !atomic_load_explicit(&stop, memory_order_relaxed)
-			       : task->ops < options.ops) {
-		stat_once(task);
+	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+		for (unsigned int i = 0; i < nsteps; i++) {
+			switch (steps[i].what) {
+			case 'w':
+				spin(steps[i].number);
+				break;
+			case 'r':
+				task->sum += *(volatile uint32_t *)(object + steps[i].number);
+				break;
+			case 'g':
+				move_count(task, steps[i].number, 1);
+				break;
+			default:
+				move_count(task, steps[i].number, -1);
+			}
+		}
 		task->ops++;
 	}
 	task->ended = now_ns();
 	return NULL;
 }
 
-static uint64_t number(const char *text, uint64_t least, uint64_t most, const char *what)
+static uint64_t number(const char *text, uint64_t least, uint64_t most)
 {
 	char *end;
 	uint64_t value = strtoull(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || value < least || value > most) {
-		fprintf(stderr, "replica: %s must be %" PRIu64 " to %" PRIu64 "\n", what, least,
-			most);
+		fprintf(stderr, "replica: wanted %" PRIu64 " to %" PRIu64 ", but '%s' came\n",
+			least, most, text);
 		exit(2);
 	}
 	return value;
 }
 
-/* The CPUs this process may use, in order. */
-static void all_cpus(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		die("the CPUs of this process could not be read");
-	for (int cpu = 0; cpu < CPU_SETSIZE && options.ncpus < MAX_THREADS; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			options.cpus[options.ncpus++] = cpu;
-}
-
-static void some_cpus(char *list)
+static void read_cpus(char *list)
 {
 	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
-		if (options.ncpus == MAX_THREADS)
-			die("too many CPUs");
-		options.cpus[options.ncpus++] = (int)number(word, 0, CPU_SETSIZE - 1, "--cpus");
+		if (nthreads == MAX_THREADS)
+			die("too many CPUs", word);
+		tasks[nthreads++].cpu = (int)number(word, 0, CPU_SETSIZE - 1);
 	}
 }
 
-static void three_works(char *list)
+static void read_step(const char *text)
 {
-	int n = 0;
+	struct step *step = &steps[nsteps++];
+	unsigned int width = *text == 'r' ? 4 : 8;
 
-	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
-		if (n == 3)
-			die("--work wants three numbers");
-		options.work[n++] = (unsigned int)number(word, 0, 1000000, "--work");
+	if (!*text || !strchr("wrgp", *text))
+		die("a step begins with w, r, g or p", text);
+	step->what = *text;
+	if (*text == 'w') {
+		step->number = number(text + 1, 0, NSEC_PER_SEC) * turns_per_us() / 1000;
+		return;
 	}
-	if (n != 3)
-		die("--work wants three numbers");
+	step->number = number(text + 1, 0, size - width);
+	if (step->number % width)
+		die("an offset is no multiple of its width", text);
 }
 
 static void read_options(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{"threads", required_argument, NULL, 't'},
-		{"seconds", required_argument, NULL, 's'},
-		{"ops", required_argument, NULL, 'o'},
-		{"name-at", required_argument, NULL, 'n'},
-		{"lock-at", required_argument, NULL, 'l'},
-		{"size", required_argument, NULL, 'z'},
-		{"letters", required_argument, NULL, 'L'},
-		{"work", required_argument, NULL, 'w'},
 		{"cpus", required_argument, NULL, 'c'},
+		{"ms", required_argument, NULL, 'm'},
+		{"size", required_argument, NULL, 's'},
 		{},
 	};
 	int got;
 
 	while ((got = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		switch (got) {
-		case 't':
-			options.threads = (unsigned int)number(optarg, 1, MAX_THREADS, "--threads");
-			break;
-		case 's':
-			options.seconds = (unsigned int)number(optarg, 1, MAX_SECONDS, "--seconds");
-			break;
-		case 'o':
-			options.ops = number(optarg, 1, UINT64_MAX / 2, "--ops");
-			options.seconds = 0;
-			break;
-		case 'n':
-			options.name_at = (unsigned int)number(optarg, 56, MAX_SIZE, "--name-at");
-			break;
-		case 'l':
-			options.lock_at = (unsigned int)number(optarg, 56, MAX_SIZE, "--lock-at");
-			break;
-		case 'z':
-			options.size = (unsigned int)number(optarg, LINE, MAX_SIZE, "--size");
-			break;
-		case 'L':
-			options.letters = (unsigned int)number(optarg, 1, MAX_LETTERS, "--letters");
-			break;
-		case 'w':
-			three_works(optarg);
-			break;
-		case 'c':
-			some_cpus(optarg);
-			break;
-		default:
+		if (got == 'c')
+			read_cpus(optarg);
+		else if (got == 'm')
+			ms = number(optarg, 1, 600000);
+		else if (got == 's')
+			size = number(optarg, 8, MAX_SIZE);
+		else
 			exit(2);
-		}
 	}
-	if (optind < argc)
-		die("an argument that is not known");
-	if (!options.ncpus)
-		all_cpus();
+	if (!nthreads || !ms || !size || optind == argc)
+		die("wanted --cpus, --ms, --size and steps", "");
+	if (argc - optind > MAX_STEPS)
+		die("too many steps", argv[optind + MAX_STEPS]);
+	for (; optind < argc; optind++)
+		read_step(argv[optind]);
 }
 
-static void make_object(void)
+static void begin(struct task *task)
 {
-	unsigned char *place = object + options.name_at;
-	unsigned int lock_end = options.lock_at + 8;
+	pthread_attr_t attr;
+	cpu_set_t cpu;
 
-	if (options.lock_at % 8 || options.name_at % 8)
-		die("name and lockref begin at multiples of 8");
-	if (lock_end > options.size || options.name_at + INLINE_NAME > options.size)
-		die("name and lockref must lie within the size");
-	if (options.lock_at < options.name_at + INLINE_NAME && lock_end > options.name_at)
-		die("name and lockref overlap");
-	if (options.letters >= INLINE_NAME)
-		place = object + MAX_SIZE;
-	for (unsigned int i = 0; i < options.letters; i++)
-		place[i] = (unsigned char)('a' + i % 26);
-	memcpy(wanted, place, (options.letters + 7) / 8 * 8);
-	name = place;
-	*(uint64_t *)(object + options.lock_at) = 1ull << 32;
+	CPU_ZERO(&cpu);
+	CPU_SET(task->cpu, &cpu);
+	pthread_attr_init(&attr);
+	if (pthread_attr_setaffinity_np(&attr, sizeof(cpu), &cpu) ||
+	    pthread_create(&task->thread, &attr, run, task))
+		die("a thread could not be made on its CPU", "");
+	pthread_attr_destroy(&attr);
 }
 
 static void tell(void)
 {
-	uint64_t ops = 0, retries = 0, stuck = 0, sums[LINES][CLASSES] = {};
-	uint64_t began = UINT64_MAX, ended = 0, took_ns;
-	uint64_t left = *(uint64_t *)(object + options.lock_at) >> 32;
+	uint64_t ops = 0, retries = 0, stuck = 0, began = UINT64_MAX, ended = 0;
 
-	for (unsigned int t = 0; t < options.threads; t++) {
-		if (tasks[t].began < began)
-			began = tasks[t].began;
-		if (tasks[t].ended > ended)
-			ended = tasks[t].ended;
+	for (unsigned int t = 0; t < nthreads; t++) {
 		ops += tasks[t].ops;
 		retries += tasks[t].retries;
 		stuck += tasks[t].stuck;
-		for (int line = 0; line < LINES; line++)
-			for (int class = 0; class < CLASSES; class ++)
-				sums[line][class] += tasks[t].accesses[line][class];
+		began = tasks[t].began < began ? tasks[t].began : began;
+		ended = tasks[t].ended > ended ? tasks[t].ended : ended;
 	}
-	took_ns = ended - began;
-	printf("replica: run threads=%u cpus=%u seconds=%.6f ops=%" PRIu64
-	       " per_s=%.1f retries=%" PRIu64 " stuck=%" PRIu64 " count=%" PRIu64 "\n",
-	       options.threads, options.ncpus, (double)took_ns / NSEC_PER_SEC, ops,
-	       (double)ops * NSEC_PER_SEC / (double)took_ns, retries, stuck, left);
-#ifdef COUNT
-	for (int line = 0; line < LINES; line++)
-		if (sums[line][READS] + sums[line][RMWS])
-			printf("replica: line=%d reads=%" PRIu64 " rmws=%" PRIu64 "\n", line,
-			       sums[line][READS], sums[line][RMWS]);
-#endif
+	printf("replica: threads=%u ns=%" PRIu64 " ops=%" PRIu64 " retries=%" PRIu64
+	       " stuck=%" PRIu64 "\n", nthreads, ended - began, ops, retries, stuck);
 }
 
 int main(int argc, char **argv)
 {
-	read_options(argc, argv);
-	make_object();
-	if (pthread_barrier_init(&start, NULL, options.threads + 1))
-		die("no barrier");
-	for (unsigned int t = 0; t < options.threads; t++)
-		if (pthread_create(&tasks[t].thread, NULL, run, &tasks[t]))
-			die("a thread could not be made");
-	pthread_barrier_wait(&start);
-	if (options.seconds) {
-		struct timespec time = {.tv_sec = options.seconds};
+	struct timespec time;
 
-		nanosleep(&time, NULL);
-		atomic_store(&stop, true);
-	}
-	for (unsigned int t = 0; t < options.threads; t++)
+	read_options(argc, argv);
+	if (pthread_barrier_init(&start, NULL, nthreads + 1))
+		die("no barrier", "");
+	for (unsigned int t = 0; t < nthreads; t++)
+		begin(&tasks[t]);
+	pthread_barrier_wait(&start);
+	time = (struct timespec){ms / 1000, (long)(ms % 1000) * 1000000};
+	nanosleep(&time, NULL);
+	atomic_store(&stop, true);
+	for (unsigned int t = 0; t < nthreads; t++)
 		pthread_join(tasks[t].thread, NULL);
 	tell();
 	return 0;

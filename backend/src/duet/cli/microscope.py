@@ -60,15 +60,19 @@ def read_wish(given: Given, functions: str, operation: str) -> tuple[Request, Sc
     return request, ScopeWish(tuple(dict.fromkeys((*names, *([op] if op else ())))), op, aim, True)
 
 
-async def look(request: Request, wish: ScopeWish) -> tuple[ScopeResult, list[str]]:
+async def look(
+    request: Request, wish: ScopeWish, ears: Quiet | None = None
+) -> tuple[ScopeResult, list[str]]:
     """Run the workload once and count; its lines come with the counts.
+
+    Args:
+        ears: hears the run, its samples among it.
 
     Raises:
         DuetError: the lane failed, or the microscope saw nothing.
     """
     (arm,) = request.arms
     sources = await house_sources(request.folder, request.arms, KernelSettings.default())
-    ears = Quiet()
     spec = RunSpec(
         run_id="microscope",
         folder=request.folder,
@@ -80,7 +84,7 @@ async def look(request: Request, wish: ScopeWish) -> tuple[ScopeResult, list[str
         microscope=wish,
     )
     async with Lanes() as lanes:
-        result = (await RunSession(lanes, spec, sources, ears).execute()).lanes[arm]
+        result = (await RunSession(lanes, spec, sources, ears or Quiet()).execute()).lanes[arm]
     if result.error is not None:
         raise result.error
     if result.scope is None:

@@ -72,7 +72,12 @@ MICROSCOPE_KEYS = (
     "lines: [{line (address), field (what is written most there), fields: {name: counts}, vcpus, "
     "shared (several vCPUs, and one writes), accesses, reads, writes, rmws, reads_per_op, "
     "writes_per_op, rmw_per_op, by_function: {name: counts}}]; an atomic is one rmw. Lines that "
-    "are shared come first, by writes. Stacks are counted, not listed."
+    "are shared come first, by writes. Stacks are counted, not listed. --predict: lesson, evidence "
+    "(modelled), curves: {arm: [{cpus, ops_per_s: {median, low, high}, transfers_per_op, "
+    "upgrades_per_op, bus_events_per_op}]}, comparison: {before, after, cpus, ratio, sensitivity: "
+    "[{what, halved, doubled}], owning}, mail, left_out. --native: lesson, evidence (measured), "
+    "what, threads, cpus, cores, rounds, run_ms, arms: [{arm, bytes, offsets, alone_ns, per_s, "
+    "retries_per_op, stuck_per_op, events_per_op, c2c}], ratio, remarks."
 )
 DRGN_KEYS = "JSON keys: lanes: [{lane, pid}], the running ones; no shell is opened."
 INSPECT_KEYS = (
@@ -306,12 +311,30 @@ def microscope(
     workload: Workload = "",
     set: Set = None,
     top: Annotated[int, typer.Option(min=1, max=1000, help="Lines to tell of.")] = 20,
+    predict: Annotated[
+        bool, typer.Option("--predict", help="What the first and last arm do on 1 to 64 CPUs.")
+    ] = False,
+    native: Annotated[
+        bool, typer.Option("--native", help="The arms' layouts on this host's CPUs; no guest.")
+    ] = False,
+    threads: Annotated[
+        int, typer.Option(min=0, max=64, help="With --native: so many, on however few cores.")
+    ] = 0,
     json: Json = False,
 ) -> int:
     """Count every load and store that kernel functions make, by cache line, field and function.
 
-    The guest runs under a QEMU plugin that sees each access; nothing is sampled.
+    The guest runs under a QEMU plugin that sees each access; nothing is sampled. --predict merges
+    the counted accesses under a model of caches; --native measures a replica of them.
     """
+    if native:
+        from duet.cli.microscope_native import microscope_native
+
+        return microscope_native(lesson, threads, json)
+    if predict:
+        from duet.cli.microscope_predict import microscope_predict
+
+        return microscope_predict(lesson, workload, set or [], json)
     from duet.cli.microscope import microscope as body
 
     return body((lesson, arm, workload, set or []), functions, operation, top, json)

@@ -22,6 +22,7 @@ from duet.settings import cache_dir
 
 SOURCE = Path(__file__).with_name("_pages.c")
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
+PROGRAM_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread")
 COMPILE_TIMEOUT_S = 120
 REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."
 
@@ -35,6 +36,20 @@ def library_path(
         what += b"\0" + file.name.encode() + b"\0" + file.read_bytes()
     name = f"{source.stem.lstrip('_')}.so"
     return cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / name
+
+
+def program(source: Path) -> Path:
+    """The program of a C file, compiled if need be, likewise.
+
+    Raises:
+        InfraError: the compiler is missing or refuses.
+    """
+    what = source.read_bytes() + " ".join((*PROGRAM_FLAGS, platform.machine())).encode()
+    target = cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / source.stem
+    if not target.exists():
+        _need(("cc",), source)
+        _make(target, ["cc", *PROGRAM_FLAGS, str(source)])
+    return target
 
 
 def ensure() -> Path:
@@ -63,18 +78,27 @@ def compiled(
     target = library_path(source, rest, flags)
     if target.exists():
         return target
-    for tool in ("cc", "pkg-config") if package else ("cc",):
-        if shutil.which(tool) is None:
-            raise InfraError(f"'{tool}' is missing, to compile {source.name}.", remedy=REMEDY)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _need(("cc", "pkg-config") if package else ("cc",), source)
     cflags = _pkg_config("--cflags", package) if package else []
     libs = _pkg_config("--libs", package) if package else []
+    sources = [str(file) for file in (source, *rest) if file.suffix == ".c"]
+    _make(target, ["cc", *FLAGS, *flags, *cflags, *sources, *libs])
+    return target
+
+
+def _need(tools: Sequence[str], source: Path) -> None:
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise InfraError(f"'{tool}' is missing, to compile {source.name}.", remedy=REMEDY)
+
+
+def _make(target: Path, command: list[str]) -> None:
+    """Run the compiler; the file appears whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / target.name
-        sources = [str(file) for file in (source, *rest) if file.suffix == ".c"]
-        _call(["cc", *FLAGS, *flags, *cflags, "-o", str(made), *sources, *libs])
+        _call([*command, "-o", str(made)])
         made.replace(target)
-    return target
 
 
 def _pkg_config(what: str, package: str) -> list[str]:

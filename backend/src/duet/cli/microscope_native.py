@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet microscope --native`: the arms' layouts on the host's own CPUs, by turns."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+from duet.api.kernel_builds import find_image
+from duet.cli.output import emit, note
+from duet.kernels import KernelSettings
+from duet.lenses.scope import native, native_perf
+from duet.lenses.scope.native import Layout, Operation, Run
+from duet.lessons.load import LessonFolder, load
+from duet.measure.stats import ratio_ci
+
+ROUNDS = 7
+RUN_MS = 700
+VIRTUAL = "this host is a virtual machine, whose CPUs may be threads of one core"
+FEW = "fewer cores than the 4 that are asked for, so this is a trial and no result"
+
+Tree = dict[str, object]
+
+
+def microscope_native(lesson: str, threads: int, as_json: bool) -> int:
+    """See `duet microscope --help`."""
+    folder = load(lesson)
+    operation = native.read_operation(folder.slug)
+    cores = native.one_cpu_a_core(native.allowed_cpus())
+    cpus = native.choose_cpus(cores, threads, native.usual_threads())
+    layouts = read_layouts(folder, operation)
+    tree = measured(lesson, operation, layouts, cores, cpus)
+    if as_json:
+        emit(tree)
+    else:
+        print("\n".join(text(tree)))
+    return 0
+
+
+def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
+    """Of all arms.
+
+    Raises:
+        InfraError: a kernel is not built, or cannot be read.
+    """
+    settings = KernelSettings.default()
+    images = {arm.name: find_image(folder, arm.name, settings) for arm in folder.lesson.arms}
+    return [native.layout_of(arm, image.vmlinux, operation) for arm, image in images.items()]
+
+
+def measured(
+    lesson: str, operation: Operation, layouts: list[Layout], cores: list[int], cpus: list[int]
+) -> Tree:
+    """Runs by turns, each round in the other order, and then perf."""
+    alone = {x.arm: native.run_once(operation, x, cpus[:1], RUN_MS)[0] for x in layouts}
+    runs: dict[str, list[Run]] = {layout.arm: [] for layout in layouts}
+    for number in range(ROUNDS):
+        note(f"round {number + 1} of {ROUNDS}, {len(cpus)} threads")
+        for layout in layouts if number % 2 == 0 else layouts[::-1]:
+            runs[layout.arm].append(native.run_once(operation, layout, cpus, RUN_MS)[0])
+    first, last = layouts[0].arm, layouts[-1].arm
+    rates = {arm: [run.per_s for run in some] for arm, some in runs.items()}
+    low, high = ratio_ci(rates[last], rates[first])
+    remarks = [FEW] if len(cores) < native.LEAST_CORES else []
+    if "hypervisor" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace"):
+        remarks.append(VIRTUAL)
+    arms = []
+    for layout in layouts:
+        events, no_events = native_perf.count_events(operation, layout, cpus, RUN_MS)
+        sampled, no_c2c = ({}, "") if no_events else native_perf.sample_transfers(
+            operation, layout, cpus, RUN_MS
+        )  # fmt: skip
+        arms.append(_arm(layout, alone[layout.arm], runs[layout.arm], events, sampled))
+    remarks += [remark for remark in (no_events, no_c2c) if remark]
+    return {
+        "lesson": lesson,
+        "evidence": "measured",
+        "what": "a replica of the accesses, on this host's own CPUs; no kernel runs",
+        "threads": len(cpus),
+        "cpus": cpus,
+        "cores": len(cores),
+        "rounds": ROUNDS,
+        "run_ms": RUN_MS,
+        "arms": arms,
+        "ratio": {
+            "of": last,
+            "to": first,
+            "median": statistics.median(rates[last]) / statistics.median(rates[first]),
+            "low": low,
+            "high": high,
+        },
+        "remarks": remarks,
+    }
+
+
+def _arm(
+    layout: Layout, alone: Run, runs: list[Run], events: dict[str, float], sampled: dict[str, int]
+) -> Tree:
+    rates = [run.per_s for run in runs]
+    ops = sum(run.ops for run in runs)
+    return {
+        "arm": layout.arm,
+        "bytes": layout.size,
+        "offsets": dict(layout.offsets),
+        "alone_ns": alone.ns / alone.ops,
+        "per_s": {"median": statistics.median(rates), "low": min(rates), "high": max(rates)},
+        "retries_per_op": sum(run.retries for run in runs) / ops,
+        "stuck_per_op": sum(run.stuck for run in runs) / ops,
+        "events_per_op": events or None,
+        "c2c": sampled or None,
+    }
+
+
+def text(tree: Tree) -> list[str]:
+    """For people."""
+    arms, ratio = tree["arms"], tree["ratio"]
+    assert isinstance(arms, list) and isinstance(ratio, dict)
+    lines = [
+        f"{tree['lesson']}: measured, {tree['threads']} threads on {tree['cores']} cores, "
+        f"{tree['rounds']} runs of {tree['run_ms']} ms each, by turns",
+        f"{tree['what']}",
+        "",
+        f"{'layout':>10} {'ops/s':>14} {'lowest':>14} {'highest':>14} {'alone, ns':>10} retries",
+    ]
+    for arm in arms:
+        rate = arm["per_s"]
+        cells = " ".join(f"{rate[name]:>14,.0f}" for name in ("median", "low", "high"))
+        lines.append(
+            f"{arm['arm']:>10} {cells} {arm['alone_ns']:>10.0f} {arm['retries_per_op']:.3f}"
+        )
+        told = [f"{name} {n:,.2f}" for name, n in (arm["events_per_op"] or {}).items()]
+        told += [f"{name} {n:,} sampled" for name, n in (arm["c2c"] or {}).items()]
+        lines += [f"{'':>10} an operation: " + ", ".join(told)] if told else []
+    lines.append(
+        f"\n{ratio['of']} over {ratio['to']}: {ratio['median']:.3f} "
+        f"(95 % {ratio['low']:.3f} to {ratio['high']:.3f})"
+    )
+    remarks = tree["remarks"]
+    assert isinstance(remarks, list)
+    return lines + [f"Mind: {remark.rstrip('.')}." for remark in remarks]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet microscope --predict`: what the counted accesses of the arms would do on many CPUs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numpy as np
+
+from duet.cli.microscope import look, read_wish
+from duet.cli.output import emit, note
+from duet.cli.quiet import Quiet
+from duet.errors import InfraError, InputError
+from duet.lenses import Sample
+from duet.lenses.scope import model
+from duet.lenses.scope.coherence import Stream
+from duet.lenses.scope.streams import recorded_streams, whole_operations
+from duet.lessons.load import load
+from duet.session.accesses import ACCESS_TYPES, ACCESSES
+
+CPUS = (1, 2, 4, 8, 16, 20, 32, 64)
+SEEDS = (1, 2, 3, 4, 5)
+OPS = 1000
+"""Of all CPUs together, of each run."""
+
+Tree = dict[str, Any]
+
+
+class AccessTape(Quiet):
+    """Keeps the log, access by access."""
+
+    def __init__(self) -> None:
+        self._samples: list[Sample] = []
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """A piece of the log, or something else."""
+        if sample.probe == ACCESSES:
+            self._samples.append(sample)
+
+    def column(self, name: str) -> list[int]:
+        """One column of all pieces."""
+        parts = [np.frombuffer(s.columns[name], ACCESS_TYPES[name]) for s in self._samples]
+        return [int(n) for part in parts for n in part]
+
+
+def microscope_predict(lesson: str, workload: str, settings: list[str], as_json: bool) -> int:
+    """See `duet microscope --help`."""
+    arms = [arm.name for arm in load(lesson).lesson.arms]
+    if len(arms) < 2:
+        raise InputError(
+            f"lesson {lesson} has one arm, so there is nothing to compare.",
+            remedy="Leave --predict away.",
+        )
+    pair = {arm: counted_streams(lesson, arm, workload, settings) for arm in (arms[0], arms[-1])}
+    note("the model runs: about a minute")
+    tree = {"lesson": lesson, **model.predict(pair, cpus=CPUS, seeds=SEEDS, ops=OPS)}
+    if as_json:
+        emit(tree)
+    else:
+        print("\n".join(text(tree)))
+    return 0
+
+
+def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -> list[Stream]:
+    """Whole operations of each vCPU, as counted in one run of an arm.
+
+    Raises:
+        InputError: the lesson watches no object.
+        InfraError: not one whole operation was seen.
+    """
+    request, wish = read_wish((lesson, arm, workload, settings), "", "")
+    if wish.aim is None:
+        raise InputError(
+            f"workload {request.workload} of lesson {lesson} is watched at no object, and the "
+            "model needs the accesses to one.",
+            remedy="Leave --predict away, or name another --workload.",
+        )
+    tape = AccessTape()
+    scope, _ = asyncio.run(look(request, wish, tape))
+    names = [wish.functions[n] if 0 <= n < len(wish.functions) else "" for n in
+             tape.column("function")]  # fmt: skip
+    counted = model.stated()["counted"]
+    streams = recorded_streams(
+        **{name: tape.column(name) for name in ("cpu", "at", "size")},
+        kind=tape.column("class"),
+        op=tape.column("operation"),
+        functions=names,
+        counted=counted["at"],
+        instructions=counted["instructions"],
+    )
+    whole = [cut for stream in streams if (cut := whole_operations(stream)).op]
+    if not whole:
+        raise InfraError(
+            f"not one whole operation of {arm} was logged, of {scope.cells.ops_ended} that ended.",
+            remedy="Run it again, with more --set stats=1000.",
+        )
+    return whole
+
+
+def text(tree: Tree) -> list[str]:
+    """For people: the curve, the comparison, and what it hangs on."""
+    found, mail = tree["comparison"], tree["mail"]
+    before, after = found["before"], found["after"]
+    lines = [
+        f"{tree['lesson']}: modelled, from accesses that were counted and latencies that are "
+        "stated",
+        "",
+        f"{'CPUs':>5} " + " ".join(f"{arm + ', ops/s':>27}" for arm in (before, after))
+        + f" {'ratio':>7}   transfers an operation",
+    ]  # fmt: skip
+    for one, other in zip(tree["curves"][before], tree["curves"][after], strict=True):
+        rates = [point["ops_per_s"] for point in (one, other)]
+        cells = " ".join(
+            f"{r['median']:>11,.0f} ({r['low'] / 1e6:.2f}-{r['high'] / 1e6:.2f} M)".rjust(27)
+            for r in rates
+        )
+        moved = " ".join(f"{p['transfers_per_op']['median']:.2f}" for p in (one, other))
+        ratio = rates[1]["median"] / rates[0]["median"]
+        lines.append(f"{one['cpus']:>5} {cells} {ratio:>7.3f}   {moved}")
+    owning = found["owning"]
+    lines += [
+        "",
+        f"{after} over {before} at {found['cpus']} CPUs: {found['ratio']:.3f}",
+        f"  if loads that lead to a cmpxchg ask to own the line: {owning['ratio']:.3f} "
+        f"({owning['before_per_s']:,.0f} and {owning['after_per_s']:,.0f} ops/s)",
+        f"  the mail: {mail['moved_per_s'] / mail['stock_per_s']:.3f} "
+        f"({mail['stock_per_s']:,} and {mail['moved_per_s']:,} ops/s, {mail['cpus']} CPUs)",
+        "",
+        f"{'the ratio, if one number is':>28} {'halved':>8} {'doubled':>8}",
+        *(f"{x['what']:>28} {x['halved']:>8.3f} {x['doubled']:>8.3f}"
+          for x in found["sensitivity"]),
+        "",
+        model.stated()["explained"],
+    ]  # fmt: skip
+    return lines
