@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from duet.bundle import Record
 from duet.bundle.record import CTL, LENS, RECORD_TIME
+from duet.errors import InputError
 from duet.wire import pack_frame
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -126,7 +127,7 @@ def frame(draw: Draw, parts: Parts) -> None:
     raw = records[at].payload
     try:
         one = frame_of(records[at])
-    except ValueError:
+    except (ValueError, InputError):
         return  # changed before
     how = draw(st.sampled_from(["bytes", "type", "numbers", "text", "head"]))
     if how == "type":

@@ -100,8 +100,8 @@ def environment(sanitized: bool) -> dict[str, str]:
         found = [subprocess.run(["cc", f"-print-file-name={name}"], capture_output=True, text=True,
                                 check=True, timeout=10).stdout.strip()
                  for name in ("libasan.so", "libubsan.so")]  # fmt: skip
-        own |= {"LD_PRELOAD": " ".join(found), "DUET_FUZZ_SANITIZED": "1",
-                "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}  # fmt: skip
+        how = "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16"
+        own |= {"LD_PRELOAD": " ".join(found), "DUET_FUZZ_SANITIZED": "1", "ASAN_OPTIONS": how}
     return {**os.environ, **own}
 
 
@@ -124,7 +124,7 @@ def rounds(minutes: float, seed: int, keep: Path, plain: bool) -> int:
         bad += done.returncode != 0
         cases += ROUND
         lines = done.stdout.strip().splitlines()[-30 if crashed else -8 :]
-        said = " | ".join(line[:400] for line in lines)
+        said = " | ".join(line[:200] for line in lines)
         how = "sanitized" if sanitized else "plain"
         end = f"CRASH {done.returncode}, crash-{seed}.duet: " if crashed else ""
         took = f"{time.monotonic() - began:.0f} s"

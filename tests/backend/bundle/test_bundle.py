@@ -228,6 +228,20 @@ def test_a_broken_record_is_found_when_the_bundle_is_opened(tmp_path: Path) -> N
     refused(rewrite(path, parts), "a record lacks 1 of 1 bytes")
 
 
+def test_a_head_with_a_long_name_is_told_in_a_short_sentence(tmp_path: Path) -> None:
+    """Found by fuzzing: what zipfile says quotes the whole name, up to 65,535 bytes of it."""
+    path = rewrite(written(tmp_path), members(written(tmp_path)), zipfile.ZIP_STORED)
+    whole = bytearray(path.read_bytes())
+    at = whole.index(b"lanes/") - 30
+    assert whole[at : at + 4] == b"PK\x03\x04"
+    struct.pack_into("<H", whole, at + 26, 4000)
+    path.write_bytes(bytes(whole))
+    with pytest.raises(InputError, match="no zip file") as caught:
+        open_bundle(path)
+    assert len(caught.value.sentence) < 300
+    assert caught.value.sentence.isprintable()
+
+
 def test_unknown_lanes_and_patches_are_named(tmp_path: Path) -> None:
     bundle: Bundle = open_bundle(written(tmp_path))
     with pytest.raises(InputError, match="no lane 'x'") as caught:

@@ -124,9 +124,9 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
             f"there is no recording {path.name}.", remedy="Make one with ./duet record."
         ) from error
     except zipfile.BadZipFile as error:
-        raise _refused(path, f"it is no zip file ({error})") from error
+        raise _refused(path, f"it is no zip file ({_said(error)})") from error
     except BROKEN as error:
-        raise _refused(path, f"it cannot be unpacked ({error or type(error).__name__})") from error
+        raise _refused(path, f"it cannot be unpacked ({_said(error)})") from error
 
 
 def _read(path: Path, archive: zipfile.ZipFile) -> Bundle:
@@ -197,7 +197,7 @@ def _manifest(path: Path, text: bytes, names: set[str]) -> tuple[Manifest, int]:
     try:
         tree = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"manifest.json is not JSON ({error})") from error
+        raise _refused(path, f"manifest.json is not JSON ({_said(error)})") from error
     number = tree.get("format") if isinstance(tree, dict) else None
     if isinstance(number, int) and number > FORMAT:
         raise InputError(
@@ -227,9 +227,14 @@ def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number")
 
 
-def _plain(text: str) -> str:
+def _said(error: Exception) -> str:
+    """What a library says of the file; it may quote a name of 65,535 bytes."""
+    return _plain(str(error) or type(error).__name__, most=160)
+
+
+def _plain(text: str, most: int = 80) -> str:
     """A name out of the file, as it may stand in a sentence on a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text[:80])
+    return "".join(c if c.isprintable() else "?" for c in text[:most])
 
 
 def _refused(path: Path, why: str) -> InputError:
