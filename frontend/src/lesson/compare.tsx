@@ -2,6 +2,7 @@
 /** Two runs of a lesson: what they differ in, stated first, then their figures side by side by arm. */
 
 import { useState } from 'react';
+import { formatNs } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { day, when } from '../ui/words.ts';
 import { ask, type Comparison, type FigurePair, type KeptRun, keptId } from './kept-list.ts';
@@ -123,12 +124,12 @@ function Found({ lesson, found }: { readonly lesson: Lesson; readonly found: Com
           </tr>
         </thead>
         <tbody>
-          {found.figures.map((row) => (
+          {found.figures.filter(isCount).map((row) => (
             <tr key={`${row.arm} ${row.figure}`}>
               <td>{title(row.arm)}</td>
               <td>{figureWords(row.figure)}</td>
-              <td className="number">{shownFigure(row.recorded)}</td>
-              <td className="number">{shownFigure(row.now)}</td>
+              <td className="number">{shownFigure(row.figure, row.recorded)}</td>
+              <td className="number">{shownFigure(row.figure, row.now)}</td>
               <td className="number">{change(row)}</td>
             </tr>
           ))}
@@ -139,17 +140,21 @@ function Found({ lesson, found }: { readonly lesson: Lesson; readonly found: Com
   );
 }
 
-/** metrics.wait_ns.p50 -> "wait, p50, ns" */
-export function figureWords(name: string): string {
-  const [start, ...rest] = name.split('.');
-  const words = start === 'metrics' || start === 'tallies' ? rest : [start ?? '', ...rest];
-  const [what = '', ...more] = words;
-  const unit = /_ns$/.test(what) ? ['ns'] : [];
-  return [what.replace(/_ns$/, '').replaceAll('_', ' '), ...more, ...unit].join(', ');
+/** Rates of traced runs would look like a verdict; those come from measured tables alone. */
+function isCount({ figure }: FigurePair): boolean {
+  return figure !== 'ops_per_s';
 }
 
-function shownFigure(value: number | null): string {
-  return value === null ? '–' : value.toLocaleString('en', { maximumFractionDigits: 2 });
+/** metrics.wait_ns.p50 -> "wait, p50" */
+export function figureWords(name: string): string {
+  const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
+  return words.map((word) => word.replace(/_ns$/, '').replaceAll('_', ' ')).join(', ');
+}
+
+function shownFigure(name: string, value: number | null): string {
+  if (value === null) return '–';
+  if (/_ns(\.|$)/.test(name)) return formatNs(value);
+  return value.toLocaleString('en', { maximumFractionDigits: 2 });
 }
 
 function change({ ratio }: FigurePair): string {

@@ -85,12 +85,12 @@ export function useKeptRuns(lesson: string, looking: boolean): Kept {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | null = null;
     const look = () =>
-      ask<readonly KeptRun[]>(`api/kept?lesson=${encodeURIComponent(lesson)}`, {
+      ask<unknown>(`api/kept?lesson=${encodeURIComponent(lesson)}`, {
         signal: stop.signal,
       })
         .then(
           (list) => {
-            setRuns(list);
+            setRuns(Array.isArray(list) ? (list as readonly KeptRun[]) : []);
             setFailed('');
           },
           (cause: Error) => setFailed(stop.signal.aborted ? '' : cause.message),
