@@ -2,6 +2,8 @@
 /** Browser tests against the real server: recordings, and live guests under QEMU. */
 
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 
 const port = Number(process.env['DUET_E2E_PORT'] ?? 8651);
@@ -53,7 +55,7 @@ function server(at: number, env: Record<string, string>, more = '') {
   return {
     command: `../../duet serve --port ${at} ${more}`,
     url: `http://127.0.0.1:${at}/api/health`,
-    env: { DUET_SETUP: 'skip', ...env },
+    env: { DUET_SETUP: 'skip', DUET_RUNS: join(tmpdir(), `duet-e2e-runs-${at}`), ...env },
     timeout: 60_000,
     reuseExistingServer: false,
     gracefulShutdown: { signal: 'SIGTERM' as const, timeout: 10_000 },

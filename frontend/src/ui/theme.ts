@@ -12,8 +12,26 @@ const key = 'duet.theme';
 const listeners = new Set<() => void>();
 
 function stored(): ThemeChoice {
-  const value = localStorage.getItem(key);
+  const value = read();
   return value === 'light' || value === 'dark' ? value : 'system';
+}
+
+/** A page in a frame of a file may be forbidden its store. */
+function read(): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function write(next: ThemeChoice): void {
+  try {
+    if (next === 'system') localStorage.removeItem(key);
+    else localStorage.setItem(key, next);
+  } catch {
+    // Forgotten at the next visit; nothing else is lost.
+  }
 }
 
 function systemIsDark(): boolean {
@@ -36,8 +54,7 @@ export function applyTheme(): void {
 /** Choose light, dark, or what the system prefers; kept in this browser. */
 export function chooseTheme(next: ThemeChoice): void {
   choice = next;
-  if (next === 'system') localStorage.removeItem(key);
-  else localStorage.setItem(key, next);
+  write(next);
   applyTheme();
   for (const tell of listeners) tell();
 }
