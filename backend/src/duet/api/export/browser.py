@@ -40,7 +40,7 @@ FLAGS = (
 RESTS = f"""new Promise((done) => {{
   const until = performance.now() + {IDLE_S * 1000:.0f};
   const look = () => {{
-    if (document.documentElement.dataset.idle === 'true')
+    if (document.documentElement?.dataset.idle === 'true')
       requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
     else if (performance.now() > until) done(false);
     else setTimeout(look, 20);
@@ -137,7 +137,7 @@ class Browser:
             InfraError: it does not come to rest.
         """
         if not await self.evaluate(RESTS):
-            said = await self.evaluate("document.body.innerText")
+            said = await self.evaluate("document.body?.innerText")
             raise InfraError(
                 f"the page did not come to rest within {IDLE_S:.0f} s.",
                 remedy="Open the site in a browser and look what it says.",
@@ -145,10 +145,20 @@ class Browser:
             )
 
     async def evaluate(self, expression: str) -> JsonValue:
-        """What an expression of the page's own language gives."""
+        """What an expression of the page's own language gives.
+
+        Raises:
+            InfraError: it throws, or Chromium does not answer.
+        """
         told = await self._ask(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
+        if "exceptionDetails" in told:
+            raise InfraError(
+                "the page failed while a picture was taken.",
+                remedy="Open the site in a browser and look what it says.",
+                detail=json.dumps(told["exceptionDetails"])[:2000],
+            )
         result = told.get("result")
         return result.get("value") if isinstance(result, dict) else None
 
