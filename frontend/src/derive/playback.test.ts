@@ -13,6 +13,7 @@ import {
   initialPlayback,
   type PlaybackState,
   reduce,
+  renew,
   type World,
 } from './playback.ts';
 import { Player } from './player.ts';
@@ -252,4 +253,23 @@ test('a live run that is paused stands still and can be scrubbed while more of i
   expect(seen(back)).toEqual(['paused', still.start / cell, 6]);
   const newest = reduce(back, { type: 'seek', moment: 29.5 * cell }, live());
   expect(newest.moment / cell).toBe(29.5);
+});
+
+test('a link’s alignment holds although the events come after it', () => {
+  const store = storeOf('rwsem\nstorm-0 R!R!\nsrcu\nstorm-0 RSSS!RSSS!', true);
+  const now = (): World => ({ index: indexRun(store.shown()!, testLesson), reduced: false });
+  const still = { ...scope, mode: 'paused' as const };
+  const early = reduce(still, { type: 'align', alignment: 'operation', nth: 3 }, now());
+  expect([...early.offset]).toEqual([]);
+  expect(renew(early, now())).toBe(early);
+  for (const [arm, t1] of [
+    ['rwsem', 5 * cell],
+    ['srcu', 12 * cell],
+  ] as const) {
+    const head = { runId: 'r', arm, seq: 1, watermark: 12 * cell };
+    store.dispatch(opBatch(head, [{ t0: t1 - cell, t1, row: 0 }]));
+  }
+  const late = renew(early, now());
+  expect(Object.fromEntries(late.offset)).toEqual({ rwsem: 7 * cell, srcu: 0 });
+  expect(renew(late, now())).toBe(late);
 });

@@ -303,6 +303,16 @@ function realign(state: PlaybackState, world: World): PlaybackState {
   return { ...state, operation, offset: offsets };
 }
 
+/** More events came: a lane that had too few for its alignment may have them now. The operation stays. */
+export function renew(state: PlaybackState, world: World): PlaybackState {
+  if (world.index === null || state.alignment === 'time') return state;
+  const { offsets } = together(world.index, state.alignment, state.operation);
+  const { offset } = state;
+  const same =
+    offsets.size === offset.size && [...offsets].every(([arm, t]) => offset.get(arm) === t);
+  return same ? state : { ...state, offset: offsets };
+}
+
 /** The next window of the scope, from its start. */
 function rearm(state: PlaybackState, world: World): PlaybackState {
   const again: PlaybackState = { ...state, heldMs: 0, sinceBeatMs: 0, moment: state.start };

@@ -10,6 +10,7 @@ import {
   initialPlayback,
   type PlaybackState,
   reduce,
+  renew,
   type World,
 } from './playback.ts';
 import type { Frame, FrameSource } from './types.ts';
@@ -58,7 +59,10 @@ export class Player {
 
   /** New events came: a scope that waits for a window may have one now. */
   nudge(): void {
-    this.#frames.emit();
+    const before = this.#state;
+    this.#set(renew(before, this.#world()));
+    if (this.#state !== before) this.#tellText();
+    else this.#frames.emit();
     this.#loop.wake();
   }
 
