@@ -56,7 +56,10 @@ test.afterAll(() => {
 function watched(page: Page, start: string): string[] {
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
-  page.on('requestfailed', (request) => wrong.push(`failed: ${request.url()}`));
+  page.on('requestfailed', (request) => {
+    // What a page was still asking for when the test went on to the next address.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') wrong.push(`failed: ${request.url()}`);
+  });
   page.on('websocket', (socket) => wrong.push(`socket: ${socket.url()}`));
   page.on('request', (request) => {
     if (!request.url().startsWith(start) && !/^(data|blob):/.test(request.url()))

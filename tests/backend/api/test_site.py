@@ -30,14 +30,10 @@ NINE = load(SLUG).folder / "recorded/9-hogs.duet"
 
 
 @pytest.fixture
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def built(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that stands for the built one, which tests of Python alone do not need."""
-    folder = tmp_path / "page"
-    folder.mkdir()
-    (folder / "page.js").write_text("'use strict';")
-    (folder / "page.css").write_text("")
-    monkeypatch.setattr(site, "built_page", lambda: sorted(folder.iterdir()))
-    return folder
+    page = {"page.js": b"'use strict';", "page.css": b""}
+    monkeypatch.setattr(site, "built_page", lambda: page)
 
 
 def write(out: Path, **chosen: Path) -> Path:
@@ -72,7 +68,7 @@ def keyed(messages: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any
 
 
 def test_a_site_holds_the_messages_of_the_server(
-    built: Path, root: Path, tmp_path: Path, run_async: Any
+    built: None, root: Path, tmp_path: Path, run_async: Any
 ) -> None:
     out = write(tmp_path / "site", **{"9-hogs": NINE})
     messages = [msgpack.unpackb(raw) for raw in brought(out / "run-9-hogs.js")]
@@ -93,7 +89,7 @@ def test_a_site_holds_the_messages_of_the_server(
     assert (out / "9-hogs.duet").read_bytes() == NINE.read_bytes()
 
 
-def test_several_recordings_are_parts_of_their_own(built: Path, tmp_path: Path) -> None:
+def test_several_recordings_are_parts_of_their_own(built: None, tmp_path: Path) -> None:
     three = NINE.with_name("3-hogs.duet")
     out = write(tmp_path / "site", nine=NINE, three=three)
     listed = json.loads((out / "site.js").read_text().removeprefix(site.MARK).rstrip(";\n"))
@@ -106,7 +102,7 @@ def test_several_recordings_are_parts_of_their_own(built: Path, tmp_path: Path) 
 
 
 def test_a_folder_with_other_things_is_refused_an_earlier_export_is_replaced(
-    built: Path, tmp_path: Path
+    built: None, tmp_path: Path
 ) -> None:
     out = write(tmp_path / "site", nine=NINE)
     again = write(out, three=NINE.with_name("3-hogs.duet"))

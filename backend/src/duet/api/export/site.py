@@ -121,11 +121,11 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> N
         "first": next(iter(told.runs)),
         "bundle": bundle,
         "parts": parts,
-        "files": [*(file.name for file in page), "index.html", "icon.svg", *parts.values()],
+        "files": [*page, "index.html", "icon.svg", *parts.values()],
         "brought": {},
     }
-    for file in page:
-        put(target, file.name, file.read_bytes())
+    for name, content in page.items():
+        put(target, name, content)
     put(target, "icon.svg", (repo_root() / "frontend/src/ui/icon.svg").read_bytes())
     for name, text in texts.items():
         script = f"duetSite.brought[{json.dumps(name)}] = {json.dumps(text)};\n"
@@ -148,19 +148,22 @@ def put(target: Target, name: str, content: bytes) -> None:
         file.write(content)
 
 
-def built_page() -> list[Path]:
-    """The files of the built page.
+def built_page() -> dict[str, bytes]:
+    """The files of the built page, by name; read at once, since a build may begin meanwhile.
 
     Raises:
-        InfraError: it is not built.
+        InfraError: it is not built, or is being built just now.
     """
     folder = repo_root() / "frontend/dist/site"
-    files = sorted(path for path in folder.glob("*") if path.is_file())
-    if not (folder / "page.js").is_file():
+    try:
+        page = {path.name: path.read_bytes() for path in sorted(folder.glob("*.*"))}
+    except OSError:
+        page = {}
+    if not {"page.js", "page.css"} <= set(page):
         raise InfraError(
             "the page that a site is made of is not built.", remedy="Run ./setup.sh page."
         )
-    return files
+    return page
 
 
 def check_site(out: Path) -> Target:
