@@ -28,7 +28,7 @@ export function Embed(props: Props) {
   const axis = index?.axis ?? null;
   const length = Math.max(1, state.watermark);
   return (
-    <div className="lesson" data-embed data-testid="embed">
+    <main className="lesson" data-embed data-testid="embed">
       {children}
       <p className="embed-sentence" data-testid="sentence" data-volatile>
         {sentence}
@@ -89,6 +89,6 @@ export function Embed(props: Props) {
           the whole lesson
         </a>
       </footer>
-    </div>
+    </main>
   );
 }
