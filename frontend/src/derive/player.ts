@@ -27,6 +27,8 @@ export class Player {
   #state: PlaybackState = initialPlayback;
   #frame: Frame = frameOf(initialPlayback);
   #sinceTextMs = 0;
+  /** Events came since the last frame. */
+  #news = false;
   #text: PlaybackState = initialPlayback;
   readonly #frames = new Signal();
   /** The state for text: every action at once, motion at most ten times a second. */
@@ -59,10 +61,8 @@ export class Player {
 
   /** New events came: a scope that waits for a window may have one now. */
   nudge(): void {
-    const before = this.#state;
-    this.#set(renew(before, this.#world()));
-    if (this.#state !== before) this.#tellText();
-    else this.#frames.emit();
+    this.#news = true;
+    this.#frames.emit();
     this.#loop.wake();
   }
 
@@ -70,6 +70,13 @@ export class Player {
     const world = this.#world();
     const { index } = world;
     this.#loop.maxFps = index?.live === true && index.clock === 'wall' ? liveFps : 60;
+    // Once a frame, not once a batch: an index that is brought up to date costs time.
+    if (this.#news) {
+      this.#news = false;
+      const before = this.#state;
+      this.#set(renew(before, world));
+      if (this.#state !== before) this.#tellText();
+    }
     // A tab that slept gets one ordinary frame, not a leap.
     this.#set(advance(this.#state, Math.min(dtMs, 100), world));
     this.#sinceTextMs += dtMs;
