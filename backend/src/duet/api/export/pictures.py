@@ -28,7 +28,7 @@ FILTERS = {
     "gif": ["-filter_complex", "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse"],
     "webm": ["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1"],
 }
-WINDOW = re.compile(r"[?&]from=([\d.]+)&for=([\d.]+)")
+WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
 """A page that stands still says in its address what window it shows."""
 POLL_S = 0.1
 PAUSED = """(() => {

@@ -227,10 +227,12 @@ def index_html(folder: LessonFolder, picture: bool) -> str:
 <body>
 <div id="root"></div>
 <noscript>
+<main style="max-width: 60em; margin: 2em auto; padding: 0 1em">
 <h1>{question}</h1>
 <p>{html.escape(lesson.summary)}</p>
 {shown if picture else ""}
 <p>This page moves with JavaScript, which is switched off here.</p>
+</main>
 </noscript>
 <script src="{LIST}"></script>
 <script defer src="page.js"></script>
