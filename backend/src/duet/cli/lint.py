@@ -159,8 +159,13 @@ def _recordings(folder: LessonFolder) -> Iterator[Problem]:
             continue
         assert run is not None
         for arm, metrics in run.log.metrics().items():
-            if metrics.ops == 0:
-                yield Problem(folder.slug, path.name, f"lane {arm} has no operation.", remedy)
+            if folder.lesson.operation and folder.lesson.operation.open:
+                if metrics.ops == 0:
+                    yield Problem(folder.slug, path.name, f"lane {arm} has no operation.", remedy)
+            elif not run.log.seen(arm):
+                # No event tells of its operations: what its lenses saw is all there is.
+                sentence = f"no lens has seen anything of lane {arm}."
+                yield Problem(folder.slug, path.name, sentence, remedy)
             if metrics.events_lost:
                 sentence = f"lane {arm} has lost {metrics.events_lost} events."
                 yield Problem(folder.slug, path.name, sentence, remedy)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import msgpack
 
 from duet.stream.codec import Key, Packet, pack
-from duet.stream.messages import Gap, Lane, Metrics
+from duet.stream.messages import Gap, Lane, Lens, Metrics
 from duet.stream.outbox import TableKey, extend_gaps
 
 REPLAY_BYTES = 64 * 1024 * 1024
@@ -66,6 +66,11 @@ class RunLog:
         """The newest state of each lane."""
         found = [Lane.model_validate(tree) for tree in self._latest("lane")]
         return {lane.arm: lane for lane in found}
+
+    def seen(self, arm: str) -> int:
+        """What the lenses of a lane have told: samples of the x-ray, accesses of the microscope."""
+        lenses = [Lens.model_validate(tree) for tree in self._latest("lens")]
+        return sum(lens.samples for lens in lenses if lens.arm == arm)
 
     def _latest(self, kind: str) -> list[object]:
         return [msgpack.unpackb(p.body) for p in self._state.values() if p.type == kind]
