@@ -19,6 +19,8 @@ WORDS = {1: 0, 8: 0, 9: 1, 16: 1, 17: 2, 24: 2, 25: 3, 31: 3, 32: 0, 40: 0}
 SMALL = {"tasks": 2, "stats": 2000}
 COMPARE = "__d_lookup_rcu"
 FOREIGN = 200
+MOST_RETRIES = 1
+"""Swaps that fail, per stat: two vCPUs meet more often when each access is looked at."""
 
 
 def check_exact(run: Watched, stats: int) -> None:
@@ -45,7 +47,7 @@ def test_reads_of_the_locks_line_follow_the_names_words(arm: str) -> None:
         assert name_line == words, f"{length} letters: {name_line} on the name's line"
         # A get and a put: each loads the word and swaps it once. A swap that failed is tried again.
         assert run.per_stat("writes", line) == 0
-        assert 2 <= run.per_stat("rmws", line) <= 2.2
+        assert 2 <= run.per_stat("rmws", line) <= 2 + MOST_RETRIES
         assert run.per_stat("rmws", line, "lockref_get_not_dead") >= 1
         assert run.per_stat("rmws", line, "lockref_put_or_lock") >= 1
 
