@@ -28,7 +28,7 @@ from duet.errors import DuetError
 CPU_S = 30.0
 """Of one case; an unchanged one takes a tenth of a second to three."""
 RSS_MB = 1800 if os.environ.get("DUET_FUZZ_SANITIZED") else 600
-"""Of the process while it does one case; usual: 110. A sanitizer keeps memory that was freed."""
+"""By which the process grows while it does one case. A sanitizer keeps memory that was freed."""
 SENTENCE = 600
 PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -104,6 +104,7 @@ def judge(file: Path, target: Path) -> tuple[list[Finding], str]:
     found: list[Finding] = []
     came = "nothing"
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = _peak_mb()
     begin = time.process_time()
     for name, deed in DEEDS:
         printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
@@ -128,10 +129,14 @@ def judge(file: Path, target: Path) -> tuple[list[Finding], str]:
     spent = time.process_time() - begin
     if spent > CPU_S:
         found.append(Finding("slow", f"{spent:.1f} s"))
-    peak = int(PEAK.search(Path("/proc/self/status").read_text())[1]) >> 10  # type: ignore[index]
-    if peak > RSS_MB:
-        found.append(Finding("memory", f"{peak} MB"))
+    grown = _peak_mb() - before
+    if grown > RSS_MB:
+        found.append(Finding("memory", f"{grown} MB more"))
     return found, came
+
+
+def _peak_mb() -> int:
+    return int(PEAK.search(Path("/proc/self/status").read_text())[1]) >> 10  # type: ignore[index]
 
 
 def _sentence(name: str, error: DuetError) -> list[Finding]:

@@ -232,8 +232,7 @@ def test_a_head_with_a_long_name_is_told_in_a_short_sentence(tmp_path: Path) -> 
     """Found by fuzzing: what zipfile says quotes the whole name, up to 65,535 bytes of it."""
     path = rewrite(written(tmp_path), members(written(tmp_path)), zipfile.ZIP_STORED)
     whole = bytearray(path.read_bytes())
-    at = whole.index(b"lanes/") - 30
-    assert whole[at : at + 4] == b"PK\x03\x04"
+    at = whole.index(b"PK\x03\x04")
     struct.pack_into("<H", whole, at + 26, 4000)
     path.write_bytes(bytes(whole))
     with pytest.raises(InputError, match="no zip file") as caught:

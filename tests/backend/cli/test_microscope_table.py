@@ -14,12 +14,17 @@ from duet.cli.microscope import read_wish
 from duet.cli.microscope_table import UNNAMED, told, write_table
 from duet.errors import InputError
 from duet.lenses.scope.wire import CELL, Cells
+from duet.lessons.load import load
 from duet.session import ScopeResult
 
 LESSON = "05-cacheline-pingpong"
 DENTRY = 0xFFFF_8880_0123_4580
 STACK = 0xFFFF_C900_0036_7C40
 OTHER_STACK = 0xFFFF_C900_0099_0000
+FUNCTIONS = load(LESSON).lesson.microscope.functions  # type: ignore[union-attr]
+LOOKUP = FUNCTIONS.index("__d_lookup_rcu")
+GET = FUNCTIONS.index("lockref_get_not_dead")
+PUT = FUNCTIONS.index("lockref_put_or_lock")
 KNOWN = ((0, "d_flags"), (56, "d_iname"), (88, "d_lockref"), (96, "d_op"))
 
 
@@ -30,10 +35,10 @@ def cell(at: int, function: int, cpus: int, inside: int = 1, **counts: int) -> t
 
 def result() -> ScopeResult:
     rows = [
-        cell(DENTRY + 72, 7, 3, reads=20),
-        cell(DENTRY + 88, 19, 3, reads=10, rmws=12),
-        cell(DENTRY + 88, 20, 3, inside=0, rmws=1),
-        cell(DENTRY, 7, 3, reads=100),
+        cell(DENTRY + 72, LOOKUP, 3, reads=20),
+        cell(DENTRY + 88, GET, 3, reads=10, rmws=12),
+        cell(DENTRY + 88, PUT, 3, inside=0, rmws=1),
+        cell(DENTRY, LOOKUP, 3, reads=100),
         cell(STACK, 0, 3, reads=5, writes=900),
         cell(STACK + 8, 0, 3, writes=1),
         cell(OTHER_STACK, 0, 3, writes=800),

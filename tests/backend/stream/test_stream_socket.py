@@ -214,7 +214,8 @@ def test_200_malformed_messages_never_hurt_the_server(run_async: Any) -> None:
     with serving(toy_app(NOWHERE)) as address:
         codes = run_async(annoy(address))
         assert health(address)["status"] == "ok"
-    assert 1008 in codes
+    # While more is being sent, the reset of a closed connection may overtake the close frame.
+    assert {1008, 1006} & set(codes)
 
 
 def test_a_malformed_message_is_answered_and_the_twentieth_closes(run_async: Any) -> None:
