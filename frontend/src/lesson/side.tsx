@@ -51,7 +51,15 @@ export function Side(props: Props) {
   const tab = place.side ?? 'patch';
   const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
   return (
-    <aside className="side" data-tab={now} aria-label="Patch and evidence" data-testid="side">
+    // It scrolls, and may hold nothing that takes the focus: keys must reach it.
+    <aside
+      className="side"
+      data-tab={now}
+      aria-label="Patch and evidence"
+      data-testid="side"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable-region-focusable of axe
+      tabIndex={0}
+    >
       {patch && evidence && (
         <div className="tabs side-tabs" role="tablist" aria-label="Patch or evidence">
           {sideTabs.map((name) => (
