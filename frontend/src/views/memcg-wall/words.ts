@@ -107,8 +107,9 @@ function seenByXray({ lane, t, wall }: Now): string {
   const told = sample?.facts['bits_set'];
   if (sample === null || told === undefined) return '';
   const at = (when: number) => wall.at(when, 'x-ray').n[Count.bits]!;
-  const [from, to] = [at(sample.t - sample.error), at(sample.t + sample.error)];
-  const within = told >= Math.min(from, to) && told <= Math.max(from, to);
+  // Bits come and go: within the error the most may lie between its two ends.
+  const around = [-sample.error, 0, sample.error].map((by) => at(sample.t + by));
+  const within = told >= Math.min(...around) && told <= Math.max(...around);
   const ago = `${formatNs(t - sample.t)} ago`;
   if (!within) {
     return ` But the x-ray, ${ago}, saw ${formatCount(told)}, where the events say ${formatCount(at(sample.t))}.`;
