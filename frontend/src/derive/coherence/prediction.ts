@@ -10,7 +10,7 @@ import {
   usualCpus,
   usualRuns,
 } from './curve.ts';
-import { owningLoads } from './streams.ts';
+import { askedFor } from './streams.ts';
 import type { AccessStream, Settings } from './types.ts';
 
 export interface PredictionRequest {
@@ -35,7 +35,7 @@ export function* predictionSteps(request: PredictionRequest): Generator<Predicti
   const { settings, cpus = usualCpus, runs = usualRuns, owning = false, compareAt = 0 } = request;
   const curves = request.arms.map(({ arm, streams }) => ({
     arm,
-    streams: owning ? streams.map(owningLoads) : streams,
+    streams: askedFor(streams, owning),
     points: [] as CurvePoint[],
   }));
   const told = (found: Sensitivity | null, done: boolean): Prediction => ({

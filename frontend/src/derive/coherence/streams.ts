@@ -77,3 +77,11 @@ export function owningLoads(stream: AccessStream): AccessStream {
   }
   return { ...stream, kind };
 }
+
+/** What the CPUs ask for: the streams as they were counted, or with loads that own. */
+export function askedFor(
+  streams: readonly AccessStream[],
+  owning: boolean,
+): readonly AccessStream[] {
+  return owning ? streams.map(owningLoads) : streams;
+}

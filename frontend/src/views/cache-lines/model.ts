@@ -4,7 +4,7 @@
 import { interleave } from '../../derive/coherence/interleave.ts';
 import { endsOperation } from '../../derive/coherence/merge.ts';
 import { simulate, type Trace } from '../../derive/coherence/simulate.ts';
-import { owningLoads, spreadOver } from '../../derive/coherence/streams.ts';
+import { askedFor, spreadOver } from '../../derive/coherence/streams.ts';
 import { readTransfer, upgrade, writeTransfer } from '../../derive/coherence/types.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { isNameRead, type Struct, structOf } from './fields.ts';
@@ -64,8 +64,7 @@ function make(
 ): Modelled {
   const { streams, source } = counted;
   const ops = opsEach(counted, settings.cpus, streams.length);
-  const asked = settings.owning ? streams.map(owningLoads) : streams;
-  const spread = spreadOver(asked, settings.cpus, ops);
+  const spread = spreadOver(askedFor(streams, settings.owning), settings.cpus, ops);
   const sources = streams.map((stream, i) => repeatedSource(stream, source[i]!, ops));
   const log = interleave(spread, settings, settings.seed);
   const trace = simulate(log, settings.protocol);

@@ -2,7 +2,7 @@
 /** Stats a second that the model predicts, for one number of CPUs: for sentences and answers. The curve has its worker. */
 
 import { pointAt } from '../../derive/coherence/curve.ts';
-import { owningLoads } from '../../derive/coherence/streams.ts';
+import { askedFor } from '../../derive/coherence/streams.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { type ModelSettings, settingsKey } from './settings.ts';
 import { type Counted, countedOf } from './streams.ts';
@@ -25,8 +25,7 @@ export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): nu
 }
 
 function rate({ streams }: Counted, settings: ModelSettings): number {
-  const asked = settings.owning ? streams.map(owningLoads) : streams;
-  return pointAt(asked, settings, settings.cpus).opsPerS.median;
+  return pointAt(askedFor(streams, settings.owning), settings, settings.cpus).opsPerS.median;
 }
 
 /** How many times as many stats a second the last lane does; null while that is not known. */
