@@ -56,15 +56,23 @@ def brought(script: Path) -> Iterator[bytes]:
 def keyed(messages: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Messages of lanes by what they are; lanes are decoded at once, so their order is chance.
 
-    What is open changes until the end, so only its last state counts, and `look` ends before it.
+    So is where a batch is cut: it takes what was read by then. Its rows are joined. What is open
+    changes until the end, so only its last state counts, and `look` ends before it.
     """
-    return {
-        tuple(m.get(key) for key in ("type", "arm", "table", "seq")): {
-            key: value for key, value in m.items() if key not in ("run_id", "sent_ns")
-        }
-        for m in messages
-        if m["type"] in ("rows", "batch", "metrics") and m.get("table") != "open"
-    }
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for m in messages:
+        if m["type"] == "batch" and m["table"] != "open":
+            whole = found.setdefault(("batch", m["arm"], m["table"]), {"n": 0, "columns": {}})
+            assert m["seq"] == whole.setdefault("batches", 0)
+            whole["batches"] += 1
+            whole["n"] += m["n"]
+            assert whole.setdefault("dtypes", m["dtypes"]) == m["dtypes"]
+            for name, column in m["columns"].items():
+                whole["columns"][name] = whole["columns"].get(name, b"") + column
+        elif m["type"] in ("rows", "metrics"):
+            kept = {key: value for key, value in m.items() if key not in ("run_id", "sent_ns")}
+            found[m["type"], m["arm"]] = kept
+    return {key: {k: v for k, v in one.items() if k != "batches"} for key, one in found.items()}
 
 
 def test_a_site_holds_the_messages_of_the_server(
