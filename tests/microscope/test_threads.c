@@ -22,7 +22,7 @@ static void hammer(unsigned int cpu, unsigned int *seed, bool note)
 	AccessClass class = (AccessClass)((unsigned int)rand_r(seed) % ACCESS_CLASSES);
 
 	core_begin(&core, cpu);
-	core_access(&core, cpu, OBJECT + 32 * where, 3, class, where);
+	core_access(&core, cpu, OBJECT + 32 * where, 3, class, where, where);
 	core_end(&core, cpu);
 	if (note) {
 		own[cpu][where][class]++;

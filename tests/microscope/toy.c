@@ -24,11 +24,11 @@ static void *vcpu(void *opaque)
 
 	for (long i = 0; i < rounds; i++) {
 		core_begin(&core, cpu);
-		core_access(&core, cpu, 0x7000, 3, ACCESS_READ, 0);
-		core_access(&core, cpu, 0x7058, 3, ACCESS_RMW, 1);
-		core_access(&core, cpu, 0x70bc, 3, ACCESS_WRITE, 1);
+		core_access(&core, cpu, 0x7000, 3, ACCESS_READ, 0, 0);
+		core_access(&core, cpu, 0x7058, 3, ACCESS_RMW, 1, 1);
+		core_access(&core, cpu, 0x70bc, 3, ACCESS_WRITE, 1, 1);
 		core_end(&core, cpu);
-		core_access(&core, cpu, 0x9000 + 0x40 * cpu, 0, ACCESS_READ, 2);
+		core_access(&core, cpu, 0x9000 + 0x40 * cpu, 0, ACCESS_READ, 2, 2);
 	}
 	return NULL;
 }

@@ -30,7 +30,8 @@ bool core_init(Core *core, unsigned int n_vcpus)
         vcpu->cells = map(CORE_MAX_CELLS * sizeof(Cell));
         vcpu->ring = map(CORE_RING * sizeof(Record));
         vcpu->slots = map(CORE_SLOTS * sizeof(*vcpu->slots));
-        if (!vcpu->cells || !vcpu->ring || !vcpu->slots) {
+        vcpu->sites = map(CORE_SITES * sizeof(*vcpu->sites));
+        if (!vcpu->cells || !vcpu->ring || !vcpu->slots || !vcpu->sites) {
             core_exit(core);
             return false;
         }
@@ -44,6 +45,7 @@ void core_exit(Core *core)
         unmap(core->vcpus[i].cells, CORE_MAX_CELLS * sizeof(Cell));
         unmap(core->vcpus[i].ring, CORE_RING * sizeof(Record));
         unmap(core->vcpus[i].slots, CORE_SLOTS * sizeof(*core->vcpus[i].slots));
+        unmap(core->vcpus[i].sites, CORE_SITES * sizeof(*core->vcpus[i].sites));
     }
     unmap(core->vcpus, core->n_vcpus * sizeof(Vcpu));
     core->vcpus = NULL;

@@ -26,6 +26,7 @@ enum {
     CORE_SLOTS = 1 << CORE_SLOT_BITS,
     CORE_MAX_CELLS = CORE_SLOTS / 4 * 3,
     CORE_MAX_PROBES = 64,
+    CORE_SITES = 1 << 12,
     CORE_RING = 1 << 16, /* records */
     CORE_MAX_WATCH = 1024,
     CORE_MAX_LOG = 1 << 24,
@@ -89,6 +90,7 @@ typedef struct {
      */
     uint16_t *slots;
     Cell *cells;
+    uint16_t *sites; /* the cell that an instruction used last; a guess, which the cell proves */
     Record *ring;
     /* Written by the vCPU, read by the collector. */
     _Alignas(64) _Atomic uint64_t counts[COUNTS];
@@ -113,9 +115,12 @@ typedef struct {
 bool core_init(Core *core, unsigned int n_vcpus);
 void core_exit(Core *core);
 
-/* An access of 2^@shift bytes by vCPU @cpu; one over a line's end counts in each line. */
+/*
+ * An access of 2^@shift bytes by vCPU @cpu; one over a line's end counts in each line. @site tells
+ * instructions apart, so that each finds the cell of its last access again; two may share one.
+ */
 void core_access(Core *core, unsigned int cpu, uint64_t address, unsigned int shift,
-                 AccessClass class, unsigned int function);
+                 AccessClass class, unsigned int function, unsigned int site);
 /* @count accesses that happen now, nobody knows where. */
 void core_untold(Core *core, unsigned int cpu, unsigned int count);
 /* The operation's entry, its end, and a change of task. */

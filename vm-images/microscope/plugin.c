@@ -22,17 +22,39 @@ SCOPE_EXPORT int qemu_plugin_install(uint64_t id, const ScopeInfo *info, int arg
 
 enum { PAGE_BYTES = 4096 };
 
-/* QEMU's processes have one microscope each, and its callbacks take one pointer: the function. */
+/* QEMU's processes have one microscope each, and its callbacks take one pointer: a place. */
 static Core core;
 static Wire wire;
 static Functions functions;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
+static atomic_uint sites;
 
-static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+/*
+ * A place: the function, and a number for the instruction, both in the one pointer. Numbers are
+ * dense; one that is translated again gets a new one.
+ */
+static void *new_place(int function)
+{
+    unsigned int site = atomic_fetch_add_explicit(&sites, 1, memory_order_relaxed);
+
+    return (void *)((uintptr_t)(site % CORE_SITES) << 16 | (uintptr_t)function);
+}
+
+static inline unsigned int place_function(const void *place)
+{
+    return (uintptr_t)place & 0xffff;
+}
+
+static inline unsigned int place_site(const void *place)
+{
+    return (unsigned int)((uintptr_t)place >> 16);
+}
+
+static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *place)
 {
     core_access(&core, cpu, address, qemu_plugin_mem_size_shift(info),
                 qemu_plugin_mem_is_store(info) ? ACCESS_WRITE : ACCESS_READ,
-                (unsigned int)(uintptr_t)function);
+                place_function(place), place_site(place));
 }
 
 /*
@@ -40,19 +62,19 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *f
  * QEMU stops the others to do it) it is a load and a store, which call twice. So: the store. One
  * that fails to exchange stores, too.
  */
-static void on_atomic(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+static void on_atomic(unsigned int cpu, uint32_t info, uint64_t address, void *place)
 {
     if (qemu_plugin_mem_is_store(info)) {
         core_access(&core, cpu, address, qemu_plugin_mem_size_shift(info), ACCESS_RMW,
-                    (unsigned int)(uintptr_t)function);
+                    place_function(place), place_site(place));
     }
 }
 
 /* cmpxchg16b: one store of 16 bytes, or two halves, of which the first begins at 16 bytes. */
-static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *function)
+static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *place)
 {
     if (qemu_plugin_mem_is_store(info) && address % 16 == 0) {
-        core_access(&core, cpu, address, 4, ACCESS_RMW, (unsigned int)(uintptr_t)function);
+        core_access(&core, cpu, address, 4, ACCESS_RMW, place_function(place), place_site(place));
     }
 }
 
@@ -133,7 +155,7 @@ static void instrument(struct qemu_plugin_insn *insn, uint64_t at, uint64_t bloc
     }
     if (!leaves && !kind.frame) {
         ScopeMemFn fn = kind.wide ? on_wide : kind.atomic ? on_atomic : on_access;
-        qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, (void *)(uintptr_t)function);
+        qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, new_place(function));
     }
 }
 
