@@ -14,6 +14,7 @@ from duet.api.director import Director
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.page import add_page
 from duet.api.routes import add_routes
+from duet.api.stills import Stills
 from duet.stream.endpoint import SEND_STALL_S, Endpoint
 from duet.stream.hub import Hub
 
@@ -28,6 +29,7 @@ def create_app(
     names: tuple[str, ...] = (),
     stall_s: float = SEND_STALL_S,
     hub: Hub | None = None,
+    stills: Stills | None = None,
 ) -> FastAPI:
     """The whole application.
 
@@ -36,6 +38,7 @@ def create_app(
         page: folder of the built page (frontend/dist); may be absent.
         host: the address that will be bound; decides which Host headers are answered.
         names: more host names to answer to.
+        stills: what takes pictures for readers without scripts; None: Chromium.
     """
     hub = hub or Hub()
     director = make_director(hub)
@@ -60,6 +63,6 @@ def create_app(
     async def ws(socket: WebSocket) -> None:
         await endpoint.serve(socket)
 
-    add_routes(app, director)
+    add_routes(app, director, stills or Stills(director.measuring))
     add_page(app, page)
     return app

@@ -192,6 +192,10 @@ class Director:
             for lane in newest.log.lanes().values()
         ]
 
+    def measuring(self) -> str | None:
+        """That a measurement goes on, which wants the machine for itself; None: none does."""
+        return "arms are being measured" if (self.playing or "").startswith("measure-") else None
+
     def _card(self, folder: LessonFolder) -> m.LessonCard:
         lesson = folder.lesson
         return m.LessonCard(

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
+
+from duet.api.noscript import noscript
 
 NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Kernel Duet</title>
@@ -19,17 +23,29 @@ NOT_BUILT = """<!doctype html>
 """
 
 
+NOSCRIPT = re.compile(r"(?<=<noscript>).*?(?=</noscript>)", re.DOTALL)
+ENTRY = (".", "index.html")
+
+
 class Page(StaticFiles):
     """Static files; hashed assets may be kept for ever, the entry never."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """One file, with its caching rule."""
+        """One file, with its caching rule; the entry with words for readers without scripts."""
         response = await super().get_response(path, scope)
+        if path in ENTRY and response.status_code == 200:
+            query = scope["query_string"].decode("latin-1")
+            response = HTMLResponse(await asyncio.to_thread(self._entry, query))
         kept = path.startswith("assets/")
         response.headers["cache-control"] = (
             "public, max-age=31536000, immutable" if kept else "no-cache"
         )
         return response
+
+    def _entry(self, query: str) -> str:
+        assert self.directory is not None
+        text = (Path(self.directory) / "index.html").read_text(encoding="utf-8")
+        return NOSCRIPT.sub(lambda _: noscript(query), text, count=1)
 
 
 def add_page(app: FastAPI, folder: Path) -> None:

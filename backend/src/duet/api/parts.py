@@ -124,6 +124,10 @@ class Recordings(Protocol):
         """What is recorded: name, params, arms, clock, seconds, bytes, recorded_at."""
         ...
 
+    def paths(self, slug: str) -> dict[str, Path]:
+        """Name -> bundle."""
+        ...
+
     async def load(self, slug: str, name: str | None = None) -> Performance | None:
         """The recording of that name, or the lesson's first; None when there is none.
 

@@ -14,8 +14,10 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from duet import __version__
 from duet.api import shelf
+from duet.api.asked_still import StillQuery, asked
 from duet.api.comparing import compare
 from duet.api.director import Director
+from duet.api.stills import Stills
 from duet.errors import DuetError, InfraError, InputError
 from duet.stream.codec import failure
 from duet.stream.messages import PROTOCOL
@@ -23,8 +25,8 @@ from duet.stream.messages import PROTOCOL
 MAX_RAW_EVENTS = 500
 
 
-def add_routes(app: FastAPI, director: Director) -> None:
-    """All routes below /api."""
+def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
+    """All routes below /api, and the still that stands for the page where scripts are off."""
 
     @app.get("/api/health")
     def health() -> dict[str, JsonValue]:
@@ -103,6 +105,17 @@ def add_routes(app: FastAPI, director: Director) -> None:
             raise InputError("this server keeps no runs.", remedy="Start another one.")
         director.kept.folder.delete(name)
         return {"deleted": name}
+
+    @app.api_route("/still.png", methods=["GET", "HEAD"])
+    async def still(request: Request, query: Annotated[StillQuery, Query()]) -> Response:
+        wanted = await asyncio.to_thread(asked, query, director)
+        if request.method == "HEAD":  # whether there could be one is told without taking it
+            answer = Response(media_type="image/png")
+            del answer.headers["content-length"]
+        else:
+            answer = Response(await stills.png(wanted), media_type="image/png")
+        answer.headers["cache-control"] = "no-cache"
+        return answer
 
     @app.exception_handler(DuetError)
     async def told(_: Request, error: DuetError) -> JSONResponse:

@@ -14,20 +14,15 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from duet.api.export import site
-from duet.api.export.browser import IDLE_S, Browser, Screen
+from duet.api.export.browser import IDLE_S, Browser, Screen, find_chromium
+from duet.api.export.films import FPS, film
 from duet.api.export.target import Target
 from duet.errors import InfraError, InputError
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Scene
 
 FORMATS = ("png", "gif", "webm")
-FPS = {"gif": 12, "webm": 25}
 MAX_FRAMES = 1500
-FFMPEG_S = 300.0
-FILTERS = {
-    "gif": ["-filter_complex", "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse"],
-    "webm": ["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1"],
-}
 WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
 """A page that stands still says in its address what window it shows."""
 POLL_S = 0.1
@@ -56,6 +51,8 @@ class Shot:
         to_ms: where it ends.
         seconds: how long the film takes.
         arms: lanes; none: those of the scene.
+        align: how lanes are laid over each other; None: as the scene does.
+        nth: the operation that they are aligned at, from 1.
     """
 
     step: str = ""
@@ -65,6 +62,8 @@ class Shot:
     seconds: float = 5.0
     arms: tuple[str, ...] = ()
     screen: Screen = field(default_factory=Screen)
+    align: str | None = None
+    nth: int | None = None
 
 
 def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) -> None:
@@ -83,12 +82,30 @@ def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) 
             f"a {to} is made with ffmpeg, which is not installed.",
             remedy="Run: sudo apt-get install --no-install-recommends ffmpeg.",
         )
-    with tempfile.TemporaryDirectory(prefix="duet-site-") as scratch:
-        out = Path(scratch) / "site"
-        site.write(site.check_site(out), folder, {"run": path})
-        content = asyncio.run(_taken(out, to, folder, shot, frames))
+    with _site_of(folder, path) as scratch:
+        content = asyncio.run(_taken(Path(scratch), to, folder, shot, frames))
     with target.file() as file:
         file.write(content)
+
+
+def _site_of(folder: LessonFolder, path: Path) -> tempfile.TemporaryDirectory[str]:
+    """A site with one recording, in a folder that goes when it is let go of."""
+    scratch = tempfile.TemporaryDirectory(prefix="duet-site-", ignore_cleanup_errors=True)
+    site.write(site.check_site(Path(scratch.name)), folder, {"run": path})
+    return scratch
+
+
+async def taken_of(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
+    """One picture of a recording, for a caller with an event loop, which is not held up.
+
+    Raises:
+        InputError: the recording cannot be played.
+        InfraError: no Chromium, no built page, or one of them fails.
+    """
+    find_chromium()  # before seconds of decoding
+    with await asyncio.to_thread(_site_of, folder, path) as scratch:
+        async with Browser(shot.screen) as browser:
+            return await still(browser, Path(scratch), folder, shot)
 
 
 def scene_of(folder: LessonFolder, step: str) -> Scene:
@@ -141,6 +158,10 @@ def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: boo
         query |= {"from": f"{shot.from_ms:.6f}", "for": f"{shot.to_ms - shot.from_ms:.6f}"}
     if shot.arms:
         query["arms"] = ",".join(shot.arms)
+    if shot.align is not None:
+        query["align"] = shot.align
+    if shot.nth is not None:
+        query["n"] = str(shot.nth)
     if embed:
         query["embed"] = "1"
     return "?" + urlencode(query, safe=",:")
@@ -200,47 +221,6 @@ async def pictures(
         )
         await browser.rest()
         yield await browser.png()
-
-
-async def film(frames: AsyncIterator[bytes], to: str) -> bytes:
-    """Frames as one file, by ffmpeg.
-
-    Raises:
-        InfraError: it fails or takes too long.
-    """
-    with tempfile.TemporaryDirectory(prefix="duet-film-") as scratch:
-        made = Path(scratch) / f"film.{to}"
-        process = await asyncio.create_subprocess_exec(
-            *("ffmpeg", "-v", "error", "-f", "image2pipe", "-framerate", str(FPS[to]), "-i", "-"),
-            *(*FILTERS[to], str(made)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        assert process.stdin is not None
-        try:
-            async for frame in frames:
-                process.stdin.write(frame)
-                await process.stdin.drain()
-            process.stdin.close()
-            async with asyncio.timeout(FFMPEG_S):
-                _, said = await process.communicate()
-        except (TimeoutError, ConnectionError) as error:
-            raise InfraError(
-                f"ffmpeg did not come to an end ({type(error).__name__}).",
-                remedy="Take a shorter film.",
-            ) from error
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if process.returncode or not made.is_file():
-            raise InfraError(
-                f"ffmpeg could not make a {to}.",
-                remedy="Take another format, or install Debian's ffmpeg.",
-                detail=said.decode(errors="replace"),
-            )
-        return made.read_bytes()
 
 
 def picture_of(out: Path, folder: LessonFolder) -> bytes:
