@@ -37,6 +37,20 @@ export type Pen = Pick<
 
 export type Fill = string | CanvasPattern;
 
+/** A canvas that hears this draws itself once more, with the pen that comes as `detail`. */
+export const redrawEvent = 'duet-redraw';
+
+/** What a pattern or an image was drawn by: a pen that makes shapes, not pixels (svg/), draws it anew. */
+export interface Drawn {
+  readonly width: number;
+  readonly height: number;
+  readonly by: (pen: Pen) => void;
+}
+
+export function drawnBy<T extends object>(made: T, drawn: Drawn): T & { readonly drawn: Drawn } {
+  return Object.assign(made, { drawn });
+}
+
 function channels(hex: string): [number, number, number] {
   const n = Number.parseInt(hex.slice(1), 16);
   return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
@@ -71,8 +85,24 @@ const tileSizes: Readonly<Record<Tile, readonly [number, number]>> = {
   fog: [12, 12],
 };
 
-function drawTile(ctx: OffscreenCanvasRenderingContext2D, tile: Tile, ink: string): void {
+type TilePen = Pick<
+  Pen,
+  | 'beginPath'
+  | 'moveTo'
+  | 'lineTo'
+  | 'arc'
+  | 'fill'
+  | 'stroke'
+  | 'fillRect'
+  | 'fillStyle'
+  | 'strokeStyle'
+  | 'lineWidth'
+>;
+
+function drawTile(ctx: TilePen, tile: Tile, { ground, ink }: TileInk): void {
   const [w, h] = tileSizes[tile];
+  ctx.fillStyle = ground;
+  ctx.fillRect(0, 0, w, h);
   ctx.fillStyle = ink;
   ctx.strokeStyle = ink;
   const diagonal = (up: boolean, width: number) => {
@@ -119,12 +149,11 @@ export function canvasTiles(dpr: number): TileMaker {
     const fill = ((): Fill => {
       if (ctx === null) return ink.ground;
       ctx.scale(canvas.width / w, canvas.height / h);
-      ctx.fillStyle = ink.ground;
-      ctx.fillRect(0, 0, w, h);
-      drawTile(ctx, tile, ink.ink);
+      drawTile(ctx, tile, ink);
       const pattern = ctx.createPattern(canvas, 'repeat');
-      pattern?.setTransform(new DOMMatrix().scale(w / canvas.width, h / canvas.height));
-      return pattern ?? ink.ground;
+      if (pattern === null) return ink.ground;
+      pattern.setTransform(new DOMMatrix().scale(w / canvas.width, h / canvas.height));
+      return drawnBy(pattern, { width: w, height: h, by: (pen) => drawTile(pen, tile, ink) });
     })();
     made.set(key, fill);
     return fill;

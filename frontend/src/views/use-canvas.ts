@@ -4,6 +4,7 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { frameLoop } from '../base/raf.ts';
 import type { Size } from '../derive/types.ts';
+import { redrawEvent } from './paints.ts';
 
 /** Draw times of the last frames, ms; read by the bench. */
 export const drawTimes: number[] = [];
@@ -80,8 +81,12 @@ export function useCanvas(
       return false;
     });
     const off = subscribe?.(invalidate);
+    // An export to SVG brings a pen of its own; no other page sends this.
+    const redraw = (event: Event) => draw((event as CustomEvent).detail, size);
+    canvas.addEventListener(redrawEvent, redraw);
     return () => {
       leave();
+      canvas.removeEventListener(redrawEvent, redraw);
       off?.();
     };
   }, [ref, size, draw, subscribe, invalidate]);

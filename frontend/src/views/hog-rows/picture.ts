@@ -7,7 +7,7 @@ import { laneTime } from '../../derive/align.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, Mark, RunIndex, Size } from '../../derive/types.ts';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
-import type { Pen, TileMaker } from '../paints.ts';
+import { drawnBy, type Pen, type TileMaker } from '../paints.ts';
 import { type Easel, type Picture, paintMarks } from './draw.ts';
 import { layoutScore, type Score } from './layout.ts';
 import { type LaneMarks, marksOf } from './marks.ts';
@@ -122,6 +122,8 @@ export class MarkCache {
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.setTransform(size.dpr, 0, 0, size.dpr, 0, 0);
-    paintMarks(pen, picture, { theme, tiles, stamp: null }, 1);
+    const by = (to: Pen) => paintMarks(to, picture, { theme, tiles, stamp: null }, 1);
+    by(pen);
+    drawnBy(this.#stamp, { width: size.width, height: size.height, by });
   }
 }
