@@ -71,6 +71,11 @@ function ellipsisAt(element: Element): number | null {
   return box.scrollWidth > box.clientWidth ? box.getBoundingClientRect().right : null;
 }
 
+function underline(style: CSSStyleDeclaration): string {
+  const { textDecorationLine: line, textDecorationColor: colour, textUnderlineOffset } = style;
+  return `text-decoration:${line} ${colour};text-underline-offset:${textUnderlineOffset}`;
+}
+
 export function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure): string[] {
   const parent = node.parentElement;
   if (parent === null || node.data.trim() === '') return [];
@@ -81,11 +86,15 @@ export function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure
   const dots = limit === null ? 0 : measure(font, 'alphabetic', '…').width;
   const glyphs = limit === null ? all : cut(all, limit, dots);
   const { letterSpacing, fontVariantNumeric } = style;
+  const css = [
+    ...(fontVariantNumeric === 'normal' ? [] : [`font-variant-numeric:${fontVariantNumeric}`]),
+    ...(style.textDecorationLine === 'none' ? [] : [underline(style)]),
+  ];
   const look = attributes({
     ...ink('fill', style.color),
     ...fontLook(font),
     'letter-spacing': letterSpacing === 'normal' ? null : letterSpacing.replace('px', ''),
-    style: fontVariantNumeric === 'normal' ? null : `font-variant-numeric:${fontVariantNumeric}`,
+    style: css.length === 0 ? null : css.join(';'),
   });
   const { ascent } = measure(font, 'alphabetic', 'x');
   return linesOf(glyphs).map(({ text, left, right, top }) =>

@@ -42,7 +42,7 @@ export function picture({ title, desc, id }: Words): string {
   const size = { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img' };
   const named = { 'aria-labelledby': `${id}-title ${id}-desc`, 'stroke-miterlimit': 10 };
   const spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
-  const ground = ink('fill', getComputedStyle(document.body).backgroundColor);
+  const ground = ink('fill', getComputedStyle(document.documentElement).backgroundColor);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <svg ${spaces}${attributes({ ...size, ...named })}>
 <title id="${escaped(id)}-title">${escaped(title)}</title>

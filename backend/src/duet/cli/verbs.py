@@ -356,9 +356,9 @@ def export(
         str,
         typer.Option(
             "--to",
-            help="site: a folder that plays in any browser without a server; png, gif, webm: "
-            "pictures for slides; perfetto: one trace for its viewer; trace.dat: one file per "
-            "lane, for trace-cmd; csv: one file per table and per kind of event.",
+            help="site: a folder that plays in any browser without a server; png, svg, gif, "
+            "webm: pictures for slides; perfetto: one trace for its viewer; trace.dat: one file "
+            "per lane, for trace-cmd; csv: one file per table and per kind of event.",
         ),
     ],
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
-from duet.api.export import site
+from duet.api.export import site, vector
 from duet.api.export.browser import IDLE_S, Browser, Screen, find_chromium
 from duet.api.export.films import FPS, film
 from duet.api.export.target import Target
@@ -21,7 +21,7 @@ from duet.errors import InfraError, InputError
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Scene
 
-FORMATS = ("png", "gif", "webm")
+FORMATS = ("png", "svg", "gif", "webm")
 MAX_FRAMES = 1500
 WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
 """A page that stands still says in its address what window it shows."""
@@ -67,7 +67,7 @@ class Shot:
 
 
 def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) -> None:
-    """Take a picture (png) or a film (gif, webm) of a recording.
+    """Take a picture (png, svg) or a film (gif, webm) of a recording.
 
     Raises:
         InputError: no such step, or a range that is none.
@@ -83,7 +83,7 @@ def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) 
             remedy="Run: sudo apt-get install --no-install-recommends ffmpeg.",
         )
     with _site_of(folder, path) as scratch:
-        content = asyncio.run(_taken(Path(scratch), to, folder, shot, frames))
+        content = asyncio.run(_taken(Path(scratch), to, folder, path, shot, frames))
     with target.file() as file:
         file.write(content)
 
@@ -168,16 +168,25 @@ def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: boo
 
 
 async def _taken(
-    out: Path, to: str, folder: LessonFolder, shot: Shot, frames: list[float]
+    out: Path, to: str, folder: LessonFolder, path: Path, shot: Shot, frames: list[float]
 ) -> bytes:
     async with Browser(shot.screen) as browser:
         if to == "png":
             return await still(browser, out, folder, shot)
+        if to == "svg":
+            await stand(browser, out, folder, shot)
+            return await vector.drawn(browser, folder, path, scene_of(folder, shot.step))
         return await film(pictures(browser, out, folder, shot, frames), to)
 
 
 async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> bytes:
     """One picture of a site that lies in a folder."""
+    await stand(browser, out, folder, shot)
+    return await browser.png()
+
+
+async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
+    """Open the page of a site at the moment of a picture, and wait until it stands."""
     page = (out / "index.html").resolve().as_uri()
     at_ms = shot.at_ms if shot.at_ms is not None else shot.from_ms
     if at_ms is None:
@@ -185,7 +194,6 @@ async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -
     await browser.open(page + address(folder, shot, at_ms))
     await browser.rest()
     await browser.evaluate(BARE)
-    return await browser.png()
 
 
 async def usual_moment(browser: Browser, url: str) -> float:
