@@ -7,17 +7,45 @@ import os
 import subprocess
 from pathlib import Path
 
-from duet.kernels.ccache import MASQUERADE, ccache_environment
+import pytest
+
+from duet.kernels.ccache import ccache_environment
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """The set-up installs ccache, so the tests here run for real."""
+    env = ccache_environment(tmp_path / "store", os.environ["PATH"])
+    assert env, "ccache is not installed; run ./setup.sh kernels"
+    return {**os.environ, **env}
 
 
 def test_without_ccache_nothing_changes(tmp_path: Path) -> None:
-    assert ccache_environment(tmp_path / "store", "/bin", masquerade=tmp_path) == {}
+    assert ccache_environment(tmp_path / "store", str(tmp_path)) == {}
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_header_that_is_put_back_costs_no_compiler_run(tmp_path: Path) -> None:
-    """As when an arm's patch goes on and off; the set-up installs ccache, so this runs for real."""
-    assert (MASQUERADE / "gcc").exists(), "ccache is not installed; run ./setup.sh kernels"
-    env = ccache_environment(tmp_path / "store", os.environ["PATH"])
+def test_what_an_assembler_file_brings_in_is_never_an_older_one(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    """As piggy.S does: its own text is the same, and what it includes is another kernel."""
+    (tmp_path / "piggy.S").write_text('.incbin "packed"\n')
+    for content in (b"first", b"other"):
+        (tmp_path / "packed").write_bytes(content)
+        subprocess.run(
+            ["gcc", "-Wp,-MMD,piggy.d", "-c", "-o", "piggy.o", "piggy.S"],
+            cwd=tmp_path,
+            env=env,
+            check=True,
+            timeout=60,
+        )
+        assert content in (tmp_path / "piggy.o").read_bytes()
+
+
+def test_a_header_that_is_put_back_costs_no_compiler_run(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    """As when an arm's patch goes on and off."""
     header, source = tmp_path / "a.h", tmp_path / "a.c"
     source.write_text('#include "a.h"\nint value(void) { return VALUE; }\n')
 
@@ -28,7 +56,7 @@ def test_a_header_that_is_put_back_costs_no_compiler_run(tmp_path: Path) -> None
         subprocess.run(
             ["gcc", "-Wp,-MMD,a.d", "-c", "a.c", "-o", "a.o"],
             cwd=tmp_path,
-            env={**os.environ, **env},
+            env=env,
             check=True,
             timeout=60,
         )
@@ -38,7 +66,7 @@ def test_a_header_that_is_put_back_costs_no_compiler_run(tmp_path: Path) -> None
     assert one == again != other
     told = subprocess.run(
         ["ccache", "--print-stats"],
-        env={**os.environ, **env},
+        env=env,
         capture_output=True,
         text=True,
         check=True,

@@ -4,30 +4,43 @@
 The tree keeps the objects of the arm it stands at. Leaving an arm that touches fs.h or dcache.h
 makes a thousand of them stale, although most were compiled before, for another arm. Optional:
 without ccache everything is compiled, and the kernels are the same to the byte.
+
+Only C goes through it. ccache 4.7 sees `.incbin` in what the preprocessor gives, and that it is not
+given when it trusts dependency files. piggy.S brings the compressed kernel in so, and says nothing
+of it but its length: of two arms with equal lengths the second would boot the first one's kernel.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 from pathlib import Path
 
-MASQUERADE = Path("/usr/lib/ccache")
-"""Debian's folder of compilers by their own names, so that kbuild's commands do not change."""
 LIMIT = "3G"
 """Objects with DWARF, compressed: some 250 MB an arm that touches a far-reaching header."""
+COMPILER = """#!/bin/sh
+# gcc, by way of ccache unless it is to assemble (backend/src/duet/kernels/ccache.py says why).
+for word; do
+	case $word in *.S | *.s) exec {gcc} "$@" ;; esac
+done
+exec {ccache} {gcc} "$@"
+"""
 
 
-def ccache_environment(store: Path, path: str, masquerade: Path = MASQUERADE) -> dict[str, str]:
+def ccache_environment(store: Path, path: str) -> dict[str, str]:
     """Variables for make; empty when ccache is not installed.
 
     Args:
-        store: folder for the objects; made by ccache.
+        store: folder for the objects; made by ccache. The compiler's stand-in goes beside it.
         path: PATH as it would be without ccache.
-        masquerade: see MASQUERADE.
     """
-    if not (masquerade / "gcc").exists():
+    gcc, ccache = shutil.which("gcc", path=path), shutil.which("ccache", path=path)
+    if gcc is None or ccache is None:
         return {}
     return {
-        "PATH": f"{masquerade}:{path}",
+        # By its own name, so that kbuild's commands do not change.
+        "PATH": f"{_stand_in(store.with_name(store.name + '-bin'), gcc, ccache)}:{path}",
         "CCACHE_DIR": str(store),
         "CCACHE_MAXSIZE": LIMIT,
         # kbuild asks for dependency files anyway; with them a miss needs no preprocessor run.
@@ -35,3 +48,13 @@ def ccache_environment(store: Path, path: str, masquerade: Path = MASQUERADE) ->
         # Patching a header and taking the patch back gives it a new time, and the old content.
         "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime",
     }
+
+
+def _stand_in(folder: Path, gcc: str, ccache: str) -> Path:
+    """The folder of a `gcc` that asks ccache for what may be asked of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".gcc.{os.getpid()}"
+    draft.write_text(COMPILER.format(gcc=shlex.quote(gcc), ccache=shlex.quote(ccache)))
+    draft.chmod(0o755)
+    draft.rename(folder / "gcc")
+    return folder

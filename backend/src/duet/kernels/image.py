@@ -11,6 +11,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from duet.errors import KernelError
+from duet.kernels.payload import is_payload
 from duet.kernels.recipe import KernelKey
 
 
@@ -24,7 +26,10 @@ class PatchRecord(BaseModel):
 
 
 class Manifest(BaseModel):
-    """manifest.json: how an image came to be. `seconds` and `objects` count this build alone."""
+    """manifest.json: how an image came to be. `seconds` and `objects` count this build alone.
+
+    `proven`: bzImage was seen to hold the very kernel of vmlinux.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     schema_version: int = 1
@@ -40,6 +45,7 @@ class Manifest(BaseModel):
     seconds: float
     objects: int
     cold: bool
+    proven: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,10 @@ class Store:
         self.folder = folder
 
     def lookup(self, key: KernelKey) -> KernelImage | None:
-        """The image under `key`; None when absent or unreadable (it is then built again)."""
+        """The image under `key`; None when absent, unreadable or two kernels (then it is built).
+
+        One of a time when nobody looked is looked at once.
+        """
         folder = self.folder / key
         try:
             manifest = Manifest.model_validate_json((folder / "manifest.json").read_bytes())
@@ -99,14 +108,31 @@ class Store:
             return None
         image = KernelImage(key, folder, manifest)
         parts = (image.bzimage, image.vmlinux, image.system_map, image.config)
-        return image if all(part.is_file() for part in parts) else None
+        if not all(part.is_file() for part in parts):
+            return None
+        return image if manifest.proven else self._prove(image)
+
+    def _prove(self, image: KernelImage) -> KernelImage | None:
+        """Look into an image, and write down that it was."""
+        if not is_payload(image.bzimage, image.vmlinux):
+            return None
+        proven = image.manifest.model_copy(update={"proven": True})
+        draft = image.folder / f".manifest.{os.getpid()}"
+        try:
+            draft.write_text(proven.model_dump_json(indent=2) + "\n")
+            draft.rename(image.folder / "manifest.json")
+        except OSError:
+            draft.unlink(missing_ok=True)  # a store that may only be read: look again next time
+        return KernelImage(image.key, image.folder, proven)
 
     def publish(self, files: Mapping[str, Path], manifest: Manifest) -> KernelImage:
         """Copy `files` (name in the store -> source) and make them visible at once.
 
         Raises:
             OSError: no space, among others; nothing half-made stays under the key.
+            KernelError: bzImage holds another kernel than vmlinux.
         """
+        manifest = manifest.model_copy(update={"proven": True})
         key = KernelKey(manifest.key)
         target = self.folder / key
         draft = self.folder / f".{key}.{os.getpid()}"
@@ -115,6 +141,11 @@ class Store:
         try:
             for name, source in files.items():
                 shutil.copyfile(source, draft / name)
+            if not is_payload(draft / "bzImage", draft / "vmlinux"):
+                raise KernelError(
+                    f"make gave a bzImage that holds another kernel than vmlinux ({key}).",
+                    remedy="Delete the folders tree and ccache of the cache, and build again.",
+                )
             (draft / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
             shutil.rmtree(target, ignore_errors=True)  # only an unreadable one can be here
             draft.rename(target)

@@ -34,7 +34,8 @@ PAUSED = """(() => {
 
 BARE = """(() => {
   const style = document.createElement('style');
-  style.textContent = '.embed-foot :is(button, input, a) { visibility: hidden }';
+  style.textContent =
+    '.embed-foot :is(button, input, a) { visibility: hidden } .lane-details { display: none }';
   document.head.append(style);
 })()"""
 """What is to be clicked has no place in a picture; the moment and where it is from stay."""

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether a bzImage unpacks to the vmlinux beside it: what boots is what is read and told.
+
+A stale step between the two is seen by nothing else: the kernel boots, and is another arm's. ccache
+once gave back an older piggy.o, since two kernels were the same length when compressed and it did
+not see what `.incbin` brings (see ccache.py).
+"""
+
+from __future__ import annotations
+
+import mmap
+import subprocess
+from pathlib import Path
+
+from duet.errors import InfraError
+
+BUILD_ID_NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
+"""Head of the ELF note NT_GNU_BUILD_ID; ld writes 20 bytes after it, a digest of what it linked."""
+BUILD_ID_BYTES = 20
+LZ4 = b"\x02\x21\x4c\x18"
+"""Magic of lz4's legacy frame, with which CONFIG_KERNEL_LZ4 compresses (scripts/Makefile.lib)."""
+UNPACK_S = 60.0
+
+
+def is_payload(bzimage: Path, vmlinux: Path) -> bool:
+    """Whether `bzimage` holds the kernel of `vmlinux`, by the linker's build IDs.
+
+    Raises:
+        InfraError: lz4 is missing or does not end.
+    """
+    wanted = build_ids(vmlinux)
+    whole = bzimage.read_bytes()
+    return bool(wanted) and any(wanted <= _notes(kernel) for kernel in (whole, *unpacked(whole)))
+
+
+def build_ids(vmlinux: Path) -> set[bytes]:
+    """Digests of the kernel and of the vDSOs that it carries; none of a file that is no kernel."""
+    with vmlinux.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        return _notes(whole)
+
+
+def _notes(whole: bytes | mmap.mmap) -> set[bytes]:
+    found = set()
+    at = whole.find(BUILD_ID_NOTE)
+    while at >= 0:
+        begin = at + len(BUILD_ID_NOTE)
+        found.add(bytes(whole[begin : begin + BUILD_ID_BYTES]))
+        at = whole.find(BUILD_ID_NOTE, begin)
+    return found
+
+
+def unpacked(whole: bytes) -> list[bytes]:
+    """What a bzImage unpacks: at each place that looks like the beginning of a compressed kernel.
+
+    Raises:
+        InfraError: see is_payload.
+    """
+    found = []
+    at = whole.find(LZ4)
+    while at >= 0:
+        found.append(_unlz4(whole[at:]))
+        at = whole.find(LZ4, at + 1)
+    return found
+
+
+def _unlz4(packed: bytes) -> bytes:
+    # What follows the payload is no frame: lz4 complains, and has written the kernel by then.
+    try:
+        done = subprocess.run(
+            ["lz4", "-dcf"], input=packed, capture_output=True, check=False, timeout=UNPACK_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InfraError(
+            f"a kernel is looked into with lz4, which failed ({type(error).__name__}).",
+            remedy="Run: ./setup.sh kernels.",
+        ) from error
+    return done.stdout
