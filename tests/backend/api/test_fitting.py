@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The recording that fits a step is the one that the page would choose: its own code is asked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duet.api.fitting import best_recording
+from duet.api.lesson_view import lesson_tree
+from duet.api.recordings import LessonRecordings
+from duet.lessons.load import load, slugs
+
+ASK = """
+import { readFileSync } from 'node:fs';
+import { transformWithOxc } from 'vite';
+const name = 'src/lesson/recording.ts';
+const { code } = await transformWithOxc(readFileSync(name, 'utf8'), name);
+const { bestRecording } = await import('data:text/javascript,' + encodeURIComponent(code));
+const lessons = JSON.parse(await new Response(process.stdin).text());
+const chosen = lessons.map((l) => l.scenes.map((s) => bestRecording(l, s)?.name ?? null));
+console.log(JSON.stringify(chosen));
+"""
+
+
+def page_chooses(root: Path, trees: list[dict[str, Any]]) -> list[list[str | None]]:
+    """As frontend/src/lesson/recording.ts does."""
+    told = subprocess.run(
+        ["node", "--input-type=module", "-e", ASK],
+        cwd=root / "frontend",
+        input=json.dumps(trees),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.returncode == 0, told.stderr
+    found: list[list[str | None]] = json.loads(told.stdout)
+    return found
+
+
+def test_each_step_of_each_lesson_gets_the_recording_of_the_page(root: Path) -> None:
+    if shutil.which("node") is None or not (root / "frontend/node_modules/vite").exists():
+        pytest.skip("node or the page's tools are missing: setup.sh page")
+    recordings = LessonRecordings()
+    trees, ours = [], []
+    for folder in map(load, slugs()):
+        # As they are, turned round, and none: the lesson's own order decides ties.
+        for listing in (own := recordings.listing(folder.slug), own[::-1], []):
+            trees.append(lesson_tree(folder, listing, {}))
+            ours.append([best_recording(folder, s, listing) for s in folder.lesson.scenes])
+    assert page_chooses(root, trees) == ours
+    assert len({name for names in ours for name in names}) > 10
