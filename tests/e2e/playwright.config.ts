@@ -21,8 +21,8 @@ export default defineConfig({
     { name: 'recorded', testMatch: 'recorded.spec.ts' },
     { name: 'access', testMatch: 'access.spec.ts' },
     { name: 'offline', testMatch: 'offline.spec.ts' },
-    // An exported folder, from a plain web server of the test's own and from file://.
-    { name: 'site', testMatch: 'site.spec.ts' },
+    // An exported folder, from a plain web server of the test's own and from file://; stills of a served page.
+    { name: 'site', testMatch: /(site|still)\.spec\.ts/ },
     { name: 'timemachine', testMatch: 'timemachine.spec.ts' },
     { name: 'live', testMatch: 'live.spec.ts' },
     // Each lesson with a picture, end to end on live guests.
