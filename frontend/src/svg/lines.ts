@@ -71,11 +71,6 @@ function ellipsisAt(element: Element): number | null {
   return box.scrollWidth > box.clientWidth ? box.getBoundingClientRect().right : null;
 }
 
-function underline(style: CSSStyleDeclaration): string {
-  const { textDecorationLine: line, textDecorationColor: colour, textUnderlineOffset } = style;
-  return `text-decoration:${line} ${colour};text-underline-offset:${textUnderlineOffset}`;
-}
-
 export function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure): string[] {
   const parent = node.parentElement;
   if (parent === null || node.data.trim() === '') return [];
@@ -88,7 +83,7 @@ export function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure
   const { letterSpacing, fontVariantNumeric } = style;
   const css = [
     ...(fontVariantNumeric === 'normal' ? [] : [`font-variant-numeric:${fontVariantNumeric}`]),
-    ...(style.textDecorationLine === 'none' ? [] : [underline(style)]),
+    ...(style.textDecorationLine === 'none' ? [] : [`text-decoration:${style.textDecorationLine}`]),
   ];
   const look = attributes({
     ...ink('fill', style.color),

@@ -7,6 +7,7 @@ Commands of viewers only set a wish; one task, the conductor, carries wishes out
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 from collections import OrderedDict
@@ -78,6 +79,7 @@ class Director:
     async def __aenter__(self) -> Director:
         await self._stage.__aenter__()
         self._tasks = [asyncio.create_task(self._conduct(), name="conductor")]
+        self.hub.on_free = self._let_go
         if self._builds:
             self._tasks.append(asyncio.create_task(self._build(), name="kernel builds"))
         return self
@@ -88,6 +90,7 @@ class Director:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.hub.on_free = lambda: None
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -242,6 +245,19 @@ class Director:
                 remedy="Press run first.",
             )
         return self._runs[self.playing]
+
+    def _let_go(self) -> None:
+        """Nobody is left who would let the guests go, so they go on."""
+        run = self._runs.get(self.playing or "")
+        if run is None:
+            return
+
+        async def go() -> None:
+            with contextlib.suppress(DuetError):  # none can be held, or the run is over
+                await run.hold(False, 0)
+
+        self._tasks = [task for task in self._tasks if not task.done()]
+        self._tasks.append(asyncio.create_task(go(), name="let go"))
 
     def _want(self, viewer: Viewer, wish: Wish | MeasureWish) -> None:
         self.hub.take(viewer)

@@ -48,9 +48,13 @@ class Viewer:
 
 
 class Hub:
-    """All viewers."""
+    """All viewers.
+
+    `on_free` is called when nobody controls any more; it must not wait.
+    """
 
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
+        self.on_free: Callable[[], None] = lambda: None
         self._make_outbox = make_outbox
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
@@ -127,6 +131,8 @@ class Hub:
         self.controller = ident
         for viewer in self._viewers.values():
             self.tell_control(viewer)
+        if ident is None:
+            self.on_free()
 
     @staticmethod
     def _send(packet: Packet, viewers: Iterable[Viewer]) -> None:
