@@ -6,18 +6,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import numpy as np
-
 from duet.cli.microscope import look, read_wish
 from duet.cli.output import emit, note
 from duet.cli.quiet import Quiet
 from duet.errors import InfraError, InputError
-from duet.lenses import Sample
 from duet.lenses.scope import model
 from duet.lenses.scope.coherence import Stream
 from duet.lenses.scope.streams import recorded_streams, whole_operations
 from duet.lessons.load import load
-from duet.session.accesses import ACCESS_TYPES, ACCESSES
+from duet.session import Batch
 
 CPUS = (1, 2, 4, 8, 16, 20, 32, 64)
 SEEDS = (1, 2, 3, 4, 5)
@@ -28,20 +25,19 @@ Tree = dict[str, Any]
 
 
 class AccessTape(Quiet):
-    """Keeps the log, access by access."""
+    """Keeps the log, access by access; a run gives it as points, and traces nothing else here."""
 
     def __init__(self) -> None:
-        self._samples: list[Sample] = []
+        self._batches: list[Batch] = []
 
-    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+    def on_batch(self, arm: str, new: Batch) -> None:
         """A piece of the log, or something else."""
-        if sample.probe == ACCESSES:
-            self._samples.append(sample)
+        if new.table == "points":
+            self._batches.append(new)
 
     def column(self, name: str) -> list[int]:
-        """One column of all pieces."""
-        parts = [np.frombuffer(s.columns[name], ACCESS_TYPES[name]) for s in self._samples]
-        return [int(n) for part in parts for n in part]
+        """One column of all pieces, by its name in the points."""
+        return [int(n) for new in self._batches for n in new.columns[name]]
 
 
 def microscope_predict(lesson: str, workload: str, settings: list[str], as_json: bool) -> int:
@@ -78,13 +74,14 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
         )
     tape = AccessTape()
     scope, _ = asyncio.run(look(request, wish, tape))
-    names = [wish.functions[n] if 0 <= n < len(wish.functions) else "" for n in
-             tape.column("function")]  # fmt: skip
+    names = [wish.functions[n] if 0 <= n < len(wish.functions) else "" for n in tape.column("d")]
     counted = model.stated()["counted"]
     streams = recorded_streams(
-        **{name: tape.column(name) for name in ("cpu", "at", "size")},
-        kind=tape.column("class"),
-        op=tape.column("operation"),
+        cpu=tape.column("cpu"),
+        at=tape.column("a"),
+        size=tape.column("b"),
+        kind=tape.column("c"),
+        op=tape.column("e"),
         functions=names,
         counted=counted["at"],
         instructions=counted["instructions"],
