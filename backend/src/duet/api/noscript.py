@@ -56,8 +56,9 @@ def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
     if LIVE.fullmatch(run):
         said += f" The live run {run} has none: this is the lesson’s own recording."
     source = escape("./still.png?" + urlencode(words, safe=",:"))
+    style = FITS.format(AROUND_REM[bare])
     return (
-        f'<img src="{source}" alt="{_alt(folder, words)}" style="{FITS.format(AROUND_REM[bare])}">\n'
+        f'<img src="{source}" alt="{_alt(folder, words)}" style="{style}">\n'
         f'<p style="{WORDS_STYLE}">{said} {OFF}</p>'
     )
 
