@@ -3,6 +3,7 @@
 
 import { assertNever } from '../base/assert.ts';
 import { type Nanos, ns } from '../base/units.ts';
+import type { Lesson } from '../protocol/lesson.ts';
 import { opsUpTo } from './query.ts';
 import type { Alignment, LaneIndex, RunIndex } from './types.ts';
 
@@ -54,6 +55,12 @@ export function operationOf(
   if (alignment === 'marker') return 1;
   if (alignment === 'operation') return nth ?? commonOperation(index, around);
   return nth ?? 1;
+}
+
+/** Why the lanes of a lesson cannot be aligned by their operations; null: they can. */
+export function unaligned({ operation }: Pick<Lesson, 'operation'>): string | null {
+  if (operation.open !== null) return null;
+  return `no event tells when a ${operation.name} begins or ends, so lanes cannot be aligned by it`;
 }
 
 export interface Together {

@@ -3,7 +3,7 @@
 
 import { useMemo, useState } from 'react';
 import { siteOf } from '../base/site.ts';
-import { operationsOfAll, together } from '../derive/align.ts';
+import { operationsOfAll, together, unaligned } from '../derive/align.ts';
 import { isWait, laneOf } from '../derive/query.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
@@ -135,7 +135,9 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   };
 
   useModel(lesson, knobs);
-  const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, place, visit);
+  const apart = unaligned(lesson);
+  const asked = apart === null ? place : { ...place, align: null };
+  const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, asked, visit);
   const usual = { speed: usualSpeed, align: scene.align, nth: nthOf(scene.align, scene) };
   const coming = pending?.source === 'live';
   const runName = run === null || coming ? null : runNameOf(lesson, run.run_id);
@@ -221,7 +223,10 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
     setRecords(guestMark(index, mark));
   };
 
-  const keys = useMemo(() => keyList(lesson.operation.name, lesson.beat?.name), [lesson]);
+  const keys = useMemo(
+    () => keyList(lesson.operation.name, lesson.beat?.name, unaligned(lesson) === null),
+    [lesson],
+  );
   const acts: Record<Act, () => void> = {
     toggle: playback.toggle,
     backwards: playback.backwards,
@@ -567,6 +572,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         empty={!settled}
         beat={lesson.beat?.name ?? lesson.operation.name}
         operation={lesson.operation.name}
+        unaligned={apart}
         nth={scene.align === 'begin' ? scene.operation : null}
         at={{ n: playback.state.operation, most: index ? operationsOfAll(index) : 0 }}
         onAt={alignAt}

@@ -5,8 +5,8 @@ import type { ReactNode } from 'react';
 import { momentWords } from '../derive/retime.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { RunMessage } from '../protocol/messages.ts';
-import { BackIcon, ForwardIcon, PauseIcon, PlayIcon } from '../ui/icons.tsx';
 import type { Playback } from '../views/hooks.tsx';
+import { PlayButtons } from './play-buttons.tsx';
 import { SourceBadge } from './state-strip.tsx';
 
 interface Props {
@@ -24,7 +24,6 @@ interface Props {
 export function Embed(props: Props) {
   const { run, index, playback, sentence, beat, children } = props;
   const { state } = playback;
-  const moving = state.mode !== 'paused';
   const axis = index?.axis ?? null;
   const length = Math.max(1, state.watermark);
   return (
@@ -34,36 +33,14 @@ export function Embed(props: Props) {
         {sentence}
       </p>
       <footer className="embed-foot" data-testid="transport">
-        <button
-          type="button"
-          className="button"
-          data-icon
-          onClick={() => playback.beat(-1)}
-          aria-label={`One ${beat} back`}
-          data-testid="beat-back"
-        >
-          <BackIcon />
-        </button>
-        <button
-          type="button"
-          className="button"
-          data-icon
-          onClick={playback.toggle}
-          aria-label={moving ? 'Pause' : 'Play'}
-          data-testid="play"
-        >
-          {moving ? <PauseIcon /> : <PlayIcon />}
-        </button>
-        <button
-          type="button"
-          className="button"
-          data-icon
-          onClick={() => playback.beat(1)}
-          aria-label={`One ${beat} on`}
-          data-testid="beat-forward"
-        >
-          <ForwardIcon />
-        </button>
+        <PlayButtons
+          moving={state.mode !== 'paused'}
+          backwards={state.direction < 0}
+          empty={index === null}
+          beat={beat}
+          onToggle={playback.toggle}
+          onBeat={playback.beat}
+        />
         <input
           type="range"
           min={0}

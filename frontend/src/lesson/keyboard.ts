@@ -37,8 +37,11 @@ export interface Key {
   readonly what: string;
 }
 
-export function keyList(operation: string, beat = operation): readonly Key[] {
-  return [
+const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
+
+/** All keys; `aligned` false leaves out those that align by an operation. */
+export function keyList(operation: string, beat = operation, aligned = true): readonly Key[] {
+  const all: readonly Key[] = [
     { act: 'toggle', keys: [' '], shown: 'Space', what: 'play or pause' },
     { act: 'backwards', keys: ['b'], shown: 'b', what: 'play backwards, or pause' },
     { act: 'beat-back', keys: ['ArrowLeft'], shown: '←', what: `one ${beat} back` },
@@ -65,6 +68,7 @@ export function keyList(operation: string, beat = operation): readonly Key[] {
     { act: 'deselect', keys: ['Escape'], shown: 'Esc', what: 'let go of what is selected' },
     { act: 'help', keys: ['?'], shown: '?', what: 'this sheet' },
   ];
+  return aligned ? all : all.filter(({ act }) => !byOperation.has(act));
 }
 
 /** What a key press means here, or null: keys of fields and of widgets that use them stay theirs. */

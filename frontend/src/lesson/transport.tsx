@@ -5,32 +5,20 @@ import { type CSSProperties, type ReactNode, useState } from 'react';
 import { axisSpeedWords, momentWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Axis } from '../protocol/lesson.ts';
-import {
-  BackIcon,
-  EventBackIcon,
-  EventForwardIcon,
-  ForwardIcon,
-  PauseIcon,
-  PlayBackIcon,
-  PlayIcon,
-} from '../ui/icons.tsx';
 import type { Align } from './place.ts';
+import { PlayButtons, type PlayProps } from './play-buttons.tsx';
 
-interface Props {
-  readonly moving: boolean;
-  /** It moves backwards. */
-  readonly backwards: boolean;
+interface Props extends Required<PlayProps> {
   readonly moment: number;
   readonly speed: number;
   readonly align: Align;
   /** The oscilloscope: play the newest episode again and again. */
   readonly armed: boolean;
   readonly live: boolean;
-  readonly empty: boolean;
-  /** "umount": one beat is one of these. */
-  readonly beat: string;
   /** "umount": lanes can be aligned by it. */
   readonly operation: string;
+  /** Why they cannot; null: they can. */
+  readonly unaligned: string | null;
   /** Which operation `begin` aligns at; null: the step does not speak of one. */
   readonly nth: number | null;
   /** The operation that lanes are aligned at now, from 1, and the last that every lane has. */
@@ -41,10 +29,6 @@ interface Props {
   readonly overview: ReactNode;
   /** How many lanes the overview has to hold. */
   readonly lanes: number;
-  readonly onToggle: () => void;
-  readonly onBackwards: () => void;
-  readonly onBeat: (by: 1 | -1) => void;
-  readonly onEvent: (by: 1 | -1) => void;
   readonly onSpeed: (speed: number) => void;
   readonly onAlign: (align: Align) => void;
   /** Null where nothing of the lesson waits. */
@@ -63,110 +47,6 @@ function alignWords(name: Align, { operation, axis, nth }: Props): string {
   if (name === 'time') return axis?.plural ?? 'time';
   if (name === 'begin') return `${operation} ${nth}`;
   return name === 'operation' ? operation : name;
-}
-
-function StepButton({
-  what,
-  shown,
-  testId,
-  empty,
-  onStep,
-  children,
-}: {
-  readonly what: string;
-  readonly shown: string;
-  readonly testId: string;
-  readonly empty: boolean;
-  readonly onStep: () => void;
-  readonly children: ReactNode;
-}) {
-  return (
-    <button
-      type="button"
-      className="button"
-      data-icon
-      disabled={empty}
-      onClick={onStep}
-      aria-label={what.charAt(0).toUpperCase() + what.slice(1)}
-      title={`${what} (${shown})`}
-      data-testid={testId}
-    >
-      {children}
-    </button>
-  );
-}
-
-type ButtonProps = Pick<
-  Props,
-  'moving' | 'backwards' | 'empty' | 'beat' | 'onToggle' | 'onBackwards' | 'onBeat' | 'onEvent'
->;
-
-/** Steps and play, the way back on the left and the way on to the right. */
-export function PlayButtons(props: ButtonProps) {
-  const { moving, backwards, empty, beat, onBeat, onEvent } = props;
-  const back = moving && backwards;
-  const on = moving && !backwards;
-  return (
-    <>
-      <StepButton
-        what={`one ${beat} back`}
-        shown="left arrow"
-        testId="beat-back"
-        empty={empty}
-        onStep={() => onBeat(-1)}
-      >
-        <BackIcon />
-      </StepButton>
-      <StepButton
-        what="one event back"
-        shown="shift, left arrow"
-        testId="event-back"
-        empty={empty}
-        onStep={() => onEvent(-1)}
-      >
-        <EventBackIcon />
-      </StepButton>
-      <StepButton
-        what={back ? 'pause' : 'play backwards'}
-        shown="b"
-        testId="play-back"
-        empty={empty}
-        onStep={props.onBackwards}
-      >
-        {back ? <PauseIcon /> : <PlayBackIcon />}
-      </StepButton>
-      <button
-        type="button"
-        className="button play"
-        data-icon
-        disabled={empty}
-        onClick={props.onToggle}
-        aria-label={on ? 'Pause' : 'Play'}
-        title={on ? 'pause (space)' : 'play (space)'}
-        data-testid="play"
-      >
-        {on ? <PauseIcon /> : <PlayIcon />}
-      </button>
-      <StepButton
-        what="one event on"
-        shown="shift, right arrow"
-        testId="event-forward"
-        empty={empty}
-        onStep={() => onEvent(1)}
-      >
-        <EventForwardIcon />
-      </StepButton>
-      <StepButton
-        what={`one ${beat} on`}
-        shown="right arrow"
-        testId="beat-forward"
-        empty={empty}
-        onStep={() => onBeat(1)}
-      >
-        <ForwardIcon />
-      </StepButton>
-    </>
-  );
 }
 
 /** Which operation the lanes are aligned at: a number, written when it is a whole one that every lane has. */
@@ -195,7 +75,7 @@ function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt
 }
 
 export function Transport(props: Props) {
-  const { moment, speed, align, armed, live, empty, nth } = props;
+  const { moment, speed, align, armed, live, empty, nth, unaligned } = props;
   return (
     <footer className="transport" data-testid="transport">
       <div className="transport-left">
@@ -239,6 +119,8 @@ export function Transport(props: Props) {
                 type="button"
                 className="button"
                 aria-pressed={align === name}
+                disabled={name !== 'time' && unaligned !== null}
+                title={name === 'time' ? undefined : (unaligned ?? undefined)}
                 onClick={() => props.onAlign(name)}
                 data-testid={`align-${name}`}
               >
