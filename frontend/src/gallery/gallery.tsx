@@ -7,6 +7,7 @@ import { Legend } from '../lesson/legend.tsx';
 import { sceneOf } from '../lesson/page.tsx';
 import { ThemeButton } from '../lesson/tools.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
+import { HeadRow } from '../ui/head-row.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
@@ -126,15 +127,7 @@ function Words({ arms }: { readonly arms: Lesson['arms'] }) {
       </ul>
       {counts && <CountsTable arms={arms} counts={counts} />}
       <table className="table small">
-        <thead>
-          <tr>
-            {['when', 'lane', 'row', 'what', 'for'].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <HeadRow heads={['when', 'lane', 'row', 'what', 'for']} />
         <tbody>
           {nearby.map(({ mark, when, lane, row, what, length }) => (
             <tr key={`${mark.arm} ${mark.table} ${mark.kind} ${mark.row} ${mark.id}`}>

@@ -4,6 +4,7 @@
 import { useState } from 'react';
 import { formatNs } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
+import { HeadRow } from '../ui/head-row.tsx';
 import { day, when } from '../ui/words.ts';
 import { ask, type Comparison, type FigurePair, type KeptRun, keptId } from './kept-list.ts';
 import { recordingId } from './recording.ts';
@@ -114,15 +115,7 @@ function Found({ lesson, found }: { readonly lesson: Lesson; readonly found: Com
         </p>
       ))}
       <table className="table small">
-        <thead>
-          <tr>
-            {['arm', 'figure', 'first', 'second', 'change'].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <HeadRow heads={['arm', 'figure', 'first', 'second', 'change']} />
         <tbody>
           {found.figures.filter(isCount).map((row) => (
             <tr key={`${row.arm} ${row.figure}`}>
