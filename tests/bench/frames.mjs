@@ -8,28 +8,11 @@
  * A frame is the time between two animation frames of the page; draw is what the canvas took of it.
  */
 
-import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { percentile, withPage } from './page.mjs';
 
-const { chromium } = createRequire(new URL('../../frontend/package.json', import.meta.url))('@playwright/test');
 const [lesson = '01-shrinker-bitmaps', step = 'n-grows'] = process.argv.slice(2);
 const port = 8671;
-const base = `http://127.0.0.1:${port}`;
 const seconds = 6;
-
-const server = spawn(new URL('../../duet', import.meta.url).pathname, ['serve', '--no-build', '--port', String(port)], {
-  env: { ...process.env, DUET_SETUP: 'skip' },
-  stdio: 'ignore',
-});
-
-async function up() {
-  for (let i = 0; i < 150; i++) {
-    const there = await fetch(`${base}/api/health`).then((r) => r.ok, () => false);
-    if (there) return;
-    await new Promise((done) => setTimeout(done, 200));
-  }
-  throw new Error('the server did not come up within 30 s');
-}
 
 /** Times between animation frames, ms, for so long. */
 const intervals = (ms) =>
@@ -45,11 +28,6 @@ const intervals = (ms) =>
     };
     requestAnimationFrame(tick);
   });
-
-function percentile(values, q) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;
-}
 
 function told(what, frames, more = '') {
   const [p50, p95] = [percentile(frames, 0.5), percentile(frames, 0.95)].map((x) => x.toFixed(1));
@@ -106,13 +84,8 @@ const svgFrames = async ({ cells, ms }) => {
   return seen.slice(1);
 };
 
-async function main() {
-  await up();
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
-  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+await withPage(port, [], async (base, open) => {
+  const page = await open();
   await page.goto(`${base}/?lesson=${lesson}&step=${step}`);
   await page.getByTestId('picture').waitFor({ timeout: 30_000 });
   const veil = page.getByTestId('veil').getByRole('button');
@@ -141,14 +114,7 @@ async function main() {
     await page.waitForFunction(() => window.duet.index()?.live === true, null, { timeout: 120_000 });
     await measured(page, `${lesson} ${step}, every lane live`);
   }
-  const other = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+  const other = await open();
   const count = shown || 100_000;
   told(`SVG, ${count} rects`, await other.evaluate(svgFrames, { cells: count, ms: seconds * 1000 }));
-  await browser.close();
-}
-
-try {
-  await main();
-} finally {
-  server.kill('SIGTERM');
-}
+});

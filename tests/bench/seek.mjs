@@ -11,11 +11,9 @@
  * the time does not. Headless Chromium, software rendering.
  */
 
-import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
+import { percentile, withPage } from './page.mjs';
 
-const { chromium } = createRequire(new URL('../../frontend/package.json', import.meta.url))('@playwright/test');
 const [lesson, step, events = '1000000'] = process.argv.slice(2);
 const pictures = [
   ['02-grace-periods', 'ticks'],
@@ -25,25 +23,9 @@ const pictures = [
   ['05-cacheline-pingpong', 'two-cpus'],
 ];
 const port = 8677;
-const base = `http://127.0.0.1:${port}`;
 const seeks = 200;
 const wishMs = 100;
 const openMs = 60_000;
-
-const server = spawn(
-  new URL('../../duet', import.meta.url).pathname,
-  ['serve', '--no-build', '--no-guests', '--port', String(port)],
-  { env: { ...process.env, DUET_SETUP: 'skip' }, stdio: 'ignore' },
-);
-
-async function up() {
-  for (let i = 0; i < 150; i++) {
-    const there = await fetch(`${base}/api/health`).then((r) => r.ok, () => false);
-    if (there) return;
-    await new Promise((done) => setTimeout(done, 200));
-  }
-  throw new Error('the server did not come up within 30 s');
-}
 
 /** In the page: the recording end to end until there are so many rows. */
 const tile = (wanted) => {
@@ -123,12 +105,7 @@ async function threadClock(page) {
   };
 }
 
-function percentile(values, q) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;
-}
-
-async function measured(page, slug, scene) {
+async function measured(base, page, slug, scene) {
   await page.goto(`${base}/?lesson=${slug}&step=${scene}&at=1`);
   await page.waitForFunction(() => /[?&]from=/.test(location.search), null, { timeout: openMs });
   const arms = await page.evaluate(() => [...window.duet.store.shown().lanes.keys()]);
@@ -153,12 +130,7 @@ async function measured(page, slug, scene) {
   }
 }
 
-try {
-  await up();
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
-  for (const [slug, scene] of lesson ? [[lesson, step]] : pictures) await measured(page, slug, scene);
-  await browser.close();
-} finally {
-  server.kill('SIGTERM');
-}
+await withPage(port, ['--no-guests'], async (base, open) => {
+  const page = await open();
+  for (const [slug, scene] of lesson ? [[lesson, step]] : pictures) await measured(base, page, slug, scene);
+});
