@@ -138,20 +138,25 @@ class KeptRuns(LessonRecordings):
 
     def all(self) -> list[dict[str, JsonValue]]:
         """Every kept run, the newest first; one that cannot be opened says so by `arms: []`."""
-        entries: list[dict[str, JsonValue]] = []
+        return [entry for entry, _ in self._listed_paths()]
+
+    def paths(self, slug: str) -> dict[str, Path]:
+        """Kept runs of one lesson."""
+        found = self._listed_paths()
+        return {path.stem: path for entry, path in found if entry["lesson"] == slug}
+
+    def _listed_paths(self) -> list[tuple[dict[str, JsonValue], Path]]:
+        """Each run with its file; a file is opened again only when it changed."""
+        listed: list[tuple[dict[str, JsonValue], Path]] = []
         described = {}
         for name, path in self.folder.paths().items():
             key = (name, _size(path), _mtime(path))
             entry = self._described.get(key) or describe(name, path, key[1])
             described[key] = entry
-            entries.append(entry or {"name": name, "bytes": key[1], "lesson": None, "arms": []})
+            plain: dict[str, JsonValue] = {"name": name, "bytes": key[1], "lesson": None}
+            listed.append((entry or {**plain, "arms": []}, path))
         self._described = described
-        return entries
-
-    def paths(self, slug: str) -> dict[str, Path]:
-        """Kept runs of one lesson."""
-        names = {entry["name"] for entry in self.all() if entry["lesson"] == slug}
-        return {name: path for name, path in self.folder.paths().items() if name in names}
+        return listed
 
 
 def _link(scratch: Path, folder: Path, stem: str) -> str:
