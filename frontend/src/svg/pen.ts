@@ -7,35 +7,18 @@
 import type { Drawn, Pen } from '../views/paints.ts';
 import { Path } from './path.ts';
 import type { Part, Sheet } from './sheet.ts';
+import {
+  anchors,
+  lineLook,
+  type Matrix,
+  matrixWords,
+  type State,
+  type Style,
+  stateOf,
+} from './state.ts';
 import { fontLook, textElement } from './type.ts';
-import { type Attributes, attributes, escaped, ink, num } from './xml.ts';
-
-type Matrix = readonly [number, number, number, number, number, number];
-type Style = string | CanvasGradient | CanvasPattern;
-
-const anchors: Readonly<Record<CanvasTextAlign, string | null>> = {
-  left: null,
-  start: null,
-  center: 'middle',
-  right: 'end',
-  end: 'end',
-};
-
-/** What save() keeps; the same members as the pen's own. */
-interface State {
-  globalAlpha: number;
-  fillStyle: Style;
-  strokeStyle: Style;
-  lineWidth: number;
-  lineCap: CanvasLineCap;
-  font: string;
-  textAlign: CanvasTextAlign;
-  textBaseline: CanvasTextBaseline;
-  dash: readonly number[];
-  matrix: Matrix;
-  /** Groups that were opened by clip(). */
-  depth: number;
-}
+import { Writer } from './writer.ts';
+import { type Attributes, attributes, escaped, ink } from './xml.ts';
 
 function drawnOf(made: unknown): Drawn | null {
   return (made as { readonly drawn?: Drawn }).drawn ?? null;
@@ -52,14 +35,11 @@ export class SvgPen implements Pen, State {
   textBaseline: CanvasTextBaseline = 'alphabetic';
   dash: readonly number[] = [];
   matrix: Matrix = [1, 0, 0, 1, 0, 0];
-  depth = 0;
 
   readonly #sheet: Sheet;
   readonly #dpr: number;
-  readonly #stack: State[] = [];
-  readonly #out: string[] = [];
-  /** Shapes of one look wait here, to share one group. */
-  #run: { readonly look: string; readonly shapes: string[] } = { look: '', shapes: [] };
+  readonly #out = new Writer();
+  readonly #stack: { readonly state: State; readonly depth: number }[] = [];
   #path = new Path();
   /** A path that was filled; a stroke that follows goes with it. */
   #filled: { readonly path: Path; readonly length: number; readonly look: Attributes } | null =
@@ -73,25 +53,21 @@ export class SvgPen implements Pen, State {
 
   /** All that was drawn; nothing can be drawn after. */
   finish(): string {
-    this.#end();
-    while (this.depth > 0) this.#ungroup();
-    return this.#out.join('\n');
+    this.#settle();
+    return this.#out.text();
   }
 
   save(): void {
-    const { globalAlpha, fillStyle, strokeStyle, lineWidth, lineCap, font } = this;
-    const { textAlign, textBaseline, dash, matrix, depth } = this;
-    const look = { globalAlpha, fillStyle, strokeStyle, lineWidth, lineCap, dash };
-    this.#stack.push({ ...look, font, textAlign, textBaseline, matrix, depth });
+    this.#settle();
+    this.#stack.push({ state: stateOf(this), depth: this.#out.depth });
   }
 
   restore(): void {
     const kept = this.#stack.pop();
     if (kept === undefined) return;
     this.#settle();
-    if (this.depth > kept.depth) this.#end();
-    while (this.depth > kept.depth) this.#ungroup();
-    Object.assign(this, kept);
+    this.#out.closeTo(kept.depth);
+    Object.assign(this, kept.state);
   }
 
   beginPath(): void {
@@ -141,15 +117,13 @@ export class SvgPen implements Pen, State {
   }
   clearRect(): void {
     this.#settle();
-    if (this.#out.length + this.#run.shapes.length > 0) {
-      throw new Error('what was drawn cannot be wiped out of an SVG');
-    }
+    if (!this.#out.empty) throw new Error('what was drawn cannot be wiped out of an SVG');
   }
   clip(): void {
-    this.#end();
+    this.#settle();
     const transform = attributes(this.#transform());
     const shapes = this.#path.shapes().map((shape) => `<${shape}${transform}/>`);
-    this.#group({ 'clip-path': `url(#${this.#sheet.clip(shapes.join(''))})` });
+    this.#out.group({ 'clip-path': `url(#${this.#sheet.clip(shapes.join(''))})` });
   }
   setLineDash(dash: Iterable<number>): void {
     this.dash = [...dash];
@@ -174,7 +148,7 @@ export class SvgPen implements Pen, State {
       'text-anchor': anchors[this.textAlign],
       ...this.#transform(),
     };
-    this.#add(attributes(look), textElement(text, { x, y: y + drop, width }).slice(1));
+    this.#out.shape(attributes(look), textElement(text, { x, y: y + drop, width }).slice(1));
   }
 
   drawImage(image: CanvasImageSource, ...at: readonly number[]): void {
@@ -192,13 +166,12 @@ export class SvgPen implements Pen, State {
     });
     const scale = [((w / sw) * width) / drawn.width, ((h / sh) * height) / drawn.height] as const;
     const moved = [scale[0], 0, 0, scale[1], x - (sx * w) / sw, y - (sy * h) / sh] as const;
-    this.#end();
     const clip = `<rect${attributes({ x, y, width: w, height: h })}/>`;
-    this.#group({ ...this.#transform(), 'clip-path': `url(#${this.#sheet.clip(clip)})` });
+    this.#out.group({ ...this.#transform(), 'clip-path': `url(#${this.#sheet.clip(clip)})` });
     const opacity = this.globalAlpha < 1 ? String(this.globalAlpha) : null;
     const transform = matrixWords(moved);
-    this.#out.push(`<use${attributes({ 'xlink:href': `#${id}`, opacity, transform })}/>`);
-    this.#ungroup();
+    this.#out.element(`<use${attributes({ 'xlink:href': `#${id}`, opacity, transform })}/>`);
+    this.#out.closeTo(this.#out.depth - 1);
   }
 
   #pixels(image: CanvasImageSource, part: Part, to: Part): void {
@@ -206,8 +179,7 @@ export class SvgPen implements Pen, State {
     const at = { x: to.x, y: to.y, width: to.w, height: to.h, opacity, ...this.#transform() };
     const kept = { preserveAspectRatio: 'none', 'image-rendering': 'pixelated' };
     const href = escaped(this.#sheet.tools.pixels(image, part));
-    this.#end();
-    this.#out.push(`<image${attributes({ ...at, ...kept })} xlink:href="${href}"/>`);
+    this.#out.element(`<image${attributes({ ...at, ...kept })} xlink:href="${href}"/>`);
   }
 
   #transform(): Attributes {
@@ -229,26 +201,12 @@ export class SvgPen implements Pen, State {
   }
 
   #line(): Attributes {
-    return {
-      ...this.#ink('stroke', this.strokeStyle),
-      'stroke-width': this.lineWidth === 1 ? null : this.lineWidth,
-      'stroke-linecap': this.lineCap === 'butt' ? null : this.lineCap,
-      'stroke-dasharray': this.dash.length === 0 ? null : this.dash.map(num).join(' '),
-    };
+    return { ...this.#ink('stroke', this.strokeStyle), ...lineLook(this) };
   }
 
   #put(path: Path, look: Attributes): void {
     const words = attributes({ ...look, ...this.#transform() });
-    for (const shape of path.shapes()) this.#add(words, `${shape}/>`);
-  }
-
-  /** One shape, without its opening bracket. */
-  #add(look: string, shape: string): void {
-    if (this.#run.look !== look) {
-      this.#flush();
-      this.#run = { look, shapes: [] };
-    }
-    this.#run.shapes.push(shape);
+    for (const shape of path.shapes()) this.#out.shape(words, `${shape}/>`);
   }
 
   /** A fill that no stroke followed is drawn. */
@@ -257,34 +215,4 @@ export class SvgPen implements Pen, State {
     this.#filled = null;
     if (filled !== null) this.#put(filled.path, filled.look);
   }
-
-  #flush(): void {
-    const { look, shapes } = this.#run;
-    this.#run = { look: '', shapes: [] };
-    if (shapes.length === 1) this.#out.push(`<${shapes[0]!.replace(/(?=[ >/])/, () => look)}`);
-    else if (shapes.length > 1) {
-      this.#out.push(`<g${look}>`, ...shapes.map((shape) => `<${shape}`), '</g>');
-    }
-  }
-
-  #end(): void {
-    this.#settle();
-    this.#flush();
-  }
-
-  #group(look: Attributes): void {
-    this.#out.push(`<g${attributes(look)}>`);
-    this.depth += 1;
-  }
-
-  #ungroup(): void {
-    this.#out.push('</g>');
-    this.depth -= 1;
-  }
-}
-
-/** Null: nothing is moved. */
-function matrixWords(matrix: Matrix): string | null {
-  const words = matrix.map((n) => String(Math.round(n * 1e5) / 1e5 + 0)).join(' ');
-  return words === '1 0 0 1 0 0' ? null : `matrix(${words})`;
 }
