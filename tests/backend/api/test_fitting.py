@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from duet.api.fitting import best_recording
 from duet.api.lesson_view import lesson_tree
 from duet.api.recordings import LessonRecordings
-from duet.lessons.load import load, slugs
+from duet.lessons.load import LessonFolder, load, slugs
 
 ASK = """
 import { readFileSync } from 'node:fs';
@@ -43,14 +44,37 @@ def page_chooses(root: Path, trees: list[dict[str, Any]]) -> list[list[str | Non
     return found
 
 
+def others(folder: LessonFolder, own: list[Any], dice: random.Random) -> list[Any]:
+    """Recordings that nobody made: other knobs, lanes, clocks and workloads."""
+    knobs = {name: [p.default, p.default + 1, 3, 50] for name, p in folder.lesson.params.items()}
+    made = []
+    for number in range(6):
+        entry = dice.choice(own)
+        made.append(
+            {
+                **entry,
+                "name": f"made-{number}",
+                "params": {name: dice.choice(values) for name, values in knobs.items()},
+                "arms": entry["arms"] if number % 2 else entry["arms"][:1],
+                "clock": dice.choice(("wall", "count")),
+                "workload": dice.choice((entry["workload"], None, "another")),
+            }
+        )
+    # The same ones on the other clock come first.
+    other = {"wall": "count", "count": "wall"}
+    twins = [{**e, "name": f"{e['name']}-twin", "clock": other[e["clock"]]} for e in made]
+    return twins + made
+
+
 def test_each_step_of_each_lesson_gets_the_recording_of_the_page(root: Path) -> None:
     if shutil.which("node") is None or not (root / "frontend/node_modules/vite").exists():
         pytest.skip("node or the page's tools are missing: setup.sh page")
     recordings = LessonRecordings()
-    trees, ours = [], []
+    trees, ours, dice = [], [], random.Random(7)
     for folder in map(load, slugs()):
-        # As they are, turned round, and none: the lesson's own order decides ties.
-        for listing in (own := recordings.listing(folder.slug), own[::-1], []):
+        own = recordings.listing(folder.slug)
+        # As they are, none, and others that fit more or less in each way.
+        for listing in (own, [], *(others(folder, own, dice) for _ in range(20))):
             trees.append(lesson_tree(folder, listing, {}))
             ours.append([best_recording(folder, s, listing) for s in folder.lesson.scenes])
     assert page_chooses(root, trees) == ours
