@@ -6,7 +6,7 @@ LESSON ?=
 VENV := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DUET_ROOT := $(CURDIR)
-PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:cacheprovider
+PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:cacheprovider --durations=15 --durations-min=5
 
 .PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress clean
 
