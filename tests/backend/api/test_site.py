@@ -168,7 +168,7 @@ def test_a_page_that_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "svg"], "there is no export to 'svg'"),
+        (["--to", "pdf"], "there is no export to 'pdf'"),
         (["--to", "gif"], "a film needs a range"),
         (["--to", "gif", "--from", "9", "--to-ms", "3"], "has no length"),
         (["--to", "webm", "--from", "1", "--to-ms", "3", "--seconds", "999"], "frames"),

@@ -42,7 +42,7 @@ from duet.session.lanes import Lanes
 from duet.session.pipeline import LanePipeline
 from duet.session.reduce import Reduction
 from duet.session.transcript import Transcript
-from duet.session.trouble import workload_trouble
+from duet.session.trouble import agent_trouble, workload_trouble
 from duet.wire import (
     Drained,
     Ended,
@@ -141,9 +141,8 @@ class LaneRun:
                 self._drained = True
             case LineFrame():
                 self._line(frame)
-            case GuestError(sentence, remedy, detail):
-                tail = self._lane.console_tail() if self._lane else ""
-                self.error = KernelError(sentence, remedy=remedy, detail=f"{detail}\n{tail}")
+            case GuestError():
+                self.error = agent_trouble(frame, self._lane.console_tail() if self._lane else "")
             case _:
                 pass
         pipeline.feed_frame(frame)

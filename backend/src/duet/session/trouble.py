@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A workload that did not end well, told in its own words. Pure."""
+"""An agent or a workload that did not end well, told in its own words. Pure."""
 
 from __future__ import annotations
 
 from duet.errors import KernelError
 from duet.session.events import LaneResult
+from duet.wire import GuestError
 
 OUT_OF_MEMORY = 9
+LONGEST = 400
+"""Of what a guest says, in a sentence; out of a spoilt recording it may be anything."""
 ANY_CURE = "Mend what it says, and measure again."
 CURES = {
     "No space left on device": "Ask for less of the workload, or raise its scratch_mb and the "
@@ -14,6 +17,22 @@ CURES = {
     "Cannot allocate memory": "Ask for less of the workload, or raise memory_mb in lesson.yaml.",
 }
 """What a workload may say (strerror), and what helps."""
+
+
+def agent_trouble(told: GuestError, console: str) -> KernelError:
+    """What the agent says of itself, if that is a sentence and a remedy."""
+    detail = f"{told.detail}\n{console}"
+    if _is_text(told.sentence) and _is_text(told.remedy):
+        return KernelError(told.sentence, remedy=told.remedy, detail=detail)
+    return KernelError(
+        "the guest's agent failed, and what it says of that is no text.",
+        remedy="Run it again; a recording has to be got or made anew.",
+        detail=f"{(told.sentence, told.remedy)!a:.2000}\n{detail}",
+    )
+
+
+def _is_text(said: str) -> bool:
+    return bool(said.strip()) and said.isprintable() and len(said) <= LONGEST
 
 
 def workload_trouble(lane: LaneResult) -> KernelError | None:
@@ -25,7 +44,7 @@ def workload_trouble(lane: LaneResult) -> KernelError | None:
     # Of a cause that has a remedy the first line is told, of others the last word.
     known = [(line, cure) for line in said for cause, cure in CURES.items() if cause in line]
     line, cure = known[0] if known else (said[-1] if said else "", ANY_CURE)
-    words = f": {line.strip()}" if line else ""
+    words = f": {line.strip()}" if _is_text(line.strip()) else ""
     if lane.status > 0:
         how, remedy = f"ended with status {lane.status}", cure
     else:
