@@ -20,6 +20,18 @@ def env(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, **env}
 
 
+def compiled(name: str, folder: Path, env: dict[str, str]) -> bytes:
+    """The object, made as kbuild asks for it: with a dependency file."""
+    subprocess.run(
+        ["gcc", "-Wp,-MMD,out.d", "-c", "-o", "out.o", name],
+        cwd=folder,
+        env=env,
+        check=True,
+        timeout=60,
+    )
+    return (folder / "out.o").read_bytes()
+
+
 def test_without_ccache_nothing_changes(tmp_path: Path) -> None:
     assert ccache_environment(tmp_path / "store", str(tmp_path)) == {}
     assert not list(tmp_path.iterdir())
@@ -32,14 +44,7 @@ def test_what_an_assembler_file_brings_in_is_never_an_older_one(
     (tmp_path / "piggy.S").write_text('.incbin "packed"\n')
     for content in (b"first", b"other"):
         (tmp_path / "packed").write_bytes(content)
-        subprocess.run(
-            ["gcc", "-Wp,-MMD,piggy.d", "-c", "-o", "piggy.o", "piggy.S"],
-            cwd=tmp_path,
-            env=env,
-            check=True,
-            timeout=60,
-        )
-        assert content in (tmp_path / "piggy.o").read_bytes()
+        assert content in compiled("piggy.S", tmp_path, env)
 
 
 def test_a_header_that_is_put_back_costs_no_compiler_run(
@@ -49,20 +54,13 @@ def test_a_header_that_is_put_back_costs_no_compiler_run(
     header, source = tmp_path / "a.h", tmp_path / "a.c"
     source.write_text('#include "a.h"\nint value(void) { return VALUE; }\n')
 
-    def compiled(value: int) -> bytes:
+    def valued(value: int) -> bytes:
         header.write_text(f"#define VALUE {value}\n")
         old = header.stat().st_mtime - 10
         os.utime(header, (old, old))  # ccache trusts no header of this very second
-        subprocess.run(
-            ["gcc", "-Wp,-MMD,a.d", "-c", "a.c", "-o", "a.o"],
-            cwd=tmp_path,
-            env=env,
-            check=True,
-            timeout=60,
-        )
-        return (tmp_path / "a.o").read_bytes()
+        return compiled("a.c", tmp_path, env)
 
-    one, other, again = compiled(1), compiled(2), compiled(1)
+    one, other, again = valued(1), valued(2), valued(1)
     assert one == again != other
     told = subprocess.run(
         ["ccache", "--print-stats"],

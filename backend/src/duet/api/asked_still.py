@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -82,13 +82,11 @@ def asked(query: StillQuery, director: Director) -> Asked:
 def _moment(shot: Shot, query: StillQuery) -> Shot:
     """With the moment, window and alignment of an address."""
     window = query.start is not None and query.length is not None
-    return Shot(
-        step=shot.step,
+    return replace(
+        shot,
         at_ms=query.at,
         from_ms=query.start if window else None,
         to_ms=(query.start or 0) + (query.length or 0) if window else None,
-        arms=shot.arms,
-        screen=shot.screen,
         align=query.align,
         nth=query.n,
     )

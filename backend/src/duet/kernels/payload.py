@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from duet.errors import InfraError
@@ -29,8 +30,7 @@ def is_payload(bzimage: Path, vmlinux: Path) -> bool:
         InfraError: lz4 is missing or does not end.
     """
     wanted = build_ids(vmlinux)
-    whole = bzimage.read_bytes()
-    return bool(wanted) and any(wanted <= _notes(kernel) for kernel in (whole, *unpacked(whole)))
+    return bool(wanted) and any(wanted <= _notes(kernel) for kernel in kernels(bzimage))
 
 
 def build_ids(vmlinux: Path) -> set[bytes]:
@@ -49,18 +49,18 @@ def _notes(whole: bytes | mmap.mmap) -> set[bytes]:
     return found
 
 
-def unpacked(whole: bytes) -> list[bytes]:
-    """What a bzImage unpacks: at each place that looks like the beginning of a compressed kernel.
+def kernels(bzimage: Path) -> Iterator[bytes]:
+    """The file itself, then what each place unpacks to that looks like a compressed kernel.
 
     Raises:
         InfraError: see is_payload.
     """
-    found = []
+    whole = bzimage.read_bytes()
+    yield whole
     at = whole.find(LZ4)
     while at >= 0:
-        found.append(_unlz4(whole[at:]))
+        yield _unlz4(whole[at:])
         at = whole.find(LZ4, at + 1)
-    return found
 
 
 def _unlz4(packed: bytes) -> bytes:

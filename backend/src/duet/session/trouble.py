@@ -44,7 +44,8 @@ def workload_trouble(lane: LaneResult) -> KernelError | None:
     # Of a cause that has a remedy the first line is told, of others the last word.
     known = [(line, cure) for line in said for cause, cure in CURES.items() if cause in line]
     line, cure = known[0] if known else (said[-1] if said else "", ANY_CURE)
-    words = f": {line.strip()}" if _is_text(line.strip()) else ""
+    line = " ".join(line.split())  # a tab is no reason to leave its words out
+    words = f": {line}" if _is_text(line) else ""
     if lane.status > 0:
         how, remedy = f"ended with status {lane.status}", cure
     else:
