@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from duet.api.export.browser import Browser
-from duet.bundle import open_bundle
+from duet.bundle import read_manifest
 from duet.errors import InfraError
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Scene
@@ -42,7 +42,7 @@ class Words:
 
 def words_of(folder: LessonFolder, path: Path, scene: Scene, moment: str) -> Words:
     """Lesson, recording and moment in words."""
-    lesson, manifest = folder.lesson, open_bundle(path).manifest
+    lesson, manifest = folder.lesson, read_manifest(path)
     return Words(
         title=f"{lesson.title}: {scene.title}",
         desc=(
