@@ -75,8 +75,8 @@ python_dev() {
 }
 
 binding() {
-	say "building the decoder binding"
-	$PYTHON -c 'from duet.decode.build import ensure; ensure()'
+	say "building the C parts of decoding and reducing"
+	$PYTHON -c 'from duet.decode.build import ensure; ensure(); from duet.session.reduce_binding import ensure; ensure()'
 }
 
 node_packages() {
@@ -96,7 +96,7 @@ setup_page() {
 	packages $PAGE_PACKAGES
 	once venv backend/requirements-uv.txt <(echo "$PWD") -- venv
 	once python backend/requirements.txt "$STAMPS/venv" -- python_runtime
-	once binding backend/src/duet/decode/*.c backend/src/duet/decode/build.py "$STAMPS/venv" -- binding
+	once binding backend/src/duet/decode/*.c backend/src/duet/decode/build.py backend/src/duet/session/loop/* "$STAMPS/venv" -- binding
 	once node frontend/package-lock.json "$STAMPS/venv" -- node_packages
 	local sources
 	mapfile -t sources < <(page_sources)

@@ -86,11 +86,14 @@ def round_of_cases(seed: int, count: int, keep: Path) -> int:
 
 
 def use_sanitizers() -> None:
-    """Let the decoder be one with sanitizers; the process has their library already."""
+    """Let decoder and loop be ones with sanitizers; the process has their library already."""
     from duet.decode import build
+    from duet.session import reduce_binding
 
-    path = build.compiled(build.SOURCE, "libtraceevent", flags=SANITIZE)
-    build.ensure = lambda: path
+    decoder = build.compiled(build.SOURCE, "libtraceevent", flags=SANITIZE)
+    loop = reduce_binding.ensure(SANITIZE)
+    build.ensure = lambda: decoder
+    reduce_binding.ensure = lambda: loop
 
 
 def environment(sanitized: bool) -> dict[str, str]:

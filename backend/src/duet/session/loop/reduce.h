@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Stage 3, the loop over events. What a lesson means by an event was compiled
+ * before (program.py); here its acts are carried out on threads and tracks, and
+ * spans, operations and links come out as columns.
+ *
+ * Names, rows and losses are the caller's: reduce_run() stops where it needs
+ * one of them, and goes on with the very act it stopped at. It is called
+ * through ctypes, so the interpreter lock is free while it works.
+ *
+ * A recording from elsewhere is not to be trusted: whatever events come, in
+ * whatever order, each costs a bounded time. The program is trusted; it comes from compile_program().
+ *
+ * One struct reduce belongs to one thread at a time. What returns an int gives
+ * -1 when there is no memory, if nothing else is said.
+ */
+#ifndef DUET_REDUCE_H
+#define DUET_REDUCE_H
+
+#include <stdint.h>
+
+#define MAX_ARGS 3
+#define MAX_MEMBERS 1024	/* threads inside of one track; a real one has a few workers */
+#define EXIT_STATES 0x30
+#define SLEEP_STATES 0xff
+
+enum act_kind { SWITCH, WAKING, OPEN, CLOSE, OP_OPEN, OP_CLOSE, PHASE, MARKER, LOSS };
+enum state { UNKNOWN = -1, GONE = -2 };
+enum role { HOG = 1, READER = 2 };	/* bits */
+enum why { NO_MEMORY = -1, ALL_DONE, START, PLACE, LOST };
+enum table_name { SPANS, OPS, LINKS, STILL_OPEN, TIMES, READERS, NTABLES };
+
+struct act {
+	int kind;
+	int operand;
+};
+
+struct condition {
+	int arg;
+	int64_t value;
+};
+
+struct rule {
+	int kind;	/* of the span that is drawn, or -1 */
+	int wait;	/* the state of a sleep inside, or -1 */
+	int arg;	/* what the span carries, or -1 */
+	int counts;	/* as waiting of the operation */
+	int nwhen;
+	struct condition *when;
+};
+
+struct code {
+	int nacts;
+	struct act *acts;
+};
+
+struct group {
+	int nrules;
+	struct rule *rules;
+};
+
+struct step {
+	int64_t value;
+	int after;
+	int opens;
+};
+
+struct link {
+	int during;
+	int track;
+	int kind;
+};
+
+/* A thread that is inside of a phase of a track. */
+struct member {
+	int64_t tid;
+	int kind;
+	int superseded;	/* another phase has begun since; its end ends nothing */
+};
+
+struct track {
+	int cycles;
+	int nsteps;
+	struct step *steps;
+	int row, kind, cpu;
+	int64_t since;
+	uint32_t span;
+	long nmembers, room;
+	struct member *members;
+};
+
+/* A function that was entered and has not returned. */
+struct call {
+	const struct rule *rule;	/* NULL: none of the group's rules held */
+	int group;
+	int wait;	/* the state of a sleep now: its rule's or that of the call below */
+	int64_t since;
+	double arg;
+	uint32_t number;
+};
+
+struct thread {
+	int64_t tid;
+	int role, made;
+	int row, state, cpu;
+	int woken;	/* a wake came while it was on its CPU, on the way to sleep */
+	int certain;	/* 0 after a loss, until the next operation */
+	int64_t since, op_t0, waited;
+	uint32_t span;
+	long ncalls, room;
+	struct call *calls;
+	int counting;	/* calls whose rule counts */
+	int *inside;	/* calls by group */
+};
+
+/* Columns of one table; widths are those of TABLES in tables.py. */
+#define MAX_COLUMNS 7
+struct table {
+	int ncolumns;
+	int width[MAX_COLUMNS];
+	char *cells[MAX_COLUMNS];
+	long rows, room;
+};
+
+struct reduce {
+	int running, runnable, wait_other, nkinds, switch_code;
+	int ncodes, ngroups, ntracks, nlinks;
+	struct code *codes;
+	struct group *groups;
+	struct track *tracks;
+	struct link *links;
+
+	struct thread **threads;	/* in the order in which they were heard of */
+	long nthreads, room;
+	struct thread **made;		/* in the order of their first event */
+	long nmade;
+	int32_t *slots;			/* hash of tids: index into threads, or -1 */
+	long nslots;
+
+	int began;
+	int64_t origin;
+	int nrows;
+	uint32_t span_number, op_number, link_number;
+	int64_t cycles;
+	int64_t *counts;
+	struct table tables[NTABLES];
+
+	long at;	/* the event, and the act of it, to go on with */
+	int act;
+	int64_t about;	/* the thread or the time that the caller is asked about */
+};
+
+struct event {
+	int64_t ts, pid;
+	int cpu, code;
+	int64_t args[MAX_ARGS];
+};
+
+/* tables.c */
+void *more(void *held, long *room, unsigned long size);
+struct table *row_of(struct reduce *r, int name);
+int put_span(struct reduce *r, int name, double t0, double t1, int row, int kind, int cpu,
+	     double arg, uint32_t number);
+int emit(struct reduce *r, int64_t t0, int64_t t1, int row, int kind, int cpu, double arg,
+	 uint32_t number);
+
+#define put(table, column, type, value) \
+	(((type *)(table)->cells[column])[(table)->rows - 1] = (type)(value))
+
+/* threads.c */
+struct thread *heard(const struct reduce *r, int64_t tid);
+int thread_of(struct reduce *r, int64_t tid, struct thread **found);
+int enter(struct reduce *r, struct thread *thread, int state, int64_t ts, int cpu);
+int switches(struct reduce *r, int64_t ts, int cpu, const int64_t *args);
+int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target);
+
+/* functions.c */
+void clear_calls(const struct reduce *r, struct thread *thread);
+int opens(struct reduce *r, struct thread *thread, int group, int64_t ts, const int64_t *args);
+int closes(struct reduce *r, struct thread *thread, int group, int64_t ts, int cpu);
+void op_opens(const struct reduce *r, struct thread *thread, int64_t ts);
+int op_closes(struct reduce *r, struct thread *thread, int64_t ts);
+
+/* tracks.c */
+struct member *member_of(const struct track *track, int64_t tid);
+int draw_track(struct reduce *r, const struct track *track, int64_t until);
+int phase(struct reduce *r, struct track *track, int64_t ts, int cpu, int64_t tid, int64_t value);
+
+/* What the caller uses (reduce_binding.py). */
+#pragma GCC visibility push(default)
+struct reduce *reduce_new(const int64_t *program, long n);
+void reduce_free(struct reduce *r);
+int reduce_know(struct reduce *r, int64_t tid, int role);
+int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu,
+	       const int64_t *code, const int64_t *pid, const int64_t *a, const int64_t *b,
+	       const int64_t *c);
+int64_t reduce_about(const struct reduce *r, int why);
+void reduce_start(struct reduce *r, int64_t origin);
+int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *row);
+void reduce_rows_are(struct reduce *r, int rows);
+void reduce_place(struct reduce *r, int64_t tid, int row);
+void reduce_place_track(struct reduce *r, int track, int row);
+int reduce_still_open(struct reduce *r, double mark);
+long reduce_table(const struct reduce *r, int table);
+const void *reduce_column(const struct reduce *r, int table, int column);
+void reduce_clear(struct reduce *r, int table);
+const int64_t *reduce_counts(const struct reduce *r);
+int64_t reduce_cycles(const struct reduce *r);
+#pragma GCC visibility pop
+
+#endif

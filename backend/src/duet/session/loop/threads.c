@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Threads of the workload: what each does, told by switches, wakes and what it emits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reduce.h"
+
+static unsigned long hash(int64_t tid)
+{
+	return (uint64_t)tid * 0x9e3779b97f4a7c15ULL >> 32;
+}
+
+struct thread *heard(const struct reduce *r, int64_t tid)
+{
+	unsigned long slot;
+
+	if (!r->nslots)
+		return NULL;
+	for (slot = hash(tid) & (r->nslots - 1); r->slots[slot] >= 0;
+	     slot = (slot + 1) & (r->nslots - 1))
+		if (r->threads[r->slots[slot]]->tid == tid)
+			return r->threads[r->slots[slot]];
+	return NULL;
+}
+
+/* Room for twice the threads; the hash stays at most half full. */
+static int more_threads(struct reduce *r)
+{
+	long room = r->room, i;
+	unsigned long slot;
+	void *grown;
+
+	grown = more(r->threads, &room, sizeof(*r->threads));
+	if (!grown)
+		return -1;
+	r->threads = grown;
+	grown = realloc(r->made, room * sizeof(*r->made));
+	if (!grown)
+		return -1;
+	r->made = grown;
+	grown = realloc(r->slots, 2 * room * sizeof(*r->slots));
+	if (!grown)
+		return -1;
+	r->slots = grown;
+	r->room = room;
+	r->nslots = 2 * room;
+	memset(r->slots, 0xff, r->nslots * sizeof(*r->slots));
+	for (i = 0; i < r->nthreads; i++) {
+		slot = hash(r->threads[i]->tid) & (r->nslots - 1);
+		while (r->slots[slot] >= 0)
+			slot = (slot + 1) & (r->nslots - 1);
+		r->slots[slot] = i;
+	}
+	return 0;
+}
+
+/* A thread of the workload is heard of, or its role has changed with its name. */
+int reduce_know(struct reduce *r, int64_t tid, int role)
+{
+	struct thread *thread = heard(r, tid);
+	unsigned long slot;
+
+	if (thread) {
+		thread->role = role;
+		return 0;
+	}
+	if (r->nthreads == r->room && more_threads(r))
+		return -1;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return -1;
+	thread->inside = calloc(r->ngroups + 1, sizeof(*thread->inside));
+	if (!thread->inside) {
+		free(thread);
+		return -1;
+	}
+	thread->tid = tid;
+	thread->role = role;
+	thread->row = thread->cpu = -1;
+	thread->state = UNKNOWN;
+	thread->op_t0 = -1;
+	thread->certain = 1;
+	slot = hash(tid) & (r->nslots - 1);
+	while (r->slots[slot] >= 0)
+		slot = (slot + 1) & (r->nslots - 1);
+	r->slots[slot] = r->nthreads;
+	r->threads[r->nthreads++] = thread;
+	return 0;
+}
+
+/* The thread of that number, if it belongs to the workload. */
+int thread_of(struct reduce *r, int64_t tid, struct thread **found)
+{
+	struct thread *thread = heard(r, tid);
+	struct table *table;
+
+	*found = thread;
+	if (!thread || thread->made)
+		return 0;
+	thread->made = 1;
+	r->made[r->nmade++] = thread;
+	if (r->began && (thread->role & READER)) {
+		table = row_of(r, READERS);
+		if (!table)
+			return -1;
+		put(table, 0, int64_t, tid);
+		thread->row = r->nrows++;
+	}
+	return 0;
+}
+
+/* The state changes; the former one becomes a span. */
+int enter(struct reduce *r, struct thread *thread, int state, int64_t ts, int cpu)
+{
+	int bad = 0;
+
+	if (thread->state >= 0 && thread->row >= 0)
+		bad = emit(r, thread->since, ts, thread->row, thread->state, thread->cpu, 0,
+			   thread->span);
+	thread->state = state;
+	thread->since = ts;
+	thread->cpu = cpu;
+	thread->span = ++r->span_number;
+	return bad;
+}
+
+/* The state that a sleep is in now: by the innermost open function that says so. */
+static int cause(const struct reduce *r, const struct thread *thread)
+{
+	if (thread->ncalls && thread->calls[thread->ncalls - 1].wait >= 0)
+		return thread->calls[thread->ncalls - 1].wait;
+	return thread->certain || thread->ncalls ? r->wait_other : UNKNOWN;
+}
+
+static int goes(struct reduce *r, struct thread *thread, int64_t ts, int cpu, int64_t prev_state)
+{
+	int state = r->runnable;
+
+	if (thread->state != r->running && enter(r, thread, r->running, ts, cpu))
+		return -1;
+	if (prev_state & EXIT_STATES) {
+		state = GONE;
+	} else if (prev_state & SLEEP_STATES) {
+		if (!thread->woken)
+			state = cause(r, thread);
+		thread->woken = 0;
+	}
+	return enter(r, thread, state, ts, -1);
+}
+
+int switches(struct reduce *r, int64_t ts, int cpu, const int64_t *args)
+{
+	struct thread *thread;
+
+	if (thread_of(r, args[0], &thread))
+		return -1;
+	if (thread && thread->state != GONE && goes(r, thread, ts, cpu, args[2]))
+		return -1;
+	if (thread_of(r, args[1], &thread))
+		return -1;
+	if (thread && thread->state != r->running)
+		return enter(r, thread, r->running, ts, cpu);
+	return 0;
+}
+
+static int link_up(struct reduce *r, const struct link *link, int64_t ts, int64_t waker,
+		   const struct thread *woken)
+{
+	const struct track *track = &r->tracks[link->track];
+	const struct member *member = member_of(track, waker);
+	struct table *table;
+
+	if (!member || member->kind != link->during || woken->row < 0 || track->row < 0)
+		return 0;
+	table = row_of(r, LINKS);
+	if (!table)
+		return -1;
+	put(table, 0, double, ts - r->origin);
+	put(table, 1, int32_t, track->row);
+	put(table, 2, int32_t, woken->row);
+	put(table, 3, uint8_t, link->kind);
+	put(table, 4, uint32_t, ++r->link_number);
+	return 0;
+}
+
+int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target)
+{
+	struct thread *thread;
+	int i;
+
+	if (thread_of(r, target, &thread))
+		return -1;
+	if (!thread || thread->state == GONE)
+		return 0;
+	/*
+	 * Awake before it was off its CPU: the switch that follows tells a sleep
+	 * that is over already (try_to_wake_up() of 6.1 emits this event before
+	 * it waits for on_cpu).
+	 */
+	if (thread->state == r->running)
+		thread->woken = 1;
+	else if (thread->state != r->runnable && enter(r, thread, r->runnable, ts, -1))
+		return -1;
+	for (i = 0; i < r->nlinks; i++)
+		if (link_up(r, &r->links[i], ts, waker, thread))
+			return -1;
+	return 0;
+}
+
+/* Time begins: all threads that were heard of may get rows from now on. */
+void reduce_start(struct reduce *r, int64_t origin)
+{
+	long i;
+
+	for (i = 0; i < r->nthreads; i++)
+		if (!r->threads[i]->made) {
+			r->threads[i]->made = 1;
+			r->made[r->nmade++] = r->threads[i];
+		}
+	r->began = 1;
+	r->origin = origin;
+}
+
+/* The n-th thread that had an event or was there at the start; 0: there are no more. */
+int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *row)
+{
+	if (n >= r->nmade)
+		return 0;
+	*tid = r->made[n]->tid;
+	*gone = r->made[n]->state == GONE;
+	*row = r->made[n]->row;
+	return 1;
+}
+
+/* The caller's rows: how many there are, and which is a thread's or a track's. */
+void reduce_rows_are(struct reduce *r, int rows)
+{
+	r->nrows = rows;
+}
+
+void reduce_place(struct reduce *r, int64_t tid, int row)
+{
+	struct thread *thread = heard(r, tid);
+
+	if (thread)
+		thread->row = row;
+}
+
+void reduce_place_track(struct reduce *r, int track, int row)
+{
+	if (track >= 0 && track < r->ntracks)
+		r->tracks[track].row = row;
+}
