@@ -12,6 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from pydantic import ValidationError
 from duet.bundle import limits
 from duet.bundle.manifest import FORMAT, Manifest
 from duet.bundle.record import Record
-from duet.bundle.stream import unpack_stream
+from duet.bundle.stream import check_stream, unpack_stream
 from duet.bundle.upgrade import upgrade
 from duet.errors import InputError
 
@@ -30,9 +31,9 @@ MEMBER = re.compile(
     r"|patches/[A-Za-z0-9][A-Za-z0-9._-]{0,99})$"
 )
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
+UNPACKERS = 4
+"""Lanes that are unpacked at once; beyond the host's CPUs they take turns."""
 REMEDY = "Get the file anew, or record it again with ./duet record."
-
-
 BROKEN = (
     *(OSError, EOFError, zlib.error, lzma.LZMAError, struct.error, MemoryError),
     *(NotImplementedError, RuntimeError, ValueError, IndexError, OverflowError),
@@ -66,6 +67,15 @@ class Bundle:
         self.manifest.arm(arm)
         name = f"lanes/{arm}/stream.bin"
         return unpack_stream(self._members[name], name)
+
+    def stream_bytes(self, arm: str) -> int:
+        """The size of one lane's transcript, heads of records included.
+
+        Raises:
+            InputError: there is no such lane.
+        """
+        self.manifest.arm(arm)
+        return len(self._members[f"lanes/{arm}/stream.bin"])
 
     def patch(self, name: str) -> bytes:
         """One patch file.
@@ -132,15 +142,18 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
 def _read(path: Path, archive: zipfile.ZipFile) -> Bundle:
     names = _check_members(path, archive)
     manifest, number = _manifest(path, _unpack(path, archive, "manifest.json"), names)
-    contents: dict[str, bytes] = {}
-    for name, wanted_sum in manifest.sums.items():
+
+    def content_of(name: str) -> bytes:
         content = _unpack(path, archive, name)
-        if hashlib.sha256(content).hexdigest() != wanted_sum:
+        if hashlib.sha256(content).hexdigest() != manifest.sums[name]:
             raise _refused(path, f"{name} is not what its checksum says")
         if name.startswith("lanes/"):
-            for _ in unpack_stream(content, name):
-                pass
-        contents[name] = content
+            check_stream(content, name)
+        return content
+
+    # Unpacking frees the interpreter lock; the first member that is broken is told, as in a row.
+    with ThreadPoolExecutor(UNPACKERS) as pool:
+        contents = dict(zip(manifest.sums, pool.map(content_of, manifest.sums), strict=True))
     packed = {member.filename: member.compress_size for member in archive.infolist()}
     return Bundle(manifest, number, packed, path.stat().st_size, contents)
 

@@ -30,20 +30,36 @@ def unpack_stream(stream: bytes, name: str) -> Iterator[Record]:
     Raises:
         InputError: a record is cut off or has an impossible head; names the byte.
     """
+    for host_ns, number, start, end in _heads(stream, name):
+        yield Record(host_ns, number, stream[start:end])
+
+
+def check_stream(stream: bytes, name: str) -> None:
+    """Look at all heads.
+
+    Raises:
+        InputError: likewise.
+    """
+    for _ in _heads(stream, name):
+        pass
+
+
+def _heads(stream: bytes, name: str) -> Iterator[tuple[int, int, int, int]]:
+    """Per record: host time, stream, and where its payload begins and ends."""
     at, size = 0, len(stream)
     while at < size:
-        if size - at < HEAD.size:
-            raise _broken(name, at, f"a record head lacks {HEAD.size - size + at} bytes")
+        start = at + HEAD.size
+        if size < start:
+            raise _broken(name, at, f"a record head lacks {start - size} bytes")
         host_ns, number, _, length = HEAD.unpack_from(stream, at)
         if not LENS <= number < limits.STREAMS:
             raise _broken(name, at, f"there is no stream {number}")
         if length > limits.RECORD_BYTES:
             raise _broken(name, at, f"a record of {length} bytes is too long")
-        end = at + HEAD.size + length
-        if end > size:
-            raise _broken(name, at, f"a record lacks {end - size} of {length} bytes")
-        yield Record(host_ns, number, stream[at + HEAD.size : end])
-        at = end
+        at = start + length
+        if at > size:
+            raise _broken(name, start - HEAD.size, f"a record lacks {at - size} of {length} bytes")
+        yield host_ns, number, start, at
 
 
 def _broken(name: str, at: int, what: str) -> InputError:
