@@ -6,6 +6,7 @@
 
 import { decode, encode } from '@msgpack/msgpack';
 import type { Site } from '../base/site.ts';
+import { whole } from './deltas.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
 /** Playing goes on in slices of so long, so that the page can draw. */
@@ -124,7 +125,7 @@ export class TapeSocket {
         let slice = performance.now();
         for (const message of await unpackPart(await this.#fetch(this.#site, part))) {
           if (!wanted()) return;
-          this.onmessage?.({ data: message });
+          this.onmessage?.({ data: whole(message) });
           if (performance.now() - slice < sliceMs) continue;
           await new Promise((go) => setTimeout(go));
           slice = performance.now();

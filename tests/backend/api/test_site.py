@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import msgpack
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_api_recorded import look, real_app
 from toy_server import SLUG, serving
 
 from duet.api.export import pictures, site
 from duet.api.export.pictures import Shot
+from duet.api.export.tape import differences, small
 from duet.cli.entry import main
 from duet.cli.export import plain_name, read_shot
 from duet.errors import InfraError, InputError
@@ -42,15 +46,67 @@ def write(out: Path, **chosen: Path) -> Path:
 
 
 def brought(script: Path) -> Iterator[bytes]:
-    """The messages of one part."""
+    """The messages of one part, as the page reads them."""
     found = re.fullmatch(r"duetSite\.brought\[.*?\] = (\".*\");\n", script.read_text())
     assert found is not None
     framed = gzip.decompress(base64.b64decode(json.loads(found[1])))
     at = 0
     while at < len(framed):
         (size,) = struct.unpack_from("<I", framed, at)
-        yield framed[at + 4 : at + 4 + size]
+        yield whole(framed[at + 4 : at + 4 + size])
         at += 4 + size
+
+
+def whole(body: bytes) -> bytes:
+    """What frontend/src/protocol/deltas.ts does: columns told as differences become columns."""
+    message = msgpack.unpackb(body)
+    for name in message.pop("deltas", []):
+        message["columns"][name] = summed(message["columns"][name], message["dtypes"][name])
+    return bytes(msgpack.packb(message))
+
+
+def summed(deltas: bytes, dtype: str) -> bytes:
+    width = int(dtype[1:])
+    planes = np.frombuffer(deltas, np.uint8).reshape(width, -1)
+    values = np.cumsum(planes.T.copy().view(f"<i{width}" if width > 1 else "i1").ravel())
+    return bytes(values.astype("<f8" if dtype == "f8" else f"<i{width}").tobytes())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "deltas"),
+    [
+        (
+            "f8",
+            [1000, 2234, -3, 2**31],
+            "e8d243030304f7000000ff000000ff800000ff000000ff000000ff000000ff00",
+        ),
+        ("i4", [5, -5, -6], "05f6ff00ffff00ffff00ffff"),
+        ("u4", [2**32 - 1, 1], "ff02ff00ff00ff00"),
+        ("i2", [-1, 256, -32511], "ff0101ff0180"),
+        ("u1", [7, 3, 1], "07fcfe"),
+    ],
+)
+def test_columns_are_told_as_differences(dtype: str, values: list[int], deltas: str) -> None:
+    # The same texts as in frontend/src/protocol/deltas.test.ts.
+    column = np.array(values, f"<{dtype}").tobytes()
+    assert differences(column, dtype) == bytes.fromhex(deltas)
+    assert summed(bytes.fromhex(deltas), dtype) == column
+
+
+@given(st.lists(st.floats(width=64) | st.integers(-(2**53), 2**53).map(float)))
+def test_no_bit_of_a_column_is_lost(values: list[float]) -> None:
+    column = np.array(values, "<f8").tobytes()
+    deltas = differences(column, "f8")
+    assert deltas is None or summed(deltas, "f8") == column
+
+
+@pytest.mark.parametrize("value", [0.5, -0.0, float("nan"), float("inf"), 2.0**52, -(2.0**60)])
+def test_what_would_be_rounded_is_told_as_it_is(value: float) -> None:
+    column = np.array([1.0, value], "<f8").tobytes()
+    assert differences(column, "f8") is None
+    columns = {"t": column, "n": b"\x01\x02"}
+    batch = {"type": "batch", "columns": columns, "dtypes": {"t": "f8", "n": "u1"}}
+    assert msgpack.unpackb(whole(small(msgpack.packb(batch)))) == batch
 
 
 def keyed(messages: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:

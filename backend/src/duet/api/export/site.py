@@ -9,16 +9,14 @@ a file may read no other files.
 from __future__ import annotations
 
 import asyncio
-import base64
-import gzip
 import html
 import json
-import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from duet.api.director import Director
+from duet.api.export.tape import part
 from duet.api.export.target import NAME, Target
 from duet.api.recordings import ChosenRecordings
 from duet.api.stage import HouseStage
@@ -35,7 +33,6 @@ from duet.stream.outbox import KEPT
 LIST = "site.js"
 MARK = "globalThis.duetSite = "
 PICTURE = "picture.png"
-SIZE = struct.Struct("<I")
 
 
 class NoKernels:
@@ -89,12 +86,6 @@ def taken(viewer: Viewer) -> list[Packet]:
     while (packet := viewer.outbox.pop()) is not None:
         packets.append(packet)
     return packets
-
-
-def part(packets: Iterable[Packet]) -> str:
-    """Framed messages, packed; equal messages give equal text."""
-    framed = b"".join(SIZE.pack(len(packet.body)) + packet.body for packet in packets)
-    return base64.b64encode(gzip.compress(framed, 9, mtime=0)).decode()
 
 
 def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> None:
