@@ -28,14 +28,17 @@ def test_as_fast_as_possible_keeps_recorded_times(run_async: Run) -> None:
     chunks, seconds = run_async(play(None))  # type: ignore[misc]
     assert [(c.stream, c.payload) for c in chunks] == [(-1, b"a"), (0, b"bb"), (-1, b"c")]
     assert [c.host_ns - chunks[0].host_ns for c in chunks] == [0, 50_000_000, 100_000_000]
-    assert seconds < 0.05
+    assert min(seconds, *(run_async(play(None))[1] for _ in range(4))) < 0.05  # type: ignore[index]
 
 
 def test_speed_scales_the_waits(run_async: Run) -> None:
-    _, once = run_async(play(1.0))  # type: ignore[misc]
-    _, thrice = run_async(play(4.0))  # type: ignore[misc]
-    assert 0.1 <= once < 0.3
-    assert 0.025 <= thrice < 0.1
+    """Never shorter than it should be; the best of five is not much longer, on a busy host, too."""
+    once, fast = (
+        [run_async(play(speed))[1] for _ in range(5)]  # type: ignore[index]
+        for speed in (1.0, 4.0)
+    )
+    assert 0.1 <= min(once) < 0.3
+    assert 0.025 <= min(fast) < 0.1
 
 
 def test_leaving_ends_the_play(run_async: Run) -> None:

@@ -19,6 +19,8 @@ from duet.stream.protocol import SocketProtocol
 
 SLUG = "02-grace-periods"
 Message = dict[str, Any]
+LATE_S = 90
+"""Until a message must have come, on a busy host."""
 
 
 @contextlib.contextmanager
@@ -68,13 +70,13 @@ class Page:
     async def start(self, *arms: str, **params: int) -> None:
         await self.say(type="start", lesson=SLUG, arms=list(arms), params=params)
 
-    async def next(self, timeout_s: float = 20) -> Message:
+    async def next(self, timeout_s: float = LATE_S) -> Message:
         body = await asyncio.wait_for(self.socket.recv(), timeout_s)
         message: Message = msgpack.unpackb(body)
         self.seen.append(message)
         return message
 
-    async def until(self, wanted: Callable[[Message], bool], timeout_s: float = 20) -> Message:
+    async def until(self, wanted: Callable[[Message], bool], timeout_s: float = LATE_S) -> Message:
         async with asyncio.timeout(timeout_s):
             while True:
                 message = await self.next(timeout_s)
