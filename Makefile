@@ -7,6 +7,9 @@ VENV := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DUET_ROOT := $(CURDIR)
 PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:cacheprovider --durations=15 --durations-min=5
+PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.ts
+# Tests that nothing disturbs run so many at a time.
+JOBS ?= 2
 
 .PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress clean
 
@@ -22,7 +25,7 @@ test: ## all tests: unit, page, real guests, browser (builds the kernels it boot
 	@$(MAKE) --no-print-directory test-unit test-page test-guest test-e2e
 
 test-unit: ## Python and C tests that boot nothing
-	$(PYTEST) tests -m "not guest"
+	$(PYTEST) tests -m "not guest" -n $(JOBS) --dist worksteal
 
 test-page: ## vitest
 	cd frontend && npm test --silent
@@ -30,8 +33,9 @@ test-page: ## vitest
 test-guest: ## tests that boot real kernels
 	$(PYTEST) tests -m guest
 
-test-e2e: ## Playwright in Chromium, on recordings and on live guests
-	cd frontend && npx --no-install playwright test -c ../tests/e2e/playwright.config.ts
+test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
+	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)
+	cd frontend && $(PLAYWRIGHT) --grep @guest --workers 1
 
 dev: ## the server with reload and Vite's dev server
 	@./setup.sh all

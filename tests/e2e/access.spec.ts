@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Every page and every view: no serious finding of axe, keys alone, reduced motion in steps. */
 
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
 
 const grave = ['serious', 'critical'];
+/** A test each, so that two can go on at once. */
+const slugs = readdirSync(join(__dirname, '../../lessons')).filter((name) => /^\d\d-/.test(name));
+
+test.describe.configure({ mode: 'parallel' });
 
 async function judged(page: Page, where: string, rules?: string[]): Promise<void> {
   // What moves is not judged half-way.
   await page.waitForTimeout(300);
-  const axe = new AxeBuilder({ page });
+  // The other mode opens a page of its own for each look, for the sake of frames; there are none here.
+  expect(page.frames().length, where).toBe(1);
+  const axe = new AxeBuilder({ page }).setLegacyMode();
   const { violations } = await (rules ? axe.withRules(rules) : axe).analyze();
   const found = violations
     .filter((v) => grave.includes(v.impact ?? ''))
@@ -29,43 +37,56 @@ interface Card {
   readonly view: string | null;
 }
 
+async function lessonOf(page: Page, slug: string): Promise<Card> {
+  return (await (await page.request.get(`/api/lessons/${slug}`)).json()) as Card;
+}
+
 async function lessonsWithPicture(page: Page): Promise<Card[]> {
   const list = (await (await page.request.get('/api/lessons')).json()) as
     | Card[]
     | { lessons: Card[] };
-  const slugs = (Array.isArray(list) ? list : list.lessons).map((l) => l.slug);
-  const all = await Promise.all(
-    slugs.map(
-      async (slug) => (await (await page.request.get(`/api/lessons/${slug}`)).json()) as Card,
-    ),
-  );
+  const there = (Array.isArray(list) ? list : list.lessons).map((l) => l.slug);
+  const all = await Promise.all(there.map((slug) => lessonOf(page, slug)));
   return all.filter((l) => l.view !== null);
 }
 
-for (const scheme of ['light', 'dark'] as const) {
-  test(`front page, gallery and every step of every lesson, ${scheme}`, async ({ page }) => {
-    test.setTimeout(600_000);
-    // The two differ in colour alone.
-    const rules = scheme === 'dark' ? ['color-contrast'] : undefined;
+/** In light by every rule; dark differs in colour alone. */
+async function judgedTwice(page: Page, where: string): Promise<void> {
+  for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-    await page.goto('/');
-    await expect(page.getByTestId('front').locator('li').first()).toBeVisible();
-    await judged(page, 'front page', rules);
-    const lessons = await lessonsWithPicture(page);
-    expect(lessons.length).toBeGreaterThanOrEqual(4);
-    for (const { slug, scenes } of lessons) {
-      for (const { id } of scenes) {
-        await page.goto(`/?lesson=${slug}&step=${id}`);
-        await expect(page.getByTestId('picture')).toBeVisible({ timeout: 20_000 });
-        await judged(page, `${slug} ${id}`, rules);
-      }
-      await page.getByTestId('in-words').click();
-      await expect(page.getByTestId('words')).toBeVisible();
-      await judged(page, `${slug} in words`, rules);
+    await expect(page.locator('html')).toHaveAttribute('data-theme', scheme);
+    await judged(page, `${where}, ${scheme}`, scheme === 'dark' ? ['color-contrast'] : undefined);
+  }
+}
+
+test('front page and gallery, light and dark', async ({ page }) => {
+  test.setTimeout(180_000);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto('/');
+  await expect(page.getByTestId('front').locator('li').first()).toBeVisible();
+  await judgedTwice(page, 'front page');
+  const lessons = await lessonsWithPicture(page);
+  expect(lessons.length).toBeGreaterThanOrEqual(4);
+  expect(lessons.map(({ slug }) => slug).filter((slug) => !slugs.includes(slug))).toEqual([]);
+  await page.goto('/?gallery');
+  await expect(page.getByTestId('picture')).toHaveCount(lessons.length, { timeout: 30_000 });
+  await judgedTwice(page, 'gallery');
+});
+
+for (const slug of slugs) {
+  test(`every step of ${slug}, light and dark`, async ({ page }) => {
+    test.setTimeout(300_000);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    const lesson = await lessonOf(page, slug);
+    test.skip(lesson.view === null, 'it has no picture');
+    for (const { id } of lesson.scenes) {
+      await page.goto(`/?lesson=${slug}&step=${id}`);
+      await expect(page.getByTestId('picture')).toBeVisible({ timeout: 20_000 });
+      await judgedTwice(page, `${slug} ${id}`);
     }
-    await page.goto('/?gallery');
-    await expect(page.getByTestId('picture')).toHaveCount(lessons.length, { timeout: 30_000 });
-    await judged(page, 'gallery', rules);
+    await page.getByTestId('in-words').click();
+    await expect(page.getByTestId('words')).toBeVisible();
+    await judgedTwice(page, `${slug} in words`);
   });
 }
 
@@ -107,17 +128,18 @@ test('with reduced motion the moment stands between beats', async ({ page }) => 
     await page.goto(`/?lesson=${slug}&step=${scenes[0]!.id}`);
     await expect(page.getByTestId('picture')).toBeVisible({ timeout: 20_000 });
     await page.waitForTimeout(1000);
-    const moments = await page.evaluate(async () => {
+    const { beats, seconds } = await page.evaluate(async () => {
       const { player } = (window as unknown as { duet: { player: { state: { moment: number } } } })
         .duet;
-      const seen: number[] = [];
+      const seen = new Set<number>();
+      const began = performance.now();
       for (let i = 0; i < 60; i++) {
-        seen.push(player.state.moment);
+        seen.add(player.state.moment);
         await new Promise((done) => setTimeout(done, 50));
       }
-      return seen;
+      return { beats: seen.size, seconds: (performance.now() - began) / 1000 };
     });
-    // Three seconds hold two or three beats, not sixty frames.
-    expect(new Set(moments).size, slug).toBeLessThanOrEqual(5);
+    // Three seconds hold two or three beats, not sixty frames; on a busy host they are more than three.
+    expect(beats, slug).toBeLessThanOrEqual(2 + seconds);
   }
 });

@@ -20,7 +20,7 @@ async function visits(page: Page, arm: string): Promise<number> {
   return number(await page.getByTestId('counts').locator(`[data-head=visits][data-arm=${arm}]`).textContent());
 }
 
-test('the list walk visits every cell of its wall, the bitmap its set bits', async ({ page }) => {
+test('the list walk visits every cell of its wall, the bitmap its set bits', { tag: '@guest' }, async ({ page }) => {
   test.setTimeout(runMs + 60_000);
   await page.goto('/?lesson=01-shrinker-bitmaps&step=verdict');
   await page.getByTestId('run').click();
@@ -88,7 +88,7 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   await expect(page.getByTestId('questions')).toContainText('Its bit is not set');
 });
 
-test('a touched file lights a bit while the guest runs', async ({ page }) => {
+test('a touched file lights a bit while the guest runs', { tag: '@guest' }, async ({ page }) => {
   test.setTimeout(runMs);
   await page.goto('/?lesson=01-shrinker-bitmaps&step=touch');
   await page.getByTestId('run').click();

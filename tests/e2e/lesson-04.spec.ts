@@ -63,7 +63,7 @@ test('a reader is answered by the delayed entries', async ({ page }) => {
   );
 });
 
-test('three kernels, one file: what is visited is kept or freed, and the ninth scan of stock is the first to free', async ({
+test('three kernels, one file: what is visited is kept or freed, and the ninth scan of stock is the first to free', { tag: '@guest' }, async ({
   page,
 }) => {
   test.setTimeout(runMs + 120_000);

@@ -51,7 +51,7 @@ test('the prediction for twenty CPUs says that it is modelled, with its sources 
   await expect(model).toContainText('what the model leaves out');
 });
 
-test('a listing leaves the lock taken in a queue, and not where waiters just try again', async ({ page }) => {
+test('a listing leaves the lock taken in a queue, and not where waiters just try again', { tag: '@guest' }, async ({ page }) => {
   const share = async () => {
     const cell = page.getByTestId('path-stock').locator('tbody tr').last().locator('td').first();
     return Number.parseFloat((await cell.textContent()) ?? '');
@@ -98,7 +98,7 @@ async function whileLoaded(what: () => Promise<void>): Promise<void> {
   }
 }
 
-test('live on 2 and 4 vCPUs, also on a busy host: the same accesses to the digit, the count’s line on top', async ({ page }) => {
+test('live on 2 and 4 vCPUs, also on a busy host: the same accesses to the digit, the count’s line on top', { tag: '@guest' }, async ({ page }) => {
   test.setTimeout(3 * runMs + 60_000);
   await page.goto(`${storm}&step=moved`);
 

@@ -51,7 +51,7 @@ async function clickToMotion(page: Page): Promise<number> {
   });
 }
 
-test('two live lanes move, hogs change, a killed guest is told', async ({ page, request }) => {
+test('two live lanes move, hogs change, a killed guest is told', { tag: '@guest' }, async ({ page, request }) => {
   test.setTimeout(240_000);
   await page.goto('/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu');
   await expect(page.getByTestId('value-hogs')).toContainText('9');
@@ -85,7 +85,7 @@ test('two live lanes move, hogs change, a killed guest is told', async ({ page, 
 
 // Lanes that run at once on the wall clock take each other's CPU: who is ahead there depends on the host.
 // On the count clock it does not.
-test('on the count clock SRCU falls behind', async ({ page }) => {
+test('on the count clock SRCU falls behind', { tag: '@guest' }, async ({ page }) => {
   test.setTimeout(180_000);
   await page.goto('/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu');
   await page.getByTestId('more-knobs').click();

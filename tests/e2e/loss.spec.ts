@@ -4,7 +4,7 @@
 import { expect, test } from '@playwright/test';
 import { lossPort } from './playwright.config.ts';
 
-test('a forced overrun shows its count on the page', async ({ page }) => {
+test('a forced overrun shows its count on the page', { tag: '@guest' }, async ({ page }) => {
   test.setTimeout(120_000);
   await page.goto(`http://127.0.0.1:${lossPort}/?lesson=01-shrinker-bitmaps&step=verdict&arms=before`);
   await expect(page.getByTestId('lost')).toContainText('0');

@@ -16,7 +16,7 @@ if (!existsSync(chromium)) throw new Error('Chromium was wanted at /usr/bin/chro
 
 export default defineConfig({
   testDir: '.',
-  // Recordings first: once something ran live, the page shows that.
+  // Recordings first: once something ran live, the page shows that. Tests with the tag @guest boot guests.
   projects: [
     { name: 'recorded', testMatch: 'recorded.spec.ts' },
     { name: 'access', testMatch: 'access.spec.ts' },
@@ -30,7 +30,7 @@ export default defineConfig({
     { name: 'loss', testMatch: 'loss.spec.ts' },
   ],
   outputDir: '../../test-results',
-  // Lanes share the machine with the browser: one test at a time.
+  // Lanes share the machine with the browser: one test at a time. `make test-e2e` gives those without guests two.
   workers: 1,
   retries: 0,
   timeout: 60_000,
