@@ -3,6 +3,7 @@
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { siteOf } from './base/site.ts';
+import { Beside } from './lesson/beside.tsx';
 import { Front } from './lesson/front.tsx';
 import { LessonPage } from './lesson/page.tsx';
 import { usePlace } from './lesson/use-place.ts';
@@ -41,6 +42,13 @@ export function App() {
         <Exhibits />
       ) : lesson === null ? (
         <Front onOpen={(lesson) => go({ lesson })} />
+      ) : place.beside !== null ? (
+        <Beside
+          key={`${lesson} beside`}
+          slug={lesson}
+          place={{ ...place, beside: place.beside }}
+          {...{ go, visit }}
+        />
       ) : (
         <LessonPage key={lesson} slug={lesson} {...{ place, go, visit }} />
       )}

@@ -8,6 +8,7 @@ import '@fontsource-variable/jetbrains-mono/index.css';
 import './ui/tokens.css';
 import './ui/base.css';
 import './lesson/lesson.css';
+import './lesson/beside.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';

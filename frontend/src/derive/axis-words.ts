@@ -20,8 +20,7 @@ function counted(axis: Axis | null): string {
 
 /** The moment that all lanes share, and its name; null where each has its own time. */
 export function axisFlag(index: RunIndex, frame: Frame, operation: string): AxisWords['flag'] {
-  const { by, n } = frame.aligned ?? { by: 'time', n: 1 };
-  const { at } = together(index, by, n);
+  const { by, n, at = together(index, by, n).at } = frame.aligned ?? { by: 'time', n: 1 };
   return at === null ? null : { t: at, words: nthWords(operation, n) };
 }
 

@@ -136,8 +136,8 @@ export interface Frame {
   readonly span: number;
   /** Added to each lane's time before drawing (alignment by marker or by operation). */
   readonly offset: ReadonlyMap<string, number>;
-  /** By what they are aligned, and at which operation (from 1). */
-  readonly aligned?: { readonly by: Alignment; readonly n: number };
+  /** By what they are aligned, and at which operation (from 1); `at`: where that is, if lanes not drawn here count. */
+  readonly aligned?: { readonly by: Alignment; readonly n: number; readonly at?: Nanos | null };
   readonly selection: Mark | null;
   /** Kind names in focus; others are muted. Empty: all. */
   readonly focus: ReadonlySet<string>;

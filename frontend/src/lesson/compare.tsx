@@ -7,11 +7,17 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { day, when } from '../ui/words.ts';
 import { ask, type Comparison, type FigurePair, type KeptRun, keptId } from './kept-list.ts';
-import { recordingId } from './recording.ts';
+import { frontPage, writePlace } from './place.ts';
+import { recordingId, runNameOf } from './recording.ts';
 
 interface Choice {
   readonly id: string;
   readonly title: string;
+}
+
+interface FoundProps {
+  readonly lesson: Lesson;
+  readonly found: Comparison;
 }
 
 interface Props {
@@ -65,9 +71,25 @@ export function Compare({ lesson, kept, shown }: Props) {
         </button>
       </p>
       {said && <p role="status">{said}</p>}
-      {found && <Found lesson={lesson} found={found} />}
+      {found && (
+        <div data-testid="compared">
+          <Differences lesson={lesson} found={found} />
+          <p>
+            <a href={besideAddress(lesson, one, other)} data-testid="see-lanes">
+              see their lanes beside each other
+            </a>
+          </p>
+          <Figures lesson={lesson} found={found} />
+        </div>
+      )}
     </section>
   );
+}
+
+/** Where both stand beside each other. */
+export function besideAddress(lesson: Lesson, first: string, second: string): string {
+  const [run, beside] = [runNameOf(lesson, first), runNameOf(lesson, second)];
+  return writePlace({ ...frontPage, lesson: lesson.slug, run, beside });
 }
 
 function Pick(props: {
@@ -90,10 +112,11 @@ function Pick(props: {
   );
 }
 
-function Found({ lesson, found }: { readonly lesson: Lesson; readonly found: Comparison }) {
+/** What two runs differ in; before any figure and any lane. */
+export function Differences({ lesson, found }: FoundProps) {
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
-    <div data-testid="compared">
+    <>
       {found.differences.length === 0 ? (
         <p>Knobs, kernels, config, patches, host and programs are the same.</p>
       ) : (
@@ -114,6 +137,15 @@ function Found({ lesson, found }: { readonly lesson: Lesson; readonly found: Com
           {title(arm)} is in the {which} alone.
         </p>
       ))}
+    </>
+  );
+}
+
+/** Their figures by arm, and what these are worth. */
+export function Figures({ lesson, found }: FoundProps) {
+  const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
+  return (
+    <>
       <table className="table small">
         <HeadRow heads={['arm', 'figure', 'first', 'second', 'change']} />
         <tbody>
@@ -129,7 +161,7 @@ function Found({ lesson, found }: { readonly lesson: Lesson; readonly found: Com
         </tbody>
       </table>
       <p className="small quiet">{found.worth}</p>
-    </div>
+    </>
   );
 }
 

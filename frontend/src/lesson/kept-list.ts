@@ -32,7 +32,16 @@ export interface FigurePair {
   readonly ratio: number | null;
 }
 
+/** One of the two, as its manifest says. */
+export interface ComparedSide {
+  readonly created: string;
+  readonly arms: readonly string[];
+}
+
 export interface Comparison {
+  readonly lesson: string;
+  /** The first, then the second. */
+  readonly sides: readonly ComparedSide[];
   readonly differences: readonly Difference[];
   readonly figures: readonly FigurePair[];
   readonly only: Readonly<Record<string, 'first' | 'second'>>;

@@ -13,6 +13,7 @@ const place: Place = {
   nth: 100,
   window: { start: 40_000_000, span: 30_000_500 },
   run: '9-hogs',
+  beside: 'kept:02-grace-periods:run-20251122-010900',
   knobs: { hogs: 7, vcpus: 2 },
   clock: 'count',
   workload: 'storm',
@@ -37,7 +38,7 @@ describe('the address', () => {
 
   it('is short and readable', () => {
     expect(writePlace(place)).toBe(
-      '?lesson=02-grace-periods&step=ticks&run=9-hogs&at=41.234567&from=40&for=30.0005&speed=0.006' +
+      '?lesson=02-grace-periods&step=ticks&run=9-hogs&with=kept:02-grace-periods:run-20251122-010900&at=41.234567&from=40&for=30.0005&speed=0.006' +
         '&arms=rwsem,srcu&knobs=hogs:7,vcpus:2&clock=count&workload=storm&align=operation&n=100' +
         '&open=words,knobs&side=evidence&patch=srcu&hunk=3&present=1&embed=1',
     );
@@ -53,7 +54,7 @@ describe('the address', () => {
     const bad = '?lesson=../etc&step=%3Cb%3E&at=soon&speed=99&arms=,,A%20B&align=up&present=yes';
     expect(readPlace(bad)).toEqual(frontPage);
     const worse =
-      '?run=../../etc/passwd&from=-4&for=9&n=0.5&knobs=hogs:nine,a:1:2,__proto__:1,:3&clock=sun' +
+      '?run=../../etc/passwd&with=a%20b&from=-4&for=9&n=0.5&knobs=hogs:nine,a:1:2,__proto__:1,:3&clock=sun' +
       '&open=doors&side=left&patch=%00&hunk=-1&embed=true&workload=A';
     expect(readPlace(worse)).toEqual(frontPage);
     expect(readPlace('?from=4&run=live-3')).toEqual({ ...frontPage, run: 'live-3' });

@@ -25,6 +25,8 @@ export interface Place {
   readonly window: { readonly start: number; readonly span: number } | null;
   /** A recording's name, or the id of another run; null: the recording that fits the scene. */
   readonly run: string | null;
+  /** Another run, whose lanes stand beside this one's. */
+  readonly beside: string | null;
   /** Knobs that stand elsewhere than the scene puts them. */
   readonly knobs: Readonly<Record<string, number>> | null;
   readonly clock: ClockName | null;
@@ -58,6 +60,7 @@ export const frontPage: Place = {
   nth: null,
   window: null,
   run: null,
+  beside: null,
   knobs: null,
   clock: null,
   workload: null,
@@ -78,6 +81,7 @@ export const elsewhere = {
   align: null,
   nth: null,
   run: null,
+  beside: null,
   hunk: null,
 } as const satisfies Partial<Place>;
 
@@ -111,7 +115,10 @@ export function readPlace(search: string): Place {
   const list = (q.get('open') ?? '').split(',');
   const from = number('from', 0, 1e9);
   const span = number('for', 1e-3, 120_000);
-  const run = q.get('run');
+  const run = (key: string) => {
+    const value = q.get(key);
+    return value !== null && runName.test(value) ? value : null;
+  };
   return {
     lesson: word('lesson'),
     step: word('step'),
@@ -121,7 +128,8 @@ export function readPlace(search: string): Place {
     align: alignments.find((known) => known === align) ?? null,
     nth: whole('n'),
     window: from === null || span === null ? null : { start: nanos(from), span: nanos(span) },
-    run: run !== null && runName.test(run) ? run : null,
+    run: run('run'),
+    beside: run('with'),
     knobs: readKnobs(q.get('knobs')),
     clock: one('clock', ['wall', 'count'] as const),
     workload: word('workload'),
@@ -156,7 +164,20 @@ function readKnobs(text: string | null): Record<string, number> | null {
 }
 
 const own = [
-  ...['lesson', 'step', 'run', 'arms', 'knobs', 'clock', 'workload', 'at', 'from', 'for', 'speed'],
+  ...[
+    'lesson',
+    'step',
+    'run',
+    'with',
+    'arms',
+    'knobs',
+    'clock',
+    'workload',
+    'at',
+    'from',
+    'for',
+    'speed',
+  ],
   ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'embed'],
 ];
 
@@ -171,6 +192,7 @@ export function writePlace(place: Place, keep = ''): string {
   put('lesson', place.lesson);
   put('step', place.step);
   put('run', place.run);
+  put('with', place.beside);
   put('at', place.moment === null ? null : millis(place.moment));
   if (window !== null) {
     put('from', millis(window.start));

@@ -90,7 +90,7 @@ export function Stage(props: Props) {
 type HeaderProps = Omit<Parameters<typeof LaneHeader>[0], 'lines' | 'lost' | 'total'>;
 
 /** Feeds the header with what changes on its own: lines of the guest and losses. */
-function LiveLaneHeader(props: HeaderProps) {
+export function LiveLaneHeader(props: HeaderProps) {
   const lines = useLines(props.arm.name);
   const { losses } = useLoss(props.arm.name);
   const metrics = useMetrics(props.arm.name);

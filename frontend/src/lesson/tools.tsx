@@ -60,7 +60,8 @@ interface TopProps {
   readonly question: string;
   readonly address: () => string;
   readonly onFront: () => void;
-  readonly onPresent: () => void;
+  /** Without it nothing is presented. */
+  readonly onPresent?: () => void;
   readonly onHelp: () => void;
 }
 
@@ -81,9 +82,11 @@ export function TopBar({ question, address, onFront, onPresent, onHelp }: TopPro
       <h1>{question}</h1>
       <nav className="tools" aria-label="Page">
         <ShareButton address={address} />
-        <button type="button" className="button" onClick={onPresent} data-testid="present-button">
-          present
-        </button>
+        {onPresent && (
+          <button type="button" className="button" onClick={onPresent} data-testid="present-button">
+            present
+          </button>
+        )}
         <ThemeButton />
         <button
           type="button"

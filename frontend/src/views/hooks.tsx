@@ -12,6 +12,7 @@ import {
 } from 'react';
 import { must } from '../base/assert.ts';
 import { frameLoop } from '../base/raf.ts';
+import type { Signal } from '../base/signal.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Alignment } from '../derive/align.ts';
 import type { Direction } from '../derive/beats.ts';
@@ -37,6 +38,8 @@ interface Stage {
   /** The index of the lanes on show, brought up to date at the call. */
   readonly index: () => RunIndex | null;
   readonly whole: () => RunIndex | null;
+  /** Where a step's moment is looked for. */
+  readonly told: () => RunIndex | null;
   readonly lesson: () => Lesson | null;
 }
 
@@ -63,23 +66,46 @@ export function PlaybackProvider({
   const store = useStore();
   const shownArms = useRef(arms);
   shownArms.current = arms;
-  const stage = useMemo<Stage>(() => {
+  const given = useMemo(() => {
     const whole = () => indexNow(store);
     const index = () => {
       const all = whole();
       const wanted = shownArms.current;
       return all === null || wanted === undefined ? all : pickLanes(all, wanted);
     };
-    const world = (): World => ({ index: index(), reduced: reducedMotion() });
-    const lesson = () => store.lesson.get();
-    return { player: new Player(frameLoop, world), index, whole, lesson };
+    return { index, whole, told: index, news: [store.events] };
   }, [store]);
+  return <LanesProvider given={given}>{children}</LanesProvider>;
+}
+
+/** Lanes that a player moves, and who tells that there is more of them. */
+export type GivenLanes = Omit<Stage, 'player' | 'lesson'> & { readonly news: readonly Signal[] };
+
+/** Owns the player of any lanes: those of one run, or of two. */
+export function LanesProvider({
+  given,
+  children,
+}: {
+  readonly given: GivenLanes;
+  readonly children: ReactNode;
+}) {
+  const store = useStore();
+  const stage = useMemo<Stage>(() => {
+    const world = (): World => ({ index: given.index(), reduced: reducedMotion() });
+    const lesson = () => store.lesson.get();
+    return { player: new Player(frameLoop, world), ...given, lesson };
+  }, [store, given]);
   useEffect(() => stage.player.run(), [stage]);
   // For tests and for the curious: the store and the index behind the picture.
   useEffect(() => {
     Object.assign(globalThis, { duet: { store, index: stage.index, player: stage.player } });
   }, [stage, store]);
-  useEffect(() => store.events.subscribe(() => stage.player.nudge()), [store, stage]);
+  useEffect(() => {
+    const offs = given.news.map((signal) => signal.subscribe(() => stage.player.nudge()));
+    return () => {
+      for (const off of offs) off();
+    };
+  }, [given, stage]);
   return <Context value={stage}>{children}</Context>;
 }
 
@@ -183,7 +209,7 @@ function actions(stage: Stage) {
     select: (mark: Mark | null) => player.do({ type: 'select', mark }),
     focus: (kinds: readonly string[]) => player.do({ type: 'focus', kinds }),
     goto: (scene: Scene, paused = false) => {
-      const index = stage.index();
+      const index = stage.told();
       const lesson = stage.lesson();
       const span = spanOf(scene) || millisecond;
       const nowhere = { start: ns(0), span, moment: ns(0), follows: true, known: false };

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Two runs of a lesson on one axis. One index of the lanes of both moves playback, alignment and scrubber, as if all
+ * were of one run; each lane is drawn from its own run's index, since knobs and workload are a run's own.
+ */
+
+import { type Offsets, together } from './align.ts';
+import type { Frame, FrameSource, LaneIndex, Mark, Nanos, RunIndex } from './types.ts';
+
+export type Side = 'first' | 'second';
+export const sides: readonly Side[] = ['first', 'second'];
+
+/** What a lane of a run is called among the lanes of both. */
+export function laneKey(side: Side, arm: string): string {
+  return `${side}:${arm}`;
+}
+
+const made = new WeakMap<RunIndex, { other: RunIndex; arms: string; index: RunIndex }>();
+
+/** Lanes of both: of each arm the first run's, then the second's. The same object while nothing changed. */
+export function pairIndex(one: RunIndex, other: RunIndex, arms: readonly string[]): RunIndex {
+  const key = arms.join('\n');
+  const known = made.get(one);
+  if (known?.other === other && known.arms === key) return known.index;
+  const runs = { first: one, second: other };
+  const lanes = arms.flatMap((arm) =>
+    sides.flatMap((side) =>
+      runs[side].lanes.filter((lane) => lane.arm === arm).map((lane) => keyed(lane, side)),
+    ),
+  );
+  const states = [one.reading, other.reading];
+  const reading = states.includes('coming') ? 'coming' : states[states[0] === 'whole' ? 1 : 0]!;
+  const runId = `${one.runId} ${other.runId}`;
+  const index: RunIndex = { ...one, runId, reading, lanes, live: one.live || other.live };
+  made.set(one, { other, arms: key, index });
+  return index;
+}
+
+/** A lane as it is now, under its name among the lanes of both. */
+function keyed(lane: LaneIndex, side: Side): LaneIndex {
+  return {
+    arm: laneKey(side, lane.arm),
+    rows: lane.rows,
+    spans: lane.spans,
+    open: lane.open,
+    ops: lane.ops,
+    links: lane.links,
+    points: lane.points,
+    strands: lane.strands,
+    opsByEnd: lane.opsByEnd,
+    linksByTime: lane.linksByTime,
+    opsEvicted: lane.opsEvicted,
+    longestWait: lane.longestWait,
+    watermark: lane.watermark,
+    historyFrom: lane.historyFrom,
+    losses: lane.losses,
+    ended: lane.ended,
+    failed: lane.failed,
+    strand: (row, layer) => lane.strand(row, layer),
+    pointsOf: (name) => lane.pointsOf(name),
+    samples: (probe) => lane.samples(probe),
+    guestTime: (t) => lane.guestTime(t),
+    layerOf: (kind) => lane.layerOf(kind),
+  };
+}
+
+/** The frame of both as one run's lanes are drawn in it; `at`: where all lanes are laid over each other. */
+export function frameOfSide(frame: Frame, side: Side, offset: Offsets, at: Nanos | null): Frame {
+  const { aligned, selection } = frame;
+  return {
+    ...frame,
+    offset,
+    ...(aligned && { aligned: { ...aligned, at } }),
+    selection: selection === null ? null : markOfSide(selection, side),
+  };
+}
+
+/** Offsets of one run's lanes, by arm. */
+export function offsetOfSide(offset: Offsets, side: Side): Offsets {
+  const prefix = laneKey(side, '');
+  return new Map(
+    [...offset].flatMap(([key, t]) =>
+      key.startsWith(prefix) ? [[key.slice(prefix.length), t]] : [],
+    ),
+  );
+}
+
+function markOfSide(mark: Mark, side: Side): Mark | null {
+  const prefix = laneKey(side, '');
+  return mark.arm.startsWith(prefix) ? { ...mark, arm: mark.arm.slice(prefix.length) } : null;
+}
+
+/** Frames of one run; the same object, and the same offsets, while those of both are the same. */
+export function framesOfSide(
+  both: FrameSource,
+  side: Side,
+  index: () => RunIndex | null,
+): FrameSource {
+  let from: Frame | null = null;
+  let offset: Offsets = new Map();
+  let own: Frame | null = null;
+  return {
+    subscribe: both.subscribe,
+    get: () => {
+      const frame = both.get();
+      if (frame === from && own !== null) return own;
+      if (frame.offset !== from?.offset) offset = offsetOfSide(frame.offset, side);
+      from = frame;
+      const lanes = index();
+      const { by, n } = frame.aligned ?? { by: 'time', n: 1 };
+      own = frameOfSide(frame, side, offset, lanes && together(lanes, by, n).at);
+      return own;
+    },
+  };
+}
