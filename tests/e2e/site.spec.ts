@@ -24,15 +24,22 @@ let folder = '';
 let server: Server;
 let base = '';
 
+function exported(run: string, out: string): void {
+  execFileSync(join(__dirname, '../../duet'), ['export', run, '--to', 'site', out], {
+    env: { ...process.env, DUET_SETUP: 'skip' },
+    timeout: 150_000,
+  });
+}
+
+function bytesOf(out: string): number {
+  return readdirSync(out).reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
+}
+
 test.beforeAll(async () => {
   test.setTimeout(180_000);
   scratch = mkdtempSync(join(tmpdir(), 'duet-e2e-site-'));
   folder = join(scratch, 'site');
-  const duet = join(__dirname, '../../duet');
-  execFileSync(duet, ['export', '02-grace-periods/3-hogs', '--to', 'site', folder], {
-    env: { ...process.env, DUET_SETUP: 'skip' },
-    timeout: 150_000,
-  });
+  exported('02-grace-periods/3-hogs', folder);
   server = createServer((request, answer) => {
     const path = new URL(request.url ?? '/', 'http://x').pathname;
     const name = path.startsWith(below) ? path.slice(below.length) || 'index.html' : '';
@@ -139,7 +146,18 @@ test('readers without scripts get a picture and words', async ({ browser }) => {
 });
 
 test('the folder is under 3 MB with its recording', () => {
-  const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   expect(readdirSync(folder)).toContain('3-hogs.duet');
-  expect(bytes).toBeLessThan(3_000_000);
+  expect(bytesOf(folder)).toBeLessThan(3_000_000);
 });
+
+for (const slug of readdirSync(join(__dirname, '../../lessons')).filter((name) => /^\d\d-/.test(name)))
+  test(`${slug} is under 3 MB with all of its recordings`, () => {
+    test.setTimeout(180_000);
+    const out = join(scratch, slug);
+    exported(slug, out);
+    const runs = readdirSync(out).filter((name) => name.startsWith('run-'));
+    const recorded = readdirSync(join(__dirname, '../../lessons', slug, 'recorded'));
+    expect(runs).toHaveLength(recorded.filter((name) => name.endsWith('.duet')).length);
+    expect(readdirSync(out)).toContain('picture.png');
+    expect(bytesOf(out)).toBeLessThan(3_000_000);
+  });

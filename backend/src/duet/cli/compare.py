@@ -7,8 +7,11 @@ from pathlib import Path
 
 from duet.api.comparing import Comparison
 from duet.api.comparing import compare as compared
+from duet.api.kept import KeptFolder
 from duet.cli.output import emit
 from duet.cli.reproduce import figure_table
+from duet.lessons import load as lessons
+from duet.settings import runs_dir
 
 
 def compare(first: Path, second: Path, as_json: bool) -> int:
@@ -17,7 +20,7 @@ def compare(first: Path, second: Path, as_json: bool) -> int:
     if as_json:
         emit({"first": str(first), "second": str(second)} | found.tree())
     else:
-        print("\n".join(text(first, second, found)))
+        print("\n".join([*text(first, second, found), *lanes(first, second, found)]))
     return 0
 
 
@@ -32,6 +35,27 @@ def text(first: Path, second: Path, found: Comparison) -> list[str]:
         lines.append("Knobs, kernels, config, patches, host and programs are the same.")
     lines += [f"{arm} is in the {which} alone." for arm, which in found.only.items()]
     return [*lines, "", *figure_table(found.figures, ("first", "second")), found.worth]
+
+
+def lanes(first: Path, second: Path, found: Comparison) -> list[str]:
+    """Where their lanes stand beside each other on the page."""
+    slug = found.one.manifest.lesson
+    names = [page_name(slug, path) for path in (first, second)]
+    if None in names:
+        return ["To see their lanes beside each other, add both with ./duet runs --add FILE."]
+    return [
+        "Their lanes beside each other, on the page of ./duet serve: "
+        f"/?lesson={slug}&run={names[0]}&with={names[1]}"
+    ]
+
+
+def page_name(slug: str, path: Path) -> str | None:
+    """What an address calls a recording; None: the page does not have it."""
+    path = path.resolve()
+    if path in [recording.resolve() for recording in lessons.load(slug).recordings()]:
+        return path.stem
+    kept = KeptFolder(runs_dir(), 0, 0).paths().get(path.stem)
+    return f"kept:{slug}:{path.stem}" if kept is not None and kept.resolve() == path else None
 
 
 def said(found: Comparison, side: int) -> str:

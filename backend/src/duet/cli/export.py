@@ -23,7 +23,7 @@ from duet.lessons.load import SLUG, LessonFolder
 FORMATS = ("site", *pictures.FORMATS, *FILES)
 SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
 SITE_BYTES = 3_000_000
-"""What a site with one recording stays under."""
+"""What a site of a lesson stays under, with all the recordings that lie in its folder."""
 
 
 def export(run: str, to: str, out: Path, force: bool, shot: Shot, as_json: bool) -> int:
@@ -77,7 +77,9 @@ def export_site(run: str, out: Path) -> dict[str, int]:
     except InfraError as error:
         note(f"No picture for readers without scripts: {error.sentence} {error.remedy}")
     if sum(target.written.values()) > SITE_BYTES:
-        note(f"This is more than {SITE_BYTES:,} bytes; one recording alone makes a smaller site.")
+        note(
+            f"This is more than {SITE_BYTES:,} bytes; fewer or shorter recordings make a smaller site."
+        )
     return target.written
 
 
