@@ -30,8 +30,9 @@ test-unit: ## Python and C tests that boot nothing
 test-page: ## vitest
 	cd frontend && npm test --silent
 
-test-guest: ## tests that boot real kernels
-	$(PYTEST) tests -m guest
+test-guest: ## tests that boot real kernels; those that want the machine alone come last
+	$(PYTEST) tests/guest -m "guest and not alone" -n $(JOBS)
+	$(PYTEST) tests/guest -m "guest and alone"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
 	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -22,6 +23,28 @@ from duet.lessons.load import load
 
 Boot = Callable[..., AbstractAsyncContextManager[Driver]]
 ImagesOf = Callable[[str], dict[str, KernelImage]]
+
+
+TOGETHER = re.compile(
+    r"test_(?:claims_live.*\[|lesson_)(?P<lesson>\d\d)|(?P<module>test_picture_\d\d)"
+)
+"""Tests that look at the same runs: those of one lesson, those of one picture."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With -n: tests that share runs go to one worker, all others one by one to whoever is free.
+
+    The marker xdist_group would say the same, but xdist 3.8 loses it under pytest 9.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class BySharedRuns(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            found = TOGETHER.search(nodeid)
+            return found[found.lastgroup or 0] if found else nodeid
+
+    return BySharedRuns(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "stream"))
 
 from toy_server import Message, page
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 CHOICE = {
     "lesson": "01-shrinker-bitmaps",

@@ -14,65 +14,60 @@ import os
 from dataclasses import replace
 
 import pytest
-from live_measure import measured
+from live_measure import LIMIT_S, TIMEOUT_S, folder_of, kept
 
 from duet.api.sources import house_sources
 from duet.kernels import KernelSettings
-from duet.lessons.load import load, slugs
+from duet.lessons.load import slugs
 from duet.lessons.manifest import Claim
 from duet.measure import Ask, Measuring, Table
 from duet.measure.claims import ask_for, broken, told
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 
 CHOSEN = [slug for slug in os.environ.get("DUET_LESSONS", "").split(",") if slug]
+
+
+def marks(slug: str, claim: Claim) -> list[pytest.MarkDecorator]:
+    """Times want a quiet machine."""
+    timed = claim.clock == "wall" and not folder_of(slug).lesson.metrics[claim.metric].dwarf
+    return [pytest.mark.alone] if timed else []
+
+
 CLAIMS = [
-    pytest.param(slug, claim, id=f"{slug}-{told(claim).replace(' ', '-')}")
+    pytest.param(
+        slug, claim, id=f"{slug}-{told(claim).replace(' ', '-')}", marks=marks(slug, claim)
+    )
     for slug in CHOSEN or slugs()
-    for claim in load(slug).lesson.claims
-    if CHOSEN or claim.clock == "count" or load(slug).lesson.metrics[claim.metric].dwarf
+    for claim in folder_of(slug).lesson.claims
+    if CHOSEN or claim.clock == "count" or folder_of(slug).lesson.metrics[claim.metric].dwarf
 ]
 FEW = os.environ.get("DUET_CLAIMS") == "few"
-LIMIT_S = 280
-_tables: dict[tuple[object, ...], Table] = {}
-"""Claims under one condition share their runs."""
 
 
 def left_out(slug: str, claim: Claim) -> bool:
     """Not checked on a slow machine."""
-    kept = [arm.name for arm in load(slug).lesson.arms[:2]]
+    kept = [arm.name for arm in folder_of(slug).lesson.arms[:2]]
     return FEW and not {claim.arm, claim.to or claim.arm} <= set(kept)
 
 
-def key_of(ask: Ask, metric: str) -> tuple[object, ...]:
-    chosen = ask.lesson.metrics[metric]
-    traced = chosen.line is None
-    return (ask.folder.slug, ask.workload, ask.clock, *ask.shifts, *ask.params.items(), traced)
-
-
 def table_of(slug: str, claim: Claim) -> Table:
-    """The claim's own table: all arms and all metrics that other claims ask of the same runs."""
-    folder = load(slug)
+    """The claim's own table: all arms and metrics that other claims ask under this condition."""
+    folder = folder_of(slug)
     ask = ask_for(folder, claim)
-    key = key_of(ask, claim.metric)
-    if key not in _tables:
-        same = [
-            ask_for(folder, other)
-            for other in folder.lesson.claims
-            if not left_out(slug, other) and key_of(ask_for(folder, other), other.metric) == key
-        ]
-        whole = Ask(
-            folder=folder,
-            arms=tuple(dict.fromkeys(arm for one in same for arm in one.arms)),
-            workload=ask.workload,
-            clock=ask.clock,
-            params=ask.params,
-            repeats=ask.repeats,
-            shifts=ask.shifts,
-            metrics=frozenset().union(*(one.metrics or () for one in same)),
+    asks = [ask_for(folder, one) for one in folder.lesson.claims if not left_out(slug, one)]
+    same = [one for one in asks if replace(one, arms=ask.arms, metrics=ask.metrics) == ask]
+    named = {arm for other in same for arm in other.arms}
+    asked = frozenset().union(*(other.metrics or () for other in same))
+    # Where both times and events are asked for, the runs that are needed have all other numbers.
+    kinds = {folder.lesson.metrics[name].line is None for name in asked}
+    return kept(
+        replace(
+            ask,
+            arms=tuple(arm.name for arm in folder.lesson.arms if arm.name in named),
+            metrics=asked if len(kinds) == 1 else None,
         )
-        _tables[key] = measured(whole, LIMIT_S)[0]
-    return _tables[key]
+    )
 
 
 @pytest.mark.parametrize(("slug", "claim"), CLAIMS)
@@ -89,7 +84,7 @@ def swappable(slug: str) -> list[Claim]:
     """Claims on the count clock that say one arm is well above or below another."""
     return [
         claim
-        for claim in load(slug).lesson.claims
+        for claim in folder_of(slug).lesson.claims
         if claim.to is not None
         and claim.clock == "count"
         and ((claim.ratio_max or 1.0) < 0.9 or (claim.ratio_min or 1.0) > 1.1)
@@ -114,7 +109,7 @@ async def _swapped(ask: Ask) -> Table:
 @pytest.mark.parametrize("slug", [slug for slug in CHEAP if slug in slugs() and swappable(slug)])
 def test_a_claim_fails_when_the_kernels_are_swapped(slug: str) -> None:
     claim = swappable(slug)[0]
-    table = asyncio.run(_swapped(ask_for(load(slug), claim)))
+    table = asyncio.run(_swapped(ask_for(folder_of(slug), claim)))
     assert not table.errors, table.errors
     trouble = broken(claim, table)
     assert trouble is not None and "is claimed" in trouble, trouble

@@ -15,7 +15,7 @@ from duet.errors import InputError
 from duet.session import HoldState, RunSession
 from duet.session.accesses import COUNTS
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 TASKS, STATS = 2, 20_000
 HELD_S = 3.0

@@ -21,7 +21,7 @@ from toy_server import SLUG, page
 from duet.bundle import open_bundle
 from duet.cli.entry import main
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 KEPT_S = 90
 

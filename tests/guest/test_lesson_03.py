@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
 from guest_driver import Driver
-from live_measure import measured, value
+from live_measure import TIMEOUT_S, counted, value
 
-from duet.guests import Clock, GuestOptions, GuestRoot, GuestSpec, open_guest
+from duet.guests import GuestOptions, GuestRoot, GuestSpec, open_guest
 from duet.lessons.load import load
-from duet.measure import Ask, Table
+from duet.measure import Table
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 
 SLUG = "03-inode-recycling"
 ARMS = ("stock", "wait-in-worker", "wait-at-recycle", "call-rcu")
 WAITING = ("wait-in-worker", "wait-at-recycle")
-LIMIT_S = 280
 BATCH = {"batch": 32}
 CLUSTER = 32
 """Inodes of a cluster: the worker starts at once when more are queued."""
@@ -38,14 +36,9 @@ TROUBLE = re.compile(
 )
 
 
-@cache
 def table_of(arms: tuple[str, ...]) -> Table:
     """The loop at batch 32: one run an arm for times, one for counts."""
-    folder = load(SLUG)
-    params = folder.check_params(BATCH, "count")
-    ask = Ask(folder, arms, "recycle", Clock.COUNT, params, 1)
-
-    table = measured(ask, LIMIT_S)[0]
+    table = counted(SLUG, arms, "recycle", BATCH)
     assert not table.errors, table.errors
     return table
 

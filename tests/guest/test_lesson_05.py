@@ -22,7 +22,7 @@ from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import Ask, Table
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 SLUG = "05-cacheline-pingpong"
 LIMIT_S = 150

@@ -15,7 +15,7 @@ import pytest
 from duet.bundle import open_bundle
 from duet.lessons.load import load
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 SLUG = "02-grace-periods"
 KEYS = {"arm", "ops", "ops_per_s", "wait_ns", "grace_periods", "events_read", "events_lost"}

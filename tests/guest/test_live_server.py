@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "stream"))
 
 from toy_server import SLUG, Message, Page, page, told
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 QEMU = "qemu-system-x86"
 

@@ -16,7 +16,7 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 SLUG = "02-grace-periods"
 WORDS = ["measure", SLUG, "--arms", "rwsem,srcu", "--clock", "wall", "--repeats", "1"]

@@ -17,7 +17,7 @@ from xray_driver import Look, look
 from duet.lenses import Wanted
 from duet.lessons.load import load
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 SLUG = "01-shrinker-bitmaps"
 CONTAINERS = 56

@@ -80,34 +80,30 @@ class Lane:
         return [{n: c[at == scan] for n, c in visits.items()} for scan in range(len(ends))]
 
 
-async def record(params: dict[str, int]) -> dict[str, Lane]:
+async def record(arm: str, params: dict[str, int]) -> Lane:
     folder = load(SLUG)
-    checked = folder.check_params(params, "count")
-    sources = await house_sources(folder, ARMS, KernelSettings.default())
+    sources = await house_sources(folder, (arm,), KernelSettings.default())
     tape = Tape()
+    spec = RunSpec(
+        run_id=f"picture-{arm}",
+        folder=folder,
+        arms=(arm,),
+        workload="one-file",
+        params=folder.check_params(params, "count"),
+        clock=Clock.COUNT,
+    )
     async with asyncio.timeout(LIMIT_S), Lanes() as guests:
-        for arm in ARMS:
-            spec = RunSpec(
-                run_id=f"picture-{arm}",
-                folder=folder,
-                arms=(arm,),
-                workload="one-file",
-                params=checked,
-                clock=Clock.COUNT,
-            )
-            session = RunSession(guests, spec, {arm: sources[arm]}, tape)
-            lane = (await session.execute()).lanes[arm]
-            assert lane.error is None, lane.error
-            assert lane.status == 0, lane
-            await guests.close(arm)
+        lane = (await RunSession(guests, spec, sources, tape).execute()).lanes[arm]
+    assert lane.error is None, lane.error
+    assert lane.status == 0, lane
     assert not tape.losses
-    return {arm: Lane(folder, tape.parts[arm], tape.ops[arm]) for arm in ARMS}
+    return Lane(folder, tape.parts[arm], tape.ops[arm])
 
 
 @cache
-def lanes(**more: int) -> dict[str, Lane]:
+def lane_of(arm: str, **more: int) -> Lane:
     small = {"delayed": DELAYED, "written": WRITTEN, "nr": BUDGET, "scans": 18}
-    return asyncio.run(record(small | more))
+    return asyncio.run(record(arm, small | more))
 
 
 def fates(scan: Columns) -> tuple[int, int, int]:
@@ -117,7 +113,7 @@ def fates(scan: Columns) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_every_entry_is_told_before_the_first_visit(arm: str) -> None:
-    lane = lanes()[arm]
+    lane = lane_of(arm)
     first = lane.of("visit")["t_ns"][0]
     found, made = lane.of("found"), lane.of("insert")
     early, before = found["t_ns"] < first, made["t_ns"] < first
@@ -129,7 +125,7 @@ def test_every_entry_is_told_before_the_first_visit(arm: str) -> None:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_visits_told_one_by_one_are_those_that_scans_count(arm: str) -> None:
-    lane = lanes()[arm]
+    lane = lane_of(arm)
     scanned = lane.of("scanned")
     assert lane.ops == len(scanned["t_ns"]) == 18
     for place, scan in enumerate(lane.scans()):
@@ -140,19 +136,19 @@ def test_visits_told_one_by_one_are_those_that_scans_count(arm: str) -> None:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_only_delayed_entries_are_kept_and_none_of_them_goes(arm: str) -> None:
-    visits = lanes()[arm].of("visit")
+    visits = lane_of(arm).of("visit")
     delayed = (visits["d"].astype(int) & IS_DELAYED) != 0
     assert np.array_equal(delayed, visits["e"] == KEPT)
 
 
 def test_the_2013_scan_treads_over_all_delayed_entries_at_every_call() -> None:
-    for scan in lanes()["scan-2013"].scans():
+    for scan in lane_of("scan-2013").scans():
         assert fates(scan) == (DELAYED, 0, BUDGET)
         assert scan["b"][:DELAYED].tolist() == list(range(DELAYED))
 
 
 def test_stock_frees_only_from_the_ninth_call_on() -> None:
-    scans = lanes()["stock"].scans()
+    scans = lane_of("stock").scans()
     assert [fates(scan) for scan in scans[:8]] == [(BUDGET, 0, 0)] * 8
     assert [fates(scan) for scan in scans[8:16]] == [(0, 0, BUDGET)] * 8
     assert fates(scans[16]) == (BUDGET, 0, 0), "and then it begins again at the left end"
@@ -160,7 +156,7 @@ def test_stock_frees_only_from_the_ninth_call_on() -> None:
 
 @pytest.mark.parametrize("hot", [0, 50])
 def test_on_the_list_what_is_visited_is_freed_or_spared(hot: int) -> None:
-    lane = lanes(**({"hot": hot} if hot else {}))["evictable-list"]
+    lane = lane_of("evictable-list", **({"hot": hot} if hot else {}))
     for scan in lane.scans():
         kept, spared, freed = fates(scan)
         assert kept == 0
@@ -170,21 +166,21 @@ def test_on_the_list_what_is_visited_is_freed_or_spared(hot: int) -> None:
 
 
 def test_the_list_begins_with_the_entry_made_last() -> None:
-    lane = lanes()["evictable-list"]
+    lane = lane_of("evictable-list")
     made = lane.of("insert")["b"][:WRITTEN].tolist()
     assert lane.of("visit")["b"][:WRITTEN].tolist() == made[::-1]
 
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_what_a_budget_is_charged_for(arm: str) -> None:
-    walk = lanes()[arm].of("walk")
+    walk = lane_of(arm).of("walk")
     spent = walk["e"] - walk["f"]
     assert np.array_equal(spent, walk["d"] if arm == "scan-2013" else walk["a"])
 
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_delayed_entries_answer_a_reader_after_every_scan(arm: str) -> None:
-    lane = lanes(seek=1, scans=12)[arm]
+    lane = lane_of(arm, seek=1, scans=12)
     whence, answers = lane.of("seek")["a"].tolist(), lane.of("answer")["a"].tolist()
     assert whence == [3, 4] * 12
     assert answers == [0, DELAYED * BLOCK] * 12

@@ -52,6 +52,7 @@ def test_reads_of_the_locks_line_follow_the_names_words(arm: str) -> None:
         assert run.per_stat("rmws", line, "lockref_put_or_lock") >= 1
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("vcpus", [2, 4])
 def test_on_a_busy_host_the_same_to_the_access(vcpus: int) -> None:
     with busy_host():

@@ -21,10 +21,11 @@ SLUG = "01-shrinker-bitmaps"
 
 def duet(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "duet", *arguments], capture_output=True, text=True, timeout=280
+        [sys.executable, "-m", "duet", *arguments], capture_output=True, text=True, timeout=500
     )
 
 
+@pytest.mark.timeout(1100)
 def test_a_recording_of_the_count_clock_is_reproduced(
     images_of: Callable[[str], Any], tmp_path: Path
 ) -> None:

@@ -49,7 +49,10 @@ def line_of(run: Look, pattern: str) -> dict[str, int]:
     return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)(?=\s|$)", text)}
 
 
-@pytest.mark.parametrize(("arm", "clock"), [("before", "count"), ("after", "wall")])
+@pytest.mark.parametrize(
+    ("arm", "clock"),
+    [("before", "count"), pytest.param("after", "wall", marks=pytest.mark.alone)],
+)
 def test_shrinker_maps_are_what_the_guest_says(arm: str, clock: str) -> None:
     # On the wall clock stock is over between two looks: there the containers stay for a while.
     live = {"workload": "containers-live", "knobs": ["n=100", "seconds=2"]}
@@ -82,6 +85,7 @@ def test_shrinkers_have_the_names_that_debugfs_has() -> None:
     assert all(name.endswith(f"-{n}") for name, n in zip(names, found["debugfs"], strict=True))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("arm", "srcu"), [("srcu", True), ("rwsem", False)])
 def test_grace_periods_count_up_and_an_arm_without_srcu_has_none(arm: str, srcu: bool) -> None:
     run = look(GRACE, arm, Wanted("srcu-gp", 30), clock="wall", knobs=["seconds=2"])
@@ -95,6 +99,7 @@ def test_grace_periods_count_up_and_an_arm_without_srcu_has_none(arm: str, srcu:
         assert all(s.facts["readers_0"] + s.facts["readers_1"] >= 0 for s, _ in run.samples)
 
 
+@pytest.mark.alone
 def test_inodes_queue_up_on_each_cpu() -> None:
     knobs = ["batch=256", "files=8192"]
     run = look("03-inode-recycling", "stock", Wanted("inodegc", 30), clock="wall", knobs=knobs)
@@ -130,6 +135,7 @@ def test_an_evictable_list_makes_its_entries_longer() -> None:
     assert run.largest().facts["bytes"] == 56
 
 
+@pytest.mark.alone
 def test_the_dentry_is_found_by_its_name() -> None:
     knobs = ["name_length=24", "seconds=2", "tasks=2"]
     wanted = Wanted("dentry", 10, of="?" * 24)
@@ -182,6 +188,7 @@ def test_an_xray_that_dies_takes_no_lane_with_it() -> None:
     assert run.lens.state == "failed" and "ended by itself" in run.lens.message
 
 
+@pytest.mark.alone
 def test_samples_lie_where_the_guests_own_clock_is(boot: Any, kernel_images: Any) -> None:
     """Host time, calibrated by the agent's frames, against the time in the guest's memory."""
     run = look(GRACE, "srcu", Wanted("srcu-gp", 30), clock="wall", knobs=["seconds=3"])
@@ -291,6 +298,7 @@ def test_drgn_opens_on_a_running_lane(runtime: Path) -> None:
         lane.communicate(timeout=60)
 
 
+@pytest.mark.alone
 def test_the_event_loop_is_not_held_up() -> None:
     """drgn works in a process of its own: the loop goes on while 300 maps are read."""
 
