@@ -77,9 +77,7 @@ def export_site(run: str, out: Path) -> dict[str, int]:
     except InfraError as error:
         note(f"No picture for readers without scripts: {error.sentence} {error.remedy}")
     if sum(target.written.values()) > SITE_BYTES:
-        note(
-            f"This is more than {SITE_BYTES:,} bytes; fewer or shorter recordings make a smaller site."
-        )
+        note(f"This is more than {SITE_BYTES:,} bytes; fewer recordings make a smaller site.")
     return target.written
 
 
