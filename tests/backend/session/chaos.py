@@ -23,23 +23,24 @@ class Chaos(Stage):
         self.dice = random.Random(seed)
         self.names = {tid: self.dice.choice(NAMES) for tid in TIDS}
         self.now = [0, 0]
+        self.stage = 0
         for _ in range(events):
             self.happens(self.dice.randrange(2))
 
     def name(self, tid: int) -> str:
-        if self.dice.random() < 0.02:
+        if tid not in self.names or self.dice.random() < 0.02:
             self.names[tid] = self.dice.choice(NAMES)
         return self.names[tid]
 
     def someone(self) -> int:
-        """Two of the threads more often than the others, so that things happen to them."""
-        return self.dice.choice((100, 100, 100, 101, 101, *TIDS))
+        """Two of the threads more often than the others; now and then one that is new."""
+        return self.dice.choice((100, 100, 100, 101, 101, 200 + self.count // 20, *TIDS))
 
     def happens(self, cpu: int) -> None:
         dice = self.dice
         self.now[cpu] += dice.choice((0, 0, 1, 3, 40))
         at, tid = self.now[cpu], self.someone()
-        what = dice.choice(("wake", "start", "loss", *["switch"] * 6, *EVENTS))
+        what = dice.choice(("wake", "start", "loss", *["switch"] * 6, *["srcu_gp"] * 5, *EVENTS))
         if what == "switch":
             state = dice.choice((0, 1, 2, 0x20, 0x100))
             self.switch(at, cpu, tid, self.someone(), state)
@@ -54,7 +55,8 @@ class Chaos(Stage):
         elif what == "exp_gp":
             self.exp(at, cpu, tid, dice.choice(("start", "end")))
         elif what == "srcu_gp":
-            self.gp(at, cpu, tid, dice.randrange(7))
+            self.stage = dice.choice(((self.stage + 1) % 7, dice.randrange(7)))
+            self.gp(at, cpu, tid, self.stage)
         elif what != "print":
             hidden = [name for _, name in EVENTS[what].fields if not name.startswith("__probe")]
             values = [dice.choice(VALUES) & (1 if n == "do_norm" else -1) for n in hidden]
