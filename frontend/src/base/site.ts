@@ -8,6 +8,8 @@ export interface Site {
   readonly parts: Readonly<Record<string, string>>;
   /** The run that is shown when none is asked for. */
   readonly first: string;
+  /** Step -> the run that fits it, the lesson's first step first. */
+  readonly steps: Readonly<Record<string, string>>;
   /** The recording itself, where it lies beside the page. */
   readonly bundle: string | null;
   /** What scripts of parts have brought: gzip of framed messages, in base64. */

@@ -244,7 +244,9 @@ function look(
 ): PlaybackState {
   const span = Math.max(leastSpan, Math.min(mostSpan, to.span));
   const start = ns(Math.max(0, to.start));
-  const moment = clampMoment(state, to.moment, world);
+  // What is not here yet may still come: the moment of a link waits for it in its place.
+  const coming = world.index?.reading === 'coming';
+  const moment = coming ? ns(Math.max(0, to.moment)) : clampMoment(state, to.moment, world);
   return { ...state, mode: 'paused', start, span, moment, armed: true, heldMs: 0 };
 }
 

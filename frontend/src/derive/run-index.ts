@@ -50,6 +50,7 @@ export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): Run
     source,
     clock: run.message?.clock ?? 'wall',
     live: source === 'live' && (phase === 'running' || phase === 'draining'),
+    reading: run.reading === null ? 'unknown' : run.coming ? 'coming' : 'whole',
     lanes: run.ordered().map((lane) => indexLane(lane, lesson, axis)),
     kinds: lesson.kinds,
     axis,

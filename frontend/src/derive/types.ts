@@ -99,6 +99,8 @@ export interface RunIndex {
   readonly source: 'live' | 'recorded';
   readonly clock: 'wall' | 'count';
   readonly live: boolean;
+  /** A recording comes in part by part; `unknown`: nobody says when it is whole. */
+  readonly reading: 'unknown' | 'coming' | 'whole';
   readonly lanes: readonly LaneIndex[];
   readonly kinds: readonly KindFacts[];
   /** What the axis counts in place of guest time; null: guest time. */

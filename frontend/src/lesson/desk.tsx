@@ -8,7 +8,7 @@ import { isWait, laneOf } from '../derive/query.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
-import type { RunMessage } from '../protocol/messages.ts';
+import type { ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import {
   useBuild,
   useCommands,
@@ -19,6 +19,7 @@ import {
   useLanes,
   useMeasured,
   usePendingRun,
+  useReading,
   useRun,
 } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -100,6 +101,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const theme = useTheme();
   const run = useRun();
   const pending = usePendingRun();
+  const reading = useReading();
   const lanes = useLanes();
   const builds = useBuild();
   const measured = useMeasured();
@@ -137,7 +139,8 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   useModel(lesson, knobs);
   const apart = unaligned(lesson);
   const asked = apart === null ? place : { ...place, align: null };
-  const { settled, usualSpeed } = useScene(scene, awaiting ? null : index, playback, asked, visit);
+  const at = useScene(scene, awaiting ? null : index, playback, asked, visit);
+  const { whole, settled, usualSpeed } = at;
   const usual = { speed: usualSpeed, align: scene.align, nth: nthOf(scene.align, scene) };
   const coming = pending?.source === 'live';
   const runName = run === null || coming ? null : runNameOf(lesson, run.run_id);
@@ -147,7 +150,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const live = run?.source === 'live';
   const running = pending?.source === 'live' || (live && liveBusy.includes(run.phase));
   const moving = playback.state.mode !== 'paused';
-  useIdle(settled && !moving && !running && connection.state === 'open');
+  useIdle(whole && !moving && !running && connection.state === 'open');
 
   const armTitle = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
   const missing = run ? arms.filter((a) => !run.arms.includes(a)) : [];
@@ -334,6 +337,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       lanes={lanes}
       builds={builds}
       pending={pending !== null}
+      coming={coming ? '' : comingWords(reading, run, awaiting)}
       theme={theme}
       present={place.present}
       veil={veil}
@@ -607,6 +611,17 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       {sheets}
     </div>
   );
+}
+
+/** That a recording is being read, and how far; empty while none is. */
+function comingWords(
+  reading: ReadingMessage | null,
+  run: RunMessage | null,
+  awaiting: boolean,
+): string {
+  if (reading === null || (!awaiting && reading.run_id !== run?.run_id)) return '';
+  const share = reading.total > 0 ? Math.floor((100 * reading.read) / reading.total) : 0;
+  return `reading the recording…${share > 0 ? ` ${share} %` : ''}`;
 }
 
 function pendingWords(run: RunMessage): string {

@@ -46,7 +46,7 @@ export function Exhibit(props: Props) {
 function Opened({ slug, pick, frame, children }: Props) {
   const lesson = useLesson();
   const { open } = useCommands();
-  useEffect(() => open(slug), [open, slug]);
+  useEffect(() => open(slug, 'none'), [open, slug]);
   const scene = lesson === null ? null : pick(lesson);
   const best = lesson === null || scene === null ? null : bestRecording(lesson, scene);
   const wanted = lesson === null || best === null ? null : recordingId(lesson, best);

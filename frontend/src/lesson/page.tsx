@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lesson page: asks for the lesson and for the recording that fits the step, and waits in words. */
 
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { must } from '../base/assert.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import {
@@ -9,6 +9,7 @@ import {
   useConnection,
   useErrors,
   useLesson,
+  useLost,
   useNumbers,
   usePendingRun,
   useRun,
@@ -33,6 +34,9 @@ interface Props {
   readonly visit?: number;
 }
 
+/** What of an address says which run is to be shown. */
+type Wanted = Pick<Place, 'run' | 'step'>;
+
 /** The step that an address names; an unknown one is the first. */
 export function sceneOf(lesson: Lesson, step: string | null): Scene {
   return lesson.scenes.find((s) => s.id === step) ?? must(lesson.scenes[0], 'a scene');
@@ -42,13 +46,15 @@ export function LessonPage({ slug, place, go, visit = 0 }: Props) {
   const lesson = useLesson();
   const numbers = useNumbers();
   const { open } = useCommands();
-  useEffect(() => open(slug), [open, slug]);
+  // Said at once, so that no other recording is read and sent first.
+  const [first] = useState<Wanted>({ run: place.run, step: place.step });
+  useEffect(() => open(slug, first.run, first.step), [open, slug, first]);
   if (numbers?.slug === slug)
     return <NumbersPage lesson={numbers} onFront={() => go({ lesson: null })} />;
   if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
   if (!allViews().has(lesson.view))
     return <NoView lesson={lesson} onFront={() => go({ lesson: null })} />;
-  return <Shown {...{ lesson, place, go, visit }} />;
+  return <Shown {...{ lesson, place, go, visit, first }} />;
 }
 
 /** The server knows a view that this page does not have: one of the two is older. */
@@ -71,9 +77,10 @@ function Shown({
   place,
   go,
   visit = 0,
-}: Omit<Props, 'slug'> & { readonly lesson: Lesson }) {
+  first,
+}: Omit<Props, 'slug'> & { readonly lesson: Lesson; readonly first: Wanted }) {
   const scene = sceneOf(lesson, place.step);
-  const awaiting = useWantedRun(lesson, scene, place.run, go);
+  const awaiting = useWantedRun(lesson, scene, place, first, go);
   const arms = place.arms?.filter((a) => lesson.arms.some((b) => b.name === a)) ?? [];
   const chosen = arms.length > 0 ? arms : scene.arms;
   const shown = place.present ? presentArms(lesson, scene, chosen) : chosen;
@@ -84,17 +91,19 @@ function Shown({
   );
 }
 
-/** A run that does not come in this time is not waited for any more. A busy server reads a recording for seconds. */
+/** A run that does not come in this time is not waited for any more; a server says at once if it has none. */
 const patienceMs = 30_000;
 
 /**
  * The run that the address names; without one, a step that speaks of other knobs than the recording on the stage gets
  * the one that fits best. True while it is on its way.
  */
-function useWantedRun(lesson: Lesson, scene: Scene, named: string | null, go: Go): boolean {
+function useWantedRun(lesson: Lesson, scene: Scene, place: Place, first: Wanted, go: Go): boolean {
+  const named = place.run;
   const { open } = useCommands();
   const run = useRun();
   const pending = usePendingRun();
+  const { lost, forgive } = useLost();
   const best = bestRecording(lesson, scene);
   const fitting = best ? recordingId(lesson, best) : null;
   const wanted = named === null ? fitting : runIdOf(lesson, named);
@@ -102,21 +111,34 @@ function useWantedRun(lesson: Lesson, scene: Scene, named: string | null, go: Go
   // A kept run stays on the stage from step to step, as a live one does.
   const free = named !== null || run === null || (run.source === 'recorded' && !isKept(run.run_id));
   const shown = run?.run_id ?? null;
-  const asks = wanted !== null && free && pending?.source !== 'live' && shown !== wanted;
-  const [lost, setLost] = useState<string | null>(null);
+  const gone = wanted !== null && (lost.has(wanted) || (named !== null && lost.has(named)));
+  const misses =
+    wanted !== null && free && pending?.source !== 'live' && shown !== wanted ? wanted : null;
+  const asks = gone ? null : misses;
+  // The page's first open has asked for this already.
+  const asked = useRef(named === first.run && place.step === first.step ? wanted : null);
+  const [late, setLate] = useState<string | null>(null);
   useEffect(() => {
-    if (!asks || wanted === null) return;
-    open(lesson.slug, wanted);
-    // A link's recording is there, however long a busy server takes to read it: its moment is of no other run.
+    if (asks === null) {
+      asked.current = null;
+      return;
+    }
+    if (asked.current !== asks) open(lesson.slug, asks);
+    asked.current = asks;
+    // A link's recording is there, however busy the server is: its moment is of no other run.
     if (sure) return;
-    const timer = setTimeout(() => {
-      setLost(wanted);
-      // The server has said why. A moment of a run that is gone means nothing in another one.
-      if (named !== null) go({ run: null, moment: null, window: null, nth: null }, 'replace');
-    }, patienceMs);
+    const timer = setTimeout(() => setLate(asks), patienceMs);
     return () => clearTimeout(timer);
-  }, [open, go, lesson.slug, named, sure, wanted, asks]);
-  return asks && lost !== wanted;
+  }, [open, lesson.slug, sure, asks]);
+  const leaves = named !== null && misses !== null && (gone || late === misses);
+  useEffect(() => {
+    if (!leaves || named === null) return;
+    // The server has said why. A moment of a run that is gone means nothing in another one.
+    go({ run: null, moment: null, window: null, nth: null }, 'replace');
+    // Another time it may be there; what would be shown in its place is not asked for again.
+    for (const id of [named, runIdOf(lesson, named)]) if (id !== fitting) forgive(id);
+  }, [leaves, named, lesson, fitting, go, forgive]);
+  return asks !== null && late !== asks;
 }
 
 function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: () => void }) {

@@ -20,6 +20,8 @@ interface Props {
   readonly lanes: readonly LaneMessage[];
   readonly builds: readonly BuildMessage[];
   readonly pending: boolean;
+  /** That a recording comes in, and how far; empty: none does. */
+  readonly coming: string;
   readonly theme: Theme;
   readonly present: boolean;
   /** Something that covers the lanes: a prediction to be made first. */
@@ -82,6 +84,11 @@ export function Stage(props: Props) {
           {header(name)}
         </div>
       ))}
+      {props.coming && (
+        <p className="stage-coming" role="status" data-testid="coming" data-volatile>
+          {props.coming}
+        </p>
+      )}
       {props.veil}
     </section>
   );

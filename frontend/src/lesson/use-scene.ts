@@ -2,6 +2,7 @@
 /** Takes the playback to where a step looks, restores a link's moment, and keeps the address up to date. */
 
 import { useEffect, useRef, useState } from 'react';
+import { spanOf } from '../derive/moments.ts';
 import type { PlaybackState } from '../derive/playback.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Scene } from '../protocol/lesson.ts';
@@ -9,17 +10,19 @@ import type { Playback } from '../views/hooks.tsx';
 import type { Align, Place } from './place.ts';
 import type { Go } from './use-place.ts';
 
-/** A recording comes in many messages; when none came for so long, it is whole. */
+/** Where nobody says when a recording is whole: it is when no message came for so long. */
 const quietMs = 250;
 
-/** True once no events have come for a while, or the run is live and has some. */
+/** True once a recording is whole, or the run is live and has some events. */
 export function useSettled(index: RunIndex | null): boolean {
   const id = index?.runId ?? null;
   const [settled, setSettled] = useState<string | null>(null);
   const version = index?.version ?? -1;
   const some = index?.lanes.some((lane) => lane.spans.length > 0 || lane.watermark > 0) ?? false;
   const live = index?.live ?? false;
+  const reading = index?.reading ?? 'unknown';
   useEffect(() => {
+    if (reading !== 'unknown') return;
     if (id === null || !some || version < 0) return;
     if (live) {
       setSettled(id);
@@ -27,8 +30,19 @@ export function useSettled(index: RunIndex | null): boolean {
     }
     const timer = setTimeout(() => setSettled(id), quietMs);
     return () => clearTimeout(timer);
-  }, [id, some, live, version]);
-  return id !== null && settled === id;
+  }, [id, some, live, version, reading]);
+  return reading === 'whole' || (reading === 'unknown' && id !== null && settled === id);
+}
+
+/**
+ * A recording that comes in has the window of a link, as it will be when all is here: the same of all lanes in guest
+ * time, whatever comes later. Any other place is one in the whole run.
+ */
+function linkIsHere(index: RunIndex | null, scene: Scene, at: Place): boolean {
+  if (index?.reading !== 'coming' || at.moment === null || at.window === null) return false;
+  if ((at.align ?? scene.align) !== 'time' || spanOf(scene) <= 0) return false;
+  const end = Math.max(at.moment, at.window.start + at.window.span);
+  return index.lanes.length > 0 && index.lanes.every((lane) => lane.watermark >= end);
 }
 
 /** Where the scene is gone to: which, in which run, at which visit of the address. */
@@ -44,8 +58,16 @@ export function useScene(
   playback: Playback,
   place: Place,
   visit: number,
-): { readonly settled: boolean; readonly usualSpeed: number } {
-  const settled = useSettled(index);
+): {
+  /** All of the run is here. */
+  readonly whole: boolean;
+  /** So much of it that the viewer may go about in it. */
+  readonly settled: boolean;
+  readonly usualSpeed: number;
+} {
+  const whole = useSettled(index);
+  const settled = linkIsHere(index, scene, place) || whole;
+  const coming = index?.reading === 'coming';
   const runId = index?.runId ?? null;
   const wish = useRef({ place, playback });
   wish.current = { place, playback };
@@ -57,9 +79,14 @@ export function useScene(
     const gone = there.current;
     if (gone?.scene === scene.id && gone.run === runId && gone.visit === visit) return;
     const restore = (gone === null || gone.visit !== visit) && at.moment !== null;
-    player.goto(scene, restore);
+    // A place in a part of a run is none: nothing plays there, and a link's window fills as its events come.
+    player.goto(scene, restore || (coming && !settled));
     setUsualSpeed(player.now().speed);
-    if (!settled) return;
+    if (!settled) {
+      if (coming && restore && at.moment !== null && at.window !== null)
+        player.look(at.window.start, at.window.span, at.moment);
+      return;
+    }
     there.current = { scene: scene.id, run: runId, visit };
     const align = at.align ?? scene.align;
     player.align(align, at.nth ?? nthOf(align, scene));
@@ -67,7 +94,7 @@ export function useScene(
     if (!restore || at.moment === null) return;
     if (at.window === null) player.seek(at.moment);
     else player.look(at.window.start, at.window.span, at.moment);
-  }, [scene, runId, settled, visit]);
+  }, [scene, runId, settled, coming, visit]);
 
   // A live run that has ended is known as a whole: now the step's own moment can be found in it.
   const live = index?.live ?? false;
@@ -79,7 +106,9 @@ export function useScene(
       if (wish.current.playback.now().mode === 'scope') wish.current.playback.goto(scene);
     }
   }, [live, runId, scene]);
-  return { settled, usualSpeed };
+  const { current: gone } = there;
+  const placed = gone?.scene === scene.id && gone.run === runId && gone.visit === visit;
+  return { whole, settled: whole || placed, usualSpeed };
 }
 
 /** The operation that a step aligns at; none where the one near the window is meant. */

@@ -18,6 +18,7 @@ export type ServerWire =
   | Loss
   | Measured
   | Metrics
+  | Reading
   | Rows
   | Run
   | Sample;
@@ -103,6 +104,10 @@ export interface ErrorMessage {
   sentence: string;
   remedy: string;
   detail: string;
+  /**
+   * the run, as it was asked for, that will not come or is not whole
+   */
+  run: string | null;
 }
 /**
  * Who controls the live run.
@@ -401,6 +406,28 @@ export interface Waits {
   n: number;
 }
 /**
+ * How far a recording is read; stands among its batches. Until it is `whole` more comes.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Reading".
+ */
+export interface Reading {
+  type: 'reading';
+  run_id: string;
+  /**
+   * bytes of its transcripts that are decoded, at least
+   */
+  read: number;
+  /**
+   * all bytes of its transcripts; 0: not known yet
+   */
+  total: number;
+  /**
+   * nothing more comes
+   */
+  whole: boolean;
+}
+/**
  * All rows of a lane known so far; replaces the former list.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
@@ -591,7 +618,12 @@ export interface Measure {
   repeats?: number;
 }
 /**
- * Show me a lesson: its newest live run, the run of that id, or the recording.
+ * Show me a lesson: its newest live run, the run that is named, or a recording.
+ *
+ * Args:
+ *     run: an id, the name of one of the lesson's recordings, `recorded` for a recording even
+ *         if there is a live run, or `none` for the lesson alone.
+ *     step: the recording that fits this step best; an unknown or absent one is the first.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Open".
@@ -600,6 +632,7 @@ export interface Open {
   type: 'open';
   lesson: string;
   run?: string | null;
+  step?: string | null;
 }
 /**
  * Boot what is missing and run live; a running run is stopped first.

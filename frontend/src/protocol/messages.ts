@@ -103,6 +103,18 @@ export const rows = z.object({
 export const dtype = z.enum(['f8', 'i4', 'u1', 'u4', 'i2']);
 export type Dtype = z.infer<typeof dtype>;
 
+/** How far the server has read a recording; stands among its batches. */
+export const reading = z.object({
+  type: z.literal('reading'),
+  run_id: z.string(),
+  /** Bytes, at least. */
+  read: z.number().nonnegative(),
+  /** 0: not known yet. */
+  total: z.number().nonnegative(),
+  /** Nothing more comes. */
+  whole: z.boolean(),
+});
+
 export const batch = z.object({
   type: z.literal('batch'),
   run_id: z.string(),
@@ -220,6 +232,8 @@ export const errorMessage = z.object({
   sentence: z.string(),
   remedy: z.string(),
   detail: z.string().default(''),
+  /** The run, as it was asked for, that will not come or is not whole. */
+  run: z.string().nullish(),
 });
 
 export const build = z.object({
@@ -289,6 +303,7 @@ export const serverMessage = z.discriminatedUnion('type', [
   lane,
   rows,
   batch,
+  reading,
   metrics,
   gap,
   loss,
@@ -302,6 +317,7 @@ export const serverMessage = z.discriminatedUnion('type', [
   errorMessage,
 ]);
 
+export type ReadingMessage = z.infer<typeof reading>;
 export type HelloMessage = z.infer<typeof hello>;
 export type LessonMessage = z.infer<typeof lessonMessage>;
 export type RunMessage = z.infer<typeof run>;
@@ -346,7 +362,14 @@ export interface RunChoice {
 }
 
 export type ClientMessage =
-  | { readonly type: 'open'; readonly lesson: string; readonly run?: string }
+  | {
+      readonly type: 'open';
+      readonly lesson: string;
+      /** An id, a recording's name, or `none` for the lesson alone. */
+      readonly run?: string;
+      /** Without a run: the recording that fits this step. */
+      readonly step?: string;
+    }
   | ({ readonly type: 'start' } & RunChoice)
   | ({ readonly type: 'measure'; readonly repeats?: number } & RunChoice)
   | { readonly type: 'act'; readonly name: string; readonly value: number }

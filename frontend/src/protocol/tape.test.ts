@@ -36,7 +36,8 @@ function site(change: Partial<Site> = {}): Site {
     [ids.two]: part(gap(ids.two)),
   };
   const parts = Object.fromEntries(Object.keys(brought).map((name) => [name, `${name}.js`]));
-  return { lesson: slug, first: ids.one, bundle: null, parts, brought, ...change };
+  const steps = { look: ids.one, closer: ids.two };
+  return { lesson: slug, first: ids.one, steps, bundle: null, parts, brought, ...change };
 }
 
 /** The page's own socket on a tape. */
@@ -79,7 +80,26 @@ test('another run is played when it is asked for, one that is not there is told'
   socket.send({ type: 'open', lesson: slug, run: 'live-7' });
   await until(5);
   expect(types().slice(3)).toEqual(['lesson', 'error']);
-  expect(messages[4]).toMatchObject({ sentence: expect.stringContaining('live-7') });
+  expect(messages[4]).toMatchObject({
+    sentence: expect.stringContaining('live-7'),
+    run: 'live-7',
+  });
+});
+
+test('a step gets the run that fits it, a name its own, and `none` the lesson alone', async () => {
+  const { socket, messages, until } = play(site());
+  await until(1);
+  const came = async (what: object, n: number) => {
+    messages.length = 0;
+    socket.send({ type: 'open', lesson: slug, ...what });
+    await until(n);
+    return messages.flatMap((m) => (m.type === 'gap' ? [m.run_id] : []));
+  };
+  expect(await came({ step: 'closer' }, 2)).toEqual([ids.two]);
+  expect(await came({ step: 'look' }, 3)).toEqual([ids.one, ids.one]);
+  expect(await came({ step: 'no-such' }, 3)).toEqual([ids.one, ids.one]);
+  expect(await came({ step: 'look', run: 'two' }, 2)).toEqual([ids.two]);
+  expect(await came({ run: 'none' }, 1)).toEqual([]);
 });
 
 test('a later wish takes the place of an earlier one', async () => {

@@ -73,7 +73,8 @@ export class TapeSocket {
 
   send(bytes: Uint8Array): void {
     const message = decode(bytes) as ClientMessage;
-    if (message.type === 'open') void this.#open(message.lesson, message.run ?? null);
+    if (message.type === 'open')
+      void this.#open(message.lesson, message.run ?? null, message.step ?? null);
     else if (message.type !== 'ack' && message.type !== 'control')
       this.#say(
         refusal(
@@ -101,7 +102,8 @@ export class TapeSocket {
     void this.#play(['greeting'], () => this.readyState === 1);
   }
 
-  async #open(lesson: string, run: string | null): Promise<void> {
+  /** As a server does: the run that is named, else the one that fits the step. */
+  async #open(lesson: string, run: string | null, step: string | null): Promise<void> {
     this.#playing += 1;
     const mine = this.#playing;
     const site = this.#site;
@@ -110,13 +112,22 @@ export class TapeSocket {
       this.#say(refusal(sentence, 'Open it without ?lesson in its address.'));
       return;
     }
-    const chosen = run === null || run === 'recorded' ? site.first : run;
-    const known = chosen in site.parts;
-    await this.#play(known ? ['lesson', chosen] : ['lesson'], () => this.#playing === mine);
-    if (!known)
-      this.#say(
-        refusal(`The run “${chosen}” is not in this page.`, 'Choose a step to see others.'),
-      );
+    const unnamed = run === null || run === 'recorded';
+    const chosen = unnamed ? this.#fitting(step) : run;
+    const own = `recorded:${lesson}:${chosen}`;
+    const part = own in site.parts ? own : chosen;
+    const known = part in site.parts;
+    await this.#play(known ? ['lesson', part] : ['lesson'], () => this.#playing === mine);
+    if (!known && chosen !== 'none')
+      this.#say({
+        ...refusal(`The run “${chosen}” is not in this page.`, 'Choose a step to see others.'),
+        run: chosen,
+      });
+  }
+
+  #fitting(step: string | null): string {
+    const { steps, first } = this.#site;
+    return steps[step ?? ''] ?? Object.values(steps)[0] ?? first;
   }
 
   async #play(parts: readonly string[], wanted: () => boolean): Promise<void> {

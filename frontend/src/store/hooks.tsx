@@ -23,6 +23,7 @@ import type {
   LineMessage,
   MeasuredMessage,
   MetricsMessage,
+  ReadingMessage,
   RunChoice,
   RunMessage,
 } from '../protocol/messages.ts';
@@ -69,6 +70,21 @@ export function useRun(): RunMessage | null {
 /** A run that was announced and has no events yet: kernels build, guests boot. */
 export function usePendingRun(): RunMessage | null {
   return useCell(useStore().pending);
+}
+
+/** How far the recording is that comes in; null: none does. */
+export function useReading(): ReadingMessage | null {
+  return useCell(useStore().reading);
+}
+
+/** Runs that will not come, by the names that they were asked for. */
+export function useLost(): {
+  readonly lost: ReadonlySet<string>;
+  readonly forgive: (id: string) => void;
+} {
+  const store = useStore();
+  const lost = useCell(store.lost);
+  return useMemo(() => ({ lost, forgive: (id) => store.forgive(id) }), [store, lost]);
 }
 
 export function useLanes(): readonly LaneMessage[] {
@@ -178,7 +194,8 @@ export function useEventsVersion(): number {
 }
 
 export interface Commands {
-  readonly open: (lesson: string, run?: string) => void;
+  /** Without a run: the newest live one, or the recording that fits the step. */
+  readonly open: (lesson: string, run?: string | null, step?: string | null) => void;
   readonly start: (choice: RunChoice) => void;
   readonly act: (name: string, value: number) => void;
   /** Hold the guests, each after so many more accesses, or let them go. */
@@ -193,8 +210,13 @@ export function useCommands(): Commands {
   const store = useStore();
   return useMemo(
     () => ({
-      open: (lesson, run) =>
-        store.command(run === undefined ? { type: 'open', lesson } : { type: 'open', lesson, run }),
+      open: (lesson, run, step) =>
+        store.command({
+          type: 'open',
+          lesson,
+          ...(run == null ? {} : { run }),
+          ...(step == null ? {} : { step }),
+        }),
       start: (choice) => store.command({ type: 'start', ...choice }),
       act: (name, value) => store.command({ type: 'act', name, value }),
       hold: (on, after) => store.command({ type: 'hold', on, after }),

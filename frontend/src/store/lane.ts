@@ -69,6 +69,8 @@ export class LaneStore {
   readonly lenses = new Map<LensMessage['lens'], LensMessage>();
   /** Samples since the workload's start. */
   looks = 0;
+  /** More of a recording is still to come. */
+  coming = false;
   readonly #samples = new Samples();
   /** Rises with every change of rows or columns. */
   version = 0;
@@ -85,6 +87,7 @@ export class LaneStore {
   /** All that this lane will ever hold has come. */
   get ended(): boolean {
     const phase = this.state?.phase;
+    if (this.coming) return false;
     return phase === 'done' || phase === 'stopped' || phase === 'failed';
   }
 

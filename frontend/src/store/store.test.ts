@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { laneMessage, opBatch, runMessage, spanBatch } from '../../test/fixtures/messages.ts';
 import { Store } from './store.ts';
 
@@ -152,4 +152,89 @@ test('knobs of a model change what is made of a run, of those to come as well', 
   store.dispatch(runMessage('live-9', ['a'], 'running', 'live'));
   store.dispatch(spanBatch(head(0, 5, 'live-9'), [span(0, 5)]));
   expect(store.shown()!.model).toEqual({ cpus: 20 });
+});
+
+const reading = (read: number, whole = false, run_id = 'rec') => ({
+  type: 'reading' as const,
+  run_id,
+  read,
+  total: 100,
+  whole,
+});
+
+function coming(): Store {
+  const store = new Store();
+  store.dispatch(runMessage('rec', ['a'], 'done'));
+  store.dispatch(laneMessage('rec', 'a', 'done'));
+  store.dispatch(reading(0));
+  return store;
+}
+
+test('a recording that comes in has not ended, and says how far it is until it is whole', () => {
+  const store = coming();
+  store.dispatch(spanBatch(head(0, 1000, 'rec'), [span(0, 5)]));
+  store.dispatch(reading(40));
+  expect(store.reading.get()!.read).toBe(40);
+  expect([store.shown()!.coming, store.shown()!.lane('a').ended]).toEqual([true, false]);
+  expect(store.shown()!.lane('b').ended).toBe(false);
+  store.dispatch(reading(100, true));
+  expect(store.reading.get()).toBeNull();
+  expect([store.shown()!.coming, store.shown()!.lane('a').ended]).toEqual([false, true]);
+});
+
+test('who draws a recording hears of its first events at once, then calmly, and of its end at once', () => {
+  vi.useFakeTimers();
+  const store = coming();
+  let events = 0;
+  store.events.subscribe(() => events++);
+  vi.advanceTimersByTime(1000);
+  for (let seq = 0; seq < 50; seq++) {
+    store.dispatch(spanBatch(head(seq, 1000, 'rec'), [span(0, 5)]));
+  }
+  expect(events).toBe(1);
+  vi.advanceTimersByTime(1000);
+  expect(events).toBe(2);
+  store.dispatch(spanBatch(head(50, 1000, 'rec'), [span(0, 5)]));
+  store.dispatch(spanBatch(head(51, 1000, 'rec'), [span(0, 5)]));
+  expect(events).toBe(3);
+  store.dispatch(reading(100, true));
+  expect(events).toBe(4);
+  vi.advanceTimersByTime(1000);
+  expect(events).toBe(4);
+  // A live run is told batch by batch.
+  store.dispatch(runMessage('live-1', ['a'], 'running', 'live'));
+  const before = events;
+  for (let seq = 0; seq < 5; seq++) {
+    store.dispatch(spanBatch(head(seq, 1000, 'live-1'), [span(0, 5)]));
+  }
+  expect(events - before).toBeGreaterThanOrEqual(4);
+  vi.useRealTimers();
+});
+
+test('a recording that breaks half-way leaves the stage, and may come another time', () => {
+  const store = coming();
+  store.dispatch(spanBatch(head(0, 1000, 'rec'), [span(0, 5)]));
+  store.dispatch({
+    ...{ type: 'error', code: 'x', sentence: 'It is broken.', remedy: 'Record it again.' },
+    ...{ detail: '', run: 'rec' },
+  });
+  expect([store.run.get(), store.shown(), store.reading.get()]).toEqual([null, null, null]);
+  expect(store.lanes.get()).toEqual([]);
+  expect([...store.lost.get()]).toEqual(['rec']);
+  expect(store.errors.get().map((e) => e.sentence)).toEqual(['It is broken.']);
+  store.dispatch(runMessage('rec', ['a'], 'done'));
+  expect(store.lost.get().size).toBe(0);
+  expect(store.shown()!.lane('a').spans.length).toBe(0);
+});
+
+test('an error about a run that was never there takes nothing off the stage', () => {
+  const store = coming();
+  store.dispatch({
+    ...{ type: 'error', code: 'x', sentence: 'No such run.', remedy: 'Choose another.' },
+    ...{ detail: '', run: 'live-7' },
+  });
+  expect(store.run.get()!.run_id).toBe('rec');
+  expect([...store.lost.get()]).toEqual(['live-7']);
+  store.forgive('live-7');
+  expect(store.lost.get().size).toBe(0);
 });

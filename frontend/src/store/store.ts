@@ -18,6 +18,7 @@ import type {
   HelloMessage,
   LaneMessage,
   MeasuredMessage,
+  ReadingMessage,
   RunMessage,
   ServerMessage,
 } from '../protocol/messages.ts';
@@ -31,6 +32,8 @@ export class RunStore {
   message: RunMessage | null = null;
   /** Rises with every change of any lane's rows or columns. */
   version = 0;
+  /** How far it is read; null: nobody said, a live run say. */
+  reading: ReadingMessage | null = null;
   /** Knobs of a model on the page. */
   model: Readonly<Record<string, number>> = {};
   readonly #limits: Limits;
@@ -44,10 +47,22 @@ export class RunStore {
     let lane = this.lanes.get(arm);
     if (lane === undefined) {
       lane = new LaneStore(arm, this.#limits);
+      lane.coming = this.coming;
       this.lanes.set(arm, lane);
       this.version += 1;
     }
     return lane;
+  }
+
+  /** More of a recording is still to come. */
+  get coming(): boolean {
+    return this.reading?.whole === false;
+  }
+
+  takeReading(message: ReadingMessage): void {
+    this.reading = message;
+    for (const lane of this.lanes.values()) lane.coming = this.coming;
+    this.version += 1;
   }
 
   setModel(values: Readonly<Record<string, number>>): void {
@@ -82,6 +97,9 @@ export interface Timing {
 
 const runsKept = 3;
 
+/** While a recording comes in, who draws it hears of more events so often: each look at them costs time. */
+const tellComingMs = 250;
+
 export class Store {
   readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
   readonly hello = new Cell<HelloMessage | null>(null);
@@ -100,6 +118,10 @@ export class Store {
   readonly measured = new Cell<MeasuredMessage | null>(null);
   readonly control = new Cell<ControlMessage | null>(null);
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
+  /** The recording that comes in, while it does. */
+  readonly reading = new Cell<ReadingMessage | null>(null);
+  /** Runs that were asked for and will not come: the server has said why. */
+  readonly lost = new Cell<ReadonlySet<string>>(new Set());
   /** Rows, columns, losses of the shown run changed. */
   readonly events = new Signal();
   /** Metrics or lines changed. */
@@ -110,6 +132,8 @@ export class Store {
   #model: Readonly<Record<string, number>> = {};
   readonly #limits: Limits;
   #send: (message: ClientMessage) => void = () => {};
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #later: ReturnType<typeof setTimeout> | null = null;
 
   constructor(limits: Limits = defaultLimits) {
     this.#limits = limits;
@@ -150,6 +174,8 @@ export class Store {
         this.#of(message.run_id).version += 1;
         this.#lanesChanged();
         return this.events.emit();
+      case 'reading':
+        return this.#takeReading(message);
       case 'rows':
         return this.#change(message.run_id, message.arm, (lane) => lane.takeRows(message));
       case 'batch':
@@ -185,6 +211,7 @@ export class Store {
       case 'control':
         return this.control.set(message);
       case 'error':
+        if (message.run != null) this.#lose(message.run);
         return this.complain(message);
       default:
         assertNever(message);
@@ -217,8 +244,34 @@ export class Store {
     });
   }
 
+  #takeReading(message: ReadingMessage): void {
+    const run = this.#of(message.run_id);
+    run.takeReading(message);
+    this.reading.set(message.whole ? null : message);
+    this.#tell(run);
+  }
+
+  /** A run that is not whole is no run to look at. */
+  #lose(id: string): void {
+    this.lost.set(new Set([...this.lost.get(), id]));
+    if (this.reading.get()?.run_id === id) this.reading.set(null);
+    if (this.pending.get()?.run_id === id) this.pending.set(null);
+    if (this.run.get()?.run_id === id) {
+      this.run.set(null);
+      this.lanes.set([]);
+    }
+    if (this.#runs.delete(id)) this.events.emit();
+  }
+
+  /** It may be asked for once more. */
+  forgive(id: string): void {
+    if (!this.lost.get().has(id)) return;
+    this.lost.set(new Set([...this.lost.get()].filter((one) => one !== id)));
+  }
+
   #takeRun(message: RunMessage): void {
     if (message.purpose === 'measure') return;
+    this.forgive(message.run_id);
     const run = this.#of(message.run_id);
     run.message = message;
     for (const arm of message.arms) run.lane(arm);
@@ -259,7 +312,25 @@ export class Store {
     }
     if (lane.version === before) return;
     run.version += 1;
-    if (this.run.get()?.run_id === runId) this.events.emit();
+    this.#tell(run);
+  }
+
+  /** Events of a run came; of a recording that comes in, at most every now and then. */
+  #tell(run: RunStore): void {
+    if (this.run.get()?.run_id !== run.id) return;
+    const waitMs = run.coming ? this.#toldAt + tellComingMs - performance.now() : 0;
+    if (waitMs > 0) {
+      this.#later ??= setTimeout(() => this.#tellNow(), waitMs);
+      return;
+    }
+    this.#tellNow();
+  }
+
+  #tellNow(): void {
+    if (this.#later !== null) clearTimeout(this.#later);
+    this.#later = null;
+    this.#toldAt = performance.now();
+    this.events.emit();
   }
 
   #of(runId: string): RunStore {

@@ -29,13 +29,10 @@ def real_app(cache: Path, root: Path) -> Any:
 
 
 async def look(address: str, run: str | None) -> Page:
-    """Open a recording; its counts come last."""
+    """Open a recording, and wait until it is whole."""
     async with page(address) as one:
         await one.open(run)
-        arms = set((await one.until_type("run"))["arms"])
-        counted: set[str] = set()
-        while counted != arms:
-            counted.add((await one.until_type("metrics"))["arm"])
+        await one.until_type("reading", whole=True)
         return one
 
 

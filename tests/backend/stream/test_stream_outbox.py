@@ -96,13 +96,13 @@ def test_open_spans_conflate_without_a_gap() -> None:
     assert [x["seq"] for x in drain(outbox)] == [0, 2]
 
 
-def test_restart_sends_the_backlog_first_and_forgets_the_former_run() -> None:
+def test_restart_forgets_the_former_run_and_sends_the_viewers_own_then_the_backlog() -> None:
     outbox = Outbox()
     outbox.put(a_batch("spans", 7))
     outbox.put(pack(m.ErrorMessage(code="x", sentence="s", remedy="r")))
     outbox.restart([a_lane("done")])
     outbox.put(a_batch("ops", 0))
-    assert [x["type"] for x in drain(outbox)] == ["lane", "error", "batch"]
+    assert [x["type"] for x in drain(outbox)] == ["error", "lane", "batch"]
 
 
 @given(

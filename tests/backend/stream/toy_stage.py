@@ -20,7 +20,7 @@ from duet.api.parts import MeasureWish, Wish
 from duet.errors import InputError
 from duet.lessons import load as lessons
 from duet.stream import messages as m
-from duet.stream.codec import pack, pack_line
+from duet.stream.codec import Packet, pack, pack_line
 from duet.stream.hub import Hub
 from duet.stream.runlog import RunLog
 
@@ -34,6 +34,7 @@ class ToyRun:
         self.log = RunLog(run_id, wish.folder.slug)
         self.wish = wish
         self.hub = hub
+        self.send: Callable[[RunLog, Packet], None] = RunLog.add
         self.speed = speed
         self.stopped = False
         self.acts: list[tuple[str, int]] = []
@@ -43,7 +44,7 @@ class ToyRun:
         packet = pack_line(message, self.lines) if isinstance(message, m.Line) else pack(message)
         self.lines += isinstance(message, m.Line)
         if self.hub is None:
-            self.log.add(packet)
+            self.send(self.log, packet)
         else:
             self.hub.publish(self.log, packet)
 
@@ -118,6 +119,8 @@ class ToyRun:
             )
             self.lane(arm, end)
         self.state("stopped" if self.stopped else "done")
+        if self.hub is None:
+            self.publish(m.Reading(run_id=self.log.run_id, read=1, total=1, whole=True))
 
     async def stop(self) -> None:
         self.stopped = True
@@ -218,6 +221,11 @@ class ToyRecordings:
     def __init__(self, hogs: int = 3, seconds: int = 1) -> None:
         self.knobs = {"hogs": hogs, "seconds": seconds}
         self.cache: dict[str, ToyRun] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.publish: Callable[[RunLog, Packet], None] = RunLog.add
+
+    def paths(self, slug: str) -> dict[str, Path]:
+        return {}
 
     def listing(self, slug: str) -> list[dict]:
         return [
@@ -235,7 +243,7 @@ class ToyRecordings:
     def tables(self, slug: str) -> list[dict]:
         return []
 
-    async def load(self, slug: str, name: str | None = None) -> ToyRun | None:
+    def begin(self, slug: str, name: str | None = None) -> ToyRun | None:
         if name not in (None, "synthetic"):
             raise InputError(f"there is no recording '{name}'.", remedy="Choose: synthetic.")
         if slug not in self.cache:
@@ -244,9 +252,19 @@ class ToyRecordings:
             arms = tuple(arm.name for arm in folder.lesson.arms)
             wish = Wish(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
             run = ToyRun(wish, f"recorded:{slug}:synthetic", None, 1.0)
-            await run.perform()
+            run.send = self.publish
             self.cache[slug] = run
+            self.tasks[slug] = asyncio.create_task(run.perform())
         return self.cache[slug]
+
+    async def load(self, slug: str, name: str | None = None) -> ToyRun | None:
+        run = self.begin(slug, name)
+        await self.tasks[slug]
+        return run
+
+    async def close(self) -> None:
+        for task in self.tasks.values():
+            task.cancel()
 
     def measured(self, slug: str) -> None:
         return None

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from duet import __version__
 from duet.api import shelf
 from duet.api.checks import check_start
+from duet.api.fitting import fitting_step
 from duet.api.keeper import Keeper
 from duet.api.kept import KeptRuns
 from duet.api.lesson_view import lesson_tree
@@ -62,6 +63,9 @@ class Director:
         self.recordings = recordings
         self.kept = kept
         self._keeper = Keeper(kept.folder) if kept is not None else None
+        for source in (recordings, kept):
+            if source is not None:
+                source.publish = hub.publish
         self._stage = stage
         self._builds = builds and live
         self._live = live
@@ -96,6 +100,9 @@ class Director:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._keeper is not None:
             await self._keeper.close()
+        for source in (self.recordings, self.kept):
+            if source is not None:
+                await source.close()
         await self._stage.__aexit__(kind, error, trace)
 
     # What viewers see and ask
@@ -160,20 +167,24 @@ class Director:
         return tree
 
     async def find_run(self, run_id: str) -> Performance:
-        """A run that was shown: live or recorded.
+        """A run that was shown: live, or recorded and then whole.
 
         Raises:
-            InputError: unknown or forgotten.
+            InputError: unknown, forgotten or not usable.
         """
+        source, slug, name = self._recorded(run_id)
+        found = self._runs.get(run_id) if source is None else await source.load(slug, name)
+        return self._known(run_id, found)
+
+    def _recorded(self, run_id: str) -> tuple[Recordings | None, str, str]:
+        """Which recordings have a run of that id, its lesson and its name; None: it is no such."""
         kind, _, rest = run_id.partition(":")
-        if kind == "recorded" and rest:
-            slug, _, name = rest.partition(":")
-            found = await self.recordings.load(slug, name)
-        elif kind == "kept" and rest and self.kept is not None:
-            slug, _, name = rest.partition(":")
-            found = await self.kept.load(slug, name)
-        else:
-            found = self._runs.get(run_id)
+        slug, _, name = rest.partition(":")
+        sources = {"recorded": self.recordings, "kept": self.kept}
+        return (sources.get(kind) if rest else None), slug, name
+
+    @staticmethod
+    def _known(run_id: str, found: Performance | None) -> Performance:
         if found is None:
             raise InputError(
                 f"there is no run '{run_id:.60}' here (the last {KEPT_RUNS} live runs are kept).",
@@ -221,20 +232,34 @@ class Director:
         else:
             if measured is not None:
                 viewer.put(pack(measured))
-        chosen = await self._chosen_run(slug, command.run)
-        if chosen is not None:
-            viewer.watch(chosen.log)
+        try:
+            chosen = self._chosen_run(command)
+        except DuetError as error:
+            viewer.put(pack(failure(error, command.run)))
+        else:
+            if chosen is not None:
+                viewer.watch(chosen.log)
 
-    async def _chosen_run(self, slug: str, run: str | None) -> Performance | None:
-        """The run to show: named, else the newest live one, else the recording."""
-        if run is not None and run != "recorded":
-            return await self.find_run(run)
-        found = None
-        if run is not None or slug not in self._newest:
-            found = await self.recordings.load(slug)
-        if run is None and slug in self._newest:  # it may have begun while the recording was read
+    def _chosen_run(self, command: m.Open) -> Performance | None:
+        """The run to show: named, else the newest live one, else the recording of the step.
+
+        A recording may still be read; its packets come by the hub.
+        """
+        slug, run = command.lesson, command.run
+        if run == "none":
+            return None
+        if run is None and slug in self._newest:
             return self._runs[self._newest[slug]]
-        return found
+        if run is None or run == "recorded":
+            listing = self.recordings.listing(slug)
+            return self.recordings.begin(
+                slug, fitting_step(shelf.find(slug), command.step, listing)
+            )
+        if run in self.recordings.paths(slug):
+            return self.recordings.begin(slug, run)
+        source, of, named = self._recorded(run)
+        found = self._runs.get(run) if source is None else source.begin(of, named)
+        return self._known(run, found)
 
     def _live_run(self, viewer: Viewer) -> Performance:
         """What plays; the viewer controls it."""

@@ -17,6 +17,16 @@ RUNS_OWN = ("seconds", "vcpus")
 """Knobs of which a step says nothing unless it names them."""
 
 
+def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry]) -> str | None:
+    """Name of the recording for a step; an unknown one is the first, as on the page.
+
+    None: there is no recording, or the lesson has no steps.
+    """
+    scenes = folder.lesson.scenes
+    found = next((scene for scene in scenes if scene.id == step), next(iter(scenes), None))
+    return None if found is None else best_recording(folder, found, listing)
+
+
 def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry]) -> str | None:
     """Its name; None: there is none.
 

@@ -16,6 +16,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from duet.lessons.load import LessonFolder
+from duet.stream.codec import Packet
 from duet.stream.hub import Hub
 from duet.stream.messages import ClockName, Measured, Message
 from duet.stream.runlog import RunLog
@@ -120,6 +121,9 @@ class Stage(Protocol):
 class Recordings(Protocol):
     """Recorded runs of lessons."""
 
+    publish: Callable[[RunLog, Packet], None]
+    """Where packets go of recordings that are being read; the director sets it."""
+
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
         """What is recorded: name, params, arms, clock, seconds, bytes, recorded_at."""
         ...
@@ -128,12 +132,26 @@ class Recordings(Protocol):
         """Name -> bundle."""
         ...
 
+    def begin(self, slug: str, name: str | None = None) -> Performance | None:
+        """The recording of that name, or the lesson's first, which may still be read.
+
+        Packets, and why it cannot be read, go to `publish`. None when there is none.
+
+        Raises:
+            InputError: no recording of that name.
+        """
+        ...
+
     async def load(self, slug: str, name: str | None = None) -> Performance | None:
-        """The recording of that name, or the lesson's first; None when there is none.
+        """Likewise, once it is whole.
 
         Raises:
             InputError: no recording of that name, or an unusable one.
         """
+        ...
+
+    async def close(self) -> None:
+        """Give up what is being read."""
         ...
 
     def tables(self, slug: str) -> list[JsonValue]:

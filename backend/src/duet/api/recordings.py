@@ -1,118 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded runs: each bundle goes once through the same decode and session as a live lane."""
+"""Recorded runs: each bundle is read once, whoever opens it, and those who look see it come."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
 from duet.api import shelf
-from duet.api.feed import Feed
 from duet.api.parts import Performance
-from duet.api.replaying import recorded_spec
-from duet.api.sources import bundle_sources
-from duet.bundle import Bundle, open_bundle, read_manifest
+from duet.api.recorded_run import Publish, RecordedRun
+from duet.bundle import open_bundle, read_manifest
 from duet.errors import DuetError, InputError
-from duet.lessons.load import LessonFolder
-from duet.session import Lanes, RunSession
 from duet.stream import messages as m
-from duet.stream.codec import Packet
+from duet.stream.codec import failure, pack
 from duet.stream.runlog import RunLog
 
 KEPT = 4
 """Recordings kept decoded; each is a few megabytes."""
+READERS = 2
+"""So many are read at once; others wait, since more would only take longer each."""
 MEASURED = "measured.json"
 LARGE = 8 << 20
 """Of larger recordings a listing reads the manifest alone; unpacking them takes seconds."""
 
+log = logging.getLogger("duet.api")
 
-class RecordedRun:
-    """A recording, decoded (see api.parts.Performance).
 
-    Args:
-        run_id: what the page calls it.
-    """
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recording, and the task that reads it; none when it is whole."""
 
-    def __init__(self, folder: LessonFolder, path: Path, run_id: str) -> None:
-        self.log = RunLog(run_id, folder.slug)
-        self._folder = folder
-        self._path = path
-        self._session: RunSession | None = None
-
-    async def perform(self) -> None:
-        """Read the bundle into the log.
-
-        Raises:
-            InputError: the bundle is not usable.
-        """
-        bundle = open_bundle(self._path)
-        spec = recorded_spec(self._folder, bundle.manifest, self.log.run_id)
-        feed = Feed(self._message(bundle, spec.arms), self._add)
-        feed.announce()
-        async with Lanes() as lanes:
-            self._session = RunSession(lanes, spec, bundle_sources(bundle), feed)
-            result = await self._session.execute()
-        for lane in result.lanes.values():
-            if lane.error is not None:
-                raise lane.error
-
-    def _add(self, packet: Packet) -> None:
-        self.log.add(packet)
-
-    def _message(self, bundle: Bundle, arms: tuple[str, ...]) -> m.Run:
-        manifest = bundle.manifest
-        return m.Run.model_validate(
-            {
-                "run_id": self.log.run_id,
-                "lesson": self._folder.slug,
-                "source": "recorded",
-                "clock": str(manifest.clock),
-                "params": dict(manifest.params),
-                "workload": manifest.workload,
-                "arms": list(arms),
-                "phase": "preparing",
-                "started_at": manifest.created,
-                "recorded_at": manifest.created,
-            }
-        )
-
-    async def stop(self) -> None:
-        """Nothing: it is over."""
-
-    async def act(self, name: str, value: int) -> None:
-        """A recording has happened.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError(
-            f"{name} {value} cannot be done to a recording.", remedy="Press run first."
-        )
-
-    async def hold(self, on: bool, after: int) -> None:
-        """Likewise.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError("A recording's guests cannot be held.", remedy="Press run first.")
-
-    def raw_events(
-        self, arm: str, around_ns: float, row: int | None, n: int
-    ) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment."""
-        if self._session is None:
-            return []
-        return self._session.raw_events(arm, around_ns, row, n)
-
-    def bundle(self) -> Path | bytes | None:
-        """The file itself."""
-        return self._path
+    run: RecordedRun
+    task: asyncio.Task[Exception | None] | None = None
 
 
 class LessonRecordings:
@@ -122,8 +48,11 @@ class LessonRecordings:
     """What ids of runs begin with."""
 
     def __init__(self) -> None:
+        self.publish: Publish = RunLog.add
+        """Where packets go of recordings that are being read."""
         self._kept: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
-        self._reading = asyncio.Lock()
+        self._coming: dict[tuple[str, str], Found] = {}
+        self._readers = asyncio.Semaphore(READERS)
         self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
 
     def paths(self, slug: str) -> dict[str, Path]:
@@ -145,12 +74,40 @@ class LessonRecordings:
             self._listed[path] = known
         return known[1]
 
+    def begin(self, slug: str, name: str | None = None) -> Performance | None:
+        """The recording of that name, or the first; it may still be read, see `load`.
+
+        Its packets go to `publish` as they come, and so does the error if it is not usable.
+
+        Raises:
+            InputError: none of that name.
+        """
+        found = self._find(slug, name)
+        return None if found is None else found.run
+
     async def load(self, slug: str, name: str | None = None) -> Performance | None:
-        """The recording of that name, or the first.
+        """The recording of that name, or the first, once it is whole.
 
         Raises:
             InputError: none of that name, or it is not usable.
         """
+        found = self._find(slug, name)
+        if found is None:
+            return None
+        if found.task is not None:
+            error = await asyncio.shield(found.task)
+            if error is not None:
+                raise error
+        return found.run
+
+    async def close(self) -> None:
+        """Give up what is being read."""
+        tasks = [one.task for one in self._coming.values() if one.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _find(self, slug: str, name: str | None) -> Found | None:
         folder = shelf.find(slug)
         paths = self.paths(slug)
         if name is None and not paths:
@@ -161,19 +118,33 @@ class LessonRecordings:
                 f"lesson {slug} has no recording '{chosen:.60}'.",
                 remedy=f"Choose from: {', '.join(paths) or 'none'}.",
             )
-        async with self._reading:  # many pages open the same recording at once
-            return await self._read(folder, chosen, paths[chosen])
+        key = (slug, chosen)
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return Found(self._kept[key])
+        if key not in self._coming:  # many pages open the same recording at once
+            run_id = f"{self.kind}:{slug}:{chosen}"
+            run = RecordedRun(folder, paths[chosen], run_id, self.publish)
+            task = asyncio.create_task(self._read(key, run), name=f"read {run_id}")
+            self._coming[key] = Found(run, task)
+        return self._coming[key]
 
-    async def _read(self, folder: LessonFolder, name: str, path: Path) -> RecordedRun:
-        key = (folder.slug, name)
-        if key not in self._kept:
-            run = RecordedRun(folder, path, f"{self.kind}:{folder.slug}:{name}")
-            await run.perform()
-            self._kept[key] = run
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]
+    async def _read(self, key: tuple[str, str], run: RecordedRun) -> Exception | None:
+        """Read a recording; what comes back is why it could not be."""
+        try:
+            async with self._readers:
+                await run.perform()
+        except Exception as error:
+            if not isinstance(error, DuetError):
+                log.exception("reading %s failed", run.log.run_id)
+            self.publish(run.log, pack(failure(error, run.log.run_id)))
+            return error
+        finally:
+            del self._coming[key]
+        self._kept[key] = run
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return None
 
     def tables(self, slug: str) -> list[JsonValue]:
         """All recorded measured tables as trees; none when they are unreadable."""

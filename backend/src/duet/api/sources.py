@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from duet.api.kernel_builds import find_image
-from duet.bundle import Bundle
+from duet.bundle import Bundle, Record
+from duet.bundle.stream import HEAD
 from duet.guests import (
     Guest,
     GuestOptions,
@@ -92,12 +93,23 @@ def lesson_symbols(folder: LessonFolder, image: KernelImage) -> dict[str, int]:
     return _symbols[key]
 
 
-def bundle_sources(bundle: Bundle) -> dict[str, LaneSource]:
-    """Lanes of a recording, played as fast as they can be read."""
+def bundle_sources(
+    bundle: Bundle, tell: Callable[[str, int], None] = lambda arm, length: None
+) -> dict[str, LaneSource]:
+    """Lanes of a recording, played as fast as they can be read.
+
+    Args:
+        tell: hears lane and length of each record once it was taken.
+    """
+
+    def fed(arm: str) -> Iterator[Record]:
+        for record in bundle.records(arm):
+            yield record
+            tell(arm, HEAD.size + len(record.payload))
 
     def source(arm: str) -> LaneSource:
         def guest(_: GuestWish) -> Guest:
-            return ReplayGuest(bundle.records(arm))
+            return ReplayGuest(fed(arm))
 
         return LaneSource(arm, bundle.manifest.arm(arm).symbols, guest)
 

@@ -75,6 +75,8 @@ def pack(message: m.Message) -> Packet:
             key = ("open", message.run_id, message.arm)
         case m.Batch():
             span = Span(message.run_id, message.arm, message.table, message.seq, message.n)
+        case m.Reading(whole=True):
+            key = ("reading", message.run_id)
         case m.Build():
             key = ("build", message.lesson, message.arm)
         case m.Measured():
@@ -163,15 +165,24 @@ def _malformed(what: str) -> InputError:
     return error
 
 
-def failure(error: Exception) -> m.ErrorMessage:
-    """Any exception as a message; an unexpected one shows its type, never a traceback."""
+def failure(error: Exception, run: str | None = None) -> m.ErrorMessage:
+    """Any exception as a message; an unexpected one shows its type, never a traceback.
+
+    Args:
+        run: the run that does not come because of it.
+    """
     if isinstance(error, DuetError):
         return m.ErrorMessage(
-            code=error.code, sentence=error.sentence, remedy=error.remedy, detail=error.detail
+            code=error.code,
+            sentence=error.sentence,
+            remedy=error.remedy,
+            detail=error.detail,
+            run=run,
         )
     what = f"{type(error).__name__}: {error}"
     return m.ErrorMessage(
         code="unexpected",
         sentence=f"Something unexpected happened in the server ({what:.300}).",
         remedy="Look at the server's terminal, and start it again if this comes back.",
+        run=run,
     )

@@ -27,7 +27,7 @@ class Viewer:
         self.ident = ident
         self.outbox = outbox
         self.lesson: str | None = None
-        self.run_id: str | None = None
+        self.log: RunLog | None = None
         self.overrun = False
         self.ready = asyncio.Event()
 
@@ -41,9 +41,9 @@ class Viewer:
 
     def watch(self, log: RunLog) -> None:
         """Switch to a run: all of it so far first, then what comes."""
-        self.run_id = log.run_id
+        self.log = log
         self.lesson = log.lesson
-        self.outbox.restart(log.backlog())
+        self.outbox.restart(log.backlog(), log.behind_bytes)
         self.ready.set()
 
 
@@ -93,7 +93,7 @@ class Hub:
     def publish(self, log: RunLog, packet: Packet) -> None:
         """Send to those that watch a run, and remember it for those who come late."""
         log.add(packet)
-        self._send(packet, [v for v in self._viewers.values() if v.run_id == log.run_id])
+        self._send(packet, [v for v in self._viewers.values() if v.log is log])
 
     def switch(self, log: RunLog) -> None:
         """A run begins: all that have its lesson open watch it from now on."""

@@ -136,6 +136,16 @@ class Batch(Message):
     )
 
 
+class Reading(Message):
+    """How far a recording is read; stands among its batches. Until it is `whole` more comes."""
+
+    type: Literal["reading"] = "reading"
+    run_id: str
+    read: int = Field(description="bytes of its transcripts that are decoded, at least")
+    total: int = Field(description="all bytes of its transcripts; 0: not known yet")
+    whole: bool = Field(description="nothing more comes")
+
+
 class Waits(Message):
     """Quantiles of the waits of the lesson; null where nothing waited."""
 
@@ -319,14 +329,24 @@ class ErrorMessage(Message):
     sentence: str
     remedy: str
     detail: str = ""
+    run: str | None = Field(
+        default=None, description="the run, as it was asked for, that will not come or is not whole"
+    )
 
 
 class Open(Message):
-    """Show me a lesson: its newest live run, the run of that id, or the recording."""
+    """Show me a lesson: its newest live run, the run that is named, or a recording.
+
+    Args:
+        run: an id, the name of one of the lesson's recordings, `recorded` for a recording even
+            if there is a live run, or `none` for the lesson alone.
+        step: the recording that fits this step best; an unknown or absent one is the first.
+    """
 
     type: Literal["open"]
     lesson: Annotated[str, Field(max_length=64)]
     run: Annotated[str, Field(max_length=128)] | None = None
+    step: Annotated[str, Field(max_length=64)] | None = None
 
 
 Params = Annotated[dict[Annotated[str, Field(max_length=64)], StrictInt], Field(max_length=32)]
@@ -405,6 +425,7 @@ ServerMessage = Annotated[
     | Lane
     | Rows
     | Batch
+    | Reading
     | Metrics
     | Gap
     | Loss

@@ -11,6 +11,7 @@ fill the box, it is full.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 
@@ -36,7 +37,8 @@ class Outbox:
     """
 
     def __init__(self, max_packets: int = MAX_PACKETS, max_bytes: int = MAX_BYTES) -> None:
-        self._max_packets = max_packets
+        self._limits = (max_packets, max_bytes)
+        self._max_packets: float = max_packets
         self._max_bytes = max_bytes
         self._backlog: deque[Packet] = deque()
         self._live: OrderedDict[int, Packet] = OrderedDict()
@@ -46,6 +48,8 @@ class Outbox:
         self._gaps: OrderedDict[TableKey, Gap] = OrderedDict()
         self._promised: deque[Packet] = deque()
         self._next = 0
+        self._before = 0
+        """Waiting packets below this number go before the backlog."""
         self._count = 0
         self._bytes = 0
         self.rows_dropped = 0
@@ -55,12 +59,20 @@ class Outbox:
         """Bytes that wait, without state and backlog."""
         return self._bytes
 
-    def restart(self, backlog: Iterable[Packet]) -> None:
-        """Forget what waits of other runs and send `backlog` first.
+    def restart(self, backlog: Iterable[Packet], behind_bytes: int | None = None) -> None:
+        """Forget what waits of other runs; then `backlog` goes before all that comes.
+
+        What belongs to the viewer and waits already still goes first: the lesson, say.
 
         The packets of a backlog are the hub's own, shared by all viewers and bounded there, so
         they cost a viewer nothing and are not dropped.
+
+        Args:
+            behind_bytes: so much of what comes then may wait, too, since it is kept anyway.
         """
+        self._max_packets, self._max_bytes = self._limits
+        if behind_bytes is not None:
+            self._max_packets, self._max_bytes = math.inf, behind_bytes
         keep = [p for p in self._live.values() if p.type in KEPT]
         self._backlog = deque(backlog)
         self._live.clear()
@@ -72,6 +84,7 @@ class Outbox:
         self._count = self._bytes = 0
         for packet in keep:
             self.put(packet)
+        self._before = self._next
 
     def put(self, packet: Packet) -> None:
         """Add a packet, conflating or dropping older ones.
@@ -97,7 +110,7 @@ class Outbox:
 
     def pop(self) -> Packet | None:
         """The next packet to send; None when nothing waits."""
-        if self._backlog:
+        if self._backlog and not (self._live and next(iter(self._live)) < self._before):
             return self._backlog.popleft()
         if not self._promised:
             self._promise()

@@ -2,7 +2,7 @@
 """What a viewer who comes late must be sent of a run: the whole of it, up to a limit. Pure.
 
 Numbered packets (batches, lines) are kept in order and evicted oldest first; the evicted ranges
-are told as gaps. Of state only the latest is kept.
+are told as gaps. How far a recording is read stands among them. Of state only the latest is kept.
 """
 
 from __future__ import annotations
@@ -20,14 +20,25 @@ REPLAY_BYTES = 64 * 1024 * 1024
 """Batches kept per run for late joiners; about a minute of three busy lanes."""
 
 FIRST = ("run", "lane", "rows")
+LAST = ("reading",)
 
 
 class RunLog:
-    """The packets of one run."""
+    """The packets of one run.
 
-    def __init__(self, run_id: str, lesson: str, max_bytes: int = REPLAY_BYTES) -> None:
+    Args:
+        max_bytes: of numbered packets that are kept.
+        recorded: it is read faster than it is watched, so viewers may be behind by all that is
+            kept, and a slow one still gets everything.
+    """
+
+    def __init__(
+        self, run_id: str, lesson: str, max_bytes: int = REPLAY_BYTES, *, recorded: bool = False
+    ) -> None:
         self.run_id = run_id
         self.lesson = lesson
+        self.behind_bytes = max_bytes if recorded else None
+        """How far a viewer may be behind; None: as far as its own outbox says."""
         self._max_bytes = max_bytes
         self._bytes = 0
         self._numbered: deque[Packet] = deque()
@@ -39,7 +50,7 @@ class RunLog:
         """Remember a packet that is being sent to the viewers."""
         if packet.key is not None:
             self._state[packet.key] = packet
-        elif packet.span is not None:
+        elif packet.span is not None or packet.type == "reading":
             self._numbered.append(packet)
             self._bytes += len(packet.body)
             while self._bytes > self._max_bytes and len(self._numbered) > 1:
@@ -48,14 +59,18 @@ class RunLog:
             self._kept.append(packet)
 
     def backlog(self) -> Iterator[Packet]:
-        """All of it in an order that a page can take: state, gaps, batches, metrics, losses."""
+        """All of it in an order that a page can take: state, gaps, batches, metrics, losses.
+
+        That a recording is whole comes last.
+        """
         state = list(self._state.values())
         for kind in FIRST:
             yield from (p for p in state if p.type == kind)
         yield from (pack(gap) for gap in self._evicted.values())
         yield from self._numbered
-        yield from (p for p in state if p.type not in FIRST)
+        yield from (p for p in state if p.type not in (*FIRST, *LAST))
         yield from self._kept
+        yield from (p for p in state if p.type in LAST)
 
     def metrics(self) -> dict[str, Metrics]:
         """The newest counts of each lane."""
@@ -78,5 +93,5 @@ class RunLog:
     def _evict(self) -> None:
         packet = self._numbered.popleft()
         self._bytes -= len(packet.body)
-        assert packet.span is not None
-        extend_gaps(self._evicted, packet.span)
+        if packet.span is not None:
+            extend_gaps(self._evicted, packet.span)

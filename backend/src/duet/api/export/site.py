@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from duet.api.director import Director
 from duet.api.export.tape import part
 from duet.api.export.target import NAME, Target
+from duet.api.fitting import Entry, best_recording
 from duet.api.recordings import ChosenRecordings
 from duet.api.stage import HouseStage
 from duet.errors import InfraError, InputError
@@ -73,11 +74,18 @@ async def told_by_server(slug: str, recordings: ChosenRecordings) -> Told:
     told = Told(taken(viewer), [], {})
     for name in recordings.paths(slug):
         run_id = f"recorded:{slug}:{name}"
+        await director.find_run(run_id)  # whole, before anybody looks
         await director.command(viewer, m.Open(type="open", lesson=slug, run=run_id))
         packets = taken(viewer)
         told.lesson[:] = [packet for packet in packets if packet.type in KEPT]
         told.runs[run_id] = [packet for packet in packets if packet.type not in KEPT]
     return told
+
+
+def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, str]:
+    """Step -> the run that a server would show there, the lesson's first step first."""
+    best = {s.id: best_recording(folder, s, listing) for s in folder.lesson.scenes}
+    return {step: f"recorded:{folder.slug}:{name}" for step, name in best.items() if name}
 
 
 def taken(viewer: Viewer) -> list[Packet]:
@@ -100,7 +108,8 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> N
     """
     page = built_page()
     slug = folder.slug
-    told = asyncio.run(told_by_server(slug, ChosenRecordings(slug, chosen)))
+    recordings = ChosenRecordings(slug, chosen)
+    told = asyncio.run(told_by_server(slug, recordings))
     parts = {"greeting": "greeting.js", "lesson": "lesson.js"}
     texts = {"greeting": part(told.greeting), "lesson": part(told.lesson)}
     for name, run_id in zip(chosen, told.runs, strict=True):
@@ -110,6 +119,7 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> N
     listed: dict[str, object] = {
         "lesson": slug,
         "first": next(iter(told.runs)),
+        "steps": fitting_runs(folder, recordings.listing(slug)),
         "bundle": bundle,
         "parts": parts,
         "files": [*page, "index.html", "icon.svg", *parts.values()],
