@@ -64,6 +64,7 @@ def accounted(outcome: Outcome) -> None:
     assert all(count % 4096 == 0 for count in sent)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("arm", [arm.name for arm in load("02-grace-periods").lesson.arms])
 def test_every_arm_streams_all_its_events(run_async: Run, boot: Boot, arm: str) -> None:
     async def scenario() -> None:
@@ -180,6 +181,7 @@ def test_a_buffer_kept_to_the_end_drops_the_newest_and_counts_them(
     run_async(scenario())
 
 
+@pytest.mark.alone
 def test_a_forced_overrun_is_counted_exactly(
     run_async: Run, boot: Boot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,10 +49,8 @@ def line_of(run: Look, pattern: str) -> dict[str, int]:
     return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)(?=\s|$)", text)}
 
 
-@pytest.mark.parametrize(
-    ("arm", "clock"),
-    [("before", "count"), pytest.param("after", "wall", marks=pytest.mark.alone)],
-)
+@pytest.mark.alone
+@pytest.mark.parametrize(("arm", "clock"), [("before", "count"), ("after", "wall")])
 def test_shrinker_maps_are_what_the_guest_says(arm: str, clock: str) -> None:
     # On the wall clock stock is over between two looks: there the containers stay for a while.
     live = {"workload": "containers-live", "knobs": ["n=100", "seconds=2"]}
@@ -113,6 +111,7 @@ def test_inodes_queue_up_on_each_cpu() -> None:
         assert one["listed"].sum() == len(one["ino"]) == len(one["on"])
 
 
+@pytest.mark.alone
 def test_extents_have_their_letters() -> None:
     run = look("04-extent-shrinker", "stock", Wanted("es-tree", 20), clock="count", knobs=[])
     assert run.lens.state == "on"
@@ -129,6 +128,7 @@ def test_extents_have_their_letters() -> None:
     assert best.facts["bytes"] == 40
 
 
+@pytest.mark.alone
 def test_an_evictable_list_makes_its_entries_longer() -> None:
     wanted = Wanted("es-tree", 10)
     run = look("04-extent-shrinker", "evictable-list", wanted, clock="count", knobs=[])
@@ -265,6 +265,7 @@ def test_xray_refuses_what_it_does_not_know() -> None:
     assert "no x-ray probe 'nonsense'" in done.stderr and "shrinker-maps" in done.stderr
 
 
+@pytest.mark.alone
 def test_drgn_opens_on_a_running_lane(runtime: Path) -> None:
     """With a piped script, while the lane's own x-ray goes on."""
     environment = os.environ | {"XDG_RUNTIME_DIR": str(runtime)}

@@ -28,9 +28,10 @@ WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
 POLL_S = 0.1
 PAUSED = """(() => {
   const play = document.querySelector('[data-testid=play]');
-  if (play && !play.disabled && !window.duetPaused) { window.duetPaused = true; play.click(); }
+  if (play && !play.disabled && play.getAttribute('aria-label') === 'Pause') play.click();
   return location.search;
 })()"""
+"""Asked again and again: a page that is not moving yet must not be sent off by the click."""
 
 BARE = """(() => {
   const style = document.createElement('style');
