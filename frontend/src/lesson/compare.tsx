@@ -172,6 +172,8 @@ function isCount({ figure }: FigurePair): boolean {
 
 /** metrics.wait_ns.p50 -> "wait, p50" */
 export function figureWords(name: string): string {
+  // A recording may be a window of the run; the workload counted all of it.
+  if (name === 'ops') return 'operations of the whole run';
   const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
   return words.map((word) => word.replace(/_ns$/, '').replaceAll('_', ' ')).join(', ');
 }

@@ -122,5 +122,5 @@ test('the front page links kept runs of lessons it knows, and is silent where th
 test('names of figures are words', () => {
   expect(figureWords('metrics.wait_ns.p50')).toBe('wait, p50');
   expect(figureWords('tallies.visits_last')).toBe('visits last');
-  expect(figureWords('ops')).toBe('ops');
+  expect(figureWords('ops')).toBe('operations of the whole run');
 });
