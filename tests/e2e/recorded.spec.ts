@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The page on recordings: there at once, labelled, driven by keys and links; and lessons without any. */
 
-import { expect, test } from '@playwright/test';
+import { decode } from '@msgpack/msgpack';
+import { expect, type Page, test } from '@playwright/test';
 
 const lesson = '/?lesson=02-grace-periods';
+
+interface Told {
+  readonly type: string;
+  readonly run_id?: string | null;
+  readonly [field: string]: unknown;
+}
+
+/** What page and server say to each other from now on. */
+function overheard(page: Page): { readonly sent: Told[]; readonly came: Told[] } {
+  const heard = { sent: [] as Told[], came: [] as Told[] };
+  const read = (payload: string | Buffer) => decode(payload as Buffer) as Told;
+  page.on('websocket', (socket) => {
+    socket.on('framesent', ({ payload }) => heard.sent.push(read(payload)));
+    socket.on('framereceived', ({ payload }) => heard.came.push(read(payload)));
+  });
+  return heard;
+}
 
 test('a recorded run plays at once and says that it is recorded', async ({ page }) => {
   const began = Date.now();
@@ -52,4 +70,36 @@ test('under 1000 px the patch and the evidence are tabs', async ({ page }) => {
   await expect(page.getByRole('tab').first()).toBeVisible();
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBeLessThanOrEqual(800);
+});
+
+for (const [query, run] of [
+  ['&step=three-hogs', '3-hogs'],
+  ['&step=expedited', '9-hogs'],
+  ['&step=ticks&run=1-hog&at=5&from=0&for=30', '1-hog'],
+] as const) {
+  test(`an address gets its own recording and no other: ${query}`, async ({ page }) => {
+    const { sent, came } = overheard(page);
+    await page.goto(lesson + query);
+    await expect.poll(() => came.some((m) => m.type === 'reading' && m['whole'] === true)).toBe(true);
+    await expect(page.getByTestId('source')).toContainText('recorded');
+    await expect(page.getByTestId('coming')).toHaveCount(0);
+    // Time for a second wish, if the page had one.
+    await page.waitForTimeout(500);
+    expect(sent.filter((m) => m.type === 'open')).toHaveLength(1);
+    const runs = new Set(came.filter((m) => m.run_id != null).map((m) => m.run_id));
+    expect([...runs]).toEqual([`recorded:02-grace-periods:${run}`]);
+  });
+}
+
+test('a run that is not there is told in one sentence, and the step gets its own recording at once', async ({ page }) => {
+  const { sent } = overheard(page);
+  await page.goto(`${lesson}&step=three-hogs&run=no-such-run&at=5&from=0&for=30`);
+  await expect(page.getByRole('alert')).toHaveCount(1);
+  await expect(page.getByRole('alert')).toContainText('no-such-run');
+  await expect(page.getByTestId('source')).toContainText('recorded');
+  await expect.poll(() => page.url()).not.toContain('no-such-run');
+  expect(sent.filter((m) => m.type === 'open').map((m) => m['run'])).toEqual([
+    'no-such-run',
+    'recorded:02-grace-periods:3-hogs',
+  ]);
 });

@@ -15,7 +15,8 @@ class SortedOrder implements Order {
   length = 0;
 
   add(key: Float64Array, index: number): void {
-    this.order = grown(this.order, this.length, this.length + 1);
+    if (this.length === this.order.length)
+      this.order = grown(this.order, this.length, this.length + 1);
     let place = this.length;
     const value = key[index]!;
     if (place > 0 && key[this.order[place - 1]!]! > value) {

@@ -11,7 +11,8 @@ class Places implements Order {
   length = 0;
 
   add(index: number): void {
-    this.order = grown(this.order, this.length, this.length + 1);
+    if (this.length === this.order.length)
+      this.order = grown(this.order, this.length, this.length + 1);
     this.order[this.length] = index;
     this.length += 1;
   }

@@ -33,6 +33,12 @@ class Level implements LodLevel {
       this.ns = grown(this.ns, this.buckets * this.kinds, (last + 1) * this.kinds);
       this.buckets = last + 1;
     }
+    if (first === last) {
+      // Nearly all spans lie in one bucket.
+      const at = first * this.kinds + local;
+      this.ns[at] = this.ns[at]! + Math.max(t1 - from, 1);
+      return;
+    }
     for (let bucket = first; bucket <= last; bucket++) {
       const begin = Math.max(from, bucket * this.bucketNs);
       const end = Math.min(t1, (bucket + 1) * this.bucketNs);
@@ -50,21 +56,24 @@ export class StrandBuilder implements Strand {
   length = 0;
   longest = 0;
   readonly levels: readonly Level[];
-  readonly #local: ReadonlyMap<number, number>;
+  /** Kind -> its place in the levels; -1: of another layer. */
+  readonly #local: Int16Array;
 
   /** `kindOf` lists the lesson's kinds of this layer. */
   constructor(row: number, layer: Layer, kindOf: Uint8Array) {
     this.row = row;
     this.layer = layer;
     this.levels = bucketSizes.map((size) => new Level(size, kindOf));
-    this.#local = new Map([...kindOf].map((kind, local) => [kind, local]));
+    this.#local = new Int16Array(256).fill(-1);
+    for (const [local, kind] of kindOf.entries()) this.#local[kind] = local;
   }
 
   /** Takes span `index` of the table; keeps `order` sorted by t0. */
   add(spans: SpanTable, index: number): void {
     const t0 = spans.t0[index]!;
     const t1 = spans.t1[index]!;
-    this.order = grown(this.order, this.length, this.length + 1);
+    if (this.length === this.order.length)
+      this.order = grown(this.order, this.length, this.length + 1);
     let place = this.length;
     if (place > 0 && spans.t0[this.order[place - 1]!]! > t0) {
       place = firstAbove(this.length, (i) => spans.t0[this.order[i]!]!, t0);
@@ -72,9 +81,9 @@ export class StrandBuilder implements Strand {
     }
     this.order[place] = index;
     this.length += 1;
-    this.longest = Math.max(this.longest, t1 - t0);
-    const local = this.#local.get(spans.kind[index]!);
-    if (local === undefined) return;
+    if (t1 - t0 > this.longest) this.longest = t1 - t0;
+    const local = this.#local[spans.kind[index]!]!;
+    if (local < 0) return;
     for (const level of this.levels) level.add(t0, t1, local);
   }
 

@@ -98,7 +98,7 @@ export interface Timing {
 const runsKept = 3;
 
 /** While a recording comes in, who draws it hears of more events so often: each look at them costs time. */
-const tellComingMs = 250;
+const tellComingMs = 400;
 
 export class Store {
   readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
