@@ -6,7 +6,7 @@ import type { Theme } from '../base/theme.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
-import { useLines, useLoss, useMetrics } from '../store/hooks.tsx';
+import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
 import { useCounts, usePlayback } from '../views/hooks.tsx';
 import { viewOf } from '../views/registry.ts';
 import { LaneHeader } from './lane-header.tsx';
@@ -101,11 +101,13 @@ export function LiveLaneHeader(props: HeaderProps) {
   const lines = useLines(props.arm.name);
   const { losses } = useLoss(props.arm.name);
   const metrics = useMetrics(props.arm.name);
+  // What is counted of a part is not the run's.
+  const part = useReading() !== null;
   const told = losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0);
   return (
     <LaneHeader
       {...props}
-      total={metrics?.ops ?? null}
+      total={part ? null : (metrics?.ops ?? null)}
       lines={lines.map((line) => line.text)}
       lost={Math.max(told, metrics?.events_lost ?? 0)}
     />

@@ -336,6 +336,7 @@ export function usePrediction(id: string | null | undefined): Answer | null {
   const whole = useWholeIndex();
   const prediction = id == null ? undefined : lesson?.predictions[id];
   if (prediction === undefined || whole === null || lesson === null) return null;
+  if (whole.reading === 'coming') return null;
   const own = viewOf(lesson.view).answers?.[prediction.metric];
   const answer = own ?? (prediction.metric === 'ops_ratio' ? opsRatio : null);
   return answer?.(whole, prediction, lesson) ?? null;
