@@ -158,6 +158,9 @@ def test_several_recordings_are_parts_of_their_own(built: None, tmp_path: Path) 
     out = write(tmp_path / "site", nine=NINE, three=three)
     listed = json.loads((out / "site.js").read_text().removeprefix(site.MARK).rstrip(";\n"))
     assert listed["first"] == f"recorded:{SLUG}:nine"
+    assert list(listed["steps"]) == [scene.id for scene in load(SLUG).lesson.scenes]
+    assert listed["steps"]["three-hogs"] == f"recorded:{SLUG}:three"
+    assert listed["steps"]["ticks"] == f"recorded:{SLUG}:nine"
     assert set(listed["parts"]) == {
         "greeting", "lesson", f"recorded:{SLUG}:nine", f"recorded:{SLUG}:three"
     }  # fmt: skip
