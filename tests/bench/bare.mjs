@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * A browser that is asked as little as can be. Playwright listens to the network of its pages, and is told every
- * message of a socket as text: a page that opens 23 MB takes twice its time then.
+ * message of a socket as text, which 23 MB of them would pay for.
  */
 
 import { spawn } from 'node:child_process';
