@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
@@ -18,23 +17,13 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from processes import guests_below
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "stream"))
 
 from toy_server import SLUG, Message, Page, page, told
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
-
-QEMU = "qemu-system-x86"
-
-
-def guests_of(pid: int) -> list[psutil.Process]:
-    found = []
-    for child in psutil.Process(pid).children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # ended between listing and asking
-            if child.name().startswith(QEMU):
-                found.append(child)
-    return found
 
 
 def until_gone(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
@@ -117,7 +106,7 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
     assert len(rows) == 20 and all("event" in row for row in rows)
     bundle = urllib.request.urlopen(f"http://{address}/api/runs/live-4/bundle").read()
     assert bundle[:2] == b"PK"
-    children = guests_of(process.pid)
+    children = guests_below(process.pid)
     assert len(children) == 2
     process.send_signal(signal.SIGTERM)
     began = time.monotonic()
@@ -138,7 +127,7 @@ def test_kill_9_of_the_server_leaves_no_guest(
             await one.until(lambda m: m["type"] == "batch" and m["run_id"] == "live-1", 60)
 
     run_async(begin())
-    children = guests_of(process.pid)
+    children = guests_below(process.pid)
     assert len(children) == 2
     process.kill()
     process.wait(5)
@@ -210,7 +199,7 @@ def test_measured_table_from_the_page(
                 while True:
                     message = await one.next(90)
                     assert message["type"] != "error", message
-                    most = max(most, len(guests_of(process.pid)))
+                    most = max(most, len(guests_below(process.pid)))
                     if message["type"] != "measured" or message["source"] != "live":
                         continue  # the recorded table comes first
                     if message["done"] == message["total"]:

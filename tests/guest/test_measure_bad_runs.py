@@ -7,8 +7,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import psutil
 import pytest
+from processes import guests_below
 
 from duet.cli import main
 from duet.errors import KernelError
@@ -64,10 +64,6 @@ def trouble(
     return sentence, remedy
 
 
-def guests() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children(recursive=True) if "qemu" in p.name()]
-
-
 @pytest.mark.timeout(400)
 def test_what_was_measured_is_kept_and_the_trouble_is_told(
     trouble: tuple[str, str], capsys: pytest.CaptureFixture[str]
@@ -84,7 +80,7 @@ def test_what_was_measured_is_kept_and_the_trouble_is_told(
     assert (kept[1, "rwsem"], kept[1, "srcu"]) == ((1, None), (1, None))
     assert kept[9, "srcu"][0] == 0
     assert kept[9, "srcu"][1] in told["srcu"]["sentence"]
-    assert guests() == []
+    assert guests_below() == []
 
 
 @pytest.mark.timeout(300)
@@ -97,4 +93,4 @@ def test_where_nothing_was_measured_the_trouble_is_the_answer(
     assert told.out == ""
     assert sentence.replace("srcu", "rwsem") in told.err
     assert remedy in told.err
-    assert guests() == []
+    assert guests_below() == []

@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from processes import guests_below
 
 pytestmark = pytest.mark.guest
 
@@ -74,7 +75,7 @@ def test_interrupted_in_the_middle_it_tells_what_it_has_and_leaves_no_guest(
         try:
             assert process.stderr and process.stdout
             begun = next(line for line in process.stderr if line.startswith("run 4 of"))
-            guests = [p for p in psutil.Process(process.pid).children() if "qemu" in p.name()]
+            guests = guests_below(process.pid)
             assert guests, begun
             os.kill(process.pid, number)
             time.sleep(0.2)
