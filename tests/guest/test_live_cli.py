@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,22 @@ def duet(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_build_with_nothing_to_do_ends_within_a_second(kernel_images: Any) -> None:
+def cpu_s(*command: str) -> float:
+    """CPU seconds of a process and its children; the least of five, since hosts have other work."""
     took = []
-    for _ in range(3):  # the best of three: others may want this machine, too
-        began = time.monotonic()
-        done = duet("build", "--json")
-        took.append(time.monotonic() - began)
-    assert min(took) < 1
+    for _ in range(5):
+        began = sum(os.times()[2:4])
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
+        took.append(sum(os.times()[2:4]) - began)
+    return min(took)
+
+
+def test_build_with_nothing_to_do_takes_little_more_than_its_imports(kernel_images: Any) -> None:
+    """It takes three quarters of a second on a quiet host; on a busy one imports are slow, too."""
+    done = duet("build", "--json")
     assert (done.returncode, json.loads(done.stdout)["built"]) == (0, 0)
+    imports = cpu_s(sys.executable, "-c", "import typer, pydantic, yaml")
+    assert cpu_s(sys.executable, "-m", "duet", "build", "--json") < 4 * imports
 
 
 def test_run_prints_the_documented_keys(kernel_images: Any) -> None:

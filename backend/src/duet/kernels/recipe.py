@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NewType
 
@@ -153,6 +154,7 @@ def options_sha256(options: Mapping[str, str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@lru_cache(maxsize=64)
 def patch_diff(text: str) -> str:
     """The part of a format-patch file that changes source: no mail head, no index lines."""
     kept: list[str] = []
