@@ -40,11 +40,6 @@ def library() -> ctypes.CDLL:
     Raises:
         InfraError: it is not built and cannot be built.
     """
-    from duet.decode.build import ensure  # late, so that `python -m duet.decode.build` is clean
+    from duet.decode import build  # late, so that `python -m duet.decode.build` is clean
 
-    loaded = ctypes.CDLL(str(ensure()))
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(loaded, name)
-        function.restype = result
-        function.argtypes = arguments
-    return loaded
+    return build.loaded(build.ensure(), _SIGNATURES)

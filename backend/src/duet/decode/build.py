@@ -6,6 +6,7 @@ The library lies in the cache under a hash of its source, so a changed source is
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import platform
@@ -14,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from duet.errors import InfraError
@@ -84,6 +85,20 @@ def compiled(
     sources = [str(file) for file in (source, *rest) if file.suffix == ".c"]
     _make(target, ["cc", *FLAGS, *flags, *cflags, *sources, *libs])
     return target
+
+
+def loaded(path: Path, signatures: Mapping[str, tuple[object, list[object]]]) -> ctypes.CDLL:
+    """A library with its functions typed.
+
+    Args:
+        signatures: function -> what it gives and takes, as ctypes names it.
+    """
+    library = ctypes.CDLL(str(path))
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    return library
 
 
 def _need(tools: Sequence[str], source: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.decode.build import compiled
+from duet.decode.build import compiled, loaded
 from duet.session.merge import Stream
 from duet.session.program import SWITCH_EVENT, Program
 
@@ -88,12 +88,7 @@ def library() -> ctypes.CDLL:
     Raises:
         InfraError: it is not built and cannot be built.
     """
-    loaded = ctypes.CDLL(str(ensure()))
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(loaded, name)
-        function.restype = result
-        function.argtypes = arguments
-    return loaded
+    return loaded(ensure(), _SIGNATURES)
 
 
 class Loop:
