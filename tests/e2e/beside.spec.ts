@@ -2,50 +2,19 @@
 /** Two recordings beside each other: differences first, then the lanes of both on one axis under one scrubber. */
 
 import { expect, type Page, test } from '@playwright/test';
+import { ends, moment, open, still } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 
 test.use({ baseURL: `http://127.0.0.1:${offlinePort}` });
 // Both are read anew by the server, on a machine that may be busy.
 test.setTimeout(120_000);
 
-interface Lane {
-  readonly arm: string;
-  readonly ops: { readonly length: number; readonly t1: { readonly [i: number]: number } };
-}
-
 interface Duet {
-  readonly index: () => { readonly lanes: readonly Lane[] };
-  readonly player: {
-    readonly state: { readonly moment: number; readonly offset: ReadonlyMap<string, number> };
-  };
+  readonly player: { readonly state: { readonly offset: ReadonlyMap<string, number> } };
 }
 
 const pair = 'lesson=02-grace-periods&step=ticks&run=9-hogs&with=3-hogs';
 const keys = ['first:rwsem', 'second:rwsem', 'first:srcu', 'second:srcu'];
-
-async function open(page: Page, query: string): Promise<void> {
-  await page.goto(`/?${query}`);
-  await still(page);
-}
-
-async function still(page: Page): Promise<void> {
-  await expect(page.locator('html')).toHaveAttribute('data-idle', 'true', { timeout: 60_000 });
-  await expect.poll(() => page.url()).toMatch(/[?&]from=/);
-}
-
-function moment(page: Page): Promise<number> {
-  return page.evaluate(() => (window as unknown as { duet: Duet }).duet.player.state.moment);
-}
-
-/** Ends of operations of each lane of both, sorted here. */
-async function ends(page: Page): Promise<Record<string, number[]>> {
-  const lanes = await page.evaluate(() =>
-    (window as unknown as { duet: Duet }).duet
-      .index()
-      .lanes.map(({ arm, ops }) => [arm, Array.from({ length: ops.length }, (_, i) => ops.t1[i]!)] as const),
-  );
-  return Object.fromEntries(lanes.map(([arm, times]) => [arm, times.sort((a, b) => a - b)]));
-}
 
 /** "100 of 449 umounts" of each lane, as it stands on the page. */
 async function counts(page: Page): Promise<number[]> {

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, type Page, test } from '@playwright/test';
+import { ends, moment, open, still } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 
 const base = `http://127.0.0.1:${offlinePort}`;
@@ -40,31 +41,6 @@ interface Duet {
       readonly offset: ReadonlyMap<string, number>;
     };
   };
-}
-
-async function still(page: Page): Promise<void> {
-  await expect(page.locator('html')).toHaveAttribute('data-idle', 'true', { timeout: 60_000 });
-  // The moment is written into the address when it has stood for a while.
-  await expect.poll(() => page.url()).toMatch(/[?&]from=/);
-}
-
-async function open(page: Page, query: string): Promise<void> {
-  await page.goto(`/?${query}`);
-  await still(page);
-}
-
-function moment(page: Page): Promise<number> {
-  return page.evaluate(() => (window as unknown as { duet: Duet }).duet.player.state.moment);
-}
-
-/** Ends of operations of each lane, sorted here: not read off the page's own index. */
-async function ends(page: Page): Promise<Record<string, number[]>> {
-  const lanes = await page.evaluate(() =>
-    (window as unknown as { duet: Duet }).duet
-      .index()
-      .lanes.map(({ arm, ops }) => [arm, Array.from({ length: ops.length }, (_, i) => ops.t1[i]!)] as const),
-  );
-  return Object.fromEntries(lanes.map(([arm, times]) => [arm, times.sort((a, b) => a - b)]));
 }
 
 /** "100 of 449 umounts" in each lane's header. */
