@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who may do what: four roles, and the least role that each action needs.
+
+A visitor is one browser. On loopback without a token every visitor is the operator; anything
+else needs a token (see duet.api.tokens). Runs and saved runs are owned by a visitor's `ident`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+from duet.errors import InputError
+
+
+class Role(IntEnum):
+    """Each role may do all that the ones below it may."""
+
+    VIEWER = 0
+    STUDENT = 1
+    INSTRUCTOR = 2
+    OPERATOR = 3
+
+
+class Action(Enum):
+    """What a visitor asks for, with the least role that may do it."""
+
+    WATCH = ("watch runs and recordings", Role.VIEWER)
+    RUN = ("start a live run", Role.STUDENT)
+    CONTROL_OTHERS = ("control a run that somebody else started", Role.INSTRUCTOR)
+    MEASURE = ("measure, which takes the whole machine", Role.INSTRUCTOR)
+    DELETE_OTHERS = ("delete a run that somebody else saved", Role.OPERATOR)
+
+    def __init__(self, words: str, least: Role) -> None:
+        self.words = words
+        self.least = least
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """One browser.
+
+    Args:
+        ident: random, from a cookie; the same after a reload or a reconnect. Never shown whole.
+        role: from the token of its first visit.
+    """
+
+    ident: str
+    role: Role
+
+    def may(self, action: Action) -> bool:
+        """Whether the visitor's role allows an action."""
+        return self.role >= action.least
+
+    def require(self, action: Action) -> None:
+        """Refuse an action that the role does not allow.
+
+        Raises:
+            InputError: with code `forbidden`.
+        """
+        if self.may(action):
+            return
+        error = InputError(
+            f"Only {with_article(action.least)} may {action.words}; this page was opened as "
+            f"{with_article(self.role)}.",
+            remedy=f"Open the {action.least.name.lower()} link that ./duet serve printed.",
+        )
+        error.code = "forbidden"
+        raise error
+
+
+def with_article(role: Role) -> str:
+    """`a student`, `an instructor`."""
+    name = role.name.lower()
+    return f"{'an' if name[0] in 'io' else 'a'} {name}"
