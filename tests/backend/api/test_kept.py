@@ -24,7 +24,7 @@ from duet.api.app import create_app
 from duet.api.director import Director
 from duet.api.kept import KeptFolder, KeptRuns
 from duet.api.replaying import play_bundle
-from duet.bundle import open_bundle
+from duet.bundle import open_bundle, read_manifest
 from duet.cli.entry import main
 from duet.errors import InfraError, InputError
 from duet.lessons.load import load
@@ -262,3 +262,42 @@ def test_a_live_run_is_kept_when_it_is_over_and_the_page_is_not_kept_waiting(
     (path,) = kept.paths().values()
     assert path.read_bytes() == THREE.read_bytes()
     shutil.rmtree(kept.folder)
+
+
+# clocks and broken files
+
+
+def test_a_clock_that_steps_back_costs_no_run_just_saved(tmp_path: Path) -> None:
+    kept = folder(tmp_path, most=2)
+    future = time.time() + 3600
+    for second in range(2):
+        name = kept.keep(b"x" * 10, at(second))
+        os.utime(kept.path(str(name)), (future, future))
+    last = kept.keep(b"x" * 10, at(9))
+    assert last in kept.paths()
+    assert len(kept.paths()) == 2
+
+
+def test_a_broken_file_is_looked_at_once_and_never_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = folder(tmp_path)
+    (kept.folder).mkdir()
+    (kept.folder / "run-20261122-100000.duet").write_bytes(b"PK\5\6" + b"\0" * 18)
+    shutil.copy(THREE, kept.folder / "run-20261122-100001.duet")
+    looked: list[Path] = []
+
+    def whole(path: Path) -> None:
+        raise AssertionError(f"{path.name} was unpacked for a listing")
+
+    def manifest(path: Path) -> Any:
+        looked.append(path)
+        return read_manifest(path)
+
+    monkeypatch.setattr("duet.api.recordings.open_bundle", whole)
+    monkeypatch.setattr("duet.api.recordings.read_manifest", manifest)
+    runs = KeptRuns(kept)
+    first = runs.all()
+    assert runs.all() == first
+    assert {run["lesson"] for run in first} == {None, SLUG}
+    assert len(looked) == 2

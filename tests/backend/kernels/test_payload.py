@@ -71,7 +71,10 @@ def test_an_image_of_a_time_when_nobody_looked_is_looked_at_once(settings: Kerne
     forget()
     assert lookup(image.key, settings) == image
     assert json.loads(file.read_text())["proven"] is True
-    image.bzimage.write_bytes(packed(kernel("other")))
+    other = packed(kernel("other"))
+    image.bzimage.write_bytes(other)
+    sizes = json.loads((image.folder / "sizes.json").read_text())
+    (image.folder / "sizes.json").write_text(json.dumps(sizes | {"bzImage": len(other)}))
     assert lookup(image.key, settings) is not None, "it is looked at once"
     forget()
     assert lookup(image.key, settings) is None

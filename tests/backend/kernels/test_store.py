@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -46,6 +47,26 @@ def test_image_with_a_lost_part_counts_as_absent(settings: KernelSettings, lost:
     (image.folder / lost).unlink()
     assert lookup(image.key, settings) is None
     assert lookup(house.store_toy(settings, need).key, settings) is not None, "and is replaced"
+
+
+@pytest.mark.parametrize("cut", ["vmlinux", "bzImage", "System.map", "config"])
+@pytest.mark.parametrize("size", [0, 1])
+def test_image_with_a_part_cut_off_counts_as_absent(
+    settings: KernelSettings, cut: str, size: int
+) -> None:
+    """A power cut may leave a file shorter than it was written."""
+    need = inputs(ARMS[0], settings)
+    image = house.store_toy(settings, need)
+    os.truncate(image.folder / cut, size)
+    assert lookup(image.key, settings) is None
+    assert lookup(house.store_toy(settings, need).key, settings) is not None, "and is replaced"
+
+
+def test_image_of_a_time_without_sizes_is_proven_anew(settings: KernelSettings) -> None:
+    image = house.store_toy(settings, inputs(ARMS[0], settings))
+    (image.folder / "sizes.json").unlink()
+    assert lookup(image.key, settings) is not None
+    assert (image.folder / "sizes.json").exists()
 
 
 def test_failed_publish_leaves_nothing(settings: KernelSettings) -> None:

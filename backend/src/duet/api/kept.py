@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from duet import durable
 from duet.api.recordings import LessonRecordings, describe
 from duet.bundle import open_bundle
 from duet.errors import InfraError, InputError
@@ -80,6 +81,8 @@ class KeptFolder:
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
                 name = _link(Path(scratch), self.folder, stem)
             finally:
                 Path(scratch).unlink(missing_ok=True)
@@ -88,7 +91,7 @@ class KeptFolder:
                 f"the run could not be kept in {self.folder}: {error.strerror or error}.",
                 remedy="Make room there, or name another folder with DUET_RUNS.",
             ) from error
-        self.prune()
+        self.prune(spare=name)
         return name
 
     def add(self, path: Path) -> str:
@@ -114,12 +117,19 @@ class KeptFolder:
         """
         self.path(name).unlink(missing_ok=True)
 
-    def prune(self) -> None:
-        """Take the oldest away until the limits are kept; what was written last stays."""
-        room = self.most_bytes
-        for number, path in enumerate(self.paths().values()):
+    def prune(self, spare: str) -> None:
+        """Take the oldest away until the limits are kept.
+
+        Args:
+            spare: what was written just now. It stays, whatever the clock said then: after a step
+                back it looks like the oldest.
+        """
+        paths = self.paths()
+        room = self.most_bytes - _size(paths[spare]) if spare in paths else self.most_bytes
+        others = [path for name, path in paths.items() if name != spare]
+        for number, path in enumerate(others, start=1):
             room -= _size(path)
-            if number > 0 and (number >= self.most or room < 0):
+            if number >= self.most or room < 0:
                 path.unlink(missing_ok=True)
         for path in self.folder.glob(f"*{PART}"):
             if time.time() - _mtime(path) / 1e9 > STALE_S:
@@ -151,7 +161,10 @@ class KeptRuns(LessonRecordings):
         described = {}
         for name, path in self.folder.paths().items():
             key = (name, _size(path), _mtime(path))
-            entry = self._described.get(key) or describe(name, path, key[1])
+            if key in self._described:
+                entry = self._described[key]
+            else:  # the manifest alone: a broken or hostile file costs no unpacking here
+                entry = describe(name, path, whole=False)
             described[key] = entry
             plain: dict[str, JsonValue] = {"name": name, "bytes": key[1], "lesson": None}
             listed.append((entry or {**plain, "arms": []}, path))
@@ -168,6 +181,7 @@ def _link(scratch: Path, folder: Path, stem: str) -> str:
         except FileExistsError:
             continue
         (folder / f"{name}.duet").chmod(0o644)
+        durable.sync_folder(folder)
         return name
     raise FileExistsError(f"no free name for {stem}")
 

@@ -70,7 +70,7 @@ class LessonRecordings:
         stamp = (status.st_size, status.st_mtime_ns)
         known = self._listed.get(path)
         if known is None or known[0] != stamp:
-            known = (stamp, describe(name, path, status.st_size))
+            known = (stamp, describe(name, path, whole=status.st_size <= LARGE))
             self._listed[path] = known
         return known[1]
 
@@ -176,11 +176,16 @@ class ChosenRecordings(LessonRecordings):
         return self._chosen.get(slug, {})
 
 
-def describe(name: str, path: Path, size: int) -> dict[str, JsonValue] | None:
-    """One line of a listing; None: it cannot be opened."""
+def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | None:
+    """One line of a listing; None: it cannot be opened.
+
+    Args:
+        whole: unpack all of it and check its sums; else the manifest is read alone.
+    """
     try:
-        manifest = read_manifest(path) if size > LARGE else open_bundle(path).manifest
-    except DuetError:
+        size = path.stat().st_size
+        manifest = open_bundle(path).manifest if whole else read_manifest(path)
+    except (DuetError, OSError):
         return None
     return {
         "name": name,

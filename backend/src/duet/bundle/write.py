@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from duet import durable
 from duet.bundle import limits
 from duet.bundle.manifest import Manifest
 from duet.bundle.record import Record
@@ -43,16 +42,9 @@ def write_bundle(
     whole = manifest.model_copy(update={"sums": sums})
     text = whole.model_dump_json(indent=1).encode()
     try:
-        handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", METHOD) as bundle:
-                for name, content in ({"manifest.json": text} | members).items():
-                    bundle.writestr(zipfile.ZipInfo(name, EPOCH), content, METHOD)
-            Path(scratch).chmod(0o644)
-            Path(scratch).replace(path)
-        except BaseException:
-            Path(scratch).unlink(missing_ok=True)
-            raise
+        with durable.written(path) as file, zipfile.ZipFile(file, "w", METHOD) as bundle:
+            for name, content in ({"manifest.json": text} | members).items():
+                bundle.writestr(zipfile.ZipInfo(name, EPOCH), content, METHOD)
     except OSError as error:
         raise InfraError(
             f"the recording {path.name} could not be written: {error.strerror or error}.",

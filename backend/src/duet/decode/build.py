@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from duet import durable
 from duet.errors import InfraError
 from duet.settings import cache_dir
 
@@ -113,7 +114,9 @@ def _make(target: Path, command: list[str]) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / target.name
         _call([*command, "-o", str(made)])
+        durable.sync_file(made)
         made.replace(target)
+        durable.sync_folder(target.parent)
 
 
 def _pkg_config(what: str, package: str) -> list[str]:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from threading import Event
 
+from duet import durable
 from duet import settings as house
 from duet.errors import InputError
 from duet.kernels.compiler import (
@@ -259,8 +260,10 @@ class _Run:
                 self._tell(phase, counter.objects)
 
         self._marker.touch()
+        durable.sync_folder(self._marker.parent)
         self._tell(Phase.COMPILE)
         make.run("bzImage", on_line=on_line, stop=self._stop)
+        os.sync()  # without the marker every object counts as whole
         self._marker.unlink()
         return counter.objects
 

@@ -12,10 +12,11 @@ of it but its length: of two arms with equal lengths the second would boot the f
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 from pathlib import Path
+
+from duet import durable
 
 LIMIT = "3G"
 """Objects with DWARF, compressed: some 250 MB an arm that touches a far-reaching header."""
@@ -53,8 +54,6 @@ def ccache_environment(store: Path, path: str) -> dict[str, str]:
 def _stand_in(folder: Path, gcc: str, ccache: str) -> Path:
     """The folder of a `gcc` that asks ccache for what may be asked of it."""
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".gcc.{os.getpid()}"
-    draft.write_text(COMPILER.format(gcc=shlex.quote(gcc), ccache=shlex.quote(ccache)))
-    draft.chmod(0o755)
-    draft.rename(folder / "gcc")
+    script = COMPILER.format(gcc=shlex.quote(gcc), ccache=shlex.quote(ccache))
+    durable.write(folder / "gcc", script.encode(), mode=0o755)
     return folder

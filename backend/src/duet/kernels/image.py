@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -11,9 +12,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from duet import durable
 from duet.errors import KernelError
 from duet.kernels.payload import is_payload
 from duet.kernels.recipe import KernelKey
+
+FILES = ("bzImage", "vmlinux", "System.map", "config")
+SIZES = "sizes.json"
+"""Bytes of each of FILES. Beside the manifest, so that older checkouts can read that one."""
 
 
 class PatchRecord(BaseModel):
@@ -90,6 +96,22 @@ def read_system_map(text: str) -> dict[str, int]:
     return symbols
 
 
+def _sizes(folder: Path) -> bytes:
+    """What sizes.json says of the files of an image."""
+    return json.dumps({name: (folder / name).stat().st_size for name in FILES}).encode()
+
+
+def _read_sizes(folder: Path) -> dict[str, int] | None:
+    """The sizes that were stored; None for an image of a time when none were."""
+    try:
+        found = json.loads((folder / SIZES).read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 class Store:
     """<cache>/kernels/<key>/: complete images only, since each appears by one rename."""
 
@@ -108,21 +130,24 @@ class Store:
             return None
         image = KernelImage(key, folder, manifest)
         parts = (image.bzimage, image.vmlinux, image.system_map, image.config)
-        if not all(part.is_file() for part in parts):
+        if not all(part.is_file() and part.stat().st_size for part in parts):
             return None
-        return image if manifest.proven else self._prove(image)
+        sizes = _read_sizes(folder)
+        if sizes is not None and sizes != {part.name: part.stat().st_size for part in parts}:
+            return None  # a file was cut off or replaced after it was stored
+        return image if manifest.proven and sizes else self._prove(image)
 
     def _prove(self, image: KernelImage) -> KernelImage | None:
         """Look into an image, and write down that it was."""
         if not is_payload(image.bzimage, image.vmlinux):
             return None
         proven = image.manifest.model_copy(update={"proven": True})
-        draft = image.folder / f".manifest.{os.getpid()}"
         try:
-            draft.write_text(proven.model_dump_json(indent=2) + "\n")
-            draft.rename(image.folder / "manifest.json")
+            durable.write(image.folder / SIZES, _sizes(image.folder))
+            text = proven.model_dump_json(indent=2) + "\n"
+            durable.write(image.folder / "manifest.json", text.encode())
         except OSError:
-            draft.unlink(missing_ok=True)  # a store that may only be read: look again next time
+            pass  # a store that may only be read: look again next time
         return KernelImage(image.key, image.folder, proven)
 
     def publish(self, files: Mapping[str, Path], manifest: Manifest) -> KernelImage:
@@ -146,9 +171,10 @@ class Store:
                     f"make gave a bzImage that holds another kernel than vmlinux ({key}).",
                     remedy="Delete the folders tree and ccache of the cache, and build again.",
                 )
+            (draft / SIZES).write_bytes(_sizes(draft))
             (draft / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
-            shutil.rmtree(target, ignore_errors=True)  # only an unreadable one can be here
-            draft.rename(target)
+            shutil.rmtree(target, ignore_errors=True)  # only an unusable one can be here
+            durable.publish_folder(draft, target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         return KernelImage(key, target, manifest)

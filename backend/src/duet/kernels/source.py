@@ -12,6 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from duet import durable
 from duet.errors import InfraError, InputError
 from duet.kernels.recipe import Base
 
@@ -75,9 +76,7 @@ def find_tarball(base: Base, source: Path | None, memory: Path) -> Tarball:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     seen[str(path)] = {**stamp, "sha256": sha256}
     memory.parent.mkdir(parents=True, exist_ok=True)
-    draft = memory.with_suffix(f".{os.getpid()}")
-    draft.write_text(json.dumps(seen, indent=1))
-    draft.rename(memory)
+    durable.write(memory, json.dumps(seen, indent=1).encode())
     return Tarball(path, sha256)
 
 
@@ -120,7 +119,9 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
     except BadTarball:
         shutil.rmtree(draft, ignore_errors=True)
         raise
+    os.sync()  # 80,000 files: one call for all of them
     draft.rename(target)
+    durable.sync_folder(target.parent)
 
 
 def kernel_version(tree: Path) -> str:

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from duet import durable
 from duet.errors import InputError
 from duet.kernels.recipe import patched_files
 
@@ -128,7 +129,9 @@ class WorkTree:
             return
         part = kept.with_name(kept.name + ".part")
         shutil.copyfile(source, part)
+        durable.sync_file(part)
         part.rename(kept)
+        durable.sync_folder(kept.parent)
 
 
 def apply_patch(path: Path, folder: Path) -> None:

@@ -6,14 +6,13 @@ Files appear whole or not at all, and what lies there already stays, unless it m
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from duet import durable
 from duet.errors import InfraError, InputError
 
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
@@ -86,16 +85,12 @@ class Target:
         path = self.path / name if name else self.path
         self._check_free(path)
         try:
-            handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=".part")
             try:
-                with os.fdopen(handle, "wb") as file:
+                with durable.written(path) as file:
                     yield file
                     self.written[str(path)] = file.tell()
-                Path(scratch).chmod(0o644)
-                Path(scratch).replace(path)
             except BaseException:
                 self.written.pop(str(path), None)
-                Path(scratch).unlink(missing_ok=True)
                 raise
         except OSError as error:
             raise _unwritable(path, error) from error
