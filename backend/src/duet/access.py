@@ -41,7 +41,8 @@ class Visitor:
     """One browser.
 
     Args:
-        ident: random, from a cookie; the same after a reload or a reconnect. Never shown whole.
+        ident: a hash of a random cookie; the same after a reload or a reconnect. It names the
+            visitor (in owner files, to others) and grants nothing.
         role: from the token of its first visit.
     """
 
@@ -67,6 +68,10 @@ class Visitor:
         )
         error.code = "forbidden"
         raise error
+
+
+LOCAL = Visitor("local", Role.OPERATOR)
+"""Whoever uses this process directly: the verbs of the command line, and tests."""
 
 
 def with_article(role: Role) -> str:

@@ -12,6 +12,7 @@ from fastapi import FastAPI, WebSocket
 from duet import __version__
 from duet.api.director import Director
 from duet.api.guard import Guard, answered_names, is_loopback
+from duet.api.identity import Identity
 from duet.api.page import add_page
 from duet.api.routes import add_routes
 from duet.api.stills import Stills
@@ -56,6 +57,7 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
     )
+    app.add_middleware(Identity)
     app.add_middleware(Guard, names=answered_names(host, names), any_address=not is_loopback(host))
     endpoint = Endpoint(hub, director, stall_s)
 

@@ -24,6 +24,7 @@ from duet.api.keeper import Keeper
 from duet.api.kept import KeptRuns
 from duet.api.lesson_view import lesson_tree
 from duet.api.parts import Kernels, MeasureWish, Performance, Recordings, Stage, Wish
+from duet.api.rights import action_of
 from duet.errors import DuetError, InputError
 from duet.lessons.load import LessonFolder
 from duet.stream import messages as m
@@ -122,6 +123,7 @@ class Director:
         Raises:
             DuetError: why not.
         """
+        viewer.visitor.require(action_of(command))
         if not self._live and isinstance(command, m.Start | m.Again | m.Measure):
             raise InputError(
                 "This server shows recordings only; its guests are switched off.",

@@ -13,7 +13,9 @@ import logging
 from typing import Protocol
 
 from fastapi import WebSocket, WebSocketDisconnect
+from starlette.types import Scope
 
+from duet.access import LOCAL, Visitor
 from duet.errors import DuetError
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack, unpack_client
@@ -48,6 +50,12 @@ class Commands(Protocol):
         ...
 
 
+def visitor_of(scope: Scope) -> Visitor:
+    """Whose request or socket this is, as duet.api.identity found out; without it, LOCAL."""
+    found = scope.get("state", {}).get("visitor")
+    return found if isinstance(found, Visitor) else LOCAL
+
+
 class Slow(Exception):
     """The browser takes nothing."""
 
@@ -67,7 +75,7 @@ class Endpoint:
     async def serve(self, socket: WebSocket) -> None:
         """One browser, from accept to close."""
         await socket.accept()
-        viewer = self._hub.join()
+        viewer = self._hub.join(visitor_of(socket.scope))
         acks = Acks()
         tasks: set[asyncio.Task[None]] = set()
         try:

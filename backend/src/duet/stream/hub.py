@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import NewType
 
+from duet.access import LOCAL, Visitor
 from duet.errors import InputError
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
@@ -21,10 +22,16 @@ ViewerId = NewType("ViewerId", str)
 
 
 class Viewer:
-    """One browser: its outbox and what it watches."""
+    """One socket of a browser: its outbox and what it watches.
 
-    def __init__(self, ident: ViewerId, outbox: Outbox) -> None:
+    Args:
+        ident: a name of its own; a reload makes a new one.
+        visitor: whose browser it is, with its role; the same after a reload and in each tab.
+    """
+
+    def __init__(self, ident: ViewerId, outbox: Outbox, visitor: Visitor = LOCAL) -> None:
         self.ident = ident
+        self.visitor = visitor
         self.outbox = outbox
         self.lesson: str | None = None
         self.log: RunLog | None = None
@@ -65,10 +72,10 @@ class Hub:
         """Those connected now."""
         return tuple(self._viewers.values())
 
-    def join(self) -> Viewer:
+    def join(self, visitor: Visitor = LOCAL) -> Viewer:
         """A new viewer with a name of its own."""
         self._count += 1
-        viewer = Viewer(ViewerId(f"v{self._count}"), self._make_outbox())
+        viewer = Viewer(ViewerId(f"v{self._count}"), self._make_outbox(), visitor)
         self._viewers[viewer.ident] = viewer
         return viewer
 
