@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Confines processes that read bytes of guests, files and pages: what they may use and may do.
+
+Two ways in. `enter` is for our own Python children, which call it before they look at the first
+foreign byte. `prefix` gives the words that start a foreign program (QEMU, ffmpeg, Chromium) in
+the same state, by setpriv(1), prlimit(1) and unshare(1) of util-linux.
+
+What `enter` guarantees on x86-64 if it reports nothing missing:
+
+- Address space, CPU time, open files and the size of written files are limited; no core file.
+- The process has an unprivileged user and group of its own, no supplementary groups, empty
+  capability sets, an empty bounding set, and cannot gain privileges (PR_SET_NO_NEW_PRIVS).
+- It cannot start, trace or signal processes, nor mount, load modules or use io_uring or bpf.
+- It has no network: neither sockets (except AF_UNIX where `Permits.unix` says so) nor interfaces.
+- It opens files only as `Permits` says, and then only those that its user may read.
+- It cannot be traced (PR_SET_DUMPABLE 0), and dies with its parent (PR_SET_PDEATHSIG).
+
+Without root the user stays the server's; the system-call filter, limits and the rest hold, and
+`enter` says so in one sentence. A closed door answers EPERM; memory beyond the limit raises
+MemoryError, or ends a C library that does not check.
+
+CPython reads its library lazily, from folders that another user may be unable to open (a
+checkout in /root). So a child imports all that it will ever need, then enters. Afterwards an
+import of a new module fails with ModuleNotFoundError or PermissionError.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import encodings.ascii
+import encodings.latin_1
+import encodings.utf_8
+import linecache
+import os
+import resource
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from duet import seccomp
+from duet.errors import InfraError
+from duet.seccomp import Permits
+
+CHILD_ID: Final = 65519
+"""User and group of our own children. They cannot signal or trace, so they may share it."""
+FIRST_ID: Final = 61184
+"""From here to CHILD_ID lie the ids that systemd hands out at run time (DynamicUser, systemd.exec);
+no distribution gives them to an account."""
+PROBE_S: Final = 5.0
+"""Until unshare(1) has made a network namespace. Usual: 5 ms."""
+
+# CPython imports these on its own when an error is printed or a codec is used; then it is late.
+_LATE: Final = (encodings.ascii, encodings.latin_1, encodings.utf_8, linecache, traceback)
+
+_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _NO_NEW_PRIVS, _CAP_AMBIENT = 1, 4, 24, 38, 47
+_AMBIENT_CLEAR_ALL: Final = 4
+_NEW_NETWORK: Final = 0x40000000
+_CAPSET_CALL: Final = 126
+_CAP_VERSION_3: Final = 0x20080522
+# Of the server that hands a child to another user, and ends it: capabilities(7).
+_NEEDED_CAPS: Final = {"CHOWN": 0, "DAC_OVERRIDE": 1, "KILL": 5, "SETGID": 6, "SETUID": 7}
+_SETPCAP: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a process may use; None leaves a limit as it is.
+
+    Args:
+        memory_bytes: of address space (RLIMIT_AS), so libraries and reserved stacks count.
+        cpu_s: CPU time of all its threads; beyond it comes SIGKILL.
+        files: open descriptors.
+        file_bytes: the longest file it may write.
+        processes: and threads, of its user; only for a user of its own.
+    """
+
+    memory_bytes: int | None = None
+    cpu_s: int | None = None
+    files: int = 64
+    file_bytes: int = 0
+    processes: int | None = None
+
+
+def can_change_user() -> bool:
+    """Whether this process can give a child another user, and can end that child."""
+    if os.geteuid() != 0:
+        return False
+    effective = _status_bits("CapEff")
+    return all(effective >> bit & 1 for bit in (*_NEEDED_CAPS.values(), _SETPCAP))
+
+
+def missing_user() -> str:
+    """Why children keep the server's user, as a sentence, or nothing."""
+    if can_change_user():
+        return ""
+    if os.geteuid():
+        return f"It runs as the server's own user {os.geteuid()}: only root can give it another."
+    names = ", ".join(sorted([*_NEEDED_CAPS, "SETPCAP"]))
+    return f"It runs as root: another user needs the capabilities {names}."
+
+
+def enter(limits: Limits, permits: Permits | None = None, *, uid: int = CHILD_ID) -> list[str]:
+    """Confine this process, from now on and for good. See the module for what holds then.
+
+    To be called in a child of its own, after its last import and before the first foreign byte.
+
+    Args:
+        uid: user and group it changes to, when it may.
+
+    Returns:
+        What could not be done, a sentence each.
+
+    Raises:
+        InfraError: a step failed that can always be done, or the parent is gone.
+    """
+    parent = os.getppid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    _limit(limits)
+    text = missing_user()
+    missing = [text] if text else []
+    if libc.unshare(_NEW_NETWORK) and os.geteuid() == 0:
+        missing.append("It sees the host's network interfaces: unshare(2) is not permitted.")
+    if not text:
+        _change_user(libc, uid)
+    _drop_capabilities(libc)
+    _prctl(libc, _NO_NEW_PRIVS, 1)
+    _prctl(libc, _DUMPABLE, 0)
+    # After the change of user, which clears it.
+    _prctl(libc, _PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise InfraError("The process that started this one is gone.", remedy="Start it again.")
+    if why := seccomp.install(permits or Permits()):
+        missing.append(f"System calls are not filtered: {why}.")
+    return missing
+
+
+def prefix(
+    limits: Limits,
+    *,
+    uid: int | None = None,
+    groups: Sequence[int] = (),
+    network: bool = False,
+    death_signal: str = "KILL",
+) -> list[str]:
+    """Words before those of a program that is not ours.
+
+    No new privileges, no core, limits and death with the parent always; with `uid` also that
+    user and group, empty capability sets and bounding set. A filter of system calls is the
+    program's own affair (QEMU: -sandbox).
+
+    Args:
+        uid: user and group, from `Identity`; None keeps the user.
+        groups: supplementary ones, with `uid`.
+        network: leave it the host's interfaces. Sockets in folders work in any case.
+
+    Raises:
+        InfraError: util-linux is not installed.
+    """
+    words = [_program("prlimit"), "--core=0", f"--nofile={limits.files}"]
+    for name, value in (
+        ("as", limits.memory_bytes),
+        ("cpu", limits.cpu_s),
+        ("nproc", limits.processes),
+        ("fsize", limits.file_bytes),
+    ):
+        words += [f"--{name}={value}"] if value is not None else []
+    words += ["--"]
+    if not network and can_unshare_network():
+        words += [_program("unshare"), "--net", "--"]
+    words += [_program("setpriv"), "--no-new-privs", "--pdeathsig", death_signal]
+    if uid is not None:
+        words += ["--reuid", str(uid), "--regid", str(uid)]
+        words += ["--groups", ",".join(map(str, groups))] if groups else ["--clear-groups"]
+        words += ["--inh-caps=-all", "--bounding-set=-all"]
+    return [*words, "--"]
+
+
+class Identity:
+    """A user id that no other process has, for as long as this object lives. Use as `with`.
+
+    The claim is an abstract socket's name (unix(7)): the kernel gives it to one process and
+    takes it back when that process ends, however it ends.
+    """
+
+    def __init__(self) -> None:
+        self._claim: socket.socket | None = None
+        self.uid: int | None = None
+        """None if this process cannot change users."""
+
+    def __enter__(self) -> Identity:
+        """Claim an id.
+
+        Raises:
+            InfraError: no id is free.
+        """
+        if not can_change_user():
+            return self
+        free = sorted(set(range(FIRST_ID, CHILD_ID)) - _used_ids())
+        secrets.SystemRandom().shuffle(free)
+        self._claim = socket.socket(socket.AF_UNIX)
+        for number in free:
+            with contextlib.suppress(OSError):
+                self._claim.bind(f"\0kernel-duet-uid-{number}")
+                self.uid = number
+                return self
+        self._claim.close()
+        raise InfraError(
+            f"No user id between {FIRST_ID} and {CHILD_ID} is free for a process.",
+            remedy="End processes of these users, then try again.",
+        )
+
+    def __exit__(self, *exc: object) -> None:
+        if self._claim:
+            self._claim.close()
+        self._claim = self.uid = None
+
+
+@cache
+def can_unshare_network() -> bool:
+    """Whether a program can be started without the host's network interfaces."""
+    if os.geteuid():
+        return False
+    words = [_program("unshare"), "--net", "--", _program("true")]
+    try:
+        quiet = subprocess.DEVNULL
+        done = subprocess.run(words, stdin=quiet, stdout=quiet, stderr=quiet, timeout=PROBE_S)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
+def _used_ids() -> set[int]:
+    """Users of running processes; those of a guest that is just ending among them."""
+    used = set()
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdecimal():
+                used.add(entry.stat().st_uid)
+    return used
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise InfraError(
+            f"The program {name} is not installed.",
+            remedy="Install it: apt-get install util-linux coreutils",
+        )
+    return found
+
+
+def _limit(limits: Limits) -> None:
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, limits.file_bytes),
+        (resource.RLIMIT_NOFILE, limits.files),
+        (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_CPU, limits.cpu_s),
+        (resource.RLIMIT_NPROC, limits.processes),
+    ):
+        if value is not None:
+            _, hard = resource.getrlimit(kind)
+            least = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (least, least))
+
+
+def _change_user(libc: ctypes.CDLL, uid: int) -> None:
+    for bit in range(64):
+        if libc.prctl(_CAPBSET_DROP, bit, 0, 0, 0):
+            break  # the last one that this kernel knows was before
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def _drop_capabilities(libc: ctypes.CDLL) -> None:
+    libc.prctl(_CAP_AMBIENT, _AMBIENT_CLEAR_ALL, 0, 0, 0)
+    head = (ctypes.c_uint32 * 2)(_CAP_VERSION_3, 0)
+    empty = (ctypes.c_uint32 * 6)()
+    if libc.syscall(ctypes.c_long(_CAPSET_CALL), head, empty):
+        raise _refused("capset(2)")
+
+
+def _prctl(libc: ctypes.CDLL, option: int, value: int) -> None:
+    if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
+        raise _refused(f"prctl({option})")
+
+
+def _refused(call: str) -> InfraError:
+    why = os.strerror(ctypes.get_errno())
+    return InfraError(
+        f"A child process cannot be confined: {call} answers: {why}.",
+        remedy="Look what forbids it: a container's profile, or a security module.",
+    )
+
+
+def _status_bits(name: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1], 16)
+    return 0
