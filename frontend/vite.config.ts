@@ -12,6 +12,8 @@ export default defineConfig({
   worker: { format: 'es' },
   build: {
     outDir: 'dist',
+    // The notices that the licences of the bundled packages ask for.
+    license: { fileName: 'licenses.md' },
     target: 'es2023',
     sourcemap: false,
     chunkSizeWarningLimit: 900,

@@ -31,6 +31,8 @@ export default defineConfig({
   worker: { format: 'iife', rolldownOptions: { output: { entryFileNames: '[name].js' } } },
   build: {
     outDir: 'dist/site',
+    // The notices that the licences of the bundled packages ask for.
+    license: { fileName: 'licenses.md' },
     target: 'es2023',
     cssCodeSplit: false,
     assetsInlineLimit: 0,

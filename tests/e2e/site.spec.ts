@@ -63,6 +63,9 @@ test.afterAll(() => {
 function watched(page: Page, start: string): string[] {
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
+  page.on('console', (line) => {
+    if (line.text().includes('Content Security Policy')) wrong.push(line.text());
+  });
   page.on('requestfailed', (request) => {
     // What a page was still asking for when the test went on to the next address.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED') wrong.push(`failed: ${request.url()}`);
@@ -77,6 +80,19 @@ function watched(page: Page, start: string): string[] {
   });
   return wrong;
 }
+
+test('a site may load its own files alone, and carries the notices of the packages in it', async ({
+  page,
+}) => {
+  const notices = readFileSync(join(folder, 'licenses.md'), 'utf8');
+  for (const name of ['react-dom', 'zod', '@fontsource-variable/inter']) expect(notices).toContain(`## ${name} - `);
+  for (const start of [base, pathToFileURL(`${folder}/`).href]) {
+    await page.goto(`${start}index.html`);
+    const refused = page.waitForEvent('console', (line) => line.text().includes('Content Security Policy'));
+    await page.addScriptTag({ url: 'http://127.0.0.1:9/x.js' }).catch(() => undefined);
+    await refused;
+  }
+});
 
 /** Plays, stops, steps, scrubs, comes back by its link, tells its story. */
 async function plays(page: Page, index: string) {

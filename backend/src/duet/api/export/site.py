@@ -34,6 +34,12 @@ from duet.stream.outbox import KEPT
 LIST = "site.js"
 MARK = "globalThis.duetSite = "
 PICTURE = "picture.png"
+POLICY = (
+    "default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
+    "img-src 'self' file: data: blob:; font-src 'self' file: data:; worker-src 'self' blob:; "
+    "connect-src 'self' data:; base-uri 'none'; form-action 'none'"
+)
+"""The site's own files and nothing else, also where it is opened as a file."""
 
 
 class NoKernels:
@@ -214,10 +220,11 @@ def index_html(folder: LessonFolder, picture: bool) -> str:
     title, question = html.escape(lesson.title), html.escape(lesson.question)
     shown = f'<img src="{PICTURE}" alt="{html.escape(scene.title)}" style="max-width: 100%">'
     return f"""<!doctype html>
-<!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+<!-- SPDX-License-Identifier: GPL-2.0-or-later; notices of bundled packages: licenses.md -->
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="{question}">
