@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from duet.cli.output import emit, note
+from duet.cli.terminal import raw
 from duet.errors import InputError
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, lookup, plan
 from duet.kernels import build as build_kernels
@@ -107,7 +108,7 @@ def _on_terminal(todo: list[ArmSpec], settings: KernelSettings, stop: threading.
         TextColumn("{task.completed:.0f}/{task.total:.0f} objects"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=Console(file=raw(sys.stderr))) as bar:
         task = bar.add_task("kernels", total=1)
 
         def tell(progress: BuildProgress) -> None:

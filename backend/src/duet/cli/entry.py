@@ -7,6 +7,7 @@ Exit codes: 0 done, 1 something unexpected, 2 the input is not usable, 3 the hos
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 from typer.exceptions import TyperException
 
 from duet.cli.output import fail
+from duet.cli.terminal import OutputFull, plain_output, silence
 from duet.cli.verbs import app
 from duet.errors import DuetError, InputError
 
@@ -22,6 +24,11 @@ INTERRUPTED = 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns its exit code."""
+    with plain_output():
+        return _run(arguments)
+
+
+def _run(arguments: list[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in given
     # Programs that come with the Python environment (vng and its helpers) call each other by name.
@@ -30,21 +37,26 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code = app(given, prog_name="duet", standalone_mode=False)
         sys.stdout.flush()
+    except OutputFull as error:
+        silence(sys.stdout)
+        with contextlib.suppress(OutputFull):  # standard error may be full as well
+            fail(error, as_json=False)
+        return error.exit_code
     except DuetError as error:
-        fail(error, as_json)
+        _report(error, as_json)
         return error.exit_code
     except TyperException as error:
         told = InputError(
             _sentence(error.format_message()),
             remedy=f"See ./duet {_verb(given)}--help.",
         )
-        fail(told, as_json)
+        _report(told, as_json)
         return told.exit_code
     except (KeyboardInterrupt, EOFError):
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (| head); Python must not complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
         return 1
     except Exception as error:
         if os.environ.get("DUET_DEBUG"):
@@ -54,9 +66,19 @@ def main(arguments: list[str] | None = None) -> int:
             remedy="Set DUET_DEBUG=1 and run it again to see where, and report it.",
         )
         unexpected.code = "unexpected"
-        fail(unexpected, as_json)
+        _report(unexpected, as_json)
         return unexpected.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _report(error: DuetError, as_json: bool) -> None:
+    """Print an error; a device without room changes nothing about the exit code."""
+    try:
+        fail(error, as_json)
+        sys.stdout.flush()
+    except OutputFull:
+        silence(sys.stdout)
+        silence(sys.stderr)
 
 
 def _verb(given: list[str]) -> str:

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from duet.cli.output import note
+from duet.cli.terminal import raw
 from duet.measure import Progress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -81,7 +82,9 @@ class Teller:
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
         )
-        self._bar = Bar(*columns, console=Console(stderr=True)) if sys.stderr.isatty() else None
+        self._bar = (
+            Bar(*columns, console=Console(file=raw(sys.stderr))) if sys.stderr.isatty() else None
+        )
         self._task = self._bar.add_task("booting", total=None, left="") if self._bar else None
 
     def __enter__(self) -> Callable[[Progress], None]:

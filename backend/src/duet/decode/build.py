@@ -7,6 +7,7 @@ The library lies in the cache under a hash of its source, so a changed source is
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import os
 import platform
@@ -25,6 +26,7 @@ from duet.settings import cache_dir
 SOURCE = Path(__file__).with_name("_pages.c")
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 PROGRAM_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread")
+NO_ROOM = "Make room on its disk and in the folder for temporary files, or set DUET_CACHE."
 COMPILE_TIMEOUT_S = 120
 REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."
 
@@ -110,13 +112,19 @@ def _need(tools: Sequence[str], source: Path) -> None:
 
 def _make(target: Path, command: list[str]) -> None:
     """Run the compiler; the file appears whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        made = Path(scratch) / target.name
-        _call([*command, "-o", str(made)])
-        durable.sync_file(made)
-        made.replace(target)
-        durable.sync_folder(target.parent)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            made = Path(scratch) / target.name
+            _call([*command, "-o", str(made)])
+            durable.sync_file(made)
+            made.replace(target)
+            durable.sync_folder(target.parent)
+    except OSError as error:
+        raise InfraError(
+            f"{target.name} could not be stored in {cache_dir()}: {error.strerror or error}.",
+            remedy=NO_ROOM,
+        ) from error
 
 
 def _pkg_config(what: str, package: str) -> list[str]:
@@ -137,7 +145,7 @@ def _call(command: list[str]) -> str:
     if done.returncode:
         raise InfraError(
             f"a C library could not be built: '{command[0]}' ended with {done.returncode}.",
-            remedy=REMEDY,
+            remedy=NO_ROOM if os.strerror(errno.ENOSPC) in done.stderr else REMEDY,
             detail=done.stderr[-8192:],
         )
     return done.stdout
