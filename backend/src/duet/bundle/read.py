@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import math
 import re
 import stat
 import struct
@@ -27,8 +28,8 @@ from duet.bundle.upgrade import upgrade
 from duet.errors import InputError
 
 MEMBER = re.compile(
-    r"^(?:manifest\.json|lanes/[a-z0-9][a-z0-9_-]{0,39}/stream\.bin"
-    r"|patches/[A-Za-z0-9][A-Za-z0-9._-]{0,99})$"
+    r"(?:manifest\.json|lanes/[a-z0-9][a-z0-9_-]{0,39}/stream\.bin"
+    r"|patches/[A-Za-z0-9][A-Za-z0-9._-]{0,99})"
 )
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
 UNPACKERS = 4
@@ -178,7 +179,7 @@ def _check_members(path: Path, archive: zipfile.ZipFile) -> set[str]:
 
 def _check_member(path: Path, member: zipfile.ZipInfo) -> None:
     name = member.filename
-    if not MEMBER.match(name):
+    if not MEMBER.fullmatch(name):
         raise _refused(path, f"it has a member of the odd name {name[:80]!r}")
     most = limits.STREAM_BYTES if name.startswith("lanes/") else limits.PATCH_BYTES
     if name == "manifest.json":
@@ -208,7 +209,7 @@ def _manifest(path: Path, text: bytes, names: set[str]) -> tuple[Manifest, int]:
         names: of all members; the manifest must speak of each.
     """
     try:
-        tree = json.loads(text, parse_constant=_no_number)
+        tree = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise _refused(path, f"manifest.json is not JSON ({_said(error)})") from error
     number = tree.get("format") if isinstance(tree, dict) else None
@@ -238,6 +239,14 @@ def _manifest(path: Path, text: bytes, names: set[str]) -> tuple[Manifest, int]:
 
 def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number")
+
+
+def _finite(text: str) -> float:
+    """1e999 is valid JSON, and Python reads it as infinity."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
 
 
 def _said(error: Exception) -> str:
