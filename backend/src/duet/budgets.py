@@ -15,3 +15,47 @@ from typing import Final
 LOOP_HOLD_S: Final = 0.05
 """The longest the event loop may work on one thing. Usual: 1-5 ms. A watchdog counts what
 exceeds it; /api/health shows the longest."""
+
+LOOP_HOLD_LOG_S: Final = 10.0
+"""A place that holds the event loop is logged at most once in this time."""
+
+# Connections and sockets (see stream/admission.py)
+
+CONNECTIONS: Final = 1024
+"""TCP connections in total, less where the limit of open files is small. Usual: 7 a page. Beyond
+it the longest silent one is closed for the newcomer; without a silent one the newcomer gets 503."""
+CONNECTIONS_PER_ADDRESS: Final = 512
+"""Half of all: pages behind one proxy share an address, yet no address may take everything."""
+SOCKETS: Final = 300
+"""WebSockets in total. Usual: one a page, 40 in a class. Beyond it as with connections; the
+newcomer is closed with code 1013 and a reason, and its page tries again after a while."""
+SOCKETS_PER_ADDRESS: Final = 200
+FILES_RESERVED: Final = 256
+"""File descriptors left for guests, recordings and kernels: at most the rest are connections."""
+RETRY_AFTER_S: Final = 15
+"""When a client that was turned away may come back."""
+HEADER_S: Final = 10.0
+"""A connection that has not sent a whole request head by then is closed."""
+KEEP_ALIVE_S: Final = 5
+"""An idle connection after a response is closed."""
+RESPONSE_STALL_S: Final = 30.0
+"""A client that takes no byte of its response for so long is cut off."""
+REQUESTS_PER_CONNECTION: Final = 1000
+"""Then the connection is closed, so that one client does not keep its place for ever."""
+
+# What one socket may ask
+
+COMMANDS_PER_S: Final = 10.0
+COMMANDS_BURST: Final = 30
+"""Commands of one socket. Usual: under 2/s. Beyond it they are refused."""
+REFUSAL_EVERY_S: Final = 5.0
+"""A page is told at most so often that commands are refused."""
+REFUSALS: Final = 300
+"""Refused commands until the socket is closed."""
+OPENS_PER_S: Final = 4.0
+OPENS_BURST: Final = 12
+"""Of these, `open`, which is answered with a whole lesson and a recording. Usual: under 1/s."""
+MESSAGES_PER_S: Final = 500.0
+MESSAGES_BURST: Final = 1000
+"""All messages of one socket, acknowledgements included. Usual: 60/s while a recording arrives.
+Beyond it the socket is read more slowly."""

@@ -52,6 +52,13 @@ def serving(app: Any, send_buffer: int | None = None) -> Iterator[str]:
         thread.join(10)
         listener.close()
         assert not thread.is_alive()
+    nothing_held_the_loop(app)
+
+
+def nothing_held_the_loop(app: Any) -> None:
+    """No callback worked longer on the event loop than the budget says (CPU time, not wall)."""
+    holds = app.state.watchdog.holds
+    assert holds.worked == 0, holds
 
 
 class Page:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from synthetic import LABEL, lane_messages
 
+from duet.api import shelf
 from duet.api.app import create_app
 from duet.api.director import Director
 from duet.api.parts import MeasureWish, Wish
@@ -234,7 +235,7 @@ class ToyRecordings:
                 "params": self.knobs,
                 "recorded_at": NOW,
                 "clock": "wall",
-                "arms": [a.name for a in lessons.load(slug).lesson.arms],
+                "arms": [a.name for a in shelf.find(slug).lesson.arms],
                 "bytes": 0,
                 "seconds": self.knobs["seconds"],
             }
@@ -247,7 +248,7 @@ class ToyRecordings:
         if name not in (None, "synthetic"):
             raise InputError(f"there is no recording '{name}'.", remedy="Choose: synthetic.")
         if slug not in self.cache:
-            folder = lessons.load(slug)
+            folder = shelf.find(slug)
             params = folder.check_params(self.knobs)
             arms = tuple(arm.name for arm in folder.lesson.arms)
             wish = Wish(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
@@ -279,7 +280,7 @@ class ToyKernels:
         self.newest: dict[str, m.Build] = {}
 
     def ready(self, slug: str) -> dict[str, bool]:
-        return {a.name: a.name not in self.missing for a in lessons.load(slug).lesson.arms}
+        return {a.name: a.name not in self.missing for a in shelf.find(slug).lesson.arms}
 
     def latest(self) -> list[m.Message]:
         return list(self.newest.values())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from duet.api.identity import Identity
 from duet.api.page import add_page
 from duet.api.routes import add_routes
 from duet.api.stills import Stills
+from duet.api.watchdog import Watchdog
 from duet.stream.endpoint import SEND_STALL_S, Endpoint
 from duet.stream.hub import Hub
 
@@ -43,10 +45,12 @@ def create_app(
     """
     hub = hub or Hub()
     director = make_director(hub)
+    watchdog = Watchdog()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with director:
+        await asyncio.to_thread(director.warm)
+        async with watchdog, director:
             yield
 
     app = FastAPI(
@@ -65,6 +69,7 @@ def create_app(
     async def ws(socket: WebSocket) -> None:
         await endpoint.serve(socket)
 
+    app.state.watchdog = watchdog
     add_routes(app, director, stills or Stills(director.measuring))
     add_page(app, page)
     return app

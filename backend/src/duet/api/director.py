@@ -22,7 +22,7 @@ from duet.api.checks import check_start
 from duet.api.fitting import fitting_step
 from duet.api.keeper import Keeper
 from duet.api.kept import KeptRuns
-from duet.api.lesson_view import lesson_tree
+from duet.api.lesson_cache import LessonCache
 from duet.api.parts import Kernels, MeasureWish, Performance, Recordings, Stage, Wish
 from duet.api.rights import action_of
 from duet.errors import DuetError, InputError
@@ -67,6 +67,7 @@ class Director:
         for source in (recordings, kept):
             if source is not None:
                 source.publish = hub.publish
+        self._lessons = LessonCache(recordings, kernels)
         self._stage = stage
         self._builds = builds and live
         self._live = live
@@ -107,6 +108,15 @@ class Director:
         await self._stage.__aexit__(kind, error, trace)
 
     # What viewers see and ask
+
+    def warm(self) -> None:
+        """Read all lessons and look up their kernels once. Blocking; call it before the loop runs.
+
+        The first viewer's greeting would do it on the event loop otherwise.
+        """
+        for folder in shelf.usable():
+            with contextlib.suppress(DuetError):
+                self._lessons.view(folder.slug)
 
     def greet(self, viewer: Viewer) -> None:
         """First messages of a new viewer."""
@@ -163,10 +173,7 @@ class Director:
         Raises:
             InputError: no such lesson.
         """
-        folder = shelf.find(slug)
-        tree = lesson_tree(folder, self.recordings.listing(slug), self.kernels.ready(slug))
-        tree["measured"] = self.recordings.tables(slug)
-        return tree
+        return self._lessons.view(slug).tree
 
     async def find_run(self, run_id: str) -> Performance:
         """A run that was shown: live, or recorded and then whole.
@@ -224,9 +231,9 @@ class Director:
 
     async def _open(self, viewer: Viewer, command: m.Open) -> None:
         slug = command.lesson
-        lesson = self.lesson(slug)
+        packet = self._lessons.view(slug).packet
         viewer.lesson = slug
-        viewer.put(pack(m.LessonMessage(lesson=lesson)))
+        viewer.put(packet)
         try:
             measured = self._measured.get(slug) or self.recordings.measured(slug)
         except DuetError as error:  # the rest of the lesson can still be shown

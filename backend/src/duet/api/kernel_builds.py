@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from duet.api import shelf
+from duet.api.readiness import Readiness
 from duet.errors import DuetError, InfraError
 from duet.kernels import (
     ArmSpec,
@@ -78,11 +79,12 @@ class HouseKernels:
 
     def __init__(self, settings: KernelSettings) -> None:
         self.settings = settings
+        self._readiness = Readiness(settings)
         self._newest: dict[tuple[str, str], m.Build] = {}
 
     def ready(self, slug: str) -> dict[str, bool]:
         """arm -> its kernel is built."""
-        return ready_arms(shelf.find(slug), self.settings)
+        return self._readiness.of(slug, arm_specs(shelf.find(slug)))
 
     def latest(self) -> list[m.Message]:
         """The newest `build` message of each arm, for a viewer who joins."""

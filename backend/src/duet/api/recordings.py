@@ -16,6 +16,7 @@ from pydantic import JsonValue, ValidationError
 from duet.api import shelf
 from duet.api.parts import Performance
 from duet.api.recorded_run import Publish, RecordedRun
+from duet.api.stamps import Stamp, stamp
 from duet.bundle import open_bundle, read_manifest
 from duet.errors import DuetError, InputError
 from duet.stream import messages as m
@@ -53,6 +54,7 @@ class LessonRecordings:
         self._kept: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
         self._coming: dict[tuple[str, str], Found] = {}
         self._readers = asyncio.Semaphore(READERS)
+        self._tables: dict[Path, tuple[Stamp | None, list[m.Measured]]] = {}
         self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
 
     def paths(self, slug: str) -> dict[str, Path]:
@@ -149,15 +151,25 @@ class LessonRecordings:
     def tables(self, slug: str) -> list[JsonValue]:
         """All recorded measured tables as trees; none when they are unreadable."""
         try:
-            tables = read_tables(shelf.find(slug).folder / "recorded" / MEASURED)
+            tables = self._read_tables(slug)
         except DuetError:  # told where the table itself is asked for
             return []
         return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
 
     def measured(self, slug: str) -> m.Measured | None:
         """The first recorded measured table; None when there is none or it is unreadable."""
-        tables = read_tables(shelf.find(slug).folder / "recorded" / MEASURED)
+        tables = self._read_tables(slug)
         return tables[0] if tables else None
+
+    def _read_tables(self, slug: str) -> list[m.Measured]:
+        """Read again only when the file changed: each `open` asks."""
+        path = shelf.find(slug).folder / "recorded" / MEASURED
+        now = stamp(path)
+        known = self._tables.get(path)
+        if known is None or known[0] != now:
+            known = (now, read_tables(path))
+            self._tables[path] = known
+        return known[1]
 
 
 class ChosenRecordings(LessonRecordings):

@@ -42,6 +42,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             "playing": director.playing,
             "lanes": list(director.lanes()),
             "kernels": ready,
+            "loop": app.state.watchdog.holds.tree(),
         }
 
     @app.get("/api/lessons")
@@ -52,8 +53,8 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         ]
 
     @app.get("/api/lessons/{slug}")
-    def one_lesson(slug: str) -> dict[str, JsonValue]:
-        return director.lesson(slug)
+    def one_lesson(slug: str) -> Response:
+        return JSONResponse(director.lesson(slug))  # encoded in this thread, not in the loop's
 
     @app.get("/api/runs/{run_id}/lanes/{arm}/events")
     async def events(

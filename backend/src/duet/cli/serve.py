@@ -9,10 +9,8 @@ import errno
 import json
 import logging
 import os
-import signal
 import socket
 import sys
-import threading
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,14 +19,13 @@ import uvicorn
 
 from duet.api.app import create_app
 from duet.api.real import real_director
+from duet.cli.ending import ending
 from duet.errors import InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.settings import repo_root
 from duet.stream.hub import Hub
 from duet.stream.protocol import SocketProtocol
 
-END_S = 5.0
-"""From the signal to the end of the process, whatever hangs. Guests die with their owner."""
 GRACE_S = 2
 """Open connections get this to finish after the signal."""
 MAX_FRAME_BYTES = 1 << 20
@@ -133,16 +130,9 @@ class House(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """SIGINT and SIGTERM end the server; a second one, or END_S, ends the process."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._end)
-        yield
+        """SIGINT, SIGTERM and SIGHUP end the server; a second one, or END_S, ends the process."""
+        with ending(self._end):
+            yield
 
     def _end(self) -> None:
-        if self.should_exit:
-            os._exit(1)
         self.should_exit = True
-        last = threading.Timer(END_S, os._exit, (1,))
-        last.daemon = True
-        last.start()

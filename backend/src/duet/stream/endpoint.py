@@ -20,6 +20,7 @@ from duet.errors import DuetError
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack, unpack_client
 from duet.stream.hub import Hub, Viewer
+from duet.stream.pace import Pace, TooMany
 
 SEND_STALL_S = 10.0
 """A browser that takes nothing for so long is cut off."""
@@ -103,16 +104,20 @@ class Endpoint:
                 await cut(socket, CLOSE_SLOW, "this page stopped reading; reload it")
             elif isinstance(error, Strikes):
                 await socket.close(CLOSE_POLICY, f"{MAX_STRIKES} malformed messages")
+            elif isinstance(error, TooMany):
+                await socket.close(CLOSE_POLICY, "this page asked for too much; reload it")
             elif error is not None and not isinstance(error, WebSocketDisconnect):
                 log.error("socket of viewer %s failed", viewer.ident, exc_info=error)
                 await socket.close(1011, "the server failed")
 
     async def _read(self, socket: WebSocket, viewer: Viewer, acks: Acks) -> None:
         strikes = 0
+        pace = Pace()
         while True:
             event = await socket.receive()
             if event["type"] == "websocket.disconnect":
                 return
+            await pace.message()
             body = event.get("bytes")
             try:
                 message = unpack_client(
@@ -126,6 +131,10 @@ class Endpoint:
                 continue
             if isinstance(message, m.Ack):
                 acks.heard(message.n)
+                continue
+            if not pace.allows(message):
+                if (refusal := pace.refusal()) is not None:
+                    viewer.put(pack(failure(refusal)))
                 continue
             try:
                 await self._commands.command(viewer, message)
