@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""hammer (tests/fixtures/microscope) in a guest: how it gets there, and what it does, by heart."""
+"""hammer and neighbour (tests/fixtures/microscope) in a guest: how they get there, what they do."""
 
 from __future__ import annotations
 
@@ -29,10 +29,27 @@ from duet.settings import repo_root
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "microscope"))
 
-SOURCE = Path(__file__).parents[1] / "fixtures" / "microscope" / "hammer.c"
+SOURCES = Path(__file__).parents[1] / "fixtures" / "microscope"
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-no-pie")
-BASE = 0x7000000
+BASES = {"hammer": 0x7000000, "neighbour": 0x7800000}
 """No other program of a guest lies there."""
+WAYS = tuple(
+    f"leave_{way}"
+    for way in (
+        *("ret", "jmp", "jcc", "taken", "through", "indirect"),
+        *("syscall", "popf", "call", "page", "rep", "near", "mov", "add", "atomic", "across"),
+    )
+)
+"""neighbour's watched functions, in the order of its counters."""
+BESIDES = {
+    "leave_popf": (1, 1),
+    "leave_near": (0, 2),
+    "leave_mov": (0, 1),
+    "leave_add": (1, 1),
+}
+"""What they read and write in one call, besides their counter."""
+REP_ROUNDS = 3
+"""Of leave_rep(), in one call: two that store, and one that finds nothing left. They are untold."""
 OBJECT_BYTES = 256
 ELEMENTS = (208, 216, 224, 232, 240)
 """Of `rep stosq`, which QEMU does one by one."""
@@ -45,6 +62,7 @@ STRIKE: tuple[tuple[int, str, int], ...] = (
 )
 """Accesses of one call: offset, class, size; besides the tries of cmpxchg at 32."""
 PER_CALL = len(STRIKE)
+_COUNTERS = re.compile(r"neighbour: xadd=(\d+) own=([\d,]+)")
 _SAID = re.compile(r"hammer: calls=(\d+) xadd=(\d+) cmpxchg=(\d+) tries=(\d+)")
 
 
@@ -68,12 +86,12 @@ def stock() -> KernelImage:
     return find_image(load("05-cacheline-pingpong"), "stock", KernelSettings.default())
 
 
-def build(folder: Path) -> Path:
-    """The program."""
-    base = f"-Wl,-Ttext-segment={BASE:#x}"
-    command = ["gcc", *FLAGS, base, "-o", folder / "hammer", SOURCE]
+def build(folder: Path, name: str = "hammer") -> Path:
+    """The program of that name."""
+    base = f"-Wl,-Ttext-segment={BASES[name]:#x}"
+    command = ["gcc", *FLAGS, base, "-o", folder / name, SOURCES / f"{name}.c"]
     subprocess.run(command, check=True, timeout=120)
-    return folder / "hammer"
+    return folder / name
 
 
 def initrd(place: str, program: Path, into: Path, root: Path | None = None) -> Path:
@@ -99,9 +117,14 @@ def _recipe() -> Any:
     return module
 
 
-def microscope(program: Path, switch: int | None = None) -> Microscope:
-    """A microscope on strike(), for the QEMU at hand."""
+def microscope(
+    program: Path, switch: int | None = None, neighbour: Path | None = None
+) -> Microscope:
+    """A microscope on strike() and all watched functions of neighbour, for the QEMU at hand."""
     text = functions_text(program, ["strike"], "strike", None)
+    if neighbour is not None:
+        rows = functions_text(neighbour, WAYS, None, None).splitlines()
+        text += "".join(f"{row}\n" for row in rows if row.startswith("function "))
     if switch is not None:
         text += f"switch {switch:x}\n"
     return Microscope(plugin_library(asyncio.run(qemu_version())), text)
@@ -109,8 +132,18 @@ def microscope(program: Path, switch: int | None = None) -> Microscope:
 
 def address_of(program: Path, name: str) -> int:
     """Of a variable, as nm has it."""
-    listed = subprocess.run(["nm", program], check=True, capture_output=True, text=True, timeout=60)
-    return next(int(row.split()[0], 16) for row in listed.stdout.splitlines() if row.endswith(name))
+    return next(int(row.split()[0], 16) for row in _nm(program).splitlines() if row.endswith(name))
+
+
+def counters_of(text: str) -> tuple[int, list[int]]:
+    """Calls of neighbour's unwatched function, and its own counters, one a watched function."""
+    calls, counters = _COUNTERS.findall(text)[-1]
+    return int(calls), [int(counter) for counter in counters.split(",")]
+
+
+def _nm(program: Path) -> str:
+    command = ["nm", program]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
 
 
 def entry_of(vmlinux: Path, name: str) -> int:

@@ -34,17 +34,24 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def neighbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hammer.build(tmp_path_factory.mktemp("neighbour"), "neighbour")
+
+
+@pytest.fixture(scope="module")
 def address(program: Path) -> int:
     return hammer.address_of(program, " object")
 
 
 @pytest.fixture
-def look(program: Path, guest_root: GuestRoot, tmp_path: Path) -> Look:
-    """`async with look(vcpus=2, ...) as (driver, end)`: a guest with hammer, and its microscope."""
+def look(program: Path, neighbour: Path, guest_root: GuestRoot, tmp_path: Path) -> Look:
+    """`async with look(vcpus=2, ...) as (driver, end)`: a guest with both programs, and its
+    microscope."""
     kernel = hammer.stock()
     switch = hammer.entry_of(kernel.vmlinux, "__switch_to_asm")
-    scope = hammer.microscope(program, switch)
-    image = hammer.initrd("bin/hammer", program, tmp_path / "root.cpio", guest_root.image)
+    scope = hammer.microscope(program, switch, neighbour)
+    image = hammer.initrd("bin/hammer", program, tmp_path / "hammer.cpio", guest_root.image)
+    image = hammer.initrd("bin/neighbour", neighbour, tmp_path / "root.cpio", image)
 
     @asynccontextmanager
     async def enter(**changes: Any) -> AsyncIterator[tuple[Driver, ScopeEnd]]:
@@ -85,13 +92,42 @@ def agrees(end: ScopeEnd, said: Said, address: int, log: int = LOG) -> np.ndarra
     return records if not cells.lost else records[:0]
 
 
+async def charges_nobody_elses(driver: Driver, end: ScopeEnd, neighbour: Path, vcpus: int) -> None:
+    """Watched functions leave in every way there is; what unwatched code does then is not theirs.
+
+    The program's own counters are the count: each call of a watched function is one atomic.
+    """
+    counters = hammer.address_of(neighbour, " own")
+    assert end.ask(RESET).ok
+    outcome = await driver.run(f"plan 1\ntrace off\nrun neighbour {vcpus} {ROUNDS}\n")
+    calls, own = hammer.counters_of(outcome.text)
+    assert calls == sum(own) == len(own) * vcpus * ROUNDS
+    cells, _ = end.snapshot()
+    names = ["strike", *hammer.WAYS]
+    wanted = {(way, str(8 * n)): [0, 0, own[n]] for n, way in enumerate(hammer.WAYS)}
+    for way, (reads, writes) in hammer.BESIDES.items():
+        count = own[hammer.WAYS.index(way)]
+        wanted[way, "elsewhere"] = [reads * count, writes * count, 0]
+    charged: dict[tuple[str, str], list[int]] = {}
+    for cell in cells.cells:
+        at = int(cell["address"]) - counters
+        place = str(at) if 0 <= at < 8 * len(own) else "elsewhere"
+        row = charged.setdefault((names[cell["function"]], place), [0, 0, 0])
+        row[:] = (row[i] + int(cell[kind]) for i, kind in enumerate(("reads", "writes", "rmws")))
+    assert charged == wanted
+    assert cells.untold == hammer.REP_ROUNDS * own[hammer.WAYS.index("leave_rep")]
+    assert cells.accesses == sum(sum(row) for row in wanted.values()) + cells.untold
+
+
 @pytest.mark.parametrize("vcpus", [1, 2, 4, 8])
 def test_counts_are_the_programs_own_to_the_access(
-    vcpus: int, look: Look, address: int, run_async: Run
+    vcpus: int, look: Look, address: int, neighbour: Path, run_async: Run
 ) -> None:
+    watched = 1 + len(hammer.WAYS)
+
     async def scenario() -> None:
         async with look(vcpus=vcpus) as (driver, end):
-            assert end.until(lambda _: True) == Hello(1, 1, vcpus, 1)
+            assert end.until(lambda _: True) == Hello(1, 1, vcpus, watched)
             assert end.ask(watch_line(address, hammer.OBJECT_BYTES, LOG)).ok
             log = agrees(end, await strike(driver, max(2, vcpus)), address)
             for cpu in range(vcpus if vcpus > 1 else 0):  # a thread on each
@@ -103,16 +139,20 @@ def test_counts_are_the_programs_own_to_the_access(
             assert end.ask(RESET) == Reply(True, "reset")
             assert end.ask(watch_line(address, hammer.OBJECT_BYTES, 100)).ok
             agrees(end, await strike(driver, 2, 200), address, 100)
+            await charges_nobody_elses(driver, end, neighbour, vcpus)
 
     run_async(scenario())
 
 
-def test_counts_on_the_count_clock(look: Look, address: int, run_async: Run) -> None:
+def test_counts_on_the_count_clock(
+    look: Look, address: int, neighbour: Path, run_async: Run
+) -> None:
     async def scenario() -> None:
         async with look(clock=Clock.COUNT) as (driver, end):
             end.ask(watch_line(address, hammer.OBJECT_BYTES, LOG))
             log = agrees(end, await strike(driver, 2, 300), address)
             assert set(log["cpu"].tolist()) == {0}
+            await charges_nobody_elses(driver, end, neighbour, 1)
 
     run_async(scenario())
 

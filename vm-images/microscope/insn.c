@@ -7,6 +7,8 @@
  */
 #include "insn.h"
 
+#include "accesses.h"
+
 static bool is_prefix(uint8_t byte)
 {
     switch (byte) {
@@ -27,8 +29,7 @@ static bool is_prefix(uint8_t byte)
     }
 }
 
-/* Accesses of one round of a string instruction; 0: it is none. */
-static uint8_t string_accesses(uint8_t opcode)
+uint8_t string_accesses(uint8_t opcode)
 {
     switch (opcode) {
     case 0xa4 ... 0xa7: /* movs, cmps */
@@ -112,9 +113,11 @@ InsnKind insn_kind(const uint8_t *bytes, size_t length)
     size_t at = 0;
     uint8_t rex = 0;
     bool rep = false;
+    bool p66 = false;
 
     while (at < length && is_prefix(bytes[at])) {
         kind.atomic |= bytes[at] == 0xf0;
+        p66 |= bytes[at] == 0x66;
         rep |= (bytes[at++] & 0xfe) == 0xf2;
     }
     if (at < length && (bytes[at] & 0xf0) == 0x40) {
@@ -123,14 +126,13 @@ InsnKind insn_kind(const uint8_t *bytes, size_t length)
     if (at >= length) {
         return (InsnKind){0};
     }
+    size_t first = at;
     kind.frame = is_frame(bytes + at, bytes + length, rex);
     uint8_t opcode = bytes[at++];
     kind.ret = opcode == 0xc3 || opcode == 0xc2;
-    kind.jumps = kind.ret || opcode == 0xe8;
     if (opcode == 0xff && at < length) {
         uint8_t what = bytes[at] >> 3 & 7; /* 2 to 5: call and jmp through a register or memory */
-        kind.jumps = what >= 2 && what <= 5;
-        kind.hidden = kind.jumps && bytes[at] >> 6 != 3;
+        kind.hidden = what >= 2 && what <= 5 && bytes[at] >> 6 != 3;
     }
     if (rep && string_accesses(opcode)) {
         kind.repeats = true;
@@ -145,5 +147,6 @@ InsnKind insn_kind(const uint8_t *bytes, size_t length)
         kind.wide = kind.atomic && cmpxchg && (rex & 8);
     }
     kind.frame &= !kind.atomic;
+    insn_accesses(&kind, bytes + first, bytes + length, rep, p66);
     return kind;
 }

@@ -13,10 +13,11 @@ typedef struct {
     bool atomic;    /* a LOCK prefix, or xchg with memory: one read-modify-write */
     bool wide;      /* cmpxchg16b, which QEMU may do in two halves of 8 bytes */
     bool ret;       /* a near return */
-    bool jumps;     /* a call, return or jump that may touch memory itself */
     bool frame;     /* touches nothing but its function's frame: push, pop, N(%rsp) */
     bool repeats;   /* a string instruction with a REP prefix */
-    uint8_t hidden; /* its accesses, besides the return address that call and ret move */
+    bool operand;   /* it may touch memory in a way that is not known here */
+    uint8_t count;  /* accesses that QEMU does for it; an atomic is one; 0: none, or unknown */
+    uint8_t hidden; /* accesses of an indirect jump, and of a round of REP */
 } InsnKind;
 
 /* Classify the instruction that begins at @bytes; a truncated one is nothing. */

@@ -22,6 +22,17 @@ SCOPE_EXPORT int qemu_plugin_install(uint64_t id, const ScopeInfo *info, int arg
 
 enum { PAGE_BYTES = 4096 };
 
+/*
+ * What the last instruction of a block may still count on a vCPU: see instrument(). Only the vCPU's
+ * thread uses it.
+ */
+typedef struct {
+    _Alignas(64) const void *place;
+    unsigned int left; /* accesses */
+} Ticket;
+
+static Ticket tickets[CORE_MAX_VCPUS];
+
 /* QEMU's processes have one microscope each, and its callbacks take one pointer: a place. */
 static Core core;
 static Wire wire;
@@ -30,14 +41,16 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static atomic_uint sites;
 
 /*
- * A place: the function, and a number for the instruction, both in the one pointer. Numbers are
- * dense; one that is translated again gets a new one.
+ * A place: the function, a number for the instruction, and how many accesses it is if it is the
+ * last of its block, all in the one pointer. Numbers are dense; one that is translated again gets a
+ * new one.
  */
-static void *new_place(int function)
+static void *new_place(int function, uint8_t count)
 {
     unsigned int site = atomic_fetch_add_explicit(&sites, 1, memory_order_relaxed);
 
-    return (void *)((uintptr_t)(site % CORE_SITES) << 16 | (uintptr_t)function);
+    return (void *)((uintptr_t)count << 32 | (uintptr_t)(site % CORE_SITES) << 16 |
+                    (uintptr_t)function);
 }
 
 static inline unsigned int place_function(const void *place)
@@ -47,7 +60,7 @@ static inline unsigned int place_function(const void *place)
 
 static inline unsigned int place_site(const void *place)
 {
-    return (unsigned int)((uintptr_t)place >> 16);
+    return (uintptr_t)place >> 16 & 0xffff;
 }
 
 static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *place)
@@ -78,7 +91,48 @@ static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *pla
     }
 }
 
-/* Before the operation's return is executed; what that reads itself is not seen, see instrument().
+/* Before the last instruction of a block: its accesses, and no others, are awaited. */
+static void on_last(unsigned int cpu, void *place)
+{
+    if (cpu < CORE_MAX_VCPUS) {
+        tickets[cpu] = (Ticket){place, (unsigned int)((uintptr_t)place >> 32)};
+    }
+}
+
+/* Whether an access is one that was awaited. */
+static inline bool is_awaited(unsigned int cpu, const void *place)
+{
+    Ticket *ticket = &tickets[cpu < CORE_MAX_VCPUS ? cpu : 0];
+
+    if (ticket->place != place || !ticket->left) {
+        return false;
+    }
+    ticket->left--;
+    return true;
+}
+
+static void on_last_access(unsigned int cpu, uint32_t info, uint64_t address, void *place)
+{
+    if (is_awaited(cpu, place)) {
+        on_access(cpu, info, address, place);
+    }
+}
+
+static void on_last_atomic(unsigned int cpu, uint32_t info, uint64_t address, void *place)
+{
+    if (qemu_plugin_mem_is_store(info) && is_awaited(cpu, place)) {
+        on_atomic(cpu, info, address, place);
+    }
+}
+
+static void on_last_wide(unsigned int cpu, uint32_t info, uint64_t address, void *place)
+{
+    if (qemu_plugin_mem_is_store(info) && is_awaited(cpu, place)) {
+        on_wide(cpu, info, address, place);
+    }
+}
+
+/* Before the operation's return is executed; what that reads itself is not seen.
  */
 static void on_return(unsigned int cpu, void *userdata)
 {
@@ -124,24 +178,51 @@ static bool is_chained(const struct qemu_plugin_insn *insn, uint64_t at, uint64_
     return at / PAGE_BYTES == block / PAGE_BYTES && next / PAGE_BYTES == block / PAGE_BYTES;
 }
 
+static void count_untold(struct qemu_plugin_insn *insn, unsigned int count)
+{
+    if (count) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_untold, CB_NO_REGS,
+                                               (void *)(uintptr_t)count);
+    }
+}
+
 /*
- * An instruction that leaves its block by asking QEMU where to go on (every return, indirect calls
- * and jumps, and what crosses a page) must not have a callback for memory. QEMU 7.2 takes the
- * question for a helper that may touch memory, arms the callback, and has left the block before
- * the place where it would disarm it: then what interrupts push and what other instructions'
- * helpers do (all atomics, with several vCPUs) is told as this instruction's, and after a flush
- * of the translations from memory that is no longer there. Fixed in 8.0 (tcg: exclude
- * non-memory effecting helpers from instrumentation). So on all versions: the return address that
- * calls and returns move is not counted; what an indirect one loads is counted as untold.
+ * The last instruction of a block. QEMU before 8.0 arms the callbacks for memory of an instruction
+ * whose translation calls any helper, and disarms them behind it; but not behind one that ends its
+ * block: a jump (whose target or flags a helper looks up), the last before a page's end (whose
+ * successor is looked up so), what changes the CPU's mode. What helpers do next on this vCPU would
+ * then be counted as this instruction's: what interrupts push, all atomics with several vCPUs, FPU
+ * states. After a flush of the translations the callback lies in freed memory. So it has one only
+ * if it is known how many accesses it is: each execution awaits so many, and the callback takes no
+ * more. One that is not known is untold. PROTOCOL.md says more.
  *
- * Nor has one that touches its function's frame alone, which nobody else does: that is nearly half
- * of all, and each callback costs some nanoseconds.
+ * A rep that goes on in its page calls no helper, so nothing is armed.
  */
-static void instrument(struct qemu_plugin_insn *insn, uint64_t at, uint64_t block, int function)
+static void instrument_last(struct qemu_plugin_insn *insn, InsnKind kind, bool chained,
+                            int function)
+{
+    if (kind.repeats && chained) {
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW,
+                                         new_place(function, 0));
+    } else if (kind.count) {
+        ScopeMemFn fn = kind.wide ? on_last_wide : kind.atomic ? on_last_atomic : on_last_access;
+        void *place = new_place(function, kind.count);
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_last, CB_NO_REGS, place);
+        qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, place);
+    } else {
+        count_untold(insn, kind.operand ? 1 : kind.hidden);
+    }
+}
+
+/*
+ * One that touches its function's frame alone, which nobody else does, has no callback: that is
+ * nearly half of all, and each callback costs some nanoseconds.
+ */
+static void instrument(struct qemu_plugin_insn *insn, uint64_t at, uint64_t block, bool last,
+                       int function)
 {
     InsnKind kind = classify(insn);
     bool operation = function == functions.operation;
-    bool leaves = kind.jumps || (kind.repeats && !is_chained(insn, at, block));
 
     if (operation && at == functions.entries[function]) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_entry, CB_NO_REGS, NULL);
@@ -149,13 +230,14 @@ static void instrument(struct qemu_plugin_insn *insn, uint64_t at, uint64_t bloc
     if (operation && kind.ret) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, CB_NO_REGS, NULL);
     }
-    if (leaves && kind.hidden) {
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_untold, CB_NO_REGS,
-                                               (void *)(uintptr_t)kind.hidden);
+    if (kind.frame) {
+        return;
     }
-    if (!leaves && !kind.frame) {
+    if (last) {
+        instrument_last(insn, kind, is_chained(insn, at, block), function);
+    } else {
         ScopeMemFn fn = kind.wide ? on_wide : kind.atomic ? on_atomic : on_access;
-        qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, new_place(function));
+        qemu_plugin_register_vcpu_mem_cb(insn, fn, CB_NO_REGS, MEM_RW, new_place(function, 0));
     }
 }
 
@@ -171,7 +253,7 @@ static void on_translation(uint64_t id, struct qemu_plugin_tb *tb)
         int function = functions_find(&functions, at);
 
         if (function >= 0) {
-            instrument(insn, at, block, function);
+            instrument(insn, at, block, i + 1 == count, function);
         }
         if (functions.switch_at && at == functions.switch_at) {
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_switch, CB_NO_REGS, NULL);
