@@ -11,7 +11,7 @@ PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
 
-.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress clean
+.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -68,6 +68,9 @@ lesson: ## start a new lesson: make lesson LESSON=06-my-question
 stress: ## an hour of changed recordings, then each arm of LESSON (default: all) on a debug kernel; by hand, not in CI
 	$(VENV)/python tests/stress/fuzz_bundles.py
 	$(VENV)/python tests/debug/stress.py $(if $(LESSON),--lesson $(LESSON))
+
+fuzz: ## coverage-guided fuzzing of what reads pages, events, frames and bundles: make fuzz MINUTES=10; some seconds of it are in make test
+	$(VENV)/python tests/fuzz/run_fuzz.py --minutes $(or $(MINUTES),10)
 
 bench: ## figures: decode, reduce, latency, frames of the page
 	@for b in tests/bench/*.py; do $(VENV)/python $$b; done

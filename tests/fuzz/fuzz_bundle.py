@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""atheris target: bundles, from the zip to the records.
+
+Input: u8 kind. 0: u16 length and text of a manifest, then a stream; checksums are made right, so
+that what lies behind them is reached. 1: the file's bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["duet.bundle", "zipfile"]):
+    from duet.bundle import open_bundle, read_manifest
+    from duet.bundle.contents import contents_of
+
+from duet.errors import DuetError
+
+FILE = Path(f"/dev/shm/duet-fuzz-{os.getpid()}.duet")
+
+
+def zipped(data: bytes) -> bytes:
+    """A bundle of a manifest and a stream for each lane that it names."""
+    length = int.from_bytes(data[:2], "little")
+    text, stream = data[2 : 2 + length], data[2 + length :]
+    members = {"lanes/rwsem/stream.bin": stream}
+    try:
+        tree = json.loads(text)
+        names = [arm["name"] for arm in tree["arms"]]
+        members = {f"lanes/{name:.60}/stream.bin": stream for name in names}
+        tree["sums"] = {name: sha256(content).hexdigest() for name, content in members.items()}
+        text = json.dumps(tree).encode()
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass  # what is no manifest is tried as it is
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in {"manifest.json": text, **members}.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return out.getvalue()
+
+
+def one(data: bytes) -> None:
+    """Open it and take each lane apart: results, or one sentence."""
+    if not data:
+        return
+    try:
+        content = data[1:] if data[0] & 1 else zipped(data[1:])
+    except (UnicodeEncodeError, ValueError):
+        return  # a name that no zip can have
+    FILE.write_bytes(content)
+    for read in (read_manifest, open_bundle):
+        try:
+            found = read(FILE)
+        except DuetError as error:
+            assert error.sentence.isprintable() and len(error.sentence) < 600, error.sentence
+            return
+    for arm in found.manifest.arms:  # type: ignore[union-attr]
+        try:
+            contents_of(found, arm.name)  # type: ignore[arg-type]
+        except DuetError as error:
+            assert error.sentence.isprintable() and len(error.sentence) < 600, error.sentence
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, one)
+    try:
+        atheris.Fuzz()
+    finally:
+        FILE.unlink(missing_ok=True)
