@@ -40,8 +40,6 @@ KEEP_ALIVE_S: Final = 5
 """An idle connection after a response is closed."""
 RESPONSE_STALL_S: Final = 30.0
 """A client that takes no byte of its response for so long is cut off."""
-REQUESTS_PER_CONNECTION: Final = 1000
-"""Then the connection is closed, so that one client does not keep its place for ever."""
 
 # What one socket may ask
 
@@ -55,6 +53,8 @@ REFUSALS: Final = 300
 OPENS_PER_S: Final = 4.0
 OPENS_BURST: Final = 12
 """Of these, `open`, which is answered with a whole lesson and a recording. Usual: under 1/s."""
+FRAME_BYTES: Final = 1 << 20
+"""Of one frame. A larger one ends the connection (1009); above 64 KiB a sentence is sent."""
 MESSAGES_PER_S: Final = 500.0
 MESSAGES_BURST: Final = 1000
 """All messages of one socket, acknowledgements included. Usual: 60/s while a recording arrives.

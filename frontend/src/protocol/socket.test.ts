@@ -115,3 +115,9 @@ test('waiting doubles up to 8 s, and dice spread it by a quarter', () => {
   expect([0, 1, 2, 5, 50].map((n) => backoffMs(n, 0.5))).toEqual([250, 500, 1000, 8000, 8000]);
   expect([backoffMs(0, 0), backoffMs(0, 1)]).toEqual([187.5, 312.5]);
 });
+
+test('a full server says so, and is asked again slowly', () => {
+  expect(closeReason(1013, '').reason).toContain('no room');
+  expect(closeReason(1013, 'the server has no room for another page').reason).toContain('no room');
+  expect([0, 1, 9].map((n) => backoffMs(n, 0.5, 1013))).toEqual([15000, 15000, 15000]);
+});

@@ -15,6 +15,10 @@ export interface Connection {
 /** The server closes with this when a page stopped reading: it may come back. */
 const stoppedReading = 4408;
 
+/** The server closes with this when it has no room for another page. */
+const noRoom = 1013;
+const noRoomWaitMs = 15_000;
+
 /** Is it of use to try again? 1002, 1003, 1008 and 4xxx but one say no (RFC 6455, section 7.4). */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
   if (code === stoppedReading) {
@@ -34,14 +38,15 @@ export function closeReason(code: number, text: string): { retry: boolean; reaso
   }
   if (code === 1001 || code === 1012)
     return { retry: true, reason: text || 'The server is going away.' };
-  if (code === 1013)
+  if (code === noRoom)
     return { retry: true, reason: text || 'The server has no room for another viewer now.' };
   return { retry: true, reason: text || 'The connection to the server broke.' };
 }
 
-/** 0.25 s, doubled each time, at most 8 s; the caller adds the dice. */
-export function backoffMs(attempt: number, dice: number): number {
-  return Math.min(8000, 250 * 2 ** Math.min(attempt, 10)) * (0.75 + dice / 2);
+/** 0.25 s, doubled each time, at most 8 s; a full server is asked every 15 s. The caller adds the dice. */
+export function backoffMs(attempt: number, dice: number, code = 1006): number {
+  const wait = code === noRoom ? noRoomWaitMs : Math.min(8000, 250 * 2 ** Math.min(attempt, 10));
+  return wait * (0.75 + dice / 2);
 }
 
 export interface SocketOptions {
@@ -115,7 +120,7 @@ export function openSocket(options: SocketOptions): Socket {
         options.onConnection({ state: 'closed', reason, retryInMs: null });
         return;
       }
-      const wait = backoffMs(attempt, random());
+      const wait = backoffMs(attempt, random(), event.code);
       attempt += 1;
       options.onConnection({ state: 'retry', reason, retryInMs: wait });
       timer = setTimeout(connect, wait);

@@ -15,7 +15,7 @@ import msgpack
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 
-from duet.stream.protocol import SocketProtocol
+from duet.stream.connection import server_config
 
 SLUG = "02-grace-periods"
 Message = dict[str, Any]
@@ -29,14 +29,7 @@ def serving(app: Any, send_buffer: int | None = None) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
     if send_buffer is not None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-    config = uvicorn.Config(
-        app,
-        ws=SocketProtocol,
-        ws_max_size=1 << 20,
-        ws_per_message_deflate=False,
-        log_config=None,
-        timeout_graceful_shutdown=1,
-    )
+    config = server_config(app, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
@@ -45,6 +38,7 @@ def serving(app: Any, send_buffer: int | None = None) -> Iterator[str]:
         while not server.started and time.monotonic() < deadline:
             time.sleep(0.01)
         assert server.started
+        listener.listen(1024)  # as duet.cli.serve does
         host, port = listener.getsockname()
         yield f"{host}:{port}"
     finally:

@@ -320,16 +320,9 @@ if __name__ == "__main__":
     import uvicorn
 
     from duet.settings import repo_root
-    from duet.stream.protocol import SocketProtocol
+    from duet.stream.connection import server_config
 
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 8642
     missing = tuple(sys.argv[2].split(",")) if len(sys.argv) > 2 else ()
-    uvicorn.run(
-        toy_app(repo_root() / "frontend/dist", missing=missing),
-        host="127.0.0.1",
-        port=port,
-        ws=SocketProtocol,
-        ws_max_size=1 << 20,
-        ws_per_message_deflate=False,
-        log_level="warning",
-    )
+    app = toy_app(repo_root() / "frontend/dist", missing=missing)
+    uvicorn.Server(server_config(app, host="127.0.0.1", port=port)).run()

@@ -18,6 +18,7 @@ from duet.api.page import add_page
 from duet.api.routes import add_routes
 from duet.api.stills import Stills
 from duet.api.watchdog import Watchdog
+from duet.stream.admission import Admission
 from duet.stream.endpoint import SEND_STALL_S, Endpoint
 from duet.stream.hub import Hub
 
@@ -63,13 +64,15 @@ def create_app(
     )
     app.add_middleware(Identity)
     app.add_middleware(Guard, names=answered_names(host, names), any_address=not is_loopback(host))
-    endpoint = Endpoint(hub, director, stall_s)
+    admission = Admission()
+    endpoint = Endpoint(hub, director, stall_s, admission.sockets)
 
     @app.websocket("/ws")
     async def ws(socket: WebSocket) -> None:
         await endpoint.serve(socket)
 
     app.state.watchdog = watchdog
+    app.state.admission = admission
     add_routes(app, director, stills or Stills(director.measuring))
     add_page(app, page)
     return app

@@ -42,6 +42,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             "playing": director.playing,
             "lanes": list(director.lanes()),
             "kernels": ready,
+            **app.state.admission.counts(),
             "loop": app.state.watchdog.holds.tree(),
         }
 

@@ -9,6 +9,7 @@ import errno
 import json
 import logging
 import os
+import resource
 import socket
 import sys
 import webbrowser
@@ -23,13 +24,15 @@ from duet.cli.ending import ending
 from duet.errors import InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.settings import repo_root
+from duet.stream.connection import OutOfFiles, server_config
 from duet.stream.hub import Hub
-from duet.stream.protocol import SocketProtocol
 
 GRACE_S = 2
 """Open connections get this to finish after the signal."""
-MAX_FRAME_BYTES = 1 << 20
-"""Larger frames end the connection (1009); between this and 64 KiB a sentence is sent."""
+KERNEL_QUEUE = 1024
+"""Connections that wait in the kernel while the server is busy."""
+OPEN_FILES = 8192
+"""Files that the server asks to be allowed; a session's usual 1,024 are 768 connections."""
 
 
 def serve(
@@ -45,6 +48,7 @@ def serve(
     """See `duet serve --help`."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    allow_files()
     with bind(host, port) as listener:
         settings = KernelSettings.default(source)
         app = create_app(
@@ -54,19 +58,18 @@ def serve(
             names=names,
             hub=Hub(),
         )
-        config = uvicorn.Config(
-            app,
-            ws=SocketProtocol,
-            ws_max_size=MAX_FRAME_BYTES,
-            ws_per_message_deflate=False,
-            timeout_graceful_shutdown=GRACE_S,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-        )
+        config = server_config(app, timeout_graceful_shutdown=GRACE_S)
         house = House(config, listener, browser, as_json)
         asyncio.run(house.serve(sockets=[listener]))
     return 0
+
+
+def allow_files() -> None:
+    """Raise the soft limit of open files as far as it may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -110,13 +113,16 @@ class House(uvicorn.Server):
         self, config: uvicorn.Config, listener: socket.socket, browser: bool, as_json: bool
     ) -> None:
         super().__init__(config)
+        self._listener = listener
         self._address = listener.getsockname()[:2]
         self._browser = browser
         self._as_json = as_json
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell where."""
+        asyncio.get_running_loop().set_exception_handler(OutOfFiles())
         await super().startup(sockets)
+        self._listener.listen(KERNEL_QUEUE)
         host, port = self._address
         shown = "localhost" if host in ("0.0.0.0", "::") else host
         url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"

@@ -16,8 +16,10 @@ from fastapi import WebSocket, WebSocketDisconnect
 from starlette.types import Scope
 
 from duet.access import LOCAL, Visitor
+from duet.budgets import RETRY_AFTER_S
 from duet.errors import DuetError
 from duet.stream import messages as m
+from duet.stream.admission import Admission, Seat, Seats
 from duet.stream.codec import failure, pack, unpack_client
 from duet.stream.hub import Hub, Viewer
 from duet.stream.pace import Pace, TooMany
@@ -31,6 +33,8 @@ MAX_STRIKES = 20
 CLOSE_POLICY = 1008
 CLOSE_SLOW = 4408
 CLOSE_GOING = 1001
+CLOSE_FULL = 1013
+FULL = f"the server has no room for another page; this one asks again in {RETRY_AFTER_S} s"
 
 log = logging.getLogger("duet.stream")
 
@@ -66,23 +70,44 @@ class Endpoint:
 
     Args:
         stall_s: see SEND_STALL_S; tests shorten it.
+        seats: how many sockets there may be.
     """
 
-    def __init__(self, hub: Hub, commands: Commands, stall_s: float = SEND_STALL_S) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        commands: Commands,
+        stall_s: float = SEND_STALL_S,
+        seats: Seats | None = None,
+    ) -> None:
         self._hub = hub
         self._commands = commands
         self._stall_s = stall_s
+        self._seats = seats or Admission().sockets
 
     async def serve(self, socket: WebSocket) -> None:
         """One browser, from accept to close."""
         await socket.accept()
+        address = socket.client.host if socket.client else ""
+        seat = self._seats.take(address, lambda: cut_now(socket, CLOSE_FULL, FULL))
+        if seat is None:
+            await socket.close(CLOSE_FULL, FULL)
+            return
+        try:
+            await self._watch(socket, seat)
+        finally:
+            seat.leave()
+
+    async def _watch(self, socket: WebSocket, seat: Seat) -> None:
         viewer = self._hub.join(visitor_of(socket.scope))
         acks = Acks()
         tasks: set[asyncio.Task[None]] = set()
         try:
             self._commands.greet(viewer)
             tasks = {
-                asyncio.create_task(self._read(socket, viewer, acks), name=f"read {viewer.ident}"),
+                asyncio.create_task(
+                    self._read(socket, viewer, acks, seat), name=f"read {viewer.ident}"
+                ),
                 asyncio.create_task(self._send(socket, viewer, acks), name=f"send {viewer.ident}"),
             }
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -110,7 +135,7 @@ class Endpoint:
                 log.error("socket of viewer %s failed", viewer.ident, exc_info=error)
                 await socket.close(1011, "the server failed")
 
-    async def _read(self, socket: WebSocket, viewer: Viewer, acks: Acks) -> None:
+    async def _read(self, socket: WebSocket, viewer: Viewer, acks: Acks, seat: Seat) -> None:
         strikes = 0
         pace = Pace()
         while True:
@@ -132,6 +157,7 @@ class Endpoint:
             if isinstance(message, m.Ack):
                 acks.heard(message.n)
                 continue
+            seat.speak()
             if not pace.allows(message):
                 if (refusal := pace.refusal()) is not None:
                     viewer.put(pack(failure(refusal)))
@@ -191,8 +217,13 @@ class Acks:
 
 async def cut(socket: WebSocket, code: int, reason: str) -> None:
     """Close without waiting for a full send buffer (see SocketProtocol in stream/protocol.py)."""
+    if not cut_now(socket, code, reason):
+        await socket.close(code, reason)
+
+
+def cut_now(socket: WebSocket, code: int, reason: str) -> bool:
+    """The same without waiting at all; False where the protocol cannot."""
     cutter = socket.scope.get("extensions", {}).get("duet.cut")
     if cutter is not None:
         cutter["now"](code, reason)
-    else:
-        await socket.close(code, reason)
+    return cutter is not None

@@ -12,12 +12,21 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.exceptions import InvalidState
 from websockets.http11 import Request
 
+from duet.stream.admission import Seat
+
 ABORT_AFTER_S = 1.0
 """Time for the close frame to get through, if the peer reads again."""
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """Adds the `duet.cut` extension to the scope."""
+    """Adds the `duet.cut` extension to the scope, and keeps the connection's seat."""
+
+    seat: Seat | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self.seat is not None:
+            self.seat.leave()
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
