@@ -159,7 +159,7 @@ class QemuMachine(Machine):
         return [
             QEMU,
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
-            *("-name", f"kernel-duet-{spec.arm}"),
+            *("-name", f"kernel-duet-{spec.arm},debug-threads=on"),
             *("-M", "q35", "-m", str(spec.memory_mib), "-smp", str(self.cpus)),
             *clock_args(spec, self.accel),
             *("-kernel", str(spec.bzimage), "-initrd", str(spec.initrd)),
