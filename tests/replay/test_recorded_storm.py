@@ -19,6 +19,7 @@ from duet.lenses import LensState, Sample
 from duet.lessons.load import LessonFolder
 from duet.session import (
     Batch,
+    Contention,
     LanePhase,
     Lanes,
     LaneSource,
@@ -77,6 +78,9 @@ class Tape:
 
     def on_lens(self, arm: str, state: LensState) -> None:
         raise AssertionError("this recording has no x-ray")
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        raise AssertionError("a recording has no guest that waits")
 
     def table(self, arm: str, table: str) -> dict[str, np.ndarray]:
         parts = self.batches[arm, table]

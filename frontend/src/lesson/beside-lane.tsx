@@ -13,6 +13,7 @@ import { day } from '../ui/words.ts';
 import { type Playback, useCounts } from '../views/hooks.tsx';
 import { viewOf } from '../views/registry.ts';
 import type { Runs } from './beside.tsx';
+import { contendedOf } from './contention.ts';
 import type { Comparison } from './kept-list.ts';
 import { knobsAt } from './knobs.ts';
 import { LensList } from './lens-badge.tsx';
@@ -107,6 +108,7 @@ export function BesideLane(props: LaneProps) {
 function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }: LaneProps) {
   const counts = useCounts();
   const states = useLanes();
+  const run = useRun();
   const whole = runs.index(side);
   const view = viewOf(lesson.view);
   const arm = lesson.arms.find((one) => one.name === name);
@@ -139,6 +141,7 @@ function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }
             recorded={whole.source === 'recorded'}
             pending={false}
             missing={false}
+            distorted={contendedOf(run, states)?.distorted ?? false}
             ops={lesson.operation.open === null ? null : ops}
             operation={lesson.operation}
             onLoss={playback.nextLoss}

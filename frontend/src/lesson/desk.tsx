@@ -21,6 +21,7 @@ import {
   usePendingRun,
   useReading,
   useRun,
+  useShownLanes,
 } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
@@ -29,13 +30,24 @@ import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '
 import { Overview } from '../views/overview/index.tsx';
 import { ActBar } from './act-bar.tsx';
 import { AxisLine } from './axis-line.tsx';
+import { ContendedNotice, canCount } from './contended.tsx';
+import { contendedOf, unjudged } from './contention.ts';
 import { Embed } from './embed.tsx';
 import { HoldBar } from './hold-bar.tsx';
 import { isKept } from './kept-list.ts';
 import { KeptRunsSheet } from './kept-runs.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
 import { type ArmState, KnobDesk } from './knob-desk.tsx';
-import { type Knobs, knobPlace, knobsAt, knobWords, runParams, sceneKnobs } from './knobs.ts';
+import {
+  type Knobs,
+  knobPlace,
+  knobsAt,
+  knobWords,
+  onClock,
+  runParams,
+  sceneKnobs,
+  sceneParams,
+} from './knobs.ts';
 import { Legend } from './legend.tsx';
 import { LensList } from './lens-badge.tsx';
 import { Mismatch } from './mismatch.tsx';
@@ -103,6 +115,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const pending = usePendingRun();
   const reading = useReading();
   const lanes = useLanes();
+  const shownLanes = useShownLanes();
   const builds = useBuild();
   const measured = useMeasured();
   const control = useControl();
@@ -175,6 +188,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
           ? 'Another viewer controls the live run; you are watching.'
           : '';
 
+  const contended = contendedOf(run, shownLanes);
   const step = (id: string) => {
     setAsking(null);
     setSaid('');
@@ -185,7 +199,11 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
     const to = lesson.scenes[lesson.scenes.indexOf(scene) + by];
     if (to) step(to.id);
   };
-  const takeKnobs = (next: Knobs) => {
+  const takeKnobs = (asked: Knobs) => {
+    const next =
+      asked.clock === wish.clock
+        ? asked
+        : { ...asked, ...onClock(lesson, scene, { ...asked, clock: wish.clock }, asked.clock) };
     const changed = next.arms.join() !== arms.join() ? { arms: next.arms } : {};
     go({ ...changed, ...knobPlace(lesson, scene, next) }, 'replace');
   };
@@ -201,7 +219,14 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const letGo = () => go({ run: null, moment: null, window: null }, 'replace');
   const start = (with_: Knobs = wish) => {
     letGo();
-    commands.start({ ...choice, params: runParams(lesson, with_), workload: with_.workload });
+    const { workload, clock } = with_;
+    commands.start({ ...choice, params: runParams(lesson, with_), workload, clock });
+  };
+  /** The step as it stands, where the host cannot disturb it. */
+  const startOnCount = () => {
+    const next = onClock(lesson, scene, wish, 'count');
+    go({ run: null, moment: null, window: null, ...knobPlace(lesson, scene, next) }, 'replace');
+    commands.start({ ...choice, params: runParams(lesson, next), clock: next.clock });
   };
 
   const onMark = (mark: Mark | null) => {
@@ -337,12 +362,21 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       lanes={lanes}
       builds={builds}
       pending={pending !== null}
+      shown={shownLanes}
       coming={coming ? '' : comingWords(reading, run, awaiting)}
       theme={theme}
       present={place.present}
       veil={veil}
       onMark={onMark}
       onLoss={() => setSheet('losses')}
+    />
+  );
+  const busy = (
+    <ContendedNotice
+      found={contended}
+      offers={canCount(lesson, scene)}
+      blocked={running ? 'A live run is going on.' : blocked}
+      onCount={startOnCount}
     />
   );
   const sheets = (
@@ -443,6 +477,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         lesson={lesson}
         scene={scene}
         prose={lesson.content[scene.id] ?? ''}
+        note={(run?.clock ?? wish.clock) === 'count' ? (scene.on_count?.note ?? '') : ''}
         sentence={veiled ? '' : sentence}
         recorded={recorded}
         answered={kept.answered.length}
@@ -469,7 +504,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
               prediction={prediction}
               guess={guess}
               answer={answer}
-              unfit={unfit(lesson, prediction.params, run)}
+              unfit={unfit(lesson, scene, prediction.params, run) || unjudged(contended)}
               plural={lesson.operation.plural}
               onGuess={(i) =>
                 keep({ ...kept, guesses: { ...kept.guesses, [scene.predict ?? '']: i } })
@@ -521,6 +556,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         />
         <Notices />
         <LaneErrors failed={failed} />
+        {busy}
         {showKnobs && (
           <KnobDesk
             lesson={lesson}
@@ -634,10 +670,13 @@ function pendingWords(run: RunMessage): string {
 /** Why the run on the stage cannot answer a prediction; empty when it can. */
 function unfit(
   lesson: Lesson,
+  scene: Scene,
   params: Readonly<Record<string, number>>,
   run: RunMessage | null,
 ): string {
-  const wrong = Object.entries(params).filter(([k, v]) => run !== null && run.params[k] !== v);
+  const there = run === null ? params : sceneParams({ ...scene, params }, run.clock);
+  const asked = Object.keys(params).map((k) => [k, there[k] ?? 0] as const);
+  const wrong = asked.filter(([k, v]) => run !== null && run.params[k] !== v);
   if (wrong.length === 0) return '';
   return `The run on the stage cannot answer: it takes one with ${wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', ')}.`;
 }

@@ -26,14 +26,39 @@ export function firstKnobs(lesson: Lesson): Knobs {
   };
 }
 
+/** What a scene says of the knobs on a clock. */
+export function sceneParams(
+  scene: Pick<Scene, 'params' | 'on_count'>,
+  clock: ClockName,
+): Readonly<Record<string, number>> {
+  return clock === 'count' ? { ...scene.params, ...scene.on_count?.params } : scene.params;
+}
+
 /** A scene sets its arms, its workload and its params; every other knob stays where the viewer left it. */
 export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
   const base = withWorkload(lesson, now, workloadFor(lesson, now, scene));
   return settled(lesson, {
     ...base,
     arms: scene.arms,
-    params: { ...firstKnobs(lesson).params, ...keepBoot(lesson, base), ...scene.params },
+    params: {
+      ...firstKnobs(lesson).params,
+      ...keepBoot(lesson, base),
+      ...sceneParams(scene, base.clock),
+    },
   });
+}
+
+/** Another clock for a scene: knobs that stand where the scene put them follow it. */
+export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockName): Knobs {
+  const next = withClock(lesson, now, clock);
+  if (next.clock === now.clock) return next;
+  const usual = firstKnobs(lesson).params;
+  const [from, to] = [now.clock, next.clock].map((c) => ({ ...usual, ...sceneParams(scene, c) }));
+  const moved = Object.keys(scene.on_count?.params ?? {}).filter(
+    (name) => now.params[name] === from?.[name],
+  );
+  const params = Object.fromEntries(moved.map((name) => [name, to?.[name] ?? 0]));
+  return { ...next, params: { ...next.params, ...params } };
 }
 
 /**
@@ -68,7 +93,7 @@ export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
   let knobs = sceneKnobs(lesson, firstKnobs(lesson), scene);
   if (place.workload !== null && Object.hasOwn(lesson.workloads, place.workload))
     knobs = withWorkload(lesson, knobs, place.workload);
-  if (place.clock !== null) knobs = withClock(lesson, knobs, place.clock);
+  if (place.clock !== null) knobs = onClock(lesson, scene, knobs, place.clock);
   for (const [name, value] of Object.entries(place.knobs ?? {}))
     if (Object.hasOwn(lesson.params, name)) knobs = withParam(lesson, knobs, name, value);
   return knobs;
@@ -80,7 +105,7 @@ export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace
   const workload = knobs.workload === usual.workload ? null : knobs.workload;
   const there = workload === null ? usual : withWorkload(lesson, usual, workload);
   const clock = knobs.clock === there.clock ? null : knobs.clock;
-  const base = clock === null ? there : withClock(lesson, there, clock);
+  const base = clock === null ? there : onClock(lesson, scene, there, clock);
   const turned = Object.entries(knobs.params).filter(([name, v]) => base.params[name] !== v);
   return { workload, clock, knobs: turned.length === 0 ? null : Object.fromEntries(turned) };
 }

@@ -7,6 +7,7 @@ import type { Arm } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
+import { percent, shareOf } from './contention.ts';
 import { lanePhase } from './phase.ts';
 
 interface Props {
@@ -18,6 +19,8 @@ interface Props {
   readonly pending: boolean;
   /** The run on the stage has no such lane. */
   readonly missing: boolean;
+  /** The host was too busy for the run that it is part of. */
+  readonly distorted?: boolean;
   /** Operations up to the moment. */
   readonly ops: number | null;
   /** Operations of the whole run so far; grows while it is live. */
@@ -59,6 +62,18 @@ export function LaneHeader(props: Props) {
           </button>
         )}
       </span>
+      {props.distorted && (
+        <span
+          className="badge"
+          data-tone="hazard"
+          title="vCPUs of this run waited for a CPU of the host longer than they ran; lengths and counts are distorted"
+          data-testid={`distorted-${arm.name}`}
+          data-volatile
+        >
+          <CrossIcon /> shapes distorted
+          {lane?.contention && `: waited ${percent(shareOf(lane.contention))}`}
+        </span>
+      )}
       {lost > 0 && (
         <button
           type="button"
@@ -100,6 +115,8 @@ export function LaneHeader(props: Props) {
             lane?.accel && `accelerator ${lane.accel}`,
             lane?.pid != null && `process ${lane.pid}`,
             lane?.boot_s != null && `booted in ${lane.boot_s.toFixed(1)} s`,
+            lane?.contention &&
+              `vCPUs waited ${percent(shareOf(lane.contention))} of their time for a CPU of the host`,
           ]
             .filter(Boolean)
             .join(', ')}

@@ -3,7 +3,7 @@
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
-import { knobWords } from './knobs.ts';
+import { knobWords, sceneParams } from './knobs.ts';
 import { differs, workloadOf } from './recording.ts';
 
 interface Props {
@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function Mismatch({ lesson, scene, run, missing, blocked, onRun, onRecording }: Props) {
-  const off = differs(lesson, scene, run.params);
+  const off = differs(lesson, { params: sceneParams(scene, run.clock) }, run.params);
   const wanted = workloadOf(lesson, scene);
   const title = (name: string) => lesson.workloads[name]?.title ?? name;
   const other = run.workload !== wanted && scene.workload != null;

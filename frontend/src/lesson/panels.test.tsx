@@ -37,6 +37,7 @@ function lane(change: Partial<LaneMessage>): LaneMessage {
     pid: null,
     kernel: null,
     boot_s: null,
+    contention: null,
     ...change,
   };
 }

@@ -9,6 +9,7 @@ import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages
 import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
 import { useCounts, usePlayback } from '../views/hooks.tsx';
 import { viewOf } from '../views/registry.ts';
+import { contendedOf } from './contention.ts';
 import { LaneHeader } from './lane-header.tsx';
 
 interface Props {
@@ -20,6 +21,8 @@ interface Props {
   readonly lanes: readonly LaneMessage[];
   readonly builds: readonly BuildMessage[];
   readonly pending: boolean;
+  /** Lanes of the run whose events are drawn. */
+  readonly shown: readonly LaneMessage[];
   /** That a recording comes in, and how far; empty: none does. */
   readonly coming: string;
   readonly theme: Theme;
@@ -34,9 +37,11 @@ export function Stage(props: Props) {
   const { lesson, scene, arms, index, run, theme, present } = props;
   const { frame, seek } = usePlayback();
   const counts = useCounts();
+  const distorted = contendedOf(run, props.shown)?.distorted ?? false;
   const header = (name: string) => {
     const arm = lesson.arms.find((a) => a.name === name);
     if (!arm) return null;
+    const measured = props.shown.find((l) => l.arm === name)?.contention != null;
     return (
       <LiveLaneHeader
         arm={arm}
@@ -45,6 +50,7 @@ export function Stage(props: Props) {
         recorded={run?.source === 'recorded'}
         pending={props.pending}
         missing={run !== null && !run.arms.includes(name)}
+        distorted={distorted && measured}
         ops={
           lesson.operation.open === null ? null : (counts.find((c) => c.arm === name)?.ops ?? null)
         }

@@ -11,6 +11,8 @@ interface Props {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly prose: string;
+  /** What is otherwise on the count clock; empty on the wall clock. */
+  readonly note?: string;
   /** Computed from the events in view; empty while there are none. */
   readonly sentence: string;
   readonly recorded: boolean;
@@ -44,6 +46,11 @@ export function Story(props: Props) {
         <div className="prose">
           <Text>{before}</Text>
         </div>
+        {props.note && (
+          <p className="small quiet" data-testid="count-note">
+            <b>On the count clock:</b> {props.note}
+          </p>
+        )}
         {props.predict}
         {after && props.predicted && (
           <div className="prose">

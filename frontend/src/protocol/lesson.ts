@@ -86,6 +86,13 @@ const scene = z.object({
   sentence: z.string().default('none'),
   predict: z.string().nullish(),
   workload: z.string().nullish(),
+  /** What it says and does otherwise on the count clock, whose guest has one CPU. */
+  on_count: z
+    .object({
+      params: z.record(z.string(), z.number()).default({}),
+      note: z.string().default(''),
+    })
+    .nullish(),
 });
 
 const prediction = z.object({

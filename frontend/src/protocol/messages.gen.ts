@@ -241,6 +241,32 @@ export interface Lane {
    */
   kernel: string | null;
   boot_s: number | null;
+  /**
+   * null: not measured, as on the count clock, which it cannot harm
+   */
+  contention: Contention | null;
+}
+/**
+ * CPU time that a lane's vCPUs wanted of the host, since its workload's start.
+ *
+ * A run is distorted where the sum of its lanes waited for more than `bound` of what they wanted.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Contention".
+ */
+export interface Contention {
+  /**
+   * seconds they had, all vCPUs together
+   */
+  ran_s: number;
+  /**
+   * seconds another thread or another machine had the CPU
+   */
+  waited_s: number;
+  /**
+   * share of waiting beyond which times are distorted, 0 to 1
+   */
+  bound: number;
 }
 /**
  * How a lens of a lane is; latest wins.
@@ -464,6 +490,10 @@ export interface Run {
   source: 'live' | 'recorded';
   purpose: 'explain' | 'measure';
   clock: 'wall' | 'count';
+  /**
+   * count clock: 2^shift ns an instruction
+   */
+  shift: number;
   params: {
     [k: string]: number;
   };

@@ -43,6 +43,8 @@ export const run = z.object({
   source,
   purpose: z.enum(['explain', 'measure']).default('explain'),
   clock,
+  /** Count clock: 2^shift ns an instruction. */
+  shift: z.number().default(0),
   params,
   workload: z.string(),
   arms: z.array(z.string()),
@@ -60,6 +62,14 @@ export const run = z.object({
   recorded_at: z.string().nullable().default(null),
   controller: z.string().nullable().default(null),
   message: z.string().default(''),
+});
+
+/** CPU time that a lane's vCPUs wanted of the host. */
+const contention = z.object({
+  ran_s: z.number().nonnegative(),
+  waited_s: z.number().nonnegative(),
+  /** Share of waiting beyond which times are distorted. */
+  bound: z.number(),
 });
 
 export const lane = z.object({
@@ -84,6 +94,8 @@ export const lane = z.object({
   pid: z.number().nullable().default(null),
   kernel: z.string().nullable().default(null),
   boot_s: z.number().nullable().default(null),
+  /** Null: not measured, as on the count clock. */
+  contention: contention.nullable().default(null),
 });
 
 export const rows = z.object({
@@ -321,6 +333,7 @@ export type ReadingMessage = z.infer<typeof reading>;
 export type HelloMessage = z.infer<typeof hello>;
 export type LessonMessage = z.infer<typeof lessonMessage>;
 export type RunMessage = z.infer<typeof run>;
+export type Contention = z.infer<typeof contention>;
 export type LaneMessage = z.infer<typeof lane>;
 export type RowsMessage = z.infer<typeof rows>;
 export type MetricsMessage = z.infer<typeof metrics>;

@@ -91,6 +91,19 @@ export function useLanes(): readonly LaneMessage[] {
   return useCell(useStore().lanes);
 }
 
+/** Lanes of the run whose events are shown, also while another one is on its way. */
+export function useShownLanes(): readonly LaneMessage[] {
+  const store = useStore();
+  const lanes = useLanes();
+  const run = useRun();
+  const version = useEventsVersion();
+  return useMemo(() => {
+    const shown = version >= 0 && run !== null ? store.shown() : null;
+    const states = shown?.ordered().map((lane) => lane.state) ?? lanes;
+    return states.filter((state) => state !== null);
+  }, [store, lanes, run, version]);
+}
+
 export function useLane(arm: string): LaneMessage | null {
   return useLanes().find((lane) => lane.arm === arm) ?? null;
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.guests import CpuTime, cpu_time, host_ran_ns
+from duet.guests import CpuTime, HostTicks, cpu_time, host_ran_ns, host_ticks, vcpu_time
 
 
 def test_threads_are_summed_and_readings_subtract(tmp_path: Path) -> None:
@@ -23,6 +23,32 @@ def test_threads_are_summed_and_readings_subtract(tmp_path: Path) -> None:
     assert now.since(CpuTime(100, 50)) == CpuTime(200, 50)
     assert now.waited_share == 0.25
     assert CpuTime(0, 0).waited_share == 0.0
+
+
+def test_of_a_qemu_only_the_vcpus_count(tmp_path: Path) -> None:
+    threads = {
+        "7": ("qemu-system-x86", "900 900 1"),
+        "8": ("CPU 0/TCG", "100 20 3"),
+        "9": ("CPU 1/TCG", "200 80 4"),
+        "10": ("call_rcu", "5 5 5"),
+    }
+    for tid, (name, text) in threads.items():
+        task = tmp_path / "7" / "task" / tid
+        task.mkdir(parents=True)
+        (task / "comm").write_text(f"{name}\n")
+        (task / "schedstat").write_text(f"{text}\n")
+    assert vcpu_time(7, tmp_path) == CpuTime(ran_ns=300, waited_ns=100)
+    assert cpu_time(7, tmp_path) == CpuTime(ran_ns=1205, waited_ns=1005)
+    assert vcpu_time(os.getpid()) is None, "a process without vCPUs"
+
+
+def test_stolen_time_is_a_part_of_what_the_host_believed_to_run(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text("cpu  10 20 30 1000 500 1 2 7 0 0\n")
+    now = host_ticks(tmp_path)
+    assert now == HostTicks(ran=63, stolen=7)
+    assert HostTicks(ran=143, stolen=27).stolen_share(now) == 0.2
+    assert now.stolen_share(now) == 0
+    assert host_ticks(tmp_path / "none") is None
 
 
 def test_a_process_that_is_gone_has_no_reading(tmp_path: Path) -> None:

@@ -12,7 +12,18 @@ from pathlib import Path
 from duet.errors import DuetError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lenses import LensState, Sample
-from duet.session import Batch, GuestWish, LaneSource, LaneState, Line, Loss, Metrics, Row, RunState
+from duet.session import (
+    Batch,
+    Contention,
+    GuestWish,
+    LaneSource,
+    LaneState,
+    Line,
+    Loss,
+    Metrics,
+    Row,
+    RunState,
+)
 from duet.wire import (
     Beat,
     CpuBeat,
@@ -197,6 +208,7 @@ class Ears:
         self.lines: list[tuple[str, Line]] = []
         self.samples: list[tuple[str, Sample, float]] = []
         self.lenses: list[tuple[str, LensState]] = []
+        self.contention: dict[str, Contention] = {}
 
     def phases(self, arm: str) -> list[str]:
         return [str(state.phase) for state in self.lanes if state.arm == arm]
@@ -227,3 +239,6 @@ class Ears:
 
     def on_lens(self, arm: str, state: LensState) -> None:
         self.lenses.append((arm, state))
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        self.contention[arm] = contention

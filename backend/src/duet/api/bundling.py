@@ -7,7 +7,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from duet import __version__
 from duet.api.kernel_builds import find_image
 from duet.api.parts import Wish
 from duet.api.sources import lesson_symbols
-from duet.bundle import ArmEntry, Figures, Manifest, Record, write_bundle
+from duet.bundle import ArmEntry, Figures, Manifest, Record, Waited, write_bundle
 from duet.kernels import KernelSettings
 from duet.session import LaneResult, RunResult
 
@@ -83,6 +83,7 @@ def arm_entry(
         loss=loss | dict(lane.lost_by_place),
         truncated=truncated,
         figures=told or (None if truncated else figures(lane)),
+        contention=None if lane.contention is None else Waited(**asdict(lane.contention)),
     )
 
 
@@ -157,5 +158,12 @@ def bundle_bytes(wish: Wish, result: RunResult, settings: KernelSettings) -> byt
     records = {arm: lane.transcript.records() for arm, lane in lanes.items() if lane.transcript}
     with tempfile.TemporaryDirectory(prefix="duet-bundle-") as folder:
         path = Path(folder) / "run.duet"
-        write_run(path, wish, lanes, records, settings, How("at once", left_out=left_out))
+        write_run(
+            path,
+            wish,
+            lanes,
+            records,
+            settings,
+            How("at once", shift=wish.shift, left_out=left_out),
+        )
         return path.read_bytes()

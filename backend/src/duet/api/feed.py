@@ -8,8 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
+from duet.budgets import CONTENDED_SHARE
 from duet.lenses import LensState, Sample
-from duet.session import Batch, HoldState, LaneState, Line, Loss, Metrics, Row, RunState
+from duet.session import (
+    Batch,
+    Contention,
+    HoldState,
+    LaneState,
+    Line,
+    Loss,
+    Metrics,
+    Row,
+    RunState,
+)
 from duet.stream import messages as m
 from duet.stream.codec import SAMPLES, Packet, batch, pack, pack_line
 
@@ -26,11 +37,16 @@ class Feed:
     Args:
         run: the run message as it stands before the run; phase and message are updated.
         send: where packets go: to hub and log, or (a recording) to a log alone.
+        contention: lane -> what a recording says of it; a live run reports it while it goes on.
     """
 
-    def __init__(self, run: m.Run, send: Send) -> None:
+    def __init__(
+        self, run: m.Run, send: Send, contention: Mapping[str, Contention] | None = None
+    ) -> None:
         self.run = run
         self._send = send
+        self._lanes: dict[str, LaneState] = {}
+        self._contention = dict(contention or {})
         self._seq: Counter[tuple[str, str]] = Counter()
         # Host times of chunks are monotonic; pages know only Unix time.
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
@@ -46,6 +62,18 @@ class Feed:
 
     def on_lane(self, state: LaneState) -> None:
         """A lane's phase."""
+        self._lanes[state.arm] = state
+        self._send_lane(state)
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        """How long a lane's guest waited for the host."""
+        self._contention[arm] = contention
+        if arm in self._lanes:
+            self._send_lane(self._lanes[arm])
+
+    def _send_lane(self, state: LaneState) -> None:
+        found = self._contention.get(state.arm)
+        waited = None if found is None else {**asdict(found), "bound": CONTENDED_SHARE}
         self._send(
             pack(
                 m.Lane.model_validate(
@@ -60,6 +88,7 @@ class Feed:
                         "pid": state.pid,
                         "kernel": state.kernel,
                         "boot_s": state.boot_s,
+                        "contention": waited,
                     }
                 )
             )

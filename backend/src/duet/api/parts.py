@@ -38,6 +38,11 @@ class Wish:
     clock: ClockName
     missing: tuple[str, ...] = ()
 
+    @property
+    def shift(self) -> int:
+        """2^shift ns an instruction, as the lesson wants it on the count clock."""
+        return self.folder.lesson.shift if self.clock == "count" else 0
+
 
 @dataclass(frozen=True, slots=True)
 class MeasureWish:

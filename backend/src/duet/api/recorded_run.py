@@ -16,7 +16,7 @@ from duet.api.sources import bundle_sources
 from duet.bundle import Manifest, open_bundle, read_manifest
 from duet.errors import InputError
 from duet.lessons.load import LessonFolder
-from duet.session import Batch, Lanes, Limits, RunSession
+from duet.session import Batch, Contention, Lanes, Limits, RunSession
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.runlog import RunLog
@@ -103,7 +103,9 @@ class RecordedRun:
         """
         manifest = await asyncio.to_thread(read_manifest, self._path)
         spec = recorded_spec(self._folder, manifest, self.log.run_id)
-        feed = Told(self._message(manifest, spec.arms), self._add)
+        waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
+        contention = {arm: Contention(w.ran_s, w.waited_s) for arm, w in waited.items()}
+        feed = Told(self._message(manifest, spec.arms), self._add, contention)
         feed.announce()
         self._reading(0, 0)
         bundle = await asyncio.to_thread(open_bundle, self._path)
@@ -133,6 +135,7 @@ class RecordedRun:
                 "lesson": self._folder.slug,
                 "source": "recorded",
                 "clock": str(manifest.clock),
+                "shift": manifest.shift,
                 "params": dict(manifest.params),
                 "workload": manifest.workload,
                 "arms": list(arms),

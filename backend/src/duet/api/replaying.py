@@ -17,6 +17,7 @@ from duet.lenses import LensState, Sample
 from duet.lessons.load import LessonFolder
 from duet.session import (
     Batch,
+    Contention,
     LaneResult,
     Lanes,
     LaneSource,
@@ -88,6 +89,9 @@ class Tape:
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """Not kept."""
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        """Not kept; the result has the last."""
 
 
 @dataclass(frozen=True, slots=True)

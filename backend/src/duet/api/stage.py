@@ -63,6 +63,7 @@ class LiveRun:
             lesson=wish.folder.slug,
             source="live",
             clock=wish.clock,
+            shift=wish.shift,
             params=wish.params,
             workload=wish.workload,
             arms=[*wish.arms, *wish.missing],
@@ -81,6 +82,7 @@ class LiveRun:
             workload=wish.workload,
             params=wish.params,
             clock=Clock(wish.clock),
+            shift=wish.shift,
             buffer_kb=live_buffer_kb(),
         )
         try:

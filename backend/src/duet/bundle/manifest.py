@@ -47,6 +47,13 @@ class Figures(Strict):
     status: Whole | None = None
 
 
+class Waited(Strict):
+    """CPU seconds that a lane's vCPUs had, and that they waited for a host CPU."""
+
+    ran_s: Annotated[Number, Field(ge=0)]
+    waited_s: Annotated[Number, Field(ge=0)]
+
+
 class ArmEntry(Strict):
     """One lane of the recording.
 
@@ -59,6 +66,7 @@ class ArmEntry(Strict):
         loss: `events` and `intervals`, and events by place ("ring buffer", "kprobe", "host").
         truncated: the run sent more than is kept of one, and its end is missing.
         figures: None in recordings of format 1, and where the lane failed.
+        contention: of the wall clock; left out of the file where it was not measured.
     """
 
     name: ArmName
@@ -72,6 +80,7 @@ class ArmEntry(Strict):
     loss: Annotated[dict[Text, Whole], Field(max_length=64)] = Field(default_factory=dict)
     truncated: bool = False
     figures: Figures | None = None
+    contention: Annotated[Waited | None, Field(exclude_if=lambda found: found is None)] = None
 
 
 class Manifest(Strict):

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.bundle import ArmEntry, Bundle, open_bundle
+from duet.bundle import ArmEntry, Bundle, Manifest, open_bundle
 from duet.bundle.contents import LaneContents, contents_of
 from duet.cli.output import emit
 from duet.errors import InputError
@@ -58,6 +58,7 @@ class LaneFound:
             "events_unknown": self.unknown,
             "events_overwritten": self.overwritten,
             "loss": dict(entry.loss),
+            "contention": None if entry.contention is None else entry.contention.model_dump(),
             "samples": dict(sorted(self.samples.items())),
             "lines": len(lane.lines),
             "status": lane.status,
@@ -162,6 +163,7 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
         "host: " + (", ".join(f"{k} {v}" for k, v in manifest.host.items()) or "not said"),
         "versions: " + (", ".join(f"{k} {v}" for k, v in manifest.versions.items()) or "not said"),
         f"checksums: {len(manifest.sums)} of {len(manifest.sums)} members are what SHA-256 says",
+        *waited(manifest),
         *(f"left out: {arm}: {why}" for arm, why in manifest.left_out.items()),
         "",
         *_columns([HEADINGS, *(_cells(lane) for lane in lanes)]),
@@ -172,6 +174,19 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
     heads = ("event", *(lane.entry.name for lane in lanes))
     rows = [(name, *(f"{lane.types[name]:,}" for lane in lanes)) for name in types]
     return lines + _columns([heads, *rows])
+
+
+def waited(manifest: Manifest) -> list[str]:
+    """How long vCPUs waited for the host, where the recording says so."""
+    found = [
+        (entry.name, entry.contention.waited_s, entry.contention.ran_s)
+        for entry in manifest.arms
+        if entry.contention is not None
+    ]
+    if not found:
+        return []
+    each = ", ".join(f"{name} waited {w:.2f} s and ran {r:.2f} s" for name, w, r in found)
+    return [f"vCPUs on the host: {each}"]
 
 
 def _cells(lane: LaneFound) -> tuple[str, ...]:

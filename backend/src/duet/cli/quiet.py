@@ -6,7 +6,7 @@ from __future__ import annotations
 from duet.api.replaying import Tape
 from duet.cli.output import note
 from duet.lenses import LensState, Sample
-from duet.session import Batch, LaneState, Line, Loss, Metrics, Row, RunState
+from duet.session import Batch, Contention, LaneState, Line, Loss, Metrics, Row, RunState
 
 
 class Quiet:
@@ -37,6 +37,9 @@ class Quiet:
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """Not shown."""
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        """Not shown while it grows; the result has it."""
 
     def on_line(self, arm: str, line: Line) -> None:
         """Nothing; the result has them."""

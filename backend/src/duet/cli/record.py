@@ -52,7 +52,8 @@ def record(
     lanes: dict[str, LaneResult] = {}
     size = 0
     if not only_measured:
-        lanes, size = asyncio.run(record_run(request, path, window_ms, kernels))
+        shift = request.wish.shift
+        lanes, size = asyncio.run(record_run(request, path, window_ms, kernels, shift=shift))
     table = _record_measured(request, kernels) if measured or only_measured else None
     if as_json:
         emit(_tree(request, path if lanes else None, size, lanes, table))

@@ -85,8 +85,8 @@ INSPECT_KEYS = (
     "window_ms, left_out, host, versions, checksums (members whose SHA-256 was checked), events, "
     "bytes_per_event, patch_files, lanes: [{name, title, role, patches, kernel_version, "
     "config_sha256, stream_bytes, packed_bytes, records, cpus, pages, events, events_by_type, "
-    "events_unknown, events_overwritten, loss, samples, lines, status, guest_ms, truncated, "
-    "figures}]."
+    "events_unknown, events_overwritten, loss, contention, samples, lines, status, guest_ms, "
+    "truncated, figures}]."
 )
 REPLAY_KEYS = (
     "JSON keys: file, lesson, workload, clock, params, recorded_at, same (bool; null when the "

@@ -5,7 +5,14 @@
 behind the interface in types.py.
 """
 
-from duet.guests.contention import CpuTime, cpu_time, host_ran_ns
+from duet.guests.contention import (
+    CpuTime,
+    HostTicks,
+    cpu_time,
+    host_ran_ns,
+    host_ticks,
+    vcpu_time,
+)
 from duet.guests.registry import REGISTRY, GuestOptions, default_kind, open_guest
 from duet.guests.root import GuestRoot, ensure_root
 from duet.guests.types import (
@@ -31,10 +38,13 @@ __all__ = [
     "GuestOptions",
     "GuestRoot",
     "GuestSpec",
+    "HostTicks",
     "Microscope",
     "cpu_time",
     "default_kind",
     "ensure_root",
     "host_ran_ns",
+    "host_ticks",
     "open_guest",
+    "vcpu_time",
 ]

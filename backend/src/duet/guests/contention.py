@@ -10,10 +10,13 @@ reading before and after and refuses or marks a run whose waiting is too large.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+VCPU_THREAD = "CPU "
+"""How the names of QEMU's vCPU threads begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +65,75 @@ def cpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
 
     Source: Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
     """
-    ran = waited = 0
+    times = _thread_times(pid, proc)
+    return _sum(times.values()) if times else None
+
+
+def vcpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
+    """A reading for the threads of a QEMU that execute vCPUs; None if there are none.
+
+    QEMU's other threads (main loop, RCU) wait for one another on an idle host as well, so they
+    say nothing about the host. Needs `-name ...,debug-threads=on`.
+
+    Source: QEMU 7.2, accel/tcg/tcg-accel-ops-mttcg.c ("CPU %d/TCG"), accel/kvm/kvm-accel-ops.c.
+    """
+    times = _thread_times(pid, proc)
+    found = [time for name, time in times.items() if name.startswith(VCPU_THREAD)]
+    return _sum(found) if found else None
+
+
+def _thread_times(pid: int, proc: Path) -> dict[str, CpuTime]:
+    """Name and number of each thread -> its times; nothing if the process is gone."""
+    times = {}
     try:
         for task in (proc / str(pid) / "task").iterdir():
             words = (task / "schedstat").read_text().split()
-            ran += int(words[0])
-            waited += int(words[1])
+            comm = task / "comm"
+            name = comm.read_text().strip() if comm.exists() else ""
+            times[f"{name} {task.name}"] = CpuTime(int(words[0]), int(words[1]))
     except (OSError, ValueError, IndexError):
-        return None
+        return {}
+    return times
+
+
+def _sum(times: Iterable[CpuTime]) -> CpuTime:
+    ran = waited = 0
+    for time in times:
+        ran += time.ran_ns
+        waited += time.waited_ns
     return CpuTime(ran, waited)
+
+
+@dataclass(frozen=True, slots=True)
+class HostTicks:
+    """What the host's CPUs did since its boot, in clock ticks.
+
+    Args:
+        ran: work of any kind, stolen time aside.
+        stolen: another guest of the hypervisor below this host had the CPU.
+    """
+
+    ran: int
+    stolen: int
+
+    def stolen_share(self, before: HostTicks) -> float:
+        """Part of the time since `before` that the host believed to run and did not."""
+        stolen = max(0, self.stolen - before.stolen)
+        wanted = max(0, self.ran - before.ran) + stolen
+        return stolen / wanted if wanted else 0.0
+
+
+def host_ticks(proc: Path = PROC) -> HostTicks | None:
+    """A reading of /proc/stat; None if it cannot be read.
+
+    Source: Documentation/filesystems/proc.rst, /proc/stat.
+    """
+    try:
+        words = (proc / "stat").read_text().split("\n", 1)[0].split()
+        user, nice, system, _idle, _iowait, irq, softirq, steal = (int(x) for x in words[1:9])
+    except (OSError, ValueError):
+        return None
+    return HostTicks(user + nice + system + irq + softirq, steal)
 
 
 def host_ran_ns(proc: Path = PROC) -> int | None:
@@ -80,10 +143,7 @@ def host_ran_ns(proc: Path = PROC) -> int | None:
 
     Source: Documentation/filesystems/proc.rst, /proc/stat.
     """
-    try:
-        words = (proc / "stat").read_text().split("\n", 1)[0].split()
-        user, nice, system, _idle, _iowait, irq, softirq, steal = (int(x) for x in words[1:9])
-    except (OSError, ValueError):
+    ticks = host_ticks(proc)
+    if ticks is None:
         return None
-    ticks = user + nice + system + irq + softirq + steal
-    return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    return (ticks.ran + ticks.stolen) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")

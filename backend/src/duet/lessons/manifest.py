@@ -318,6 +318,13 @@ class Lit(Strict):
     arms: tuple[Name, ...] = ()
 
 
+class OnCount(Strict):
+    """What a step says and does otherwise on the count clock, whose guest has one vCPU."""
+
+    params: dict[str, int] = Field(default_factory=dict, description="these replace the step's")
+    note: str = Field(default="", description="one or two sentences, shown with the prose")
+
+
 class Scene(Strict):
     """A step of the story: a saved scene. The text stands in content.md under the same id."""
 
@@ -342,6 +349,7 @@ class Scene(Strict):
     sentence: Name = Field(default="none", description="the view knows the names")
     workload: Name | None = Field(default=None, description="default: the first")
     predict: Name | None = None
+    on_count: OnCount | None = None
 
 
 class Prediction(Strict):
@@ -412,6 +420,12 @@ class Lesson(Strict):
     summary: str
     clock: ClockName
     clocks: tuple[ClockName, ...]
+    shift: int = Field(
+        default=0,
+        ge=0,
+        le=10,
+        description="2^shift ns an instruction where its steps run on the count clock",
+    )
     arms: tuple[Arm, ...] = Field(min_length=2, max_length=5)
     params: dict[Name, Param]
     workloads: dict[Name, Workload]
@@ -464,6 +478,8 @@ class Lesson(Strict):
         used += [("kind", x.kind, kinds) for x in self.lit]
         used += [("arm", a, arms) for s in self.scenes for a in s.arms]
         used += [("param", n, set(self.params)) for s in self.scenes for n in s.params]
+        count = [s.on_count for s in self.scenes if s.on_count]
+        used += [("param", n, set(self.params)) for c in count for n in c.params]
         used += [("kind", n, kinds) for s in self.scenes for n in s.focus]
         used += [("prediction", s.predict, set(self.predictions)) for s in self.scenes if s.predict]
         used += [("arm", a, arms) for p in self.predictions.values() for a in p.arms]

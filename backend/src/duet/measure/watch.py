@@ -7,7 +7,17 @@ import time
 
 from duet.guests import CpuTime, cpu_time, host_ran_ns
 from duet.lenses import LensState, Sample
-from duet.session import Batch, LanePhase, LaneState, Line, Loss, Metrics, Row, RunState
+from duet.session import (
+    Batch,
+    Contention,
+    LanePhase,
+    LaneState,
+    Line,
+    Loss,
+    Metrics,
+    Row,
+    RunState,
+)
 
 BUSY = 0.15
 """Waiting for a host CPU that others used, as a part of the time in which the guest wanted one. On
@@ -71,6 +81,9 @@ class HostWatch:
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """Likewise."""
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        """Nothing: a single guest sleeps and wakes, so its own reading stands above."""
 
     def on_line(self, arm: str, line: Line) -> None:
         """Nothing; the result has them."""

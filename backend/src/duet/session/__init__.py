@@ -3,6 +3,7 @@
 
 from duet.bundle.record import Record
 from duet.session.events import (
+    Contention,
     GuestWish,
     LanePhase,
     LaneResult,
@@ -16,6 +17,7 @@ from duet.session.events import (
     ScopeResult,
     ScopeWish,
     SessionSink,
+    contended_share,
 )
 from duet.session.lane_hold import HoldState
 from duet.session.lanes import Lanes
@@ -30,6 +32,7 @@ __all__ = [
     "TABLES",
     "Batch",
     "Columns",
+    "Contention",
     "GuestWish",
     "HoldState",
     "LanePhase",
@@ -53,6 +56,7 @@ __all__ = [
     "ScopeWish",
     "SessionSink",
     "Transcript",
+    "contended_share",
     "needed_symbols",
     "workload_trouble",
 ]

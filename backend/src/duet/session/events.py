@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -191,6 +191,37 @@ class LaneState:
 
 
 @dataclass(frozen=True, slots=True)
+class Contention:
+    """Whether the host gave a guest's vCPUs the CPU time that they wanted, from start to end.
+
+    Args:
+        ran_s: CPU seconds that they had, all vCPUs together.
+        waited_s: seconds in which they could run and another thread of the host had the CPU, or
+            the hypervisor below the host had taken it (steal).
+    """
+
+    ran_s: float
+    waited_s: float
+
+    @property
+    def share(self) -> float:
+        """Waiting as a part of what was wanted, 0 to 1."""
+        wanted = self.ran_s + self.waited_s
+        return self.waited_s / wanted if wanted else 0.0
+
+
+def contended_share(lanes: Iterable[Contention | None]) -> float | None:
+    """Of all lanes of a run together; None: none was measured.
+
+    Lanes of one run wait for each other as well, so single lanes differ by what they want.
+    """
+    found = [lane for lane in lanes if lane is not None]
+    if not found:
+        return None
+    return Contention(sum(x.ran_s for x in found), sum(x.waited_s for x in found)).share
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A line of the workload, at guest time since the start marker (0 before it)."""
 
@@ -235,6 +266,7 @@ class LaneResult:
         tally_faults: metric -> why it has no value there, in a sentence.
         scope: what the microscope counted.
         scope_fault: why it counted nothing, in a sentence.
+        contention: of a live run on the wall clock; None elsewhere, or where it cannot be read.
     """
 
     arm: str
@@ -255,6 +287,7 @@ class LaneResult:
     tally_faults: Mapping[str, str] = field(default_factory=dict)
     scope: ScopeResult | None = None
     scope_fault: str = ""
+    contention: Contention | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,3 +328,6 @@ class SessionSink(Protocol):
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """How the x-ray is; the newest counts."""
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        """How long the lane's guest waited for the host so far; the newest counts."""

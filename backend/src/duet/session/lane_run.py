@@ -24,6 +24,7 @@ from duet.lenses import LensState, Wanted, Xray, unpack_record
 from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PING_S, PINGS
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
 from duet.session.accesses import ACCESSES, COUNTS
+from duet.session.contention import ContentionWatch
 from duet.session.events import (
     GuestWish,
     LanePhase,
@@ -105,6 +106,7 @@ class LaneRun:
         )
         self._scope = self._make_scope()
         self._hold = LaneHold(self.arm, self._lens.calibration, lanes.limits)
+        self._contention = ContentionWatch(lambda found: sink.on_contention(self.arm, found))
         self._aiming: asyncio.Task[None] | None = None
         self._lines: list[Line] = []
         self._hello: Hello | None = None
@@ -214,6 +216,7 @@ class LaneRun:
                 )
             )
         finally:
+            await self._contention.end()
             await self._hold.end()
             if self._aiming:
                 self._aiming.cancel()
@@ -302,6 +305,7 @@ class LaneRun:
             tally_faults=pipeline.tally_faults(),
             scope=self._scope.result(),
             scope_fault=self._scope.state.message,
+            contention=self._contention.newest,
         )
 
     def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:
@@ -668,6 +672,10 @@ class LaneRun:
     def _tell(self, phase: LanePhase) -> None:
         self.phase = phase
         facts = self._lane.facts if self._lane else None
+        if phase is not LanePhase.RUNNING:
+            self._contention.finish()
+        elif facts and facts.pid and self._spec.clock is Clock.WALL:
+            self._contention.begin(facts.pid)
         error = self.error if phase is LanePhase.FAILED else None
         self._sink.on_lane(
             LaneState(

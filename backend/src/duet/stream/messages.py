@@ -74,6 +74,7 @@ class Run(Message):
     source: Source
     purpose: Literal["explain", "measure"] = "explain"
     clock: ClockName
+    shift: int = Field(default=0, description="count clock: 2^shift ns an instruction")
     params: dict[str, int]
     workload: str
     arms: list[str]
@@ -82,6 +83,17 @@ class Run(Message):
     recorded_at: str | None = Field(default=None, description="ISO 8601 UTC of a recording")
     controller: str | None = None
     message: str = ""
+
+
+class Contention(Message):
+    """CPU time that a lane's vCPUs wanted of the host, since its workload's start.
+
+    A run is distorted where the sum of its lanes waited for more than `bound` of what they wanted.
+    """
+
+    ran_s: float = Field(description="seconds they had, all vCPUs together")
+    waited_s: float = Field(description="seconds another thread or another machine had the CPU")
+    bound: float = Field(description="share of waiting beyond which times are distorted, 0 to 1")
 
 
 class Lane(Message):
@@ -98,6 +110,9 @@ class Lane(Message):
     pid: int | None = Field(default=None, description="process of the guest, while it lives")
     kernel: str | None = Field(default=None, description="uname -r of the guest")
     boot_s: float | None = None
+    contention: Contention | None = Field(
+        default=None, description="null: not measured, as on the count clock, which it cannot harm"
+    )
 
 
 class Row(Message):

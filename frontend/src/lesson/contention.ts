@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Whether the host gave a run the CPU time that it wanted, and what to say of it. Pure. */
+
+import type { Contention, LaneMessage, RunMessage } from '../protocol/messages.ts';
+
+/** Of all lanes of a run together: lanes of one run wait for each other as well. */
+export interface Contended {
+  /** Waiting as a part of the CPU time that the vCPUs wanted, 0 to 1. */
+  readonly share: number;
+  /** Lengths and counts of the run are distorted. */
+  readonly distorted: boolean;
+}
+
+/** Null where nothing was measured: the count clock, older recordings. */
+export function contendedOf(
+  run: Pick<RunMessage, 'clock'> | null,
+  lanes: readonly Pick<LaneMessage, 'contention'>[],
+): Contended | null {
+  const found = lanes.map((lane) => lane.contention).filter((one) => one !== null);
+  const first = found[0];
+  if (run?.clock !== 'wall' || first === undefined) return null;
+  const ran = found.reduce((sum, one) => sum + one.ran_s, 0);
+  const waited = found.reduce((sum, one) => sum + one.waited_s, 0);
+  const share = ran + waited > 0 ? waited / (ran + waited) : 0;
+  return { share, distorted: share > first.bound };
+}
+
+export function shareOf(one: Contention): number {
+  const wanted = one.ran_s + one.waited_s;
+  return wanted > 0 ? one.waited_s / wanted : 0;
+}
+
+export function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** Why no prediction is judged on the run; empty where one may be. */
+export function unjudged(found: Contended | null): string {
+  if (!found?.distorted) return '';
+  return `Not judged on this run: the host was busy, and its vCPUs waited ${percent(found.share)} of their time for a CPU.`;
+}
