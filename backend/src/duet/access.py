@@ -7,10 +7,13 @@ else needs a token (see duet.api.tokens). Runs and saved runs are owned by a vis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 from duet.errors import InputError
+
+FORBIDDEN = "forbidden"
+"""Code of the error that a missing right is."""
 
 
 class Role(IntEnum):
@@ -20,6 +23,11 @@ class Role(IntEnum):
     STUDENT = 1
     INSTRUCTOR = 2
     OPERATOR = 3
+
+    @property
+    def word(self) -> str:
+        """`student`: as on the command line, in files and on the page."""
+        return self.name.lower()
 
 
 class Action(Enum):
@@ -37,6 +45,19 @@ class Action(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """Why a visitor was let in: the token of its first visit.
+
+    Args:
+        token: its public id.
+        until_s: Unix time at which the session ends.
+    """
+
+    token: str
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Visitor:
     """One browser.
 
@@ -44,14 +65,20 @@ class Visitor:
         ident: a hash of a random cookie; the same after a reload or a reconnect. It names the
             visitor (in owner files, to others) and grants nothing.
         role: from the token of its first visit.
+        grant: that token; None: this server asks for none.
     """
 
     ident: str
     role: Role
+    grant: Grant | None = field(default=None, compare=False)
 
     def may(self, action: Action) -> bool:
         """Whether the visitor's role allows an action."""
         return self.role >= action.least
+
+    def may_delete(self, owner: str) -> bool:
+        """Whether the visitor may delete a saved run of that owner; empty: the operator's."""
+        return self.may(Action.DELETE_OTHERS) or (owner != "" and owner == self.ident)
 
     def require(self, action: Action) -> None:
         """Refuse an action that the role does not allow.
@@ -59,15 +86,18 @@ class Visitor:
         Raises:
             InputError: with code `forbidden`.
         """
-        if self.may(action):
-            return
+        if not self.may(action):
+            raise self.refusal(action)
+
+    def refusal(self, action: Action) -> InputError:
+        """Why the visitor's role does not allow an action; its code is `forbidden`."""
+        least = with_article(action.least)
         error = InputError(
-            f"Only {with_article(action.least)} may {action.words}; this page was opened as "
-            f"{with_article(self.role)}.",
-            remedy=f"Open the {action.least.name.lower()} link that ./duet serve printed.",
+            f"Only {least} may {action.words}; this page was opened as {with_article(self.role)}.",
+            remedy=f"Open the {action.least.word} link that ./duet serve or ./duet token printed.",
         )
-        error.code = "forbidden"
-        raise error
+        error.code = FORBIDDEN
+        return error
 
 
 LOCAL = Visitor("local", Role.OPERATOR)
@@ -76,5 +106,4 @@ LOCAL = Visitor("local", Role.OPERATOR)
 
 def with_article(role: Role) -> str:
     """`a student`, `an instructor`."""
-    name = role.name.lower()
-    return f"{'an' if name[0] in 'io' else 'a'} {name}"
+    return f"{'an' if role.word[0] in 'io' else 'a'} {role.word}"

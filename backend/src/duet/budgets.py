@@ -69,3 +69,22 @@ judges no prediction. Usual, lesson 02 on two host CPUs: one lane 0.09-0.12, two
 lanes 0.66-0.71; beside one CPU hog two lanes 0.57-0.73."""
 CONTENTION_SAMPLE_S: Final = 0.5
 """Between two readings of one guest's threads; a reading takes 0.2 ms, in a thread."""
+
+# Tokens and sessions (duet.api.tokens, sessions, attempts)
+
+SESSION_S: Final = 30 * 86400
+"""From the visit of a link until it must be opened again: a course of four weeks. Usual: the
+same. Beyond it the page says that a link is needed."""
+
+SESSION_CHECK_S: Final = 1.0
+"""Sockets whose token was rotated or revoked, or whose session expired, are closed this late."""
+
+WRONG_TOKENS_WINDOW_S: Final = 60.0
+"""The next two are counted over this time."""
+
+WRONG_TOKENS_PER_ADDRESS: Final = 30
+"""Usual: 0; a class behind one address may open an old link. Beyond it 429; no
+token from there is looked at."""
+
+WRONG_TOKENS: Final = 200
+"""From all addresses together. Beyond it no token is looked at; sessions go on."""

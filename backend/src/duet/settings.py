@@ -45,6 +45,12 @@ def live_buffer_kb() -> int | None:
     return int(given)
 
 
+def access_file() -> Path:
+    """Hashes of tokens and the key of sessions: $DUET_ACCESS or in the user's data folder."""
+    given = os.environ.get("DUET_ACCESS")
+    return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "access.json")
+
+
 KEEP_RUNS = 40
 KEEP_MB = 1024
 

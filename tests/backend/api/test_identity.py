@@ -13,7 +13,7 @@ from toy_server import page, serving
 from toy_stage import toy_app
 from websockets.asyncio.client import connect
 
-from duet.api.identity import ident_of
+from duet.api.cookies import ident_of
 from duet.api.rights import ACTIONS
 from duet.stream import messages as m
 from duet.stream.hub import Hub

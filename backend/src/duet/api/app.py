@@ -16,8 +16,11 @@ from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.identity import Identity
 from duet.api.page import add_page
 from duet.api.routes import add_routes
+from duet.api.sessions import Sessions
 from duet.api.stills import Stills
+from duet.api.token_page import NEEDED
 from duet.api.watchdog import Watchdog
+from duet.budgets import SESSION_CHECK_S
 from duet.stream.admission import Admission
 from duet.stream.endpoint import SEND_STALL_S, Endpoint
 from duet.stream.hub import Hub
@@ -34,6 +37,7 @@ def create_app(
     stall_s: float = SEND_STALL_S,
     hub: Hub | None = None,
     stills: Stills | None = None,
+    sessions: Sessions | None = None,
 ) -> FastAPI:
     """The whole application.
 
@@ -43,6 +47,7 @@ def create_app(
         host: the address that will be bound; decides which Host headers are answered.
         names: more host names to answer to.
         stills: what takes pictures for readers without scripts; None: Chromium.
+        sessions: asks each visitor for a token; None: each visitor is the operator.
     """
     hub = hub or Hub()
     director = make_director(hub)
@@ -51,8 +56,10 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(director.warm)
-        async with watchdog, director:
+        async with watchdog, director, asyncio.TaskGroup() as tasks:
+            watch = tasks.create_task(expel_ended(hub, sessions), name="sessions")
             yield
+            watch.cancel()
 
     app = FastAPI(
         title="Kernel Duet",
@@ -62,7 +69,7 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
     )
-    app.add_middleware(Identity)
+    app.add_middleware(Identity, sessions=sessions)
     app.add_middleware(Guard, names=answered_names(host, names), any_address=not is_loopback(host))
     admission = Admission()
     endpoint = Endpoint(hub, director, stall_s, admission.sockets)
@@ -76,3 +83,12 @@ def create_app(
     add_routes(app, director, stills or Stills(director.measuring))
     add_page(app, page)
     return app
+
+
+async def expel_ended(hub: Hub, sessions: Sessions | None) -> None:
+    """Close sockets whose session expired, or whose token was rotated or revoked."""
+    while sessions is not None:
+        await asyncio.sleep(SESSION_CHECK_S)
+        for viewer in hub.viewers:
+            if not sessions.holds(viewer.visitor):
+                viewer.expel(NEEDED.short)

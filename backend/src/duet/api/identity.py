@@ -1,101 +1,162 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who asks: puts a Visitor into the scope of each request and socket.
+"""Who asks: puts a Visitor into the scope of each request and socket, or lets nobody in.
 
-A random cookie names a browser. The server works with a hash of it, so what it stores or shows
-to others is useless as a cookie. Without tokens every visitor is the operator.
+A cookie names a browser. The server works with a hash of it, so what it stores or shows to others
+is useless as a cookie. Without tokens every visitor is the operator. With tokens the first visit
+is `/?token=...`: it sets the cookie and goes on to the same address without the token, so that
+neither history nor Referer has it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
-import secrets
-from http.cookies import CookieError, SimpleCookie
+from dataclasses import dataclass, field
+from urllib.parse import unquote_plus
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from duet.access import Role, Visitor
+from duet.api.attempts import Attempts
+from duet.api.cookies import (
+    PAGES,
+    SECRET,
+    cookie_line,
+    from_elsewhere,
+    ident_of,
+    names_browser,
+    new_secret,
+    read_cookie,
+    with_cookie,
+)
+from duet.api.sessions import Sessions
+from duet.api.token_page import NEEDED, TOO_MANY, WRONG, Why, going_on, token_page
+from duet.budgets import WRONG_TOKENS_WINDOW_S
+from duet.stream.endpoint import CLOSE_TOKEN
 
-COOKIE_S = 400 * 86400
-"""Browsers cap the age of cookies at this."""
-SECRET = re.compile(r"^[A-Za-z0-9_-]{22}$")
-IDENT_CHARACTERS = 16
+BEARER = "bearer "
+
+
+class AnyoneIn:
+    """Loopback without tokens: each browser has a name, and each is the operator."""
+
+    async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        # A signed cookie may be left from a time with tokens; its browser keeps its name.
+        secret = read_cookie(scope).partition(".")[0]
+        if SECRET.match(secret) is None:
+            secret = new_secret()
+            if names_browser(scope):
+                send = with_cookie(send, cookie_line(scope, secret))
+        await let_in(Visitor(ident_of(secret), Role.OPERATOR), app, scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class TokensOnly:
+    """Each visitor comes by a token, once; then the cookie is enough."""
+
+    sessions: Sessions
+    attempts: Attempts = field(default_factory=Attempts)
+
+    async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        token, rest = split_token(scope)
+        if token is not None and scope["type"] == "http" and scope["path"] in PAGES:
+            await self._first_visit(token, rest, scope)(scope, receive, send)
+            return
+        visitor, why = self._visitor(scope)
+        if visitor is not None:
+            await let_in(visitor, app, scope, receive, send)
+        elif scope["type"] == "websocket":
+            socket = WebSocket(scope, receive, send)
+            await socket.accept()  # a page cannot read why a handshake was refused
+            await socket.close(CLOSE_TOKEN, why.short)
+        else:
+            await refusal(scope, why)(scope, receive, send)
+
+    def _first_visit(self, token: str, rest: str, scope: Scope) -> Response:
+        address = _address(scope)
+        if self.attempts.refused(address):
+            return refusal(scope, TOO_MANY)
+        found = self.sessions.token(token)
+        if found is None:
+            self.attempts.add(address)
+            return refusal(scope, WRONG)
+        answer = RedirectResponse(f".{scope['path']}{rest and '?' + rest}", 303)
+        answer.headers["cache-control"] = "no-store"
+        value = self.sessions.begin(found, read_cookie(scope))
+        answer.headers["set-cookie"] = cookie_line(scope, value)
+        return answer
+
+    def _visitor(self, scope: Scope) -> tuple[Visitor | None, Why]:
+        given = Headers(scope=scope).get("authorization", "")
+        if given[: len(BEARER)].lower() != BEARER:
+            return self.sessions.visitor(read_cookie(scope)), NEEDED
+        address = _address(scope)
+        if self.attempts.refused(address):
+            return None, TOO_MANY
+        found = self.sessions.token(given[len(BEARER) :].strip())
+        if found is None:
+            self.attempts.add(address)
+            return None, WRONG
+        return self.sessions.bearer(found), NEEDED
 
 
 class Identity:
-    """ASGI middleware; see the module. Stands behind the Guard."""
+    """ASGI middleware; see the module. Stands behind the Guard.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        sessions: None: no tokens are asked for.
+    """
+
+    def __init__(self, app: ASGIApp, sessions: Sessions | None = None) -> None:
         self._app = app
+        self._door = AnyoneIn() if sessions is None else TokensOnly(sessions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] in ("http", "websocket"):
+            await self._door(self._app, scope, receive, send)
+        else:
             await self._app(scope, receive, send)
-            return
-        name = cookie_name(scope)
-        secret = read_cookie(Headers(scope=scope), name)
-        known = SECRET.match(secret) is not None
-        if not known:
-            secret = new_secret()
-        scope.setdefault("state", {})["visitor"] = Visitor(ident_of(secret), Role.OPERATOR)
-        if not known and gives_cookie(scope):
-            send = with_cookie(send, name, secret, secure=is_secure(scope))
-        await self._app(scope, receive, send)
 
 
-def cookie_name(scope: Scope) -> str:
-    """Cookies do not tell ports apart, and two servers may run on one host."""
-    server = scope.get("server")
-    return f"duet-{server[1] if server else 0}"
+async def let_in(
+    visitor: Visitor, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Go on with a visitor in the scope."""
+    scope.setdefault("state", {})["visitor"] = visitor
+    await app(scope, receive, send)
 
 
-def new_secret() -> str:
-    """128 random bits for a cookie."""
-    return secrets.token_urlsafe(16)
+def refusal(scope: Scope, why: Why) -> Response:
+    """What is needed: a page for people, JSON for scripts.
 
-
-def ident_of(secret: str) -> str:
-    """The public name of the browser that has this cookie."""
-    return hashlib.sha256(f"duet visitor {secret}".encode()).hexdigest()[:IDENT_CHARACTERS]
-
-
-def read_cookie(headers: Headers, name: str) -> str:
-    """The value of a cookie; empty: none came."""
-    try:
-        cookies: SimpleCookie = SimpleCookie("; ".join(headers.getlist("cookie")))
-    except CookieError:
-        return ""
-    return cookies[name].value if name in cookies else ""
-
-
-def gives_cookie(scope: Scope) -> bool:
-    """Whether an answer may name a browser that sent no cookie.
-
-    Only the page itself and its socket do: files and calls that a new page asks for at once
-    would each give another name. A link on a foreign page opens this one without its
-    SameSite=Strict cookie, which must not be replaced; the page's socket then has it.
+    A link on a foreign page makes the browser hold the cookie back, once. So such a visit first
+    gets a page that goes on to the same address by itself, and that visit has the cookie.
     """
-    if scope["type"] == "websocket":
-        return True
-    foreign = Headers(scope=scope).get("sec-fetch-site") == "cross-site"
-    return scope["path"] in ("/", "/index.html") and not foreign
+    page = scope["path"] in PAGES
+    if page and why is NEEDED and from_elsewhere(scope):
+        answer: Response = HTMLResponse(going_on(), 200)
+    elif page:
+        answer = HTMLResponse(token_page(why), why.status)
+    else:
+        body = {"code": "token", "sentence": why.sentence, "remedy": why.remedy, "detail": ""}
+        answer = JSONResponse({"error": body}, why.status)
+    answer.headers["cache-control"] = "no-store"
+    if why.status == 401:
+        answer.headers["www-authenticate"] = "Bearer"
+    else:
+        answer.headers["retry-after"] = f"{WRONG_TOKENS_WINDOW_S:.0f}"
+    return answer
 
 
-def is_secure(scope: Scope) -> bool:
-    """Whether the browser speaks TLS (uvicorn believes a proxy on this machine)."""
-    return scope.get("scheme") in ("https", "wss")
+def split_token(scope: Scope) -> tuple[str | None, str]:
+    """The first `token` of the query, and the query without any; the rest byte by byte."""
+    parts = scope["query_string"].decode("latin-1").split("&")
+    tokens = [part for part in parts if part.partition("=")[0] == "token"]
+    rest = "&".join(part for part in parts if part not in tokens)
+    return (unquote_plus(tokens[0].partition("=")[2]) if tokens else None), rest
 
 
-def with_cookie(send: Send, name: str, value: str, *, secure: bool) -> Send:
-    """A sender that adds the cookie to the answer's head."""
-    line = f"{name}={value}; Path=/; Max-Age={COOKIE_S}; HttpOnly; SameSite=Strict"
-    line += "; Secure" if secure else ""
-
-    async def wrapped(message: Message) -> None:
-        if message["type"] in ("http.response.start", "websocket.accept"):
-            message.setdefault("headers", [])
-            MutableHeaders(scope=message).append("set-cookie", line)
-        await send(message)
-
-    return wrapped
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""

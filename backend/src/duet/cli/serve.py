@@ -6,13 +6,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import json
 import logging
-import os
 import resource
 import socket
-import sys
-import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +17,7 @@ import uvicorn
 from duet.api.app import create_app
 from duet.api.real import real_director
 from duet.cli.ending import ending
+from duet.cli.serve_access import Ask, Greeting, admission, shown_name
 from duet.errors import InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.settings import repo_root
@@ -44,12 +41,14 @@ def serve(
     names: tuple[str, ...],
     source: Path | None,
     as_json: bool,
+    ask: Ask,
 ) -> int:
     """See `duet serve --help`."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     allow_files()
     with bind(host, port) as listener:
+        sessions, links = admission(host, ask)
         settings = KernelSettings.default(source)
         app = create_app(
             lambda hub: real_director(hub, settings, builds, live),
@@ -57,9 +56,11 @@ def serve(
             host=host,
             names=names,
             hub=Hub(),
+            sessions=sessions,
         )
         config = server_config(app, timeout_graceful_shutdown=GRACE_S)
-        house = House(config, listener, browser, as_json)
+        greeting = Greeting(browser, as_json, shown_name(host, names), sessions, links)
+        house = House(config, listener, greeting)
         asyncio.run(house.serve(sockets=[listener]))
     return 0
 
@@ -109,30 +110,18 @@ def bind(host: str, port: int) -> socket.socket:
 class House(uvicorn.Server):
     """uvicorn with our own signals and our own greeting."""
 
-    def __init__(
-        self, config: uvicorn.Config, listener: socket.socket, browser: bool, as_json: bool
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, listener: socket.socket, greeting: Greeting) -> None:
         super().__init__(config)
         self._listener = listener
         self._address = listener.getsockname()[:2]
-        self._browser = browser
-        self._as_json = as_json
+        self._greeting = greeting
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell where."""
         asyncio.get_running_loop().set_exception_handler(OutOfFiles())
         await super().startup(sockets)
         self._listener.listen(KERNEL_QUEUE)
-        host, port = self._address
-        shown = "localhost" if host in ("0.0.0.0", "::") else host
-        url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
-        if self._as_json:
-            print(json.dumps({"url": url, "host": host, "port": port, "pid": os.getpid()}))
-        else:
-            print(f"Kernel Duet is at {url} (Ctrl-C ends it)")
-        sys.stdout.flush()
-        if self._browser:
-            webbrowser.open(url)
+        self._greeting.say(*self._address)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

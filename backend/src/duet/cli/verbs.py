@@ -38,7 +38,14 @@ DOCTOR_KEYS = (
 BUILD_KEYS = (
     "JSON keys: built (int), seconds, kernels: [{lesson, arm, key, folder, kernel_version, built}]."
 )
-SERVE_KEYS = "JSON keys (one line, once it listens): url, host, port, pid."
+SERVE_KEYS = (
+    "JSON keys (one line, once it listens): url, host, port, pid, tokens (bool: one is needed), "
+    "links: {role: url} (those made now)."
+)
+TOKEN_KEYS = (
+    "JSON keys: file, tokens: [{role, id, created}], links: {role: url} (those made now), revoked: "
+    "[role]."
+)
 RUN_KEYS = (
     "JSON keys: lesson, clock, workload, params, at, verdict, unit, arms: [{arm, ops, ops_per_s, "
     "wait_ns: {p50, p95, max, n}, grace_periods, events_read, events_lost, n, ops_per_s_all, "
@@ -154,14 +161,51 @@ def serve(
         list[str] | None,
         typer.Option("--allow-host", help="A host name to answer to; repeatable."),
     ] = None,
+    token_required: Annotated[
+        bool,
+        typer.Option("--token-required", help="Let in by links only; made where there are none."),
+    ] = False,
+    new_tokens: Annotated[
+        bool, typer.Option("--new-tokens", help="The same, with new links; the old ones end.")
+    ] = False,
     source: Source = None,
     json: Json = False,
 ) -> int:
-    """Serve the page; missing kernels are built in the background."""
+    """Serve the page; missing kernels are built in the background.
+
+    On this machine alone everybody may do everything. Beyond it (--host) a link with a token is
+    needed: one each for operator, instructors, students and viewers; see ./duet token.
+    """
     from duet.cli.serve import serve as body
+    from duet.cli.serve_access import Ask
 
     names = tuple(allow_host or [])
-    return body(host, port, not no_build, not no_guests, open, names, source, json)
+    ask = Ask(token_required, new_tokens)
+    return body(host, port, not no_build, not no_guests, open, names, source, json, ask)
+
+
+@app.command(epilog=TOKEN_KEYS)
+def token(
+    action: Annotated[
+        str, typer.Argument(help="show, create (where none is), rotate (new ones), or revoke.")
+    ] = "show",
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", help="viewer, student, instructor or operator; default: all."),
+    ] = None,
+    url: Annotated[
+        str, typer.Option("--url", help="Address of the server, for the links.")
+    ] = "http://localhost:8642/",
+    json: Json = False,
+) -> int:
+    """Show, make, replace or take away the links that let people in.
+
+    Tokens are stored as hashes, so a link is printed once. A running server follows at once;
+    sessions of a token that is rotated or revoked end within a second.
+    """
+    from duet.cli.token import token as body
+
+    return body(action, role or [], url, json)
 
 
 @app.command(epilog=RUN_KEYS)

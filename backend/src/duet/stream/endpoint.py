@@ -32,6 +32,8 @@ MAX_STRIKES = 20
 """Malformed messages until the connection is closed."""
 CLOSE_POLICY = 1008
 CLOSE_SLOW = 4408
+CLOSE_TOKEN = 4401
+"""The page has no session, or its token was replaced; it does not try again."""
 CLOSE_GOING = 1001
 CLOSE_FULL = 1013
 FULL = f"the server has no room for another page; this one asks again in {RETRY_AFTER_S} s"
@@ -127,6 +129,8 @@ class Endpoint:
                     "viewer %s took nothing for %.0f s and is cut off", viewer.ident, self._stall_s
                 )
                 await cut(socket, CLOSE_SLOW, "this page stopped reading; reload it")
+            elif isinstance(error, Expelled):
+                await cut(socket, CLOSE_TOKEN, viewer.expelled)
             elif isinstance(error, Strikes):
                 await socket.close(CLOSE_POLICY, f"{MAX_STRIKES} malformed messages")
             elif isinstance(error, TooMany):
@@ -154,6 +158,8 @@ class Endpoint:
                 if strikes >= MAX_STRIKES:
                     raise Strikes from error
                 continue
+            if viewer.expelled:
+                raise Expelled
             if isinstance(message, m.Ack):
                 acks.heard(message.n)
                 continue
@@ -172,6 +178,8 @@ class Endpoint:
 
     async def _send(self, socket: WebSocket, viewer: Viewer, acks: Acks) -> None:
         while True:
+            if viewer.expelled:
+                raise Expelled
             if viewer.overrun:
                 raise Slow
             packet = viewer.outbox.pop()
@@ -189,6 +197,10 @@ class Endpoint:
             # A send that fits the buffer does not suspend; without this a long backlog would hold
             # up all other viewers and write on after the peer has gone.
             await asyncio.sleep(0)
+
+
+class Expelled(Exception):
+    """The session behind this socket is over."""
 
 
 class Strikes(Exception):

@@ -36,6 +36,7 @@ class Viewer:
         self.lesson: str | None = None
         self.log: RunLog | None = None
         self.overrun = False
+        self.expelled = ""
         self.ready = asyncio.Event()
 
     def put(self, packet: Packet) -> None:
@@ -44,6 +45,11 @@ class Viewer:
             self.outbox.put(packet)
         except OutboxFull:
             self.overrun = True
+        self.ready.set()
+
+    def expel(self, why: str) -> None:
+        """Have the socket closed, with a reason of at most 123 bytes."""
+        self.expelled = why
         self.ready.set()
 
     def watch(self, log: RunLog) -> None:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sessions: a signed cookie says which browser this is, by which token it came, and until when.
+
+The server stores none of them, so there is nothing to fill up. A session ends at its time, or
+when its token is rotated or revoked. The signature is HMAC-SHA256 (RFC 2104) with the key of the
+file of tokens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from duet.access import Grant, Visitor
+from duet.api.cookies import SECRET, ident_of, new_secret
+from duet.api.tokens import Access, AccessFile, Token
+from duet.budgets import SESSION_S
+from duet.errors import DuetError
+
+log = logging.getLogger("duet.api")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a cookie with a good signature says; its token may be gone, its time over."""
+
+    secret: str
+    grant: Grant
+
+
+class Sessions:
+    """Makes and checks cookies.
+
+    Args:
+        clock: Unix time in s.
+    """
+
+    def __init__(self, file: AccessFile, clock: Callable[[], float] = time.time) -> None:
+        self._file = file
+        self._clock = clock
+        self._complained = ""
+
+    def token(self, plain: str) -> Token | None:
+        """The token that was given."""
+        access = self._access()
+        return None if access is None else access.token(plain)
+
+    def begin(self, token: Token, former: str) -> str:
+        """Value of the cookie for a browser that came by a token.
+
+        Args:
+            former: the cookie it came with; if we signed it, the browser keeps its name.
+        """
+        access = self._file.load()
+        claim = read(access, former)
+        secret = claim.secret if claim is not None else new_secret()
+        return sign(access, Claim(secret, Grant(token.ident, self._clock() + SESSION_S)))
+
+    def visitor(self, cookie: str) -> Visitor | None:
+        """Who sends a cookie; None: it is not ours, or the session is over."""
+        access = self._access()
+        claim = None if access is None else read(access, cookie)
+        if access is None or claim is None or not self._holds(access, claim.grant):
+            return None
+        token = access.by_ident(claim.grant.token)
+        assert token is not None
+        return Visitor(ident_of(claim.secret), token.role, claim.grant)
+
+    def bearer(self, token: Token) -> Visitor:
+        """A script that sends the token itself with each request."""
+        grant = Grant(token.ident, self._clock() + SESSION_S)
+        return Visitor(ident_of(token.ident), token.role, grant)
+
+    def holds(self, visitor: Visitor) -> bool:
+        """Whether a visitor that was let in may still be here."""
+        access = self._access()
+        return access is not None and (visitor.grant is None or self._holds(access, visitor.grant))
+
+    def _holds(self, access: Access, grant: Grant) -> bool:
+        return access.by_ident(grant.token) is not None and self._clock() < grant.until_s
+
+    def _access(self) -> Access | None:
+        """The file's content; None, and a line in the log: it is unusable, so nobody gets in."""
+        try:
+            access = self._file.load()
+        except DuetError as error:
+            if error.sentence != self._complained:
+                log.error("nobody is let in: %s %s", error.sentence, error.remedy)
+            self._complained = error.sentence
+            return None
+        self._complained = ""
+        return access
+
+
+def sign(access: Access, claim: Claim) -> str:
+    """A claim as the value of a cookie: `secret.token.until.signature`."""
+    body = f"{claim.secret}.{claim.grant.token}.{int(claim.grant.until_s)}"
+    return f"{body}.{_signature(access, body)}"
+
+
+def read(access: Access, cookie: str) -> Claim | None:
+    """The claim of a cookie that was signed with this key; None: it was not."""
+    body, _, signature = cookie.rpartition(".")
+    if not hmac.compare_digest(_signature(access, body).encode(), signature.encode()):
+        return None
+    secret, token, until = body.split(".")
+    return Claim(secret, Grant(token, float(until))) if SECRET.match(secret) else None
+
+
+def _signature(access: Access, body: str) -> str:
+    return hmac.new(access.key, f"session {body}".encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet token`: which tokens there are; new ones; none. Plain tokens are printed once."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from duet.access import Role
+from duet.api.tokens import AccessFile
+from duet.cli.output import emit
+from duet.cli.serve_access import link, link_lines
+from duet.errors import InputError
+
+ACTIONS = ("show", "create", "rotate", "revoke")
+
+
+def token(action: str, roles: list[str], url: str, as_json: bool) -> int:
+    """See `duet token --help`."""
+    if action not in ACTIONS:
+        raise InputError(
+            f"'{action:.40}' is no action of ./duet token.",
+            remedy=f"Choose from: {', '.join(ACTIONS)}.",
+        )
+    chosen = read_roles(roles)
+    base = read_url(url)
+    file = AccessFile.default()
+    made: dict[Role, str] = {}
+    revoked: set[Role] = set()
+    if action in ("create", "rotate"):
+        made = file.make(chosen, again=action == "rotate")
+    elif action == "revoke":
+        revoked = file.revoke(chosen)
+    links = {role: link(base, plain) for role, plain in made.items()}
+    known = file.load().tokens
+    if as_json:
+        tokens = [{"role": t.role.word, "id": t.ident, "created": t.created} for t in known]
+        by_word = {role.word: address for role, address in links.items()}
+        gone = sorted(role.word for role in revoked)
+        emit({"file": str(file.path), "tokens": tokens, "links": by_word, "revoked": gone})
+        return 0
+    if links:
+        print("Links, each opened once per browser; they are not shown again:")
+        print(link_lines(links))
+        return 0
+    if action == "create":
+        print("These roles have tokens already; ./duet token rotate makes new ones.")
+    elif action == "revoke":
+        gone_words = ", ".join(sorted(role.word for role in revoked)) or "nothing, there was none"
+        print(f"Revoked: {gone_words}.")
+    for one in known:
+        print(f"{one.role.word:<11} {one.ident}  made {one.created}")
+    if not known:
+        print("No tokens. ./duet token create makes a link for each role.")
+    return 0
+
+
+def read_roles(names: list[str]) -> tuple[Role, ...]:
+    """Roles by name; all where none is given.
+
+    Raises:
+        InputError: no such role.
+    """
+    known = {role.word: role for role in Role}
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"'{name:.40}' is no role.", remedy=f"Choose from: {', '.join(known)}."
+            )
+    return tuple(known[name] for name in names) or tuple(Role)
+
+
+def read_url(url: str) -> str:
+    """An address that a token may be added to.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        usable = False
+    if not usable or parts.query or parts.fragment:
+        raise InputError(
+            f"'{url:.80}' is no address of a server.",
+            remedy="Write for example: --url http://lab.example:8642/",
+        )
+    return f"{parts.scheme}://{parts.netloc}/"

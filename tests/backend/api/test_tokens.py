@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tokens at rest, signed sessions, and the bound on wrong tokens."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from duet.access import Action, Role, Visitor
+from duet.api.attempts import Attempts, network_of
+from duet.api.identity import split_token
+from duet.api.sessions import Sessions
+from duet.api.tokens import AccessFile
+from duet.budgets import (
+    SESSION_S,
+    WRONG_TOKENS,
+    WRONG_TOKENS_PER_ADDRESS,
+    WRONG_TOKENS_WINDOW_S,
+)
+from duet.errors import DuetError, InputError
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> AccessFile:
+    return AccessFile(tmp_path / "data" / "access.json")
+
+
+def test_a_role_may_what_those_below_it_may_and_a_refusal_names_the_link() -> None:
+    student, operator = Visitor("a", Role.STUDENT), Visitor("b", Role.OPERATOR)
+    assert student.may(Action.RUN) and not student.may(Action.MEASURE)
+    assert all(operator.may(action) for action in Action)
+    assert not Visitor("c", Role.VIEWER).may(Action.RUN)
+    with pytest.raises(InputError, match=r"Only an instructor may measure.*as a student") as error:
+        student.require(Action.MEASURE)
+    assert (error.value.code, "instructor link" in error.value.remedy) == ("forbidden", True)
+
+
+def test_a_saved_run_is_its_owners_and_one_without_owner_the_operators() -> None:
+    student = Visitor("a", Role.STUDENT)
+    assert student.may_delete("a") and not student.may_delete("b")
+    assert not Visitor("", Role.INSTRUCTOR).may_delete("")
+    assert Visitor("x", Role.OPERATOR).may_delete("") and Visitor("x", Role.OPERATOR).may_delete(
+        "a"
+    )
+
+
+def test_only_hashes_reach_the_disk_and_only_the_user_reads_them(file: AccessFile) -> None:
+    made = file.make(Role, again=False)
+    assert set(made) == set(Role)
+    text = file.path.read_text()
+    assert not any(token in text for token in made.values())
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
+    assert list(file.path.parent.iterdir()) == [file.path]
+    for role, token in made.items():
+        found = AccessFile(file.path).load().token(token)
+        assert found is not None and found.role is role
+    assert file.load().token("x" * 43) is None and file.load().token("\udcff") is None
+
+
+def test_create_leaves_what_there_is_and_rotate_and_revoke_end_it(file: AccessFile) -> None:
+    made = file.make([Role.STUDENT], again=False)
+    assert file.make(Role, again=False).keys() == set(Role) - {Role.STUDENT}
+    assert file.load().token(made[Role.STUDENT]) is not None
+    again = file.make([Role.STUDENT], again=True)
+    assert file.load().token(made[Role.STUDENT]) is None
+    assert file.load().token(again[Role.STUDENT]) is not None
+    assert file.revoke([Role.STUDENT]) == {Role.STUDENT} and file.revoke([Role.STUDENT]) == set()
+    assert file.load().roles() == set(Role) - {Role.STUDENT}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"\xff",
+        b"[" * 5000,
+        b'{"format": 2}',
+        b'{"format": 1, "key": "00", "tokens": []}',
+        json.dumps({"format": 1, "key": "00" * 32, "tokens": [{"role": "root"}]}).encode(),
+        b" " * 100_000,
+    ],
+)
+def test_a_file_that_is_none_lets_nobody_in_and_says_so(file: AccessFile, content: bytes) -> None:
+    file.path.parent.mkdir()
+    file.path.touch(mode=0o600)
+    file.path.write_bytes(content)
+    with pytest.raises(InputError, match="not a file of tokens"):
+        file.load()
+    sessions = Sessions(file)
+    assert sessions.token("x") is None and sessions.visitor("a.b.1.c") is None
+
+
+def test_a_file_that_others_may_read_is_refused(file: AccessFile) -> None:
+    file.make(Role, again=False)
+    file.path.chmod(0o640)
+    with pytest.raises(DuetError, match="open to other users"):
+        AccessFile(file.path).load()
+
+
+def session(file: AccessFile, role: Role, clock: Clock, former: str = "") -> tuple[Sessions, str]:
+    made = file.make([role], again=role in file.load().roles())
+    sessions = Sessions(file, clock)
+    token = sessions.token(made[role])
+    assert token is not None
+    return sessions, sessions.begin(token, former)
+
+
+def test_a_session_has_the_role_of_its_token_and_ends_at_its_time(file: AccessFile) -> None:
+    clock = Clock()
+    sessions, cookie = session(file, Role.STUDENT, clock)
+    visitor = sessions.visitor(cookie)
+    assert visitor is not None and visitor.role is Role.STUDENT and sessions.holds(visitor)
+    assert visitor.ident not in cookie
+    clock.now += SESSION_S - 1
+    assert sessions.visitor(cookie) == visitor
+    clock.now += 2
+    assert sessions.visitor(cookie) is None and not sessions.holds(visitor)
+
+
+def test_a_rotated_token_ends_its_sessions_alone_and_the_browser_keeps_its_name(
+    file: AccessFile,
+) -> None:
+    clock = Clock()
+    sessions, student = session(file, Role.STUDENT, clock)
+    _, teacher = session(file, Role.INSTRUCTOR, clock)
+    before = sessions.visitor(student)
+    _, renewed = session(file, Role.STUDENT, clock, former=student)
+    assert before is not None and not sessions.holds(before) and sessions.visitor(student) is None
+    after = sessions.visitor(renewed)
+    assert after is not None and after.ident == before.ident
+    assert sessions.visitor(teacher) is not None
+
+
+def test_a_cookie_that_was_changed_is_none(file: AccessFile) -> None:
+    sessions, cookie = session(file, Role.STUDENT, Clock())
+    teacher = file.make([Role.INSTRUCTOR], again=False)
+    other = file.load().token(teacher[Role.INSTRUCTOR])
+    assert other is not None
+    secret, token, until, mark = cookie.split(".")
+    for forged in (
+        f"{secret}.{other.ident}.{until}.{mark}",
+        f"{secret}.{token}.{int(until) + 1}.{mark}",
+        f"{'A' * 22}.{token}.{until}.{mark}",
+        f"{secret}.{token}.{until}.",
+        f"{secret}.{token}.{until}.é",
+        cookie[:-1],
+        "...",
+        "",
+    ):
+        assert sessions.visitor(forged) is None, forged
+
+
+def test_wrong_tokens_are_bounded_by_address_and_in_all() -> None:
+    clock = Clock()
+    attempts = Attempts(clock)
+    for _ in range(WRONG_TOKENS_PER_ADDRESS):
+        assert not attempts.refused("10.0.0.1")
+        attempts.add("10.0.0.1")
+    assert attempts.refused("10.0.0.1") and not attempts.refused("10.0.0.2")
+    for number in range(WRONG_TOKENS):
+        attempts.add(f"10.1.0.{number}")
+    assert attempts.refused("10.0.0.2")
+    clock.now += WRONG_TOKENS_WINDOW_S + 1
+    assert not attempts.refused("10.0.0.1")
+
+
+def test_addresses_of_one_host_count_as_one() -> None:
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1")
+    assert network_of("2001:db8::1") != network_of("2001:db8:0:1::1")
+    assert network_of("::ffff:10.0.0.1") == network_of("10.0.0.1")
+    assert network_of("\x00" * 500) == "\x00" * 64
+
+
+@pytest.mark.parametrize(
+    ("query", "token", "rest"),
+    [
+        ("token=a%2Db", "a-b", ""),
+        ("lesson=x%20y&token=a&step=%C3%A9", "a", "lesson=x%20y&step=%C3%A9"),
+        ("token=a&token=b&x=token=c", "a", "x=token=c"),
+        ("tokens=a&atoken=b", None, "tokens=a&atoken=b"),
+        ("token", "", ""),
+    ],
+)
+def test_the_token_leaves_the_address_and_the_rest_stays(
+    query: str, token: str | None, rest: str
+) -> None:
+    assert split_token({"query_string": query.encode()}) == (token, rest)
