@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+from typing import Literal
 
 from duet.errors import InputError
 
+RoleName = Literal["viewer", "student", "instructor", "operator"]
 FORBIDDEN = "forbidden"
 """Code of the error that a missing right is."""
 
@@ -25,9 +27,17 @@ class Role(IntEnum):
     OPERATOR = 3
 
     @property
-    def word(self) -> str:
+    def word(self) -> RoleName:
         """`student`: as on the command line, in files and on the page."""
-        return self.name.lower()
+        return NAMES[self]
+
+
+NAMES: dict[Role, RoleName] = {
+    Role.VIEWER: "viewer",
+    Role.STUDENT: "student",
+    Role.INSTRUCTOR: "instructor",
+    Role.OPERATOR: "operator",
+}
 
 
 class Action(Enum):

@@ -64,7 +64,15 @@ const card = {
   available: false,
   picture: false,
 };
-const hello = { type: 'hello', protocol: 1, version: '0', viewer: 'v', live: true } as const;
+const hello = {
+  type: 'hello',
+  protocol: 1,
+  version: '0',
+  viewer: 'v',
+  live: true,
+  role: 'operator',
+  denied: {},
+} as const;
 
 function page(store: Store, go = vi.fn()) {
   render(

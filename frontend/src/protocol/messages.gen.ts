@@ -184,6 +184,13 @@ export interface Hello {
    * false: this server shows recordings only
    */
   live: boolean;
+  role: 'viewer' | 'student' | 'instructor' | 'operator';
+  /**
+   * what this visitor may not do, and why in a sentence
+   */
+  denied: {
+    [k: string]: string;
+  };
   lessons: LessonCard[];
 }
 /**

@@ -12,6 +12,8 @@ const clock = z.enum(['wall', 'count']);
 const source = z.enum(['live', 'recorded']);
 const params = z.record(z.string(), z.number());
 
+const action = z.enum(['watch', 'run', 'control_others', 'measure', 'delete_others']);
+
 export const hello = z.object({
   type: z.literal('hello'),
   protocol: z.number(),
@@ -19,6 +21,9 @@ export const hello = z.object({
   viewer: z.string(),
   /** False: this server shows recordings only. */
   live: z.boolean().default(true),
+  role: z.enum(['viewer', 'student', 'instructor', 'operator']).default('operator'),
+  /** What this visitor may not do, and why in a sentence. */
+  denied: z.partialRecord(action, z.string()).default({}),
   lessons: z.array(
     z.object({
       slug: z.string(),

@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import shutil
+import stat
 import threading
 import time
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from toy_stage import ToyKernels, ToyRecordings, ToyStage
 from duet.api.app import create_app
 from duet.api.director import Director
 from duet.api.kept import KeptFolder, KeptRuns
+from duet.api.ownership import Saved, victims
 from duet.api.replaying import play_bundle
 from duet.bundle import open_bundle, read_manifest
 from duet.cli.entry import main
@@ -301,3 +303,45 @@ def test_a_broken_file_is_looked_at_once_and_never_unpacked(
     assert runs.all() == first
     assert {run["lesson"] for run in first} == {None, SLUG}
     assert len(looked) == 2
+
+
+# owners
+
+
+ANNE, BERT = "a" * 16, "b" * 16
+
+
+def test_one_owners_many_runs_push_out_nobody_elses(tmp_path: Path) -> None:
+    kept = folder(tmp_path, most=40)
+    hers = [kept.keep(b"x" * 10, at(second), ANNE) for second in range(15)]
+    old = kept.keep(b"x" * 10, at(15))
+    his = [kept.keep(b"x" * 10, at(16), BERT) for _ in range(41)]
+    left = kept.paths()
+    assert len(left) == 40
+    assert {*hers, old, *his[-24:]} == set(left)
+    assert kept.owner(str(hers[0])) == ANNE and kept.owner(str(old)) == ""
+    assert len(list(kept.folder.glob("*.owner"))) == 39
+
+
+def test_large_runs_of_one_push_out_no_small_ones_of_another(tmp_path: Path) -> None:
+    kept = folder(tmp_path, most_bytes=100)
+    small = kept.keep(b"x" * 10, at(0), ANNE)
+    names = [kept.keep(b"x" * 40, at(second), BERT) for second in range(1, 5)]
+    assert set(kept.paths()) == {small, *names[-2:]}
+
+
+def test_what_was_saved_just_now_stays_even_if_its_owner_has_most(tmp_path: Path) -> None:
+    runs = [Saved("new", 50, ANNE), Saved("other", 30, BERT), Saved("old", 30, "")]
+    assert victims(runs, 3, 60, spare="new") == ["old", "other"]
+    assert victims(runs, 0, 0, spare="new") == ["old", "other"]
+    assert victims(runs, 3, 110, spare="new") == []
+
+
+def test_a_deleted_runs_name_brings_its_next_owner_no_rights(tmp_path: Path) -> None:
+    kept = folder(tmp_path)
+    name = str(kept.keep(b"x", at(0), ANNE))
+    kept.delete(name)
+    assert kept.keep(b"x", at(0)) == name and kept.owner(name) == ""
+    assert stat.S_IMODE((kept.folder / f"{name}.duet").stat().st_mode) == 0o644
+    (kept.folder / f"{name}.owner").write_text("../../etc/passwd")
+    assert kept.owner(name) == ""

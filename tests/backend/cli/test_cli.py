@@ -236,7 +236,7 @@ def test_serve_ends_soon_after_a_signal_also_with_pages_open(
     server: tuple[subprocess.Popen[str], dict[str, Any]], number: signal.Signals
 ) -> None:
     process, told = server
-    assert set(told) == {"url", "host", "port", "pid"}
+    assert set(told) == {"url", "host", "port", "pid", "tokens", "links"}
     with urllib.request.urlopen(f"{told['url']}api/health") as answer:
         assert json.load(answer)["status"] == "ok"
     with socket.create_connection((told["host"], told["port"])) as idle:

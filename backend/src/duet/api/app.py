@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fastapi import FastAPI, WebSocket
+from fastapi import Depends, FastAPI, WebSocket
 
 from duet import __version__
 from duet.api.director import Director
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.identity import Identity
 from duet.api.page import add_page
+from duet.api.rights import may_call
 from duet.api.routes import add_routes
 from duet.api.sessions import Sessions
 from duet.api.stills import Stills
@@ -68,6 +69,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        dependencies=[Depends(may_call)],
     )
     app.add_middleware(Identity, sessions=sessions)
     app.add_middleware(Guard, names=answered_names(host, names), any_address=not is_loopback(host))

@@ -24,7 +24,7 @@ from duet.api.keeper import Keeper
 from duet.api.kept import KeptRuns
 from duet.api.lesson_cache import LessonCache
 from duet.api.parts import Kernels, MeasureWish, Performance, Recordings, Stage, Wish
-from duet.api.rights import action_of
+from duet.api.rights import action_of, denied
 from duet.errors import DuetError, InputError
 from duet.lessons.load import LessonFolder
 from duet.stream import messages as m
@@ -76,6 +76,7 @@ class Director:
         self._measured: dict[str, m.Measured] = {}
         self._wish: Wish | MeasureWish | None = None
         self._former: Wish | None = None
+        self._owner = ""
         self._asked = asyncio.Event()
         self._halt = asyncio.Event()
         self._numbers = itertools.count(1)
@@ -121,7 +122,14 @@ class Director:
     def greet(self, viewer: Viewer) -> None:
         """First messages of a new viewer."""
         cards = [self._card(folder) for folder in shelf.usable()]
-        hello = m.Hello(version=__version__, viewer=viewer.ident, live=self._live, lessons=cards)
+        hello = m.Hello(
+            version=__version__,
+            viewer=viewer.ident,
+            live=self._live,
+            lessons=cards,
+            role=viewer.visitor.role.word,
+            denied=denied(viewer.visitor),
+        )
         viewer.put(pack(hello))
         self.hub.tell_control(viewer)
         for message in self.kernels.latest():
@@ -296,6 +304,7 @@ class Director:
     def _want(self, viewer: Viewer, wish: Wish | MeasureWish) -> None:
         self.hub.take(viewer)
         self._wish = wish
+        self._owner = viewer.visitor.ident
         self._halt.set()
         self._asked.set()
 
@@ -333,7 +342,7 @@ class Director:
         return wish
 
     async def _perform(self, wish: Wish) -> None:
-        self._former = wish
+        self._former, owner = wish, self._owner
         run_id = f"live-{next(self._numbers)}"
         performance = self._stage.prepare(wish, run_id, self.hub)
         self.playing = run_id
@@ -351,7 +360,7 @@ class Director:
                 await performance.stop()
             await run
             if self._keeper is not None:
-                self._keeper.keep(performance)
+                self._keeper.keep(performance, owner)
         finally:
             halt.cancel()
             run.cancel()

@@ -27,11 +27,15 @@ class Keeper:
         self._thread = ThreadPoolExecutor(1, "keeper", initializer=_step_back)
         self._going: set[asyncio.Task[None]] = set()
 
-    def keep(self, run: Performance) -> None:
-        """Keep a run that has ended; returns at once."""
+    def keep(self, run: Performance, owner: str = "") -> None:
+        """Keep a run that has ended; returns at once.
+
+        Args:
+            owner: ident of the visitor who started it; empty: the operator's.
+        """
         if self._folder.most == 0:
             return
-        task = asyncio.create_task(self._keep(run), name=f"keep {run.log.run_id}")
+        task = asyncio.create_task(self._keep(run, owner), name=f"keep {run.log.run_id}")
         self._going.add(task)
         task.add_done_callback(self._going.discard)
 
@@ -47,10 +51,10 @@ class Keeper:
         await asyncio.gather(*self._going, return_exceptions=True)
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _keep(self, run: Performance) -> None:
+    async def _keep(self, run: Performance, owner: str) -> None:
         loop = asyncio.get_running_loop()
         try:
-            name = await loop.run_in_executor(self._thread, self._write, run)
+            name = await loop.run_in_executor(self._thread, self._write, run, owner)
         except DuetError as error:
             log.warning("%s is not kept: %s", run.log.run_id, error.sentence)
         except Exception:
@@ -58,9 +62,9 @@ class Keeper:
         else:
             log.info("%s is kept as %s", run.log.run_id, name or "nothing: it has no whole lane")
 
-    def _write(self, run: Performance) -> str | None:
+    def _write(self, run: Performance, owner: str) -> str | None:
         content = run.bundle()
-        return self._folder.keep(content) if isinstance(content, bytes) else None
+        return self._folder.keep(content, owner=owner) if isinstance(content, bytes) else None
 
 
 def _step_back() -> None:

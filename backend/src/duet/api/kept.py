@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from duet import durable
+from duet.api.ownership import ENDING, Saved, forget_owner, owner_of, set_owner, victims
 from duet.api.recordings import LessonRecordings, describe
 from duet.bundle import open_bundle
 from duet.errors import InfraError, InputError
@@ -66,8 +67,11 @@ class KeptFolder:
             )
         return found
 
-    def keep(self, content: bytes, now: datetime | None = None) -> str | None:
+    def keep(self, content: bytes, now: datetime | None = None, owner: str = "") -> str | None:
         """Write a bundle; returns its name, or None if the limits leave no room for it.
+
+        Args:
+            owner: ident of the visitor who started the run; empty: the operator's.
 
         Raises:
             InfraError: it cannot be written.
@@ -84,6 +88,7 @@ class KeptFolder:
                     file.flush()
                     os.fsync(file.fileno())
                 name = _link(Path(scratch), self.folder, stem)
+                set_owner(self.folder, name, owner)
             finally:
                 Path(scratch).unlink(missing_ok=True)
         except OSError as error:
@@ -115,24 +120,38 @@ class KeptFolder:
         Raises:
             InputError: there is none of that name.
         """
-        self.path(name).unlink(missing_ok=True)
+        path = self.path(name)
+        forget_owner(self.folder, name)
+        path.unlink(missing_ok=True)
+
+    def owner(self, name: str) -> str:
+        """Whose a run is: the ident of a visitor; empty: the operator's.
+
+        Raises:
+            InputError: there is no run of that name.
+        """
+        self.path(name)
+        return owner_of(self.folder, name)
 
     def prune(self, spare: str) -> None:
-        """Take the oldest away until the limits are kept.
+        """Delete runs until the limits hold, see `victims`: a fair share each, the oldest first.
 
         Args:
             spare: what was written just now. It stays, whatever the clock said then: after a step
                 back it looks like the oldest.
         """
         paths = self.paths()
-        room = self.most_bytes - _size(paths[spare]) if spare in paths else self.most_bytes
-        others = [path for name, path in paths.items() if name != spare]
-        for number, path in enumerate(others, start=1):
-            room -= _size(path)
-            if number >= self.most or room < 0:
+        saved = [
+            Saved(name, _size(path), owner_of(self.folder, name)) for name, path in paths.items()
+        ]
+        for name in victims(saved, self.most, self.most_bytes, spare):
+            forget_owner(self.folder, name)
+            paths[name].unlink(missing_ok=True)
+        for path in self.folder.glob(f"run-*{ENDING}"):
+            if not path.with_suffix(".duet").exists() and _age_s(path) > STALE_S:
                 path.unlink(missing_ok=True)
         for path in self.folder.glob(f"*{PART}"):
-            if time.time() - _mtime(path) / 1e9 > STALE_S:
+            if _age_s(path) > STALE_S:
                 path.unlink(missing_ok=True)
 
 
@@ -184,6 +203,10 @@ def _link(scratch: Path, folder: Path, stem: str) -> str:
         durable.sync_folder(folder)
         return name
     raise FileExistsError(f"no free name for {stem}")
+
+
+def _age_s(path: Path) -> float:
+    return time.time() - _mtime(path) / 1e9
 
 
 def _mtime(path: Path) -> int:

@@ -13,13 +13,16 @@ from pydantic import JsonValue
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from duet import __version__
+from duet.access import FORBIDDEN, Action
 from duet.api import shelf
 from duet.api.asked_still import StillQuery, asked
 from duet.api.comparing import compare
 from duet.api.director import Director
+from duet.api.ownership import owner_of
 from duet.api.stills import Stills
 from duet.errors import DuetError, InfraError, InputError
 from duet.stream.codec import failure
+from duet.stream.endpoint import visitor_of
 from duet.stream.messages import PROTOCOL
 
 MAX_RAW_EVENTS = 500
@@ -83,9 +86,16 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         return Response(found, media_type="application/zip", headers=disposition)
 
     @app.get("/api/kept")
-    def kept_runs(lesson: str = "") -> list[dict[str, JsonValue]]:
-        runs = director.kept.all() if director.kept else []
-        return [run for run in runs if lesson in ("", run["lesson"])]
+    def kept_runs(request: Request, lesson: str = "") -> list[dict[str, JsonValue]]:
+        if director.kept is None:
+            return []
+        visitor, folder = visitor_of(request.scope), director.kept.folder.folder
+        runs = [run for run in director.kept.all() if lesson in ("", run["lesson"])]
+        owners = [owner_of(folder, str(run["name"])) for run in runs]
+        return [
+            run | {"yours": owner == visitor.ident, "deletable": visitor.may_delete(owner)}
+            for run, owner in zip(runs, owners, strict=True)
+        ]
 
     @app.get("/api/compare")
     async def compared(first: str, second: str) -> dict[str, JsonValue]:
@@ -102,9 +112,12 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         return (await asyncio.to_thread(compare, *paths)).tree()
 
     @app.delete("/api/kept/{name}")
-    def delete_kept(name: str) -> dict[str, JsonValue]:
+    def delete_kept(request: Request, name: str) -> dict[str, JsonValue]:
         if director.kept is None:
             raise InputError("this server keeps no runs.", remedy="Start another one.")
+        visitor = visitor_of(request.scope)
+        if not visitor.may_delete(director.kept.folder.owner(name)):
+            visitor.require(Action.DELETE_OTHERS)
         director.kept.folder.delete(name)
         return {"deleted": name}
 
@@ -122,7 +135,8 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     @app.exception_handler(DuetError)
     async def told(_: Request, error: DuetError) -> JSONResponse:
         body = failure(error).model_dump(exclude={"type"})
-        return JSONResponse({"error": body}, 404 if isinstance(error, InputError) else 503)
+        status = 404 if isinstance(error, InputError) else 503
+        return JSONResponse({"error": body}, 403 if error.code == FORBIDDEN else status)
 
     @app.exception_handler(RequestValidationError)
     async def refused(_: Request, error: RequestValidationError) -> JSONResponse:

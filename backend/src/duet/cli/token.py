@@ -60,7 +60,7 @@ def read_roles(names: list[str]) -> tuple[Role, ...]:
     Raises:
         InputError: no such role.
     """
-    known = {role.word: role for role in Role}
+    known: dict[str, Role] = {role.word: role for role in Role}
     for name in names:
         if name not in known:
             raise InputError(

@@ -12,12 +12,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
 
+from duet.access import RoleName
+
 PROTOCOL = 1
 """Raised when an old page could misread a new server."""
 
 Source = Literal["live", "recorded"]
 ClockName = Literal["wall", "count"]
 Dtype = Literal["f8", "i4", "u1", "u4", "i2"]
+ActionName = Literal["watch", "run", "control_others", "measure", "delete_others"]
 RunPhase = Literal[
     "preparing", "booting", "ready", "running", "draining", "done", "stopped", "failed"
 ]
@@ -55,6 +58,10 @@ class Hello(Message):
     version: str
     viewer: str = Field(description="this viewer's name, as in `controller`")
     live: bool = Field(default=True, description="false: this server shows recordings only")
+    role: RoleName = "operator"
+    denied: dict[ActionName, str] = Field(
+        default_factory=dict, description="what this visitor may not do, and why in a sentence"
+    )
     lessons: list[LessonCard]
 
 

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who may do what, on a real server that asks for tokens: page, calls and sockets."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from toy_server import page, serving
+from toy_stage import ToyKernels, ToyRecordings, ToyStage
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from duet.access import Role
+from duet.api.app import create_app
+from duet.api.cookies import ident_of
+from duet.api.director import Director
+from duet.api.kept import KeptFolder, KeptRuns
+from duet.api.rights import ROUTES
+from duet.api.sessions import Sessions
+from duet.api.tokens import AccessFile
+from duet.budgets import WRONG_TOKENS_PER_ADDRESS
+from duet.settings import repo_root
+from duet.stream.endpoint import CLOSE_TOKEN
+
+NINE = repo_root() / "lessons/02-grace-periods/recorded/9-hogs.duet"
+
+
+@dataclass
+class House:
+    """A server with tokens, and the saved runs of its folder."""
+
+    address: str
+    file: AccessFile
+    tokens: dict[Role, str]
+    kept: KeptFolder
+    app: FastAPI
+
+    def get(
+        self, path: str, method: str = "GET", **headers: str
+    ) -> tuple[int, http.client.HTTPMessage, str]:
+        connection = http.client.HTTPConnection(self.address, timeout=10)
+        try:
+            names = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, headers=names)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def cookie(self, role: Role) -> str:
+        """What a browser has after it opened a link."""
+        _, headers, _ = self.get(f"/?token={self.tokens[role]}")
+        return str(headers["set-cookie"]).partition(";")[0]
+
+    def page(self, cookie: str) -> Any:
+        return page(self.address, additional_headers={"Cookie": cookie})
+
+    def save(self, owner: str) -> str:
+        name = self.kept.keep(NINE.read_bytes(), owner=owner)
+        assert name is not None
+        return name
+
+
+def owner(cookie: str) -> str:
+    return ident_of(cookie.partition("=")[2].partition(".")[0])
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist/index.html").write_text("<!doctype html><title>the app</title>")
+    file = AccessFile(tmp_path / "access.json")
+    tokens = file.make(Role, again=False)
+    kept = KeptFolder(tmp_path / "runs", 40, 1 << 30)
+
+    def director(hub: Any) -> Director:
+        stage = ToyStage(20.0)
+        return Director(hub, stage, ToyRecordings(), ToyKernels(()), False, True, KeptRuns(kept))
+
+    app = create_app(director, page=tmp_path / "dist", sessions=Sessions(file))
+    with serving(app) as address:
+        yield House(address, file, tokens, kept, app)
+
+
+def test_a_link_sets_a_cookie_and_leaves_the_address(house: House) -> None:
+    token = house.tokens[Role.STUDENT]
+    status, headers, body = house.get(f"/?lesson=02-grace-periods&token={token}&step=one%20hog")
+    assert status == 303 and token not in body
+    assert headers["location"] == "./?lesson=02-grace-periods&step=one%20hog"
+    assert headers["cache-control"] == "no-store" and headers["referrer-policy"] == "no-referrer"
+    line = headers["set-cookie"]
+    assert "HttpOnly" in line and "SameSite=Strict" in line and token not in line
+    cookie = line.partition(";")[0]
+    status, headers, body = house.get("/?lesson=02-grace-periods", Cookie=cookie)
+    assert (status, "the app" in body, headers["set-cookie"]) == (200, True, None)
+
+
+@pytest.mark.parametrize("path", ["/", "/api/health", "/api/kept", "/still.png", "/assets/x.js"])
+def test_without_a_session_nothing_is_given_out(house: House, path: str) -> None:
+    status, headers, body = house.get(path)
+    assert (status, headers["set-cookie"], "the app" in body) == (401, None, False)
+    if path == "/":
+        assert "Open the link" in body and "<style>" in body and "<script" not in body
+    else:
+        assert json.loads(body)["error"]["code"] == "token"
+    assert house.get(path, Cookie=f"duet-{house.address.rpartition(':')[2]}=a.b.1.c")[0] == 401
+
+
+def test_a_link_on_a_foreign_page_goes_on_once_by_itself(house: House) -> None:
+    status, headers, body = house.get("/?lesson=x", Sec_Fetch_Site="cross-site")
+    assert (status, 'http-equiv="refresh"' in body, headers["set-cookie"]) == (200, True, None)
+    assert house.get("/?lesson=x", Sec_Fetch_Site="same-origin")[0] == 401
+
+
+def test_a_socket_without_a_session_is_told_why_it_closes(house: House, run_async: Any) -> None:
+    async def closed() -> tuple[int, str]:
+        async with connect(f"ws://{house.address}/ws", compression=None) as one:
+            with pytest.raises(ConnectionClosed) as end:
+                await one.recv()
+        assert end.value.rcvd is not None
+        return end.value.rcvd.code, end.value.rcvd.reason
+
+    code, reason = run_async(closed())
+    assert code == CLOSE_TOKEN and "Open the link" in reason
+
+
+def test_a_script_sends_the_token_itself(house: House) -> None:
+    token = house.tokens[Role.VIEWER]
+    assert house.get("/api/health", Authorization=f"Bearer {token}")[0] == 200
+    assert house.get("/api/health", Authorization=f"Bearer {token}x")[0] == 401
+
+
+def test_wrong_tokens_are_soon_not_looked_at_and_sessions_go_on(house: House) -> None:
+    cookie = house.cookie(Role.STUDENT)
+    for _ in range(WRONG_TOKENS_PER_ADDRESS):
+        status, _, body = house.get("/?token=wrong")
+        assert (status, "not valid" in body) == (401, True)
+    status, headers, body = house.get(f"/?token={house.tokens[Role.STUDENT]}")
+    assert (status, headers["set-cookie"], headers["retry-after"]) == (429, None, "60")
+    assert "Too many wrong" in body
+    assert house.get("/", Cookie=cookie)[0] == 200
+
+
+START = {"lesson": "02-grace-periods", "arms": ["srcu"], "params": {"seconds": 1}}
+
+
+def test_each_role_may_run_and_measure_as_it_says(house: House, run_async: Any) -> None:
+    async def tried(role: Role) -> tuple[dict[str, Any], dict[str, str]]:
+        words = {}
+        async with house.page(house.cookie(role)) as one:
+            hello = one.seen[0]
+            assert hello["role"] == role.word
+            await one.open("none")
+            if role < Role.INSTRUCTOR:
+                await one.say(type="measure", **START)
+                words["measure"] = (await one.until_type("error"))["sentence"]
+            await one.say(type="start", **START)
+            came = await one.until(lambda m: m["type"] == "error" or m.get("source") == "live")
+            words["run"] = came.get("sentence", "yes")
+            if words["run"] == "yes":  # a socket with unread messages takes seconds to close
+                await one.until_over()
+        return hello["denied"], words
+
+    viewer, student, teacher, operator = (run_async(tried(role)) for role in Role)
+    assert (
+        viewer[0]["run"]
+        == viewer[1]["run"]
+        == ("Only a student may start a live run; this page was opened as a viewer.")
+    )
+    assert student[1]["run"] == "yes" and "instructor may measure" in student[1]["measure"]
+    assert set(student[0]) == {"control_others", "measure", "delete_others"}
+    assert teacher[1]["run"] == "yes" and set(teacher[0]) == {"delete_others"}
+    assert operator == ({}, {"run": "yes"})
+
+
+def test_a_saved_run_is_deleted_by_its_owner_or_the_operator(house: House) -> None:
+    mine, theirs = house.cookie(Role.STUDENT), house.cookie(Role.STUDENT)
+    own, other, old = house.save(owner(mine)), house.save(owner(theirs)), house.save("")
+    listed = json.loads(house.get("/api/kept", Cookie=mine)[2])
+    assert {run["name"]: (run["yours"], run["deletable"]) for run in listed} == {
+        own: (True, True),
+        other: (False, False),
+        old: (False, False),
+    }
+    for name, cookie in (
+        (other, mine),
+        (old, mine),
+        (own, house.cookie(Role.INSTRUCTOR)),
+        (own, house.cookie(Role.VIEWER)),
+    ):
+        status, _, body = house.get(f"/api/kept/{name}", "DELETE", Cookie=cookie)
+        assert (status, json.loads(body)["error"]["code"]) == (403, "forbidden")
+    assert house.get(f"/api/kept/{own}", "DELETE", Cookie=mine)[0] == 200
+    assert house.get(f"/api/kept/{other}", "DELETE", Cookie=house.cookie(Role.OPERATOR))[0] == 200
+    assert list(house.kept.paths()) == [old]
+    assert not list(house.kept.folder.glob("*.owner"))
+    shutil.rmtree(house.kept.folder)
+
+
+def test_a_live_run_is_saved_as_its_starters(house: House, run_async: Any) -> None:
+    """The toy stage saves nothing, so what the director passes on is looked at."""
+    given: list[str] = []
+    cookie = house.cookie(Role.STUDENT)
+
+    async def run() -> None:
+        async with house.page(cookie) as one:
+            await one.open()
+            await one.start("srcu", seconds=1)
+            await one.until_over()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "duet.api.keeper.Keeper.keep", lambda self, run, owner="", **_: given.append(owner)
+        )
+        run_async(run())
+        for _ in range(1000):
+            if given:
+                break
+            time.sleep(0.01)
+    assert given == [owner(cookie)]
+
+
+def test_a_rotated_token_ends_its_sessions_and_their_sockets(house: House, run_async: Any) -> None:
+    cookie, teacher = house.cookie(Role.STUDENT), house.cookie(Role.INSTRUCTOR)
+
+    async def closed() -> int:
+        async with house.page(cookie) as student, house.page(teacher) as other:
+            AccessFile(house.file.path).make([Role.STUDENT], again=True)
+            with pytest.raises(ConnectionClosed) as end:
+                while True:
+                    await student.next(10)
+            await other.open()
+            await other.until_type("lesson")
+        assert end.value.rcvd is not None
+        return end.value.rcvd.code
+
+    assert run_async(closed()) == CLOSE_TOKEN
+    assert house.get("/", Cookie=cookie)[0] == 401
+    assert house.get("/", Cookie=teacher)[0] == 200
+    assert house.get(f"/?token={house.tokens[Role.STUDENT]}")[0] == 401
+
+
+def test_no_token_reaches_a_log(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="duet")
+    caplog.set_level(logging.WARNING, logger="uvicorn")
+    for path in ("/", "/nothing", "/api/health"):
+        for token in ("wrong-token", house.tokens[Role.STUDENT]):
+            house.get(f"{path}?token={token}")
+    said = caplog.text
+    assert "wrong-token" not in said and house.tokens[Role.STUDENT] not in said
+
+
+def test_each_route_has_an_action(house: House) -> None:
+    paths = {route.path for route in house.app.routes if isinstance(route, APIRoute)}
+    assert paths | {"/ws"} == set(ROUTES)
