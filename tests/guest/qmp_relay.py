@@ -6,6 +6,7 @@ from __future__ import annotations
 import select
 import socket
 import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -13,6 +14,7 @@ def main() -> None:
     guest.connect(sys.argv[1])
     server = socket.socket(socket.AF_UNIX)
     server.bind(sys.argv[2])
+    Path(sys.argv[2]).chmod(0o666)  # its client is another user
     server.listen(1)
     print("listening", flush=True)
     client, _ = server.accept()

@@ -7,10 +7,16 @@ lies on line 0 and the others on line 1, where stock keeps the lockref.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from confined import Rights, of_lane
 from watched_driver import LINE, Watched, busy_host, watch
-from xray_driver import columns
+from xray_driver import Look, columns
+
+from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user, can_unshare_network
+from duet.session import RunSession
 
 pytestmark = pytest.mark.guest
 
@@ -29,6 +35,19 @@ def check_exact(run: Watched, stats: int) -> None:
     # Other tasks' lookups call through tables of operations, which is no load of a dentry.
     assert run.cells.untold <= FOREIGN < stats
     assert run.states[-1].state == "on"
+
+
+def check_confined(qemu: Rights, worker: Rights) -> None:
+    """An own user for both, no rights, a filter, limits; without root all but the user."""
+    for process in (qemu, worker):
+        assert process.no_new_privs == "1" and process.seccomp == "2"
+    if not can_change_user():
+        return
+    assert qemu.ids == worker.ids and len(worker.ids) == 1
+    assert all(FIRST_ID <= number < CHILD_ID for number in qemu.ids)
+    assert qemu.caps == worker.caps == {0}
+    if can_unshare_network():
+        assert str(Path("/proc/self/ns/net").readlink()) not in (qemu.network, worker.network)
 
 
 def lock_line(run: Watched) -> int:
@@ -94,8 +113,15 @@ def test_the_log_is_the_counts_access_by_access() -> None:
 
 
 def test_counts_reach_the_page_as_they_are() -> None:
-    """The sample that the page draws from says what the plugin said."""
-    (run,) = watch("moved", [{**SMALL, "name_length": 24}])
+    """The sample that the page draws from says what the plugin said, and QEMU may do nothing."""
+    found_rights: list[Rights] = []
+
+    async def look_at_proc(session: RunSession, run: Look) -> None:
+        found_rights.extend(await of_lane(lambda: run.pid))
+
+    (run,) = watch("moved", [{**SMALL, "name_length": 24}], look_at_proc)
+    assert "memory" in {state.route for state in run.look.states}
+    check_confined(*found_rights)
     sample = run.sample("microscope")
     assert sample.facts["ops_touching"] == 4000
     found = columns(sample)

@@ -218,12 +218,14 @@ def test_a_measure_run_and_a_lesson_without_it_attach_nothing() -> None:
 
 def test_the_slow_route_is_told(boot: Any, kernel_images: Any, tmp_path: Path) -> None:
     """Through a relay drgn cannot see QEMU's process, so it falls back to QMP text."""
+    tmp_path.chmod(0o711)  # the x-ray's process has another user
 
     async def attach() -> tuple[str, str]:
         async with boot("srcu") as driver:
             vmlinux = kernel_images["srcu"].vmlinux
             socket = driver.guest.facts.qmp_socket.with_name(QMP_SOCKETS["xray"])
-            fast = await raw_xray(socket, vmlinux)
+            uid = driver.guest.facts.uid
+            fast = await raw_xray(socket, vmlinux, uid)
             relay = Path(__file__).with_name("qmp_relay.py")
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -235,7 +237,7 @@ def test_the_slow_route_is_told(boot: Any, kernel_images: Any, tmp_path: Path) -
             assert process.stdout is not None
             try:
                 assert await asyncio.wait_for(process.stdout.readline(), 20)
-                return fast, await raw_xray(tmp_path / "r.sock", vmlinux)
+                return fast, await raw_xray(tmp_path / "r.sock", vmlinux, uid)
             finally:
                 with contextlib.suppress(ProcessLookupError):  # it ends with its client
                     process.kill()

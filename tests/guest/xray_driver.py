@@ -152,9 +152,9 @@ def _listen(run: Look) -> None:
     LaneXray._pass_on = keep  # type: ignore[method-assign]
 
 
-async def raw_xray(socket: Path, vmlinux: Path) -> str:
+async def raw_xray(socket: Path, vmlinux: Path, uid: int | None) -> str:
     """Attach and tell the route."""
-    async with Xray(socket, vmlinux) as xray:
+    async with Xray(socket, vmlinux, uid) as xray:
         await xray.settled.wait()
         assert xray.fault is None, xray.fault
         return xray.route

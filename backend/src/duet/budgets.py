@@ -88,3 +88,33 @@ token from there is looked at."""
 
 WRONG_TOKENS: Final = 200
 """From all addresses together. Beyond it no token is looked at; sessions go on."""
+
+# Confined processes (duet.sandbox): QEMU, the lens worker, Chromium, ffmpeg
+
+QEMU_BEYOND_GUEST_BYTES: Final = 4 << 30
+"""Address space of a QEMU beyond the guest's memory: 1 GiB of translated code, stacks, the
+microscope's tables. Beyond it QEMU's allocation fails and it ends. Usual: 1.5 GiB."""
+
+QEMU_FILES: Final = 256
+"""Open descriptors of a QEMU. Usual: 40."""
+
+QEMU_FILE_BYTES: Final = 16 << 20
+"""The longest file that a QEMU writes; a larger scratch disk counts instead. Usual: 70 KB, the
+notes of the guest's kernel, into a file in memory that the x-ray hands it."""
+
+QEMU_THREADS: Final = 256
+"""Threads of a QEMU's user, its lens worker's included. Usual: 10 and those of disk I/O (64)."""
+
+LENS_MEMORY_BYTES: Final = 3 << 29
+"""Address space of a lens worker, in which the DWARF is mapped. Beyond it a sample fails, or
+the worker ends and its lane says so."""
+
+LENS_CPU_S: Final = 4 * 3600
+"""CPU time of a lens worker, as long as its guest lives. Usual: 5-30 % of one core."""
+
+LENS_FILES: Final = 64
+"""Open descriptors of a lens worker. Usual: 10."""
+
+LENS_SAMPLE_BYTES: Final = 4 << 20
+"""Of one structure in one sample; its message would not fit the queue. Beyond it the sample
+fails, and after five in a row the probe's fault is reported. Usual: 80 KB."""

@@ -229,11 +229,11 @@ def can_unshare_network() -> bool:
     """Whether a program can be started without the host's network interfaces."""
     if os.geteuid():
         return False
-    words = [_program("unshare"), "--net", "--", _program("true")]
     try:
+        words = [_program("unshare"), "--net", "--", _program("true")]
         quiet = subprocess.DEVNULL
         done = subprocess.run(words, stdin=quiet, stdout=quiet, stderr=quiet, timeout=PROBE_S)
-    except (OSError, subprocess.SubprocessError):
+    except (InfraError, OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0
 

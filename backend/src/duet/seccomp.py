@@ -72,11 +72,13 @@ class Permits:
         reads: open files, for reading.
         writes: open files for writing; create, rename and remove them.
         unix: open and connect sockets of the family AF_UNIX; all other sockets stay refused.
+        peek: read the memory of processes of the same user (process_vm_readv).
     """
 
     reads: bool = False
     writes: bool = False
     unix: bool = False
+    peek: bool = False
 
 
 def _load_argument(number: int) -> Instruction:
@@ -101,6 +103,8 @@ def program(permits: Permits) -> list[Instruction]:
         refused |= {"socket": _SOCKET, "connect": 42}
     if not (permits.reads or permits.writes):
         refused |= {"open": _OPEN, "openat": _OPENAT}
+    if permits.peek:
+        del refused["process_vm_readv"]
     rules: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_AT),
         (_EQUAL, 1, 0, _ARCH_X86_64),

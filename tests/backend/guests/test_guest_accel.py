@@ -24,6 +24,7 @@ def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A host with its own cache and a KVM device that opens."""
     device = tmp_path / "kvm"
     device.write_text("")
+    device.chmod(0o666)
     monkeypatch.setattr(accel_module, "KVM_DEVICE", device)
     monkeypatch.setattr(accel_module, "KVM_PROBE_S", 1.5)
     monkeypatch.setenv("DUET_CACHE", str(tmp_path))

@@ -52,10 +52,12 @@ def test_a_monitor_that_says_nothing_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(owner, "ATTACH_S", 2.0)
+    tmp_path.chmod(0o711)  # the x-ray's process has another user
 
     async def go() -> tuple[int, str]:
         with socket.socket(socket.AF_UNIX) as silent:
             silent.bind(str(tmp_path / "s.sock"))
+            (tmp_path / "s.sock").chmod(0o666)
             silent.listen(1)
             (tmp_path / "vmlinux").touch()
             async with Xray(tmp_path / "s.sock", tmp_path / "vmlinux") as xray:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from duet.cli.output import emit
 from duet.errors import DuetError
+from duet.sandbox import can_unshare_network, missing_user
 from duet.settings import cache_dir, repo_root
 
 Status = Literal["ok", "warning", "missing"]
@@ -123,6 +124,7 @@ def _guests() -> Iterator[Check]:
     yield _program("fio", "fio", "a workload of the guests")
     yield _program("mkfs.xfs", "xfsprogs", "the guests' scratch disks", flag="-V")
     yield _program("mkfs.ext4", "e2fsprogs", "the guests' scratch disks", flag="-V")
+    yield _users()
     yield _launcher()
     yield _drgn()
     yield _kvm()
@@ -150,6 +152,21 @@ def _drgn() -> Check:
     return Check("drgn", "ok", version, purpose)
 
 
+def _users() -> Check:
+    """Whether a flaw in QEMU gives a guest more than its own files and memory."""
+    name, purpose = "own users", "guests, their x-ray and Chromium, each apart from the rest"
+    if why := missing_user():
+        remedy = "Start ./duet as root: it then gives each of them a user without any right."
+        return Check(name, "warning", why, purpose, remedy)
+    found = "each guest gets a user of its own"
+    if can_unshare_network():
+        return Check(name, "ok", f"{found}, without network", purpose)
+    remedy = (
+        "Give the container the capability SYS_ADMIN, or leave it: guests have no network card."
+    )
+    return Check(name, "warning", f"{found}, with the host's network", purpose, remedy)
+
+
 def _kvm() -> Check:
     from duet.cli.probe import kvm_works
 
@@ -160,6 +177,8 @@ def _kvm() -> Check:
     if works:
         return Check("kvm", "ok", "a probe guest booted under it", purpose)
     remedy = "Nothing to do: emulation is slower and shows the same."
+    if why.startswith("Only root"):
+        remedy = "Open it to a group: chgrp kvm /dev/kvm && chmod 660 /dev/kvm"
     return Check("kvm", "warning", why, purpose, remedy)
 
 

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 
 from duet.api.kernel_builds import arm_specs
 from duet.errors import DuetError
 from duet.guests import Accel, GuestOptions, GuestSpec, ensure_root, open_guest
+from duet.guests.accel import kvm_refusal
 from duet.kernels import KernelImage, KernelSettings, lookup, plan
 from duet.lessons import load as lessons
 
 
 def kvm_works() -> tuple[bool, str]:
     """Whether a guest boots under KVM, and if not, why. The answer is kept by duet.guests."""
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        return False, "/dev/kvm may not be opened by this user: guests are emulated"
+    if why := kvm_refusal():
+        return False, f"{why} Guests are emulated."
     image = _any_image()
     if image is None:
         return False, "not probed yet, since no kernel is built"

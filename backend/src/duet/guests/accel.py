@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from duet.errors import InfraError, InputError
 from duet.guests.boot import Bootable, try_boot
 from duet.guests.limits import KVM_PROBE_S
 from duet.guests.types import Accel, Clock, GuestSpec
+from duet.sandbox import can_change_user
 from duet.settings import cache_dir
 
 KVM_DEVICE = Path("/dev/kvm")
@@ -63,6 +65,32 @@ def _cached(path: Path, key: str) -> bool | None:
         return None
 
 
+def kvm_groups() -> tuple[int, ...]:
+    """The group through which a user of a guest's own reaches /dev/kvm; () if none is needed."""
+    try:
+        found = KVM_DEVICE.stat()
+    except OSError:
+        return ()
+    wanted = stat.S_IRGRP | stat.S_IWGRP
+    return (found.st_gid,) if found.st_gid and found.st_mode & wanted == wanted else ()
+
+
+def kvm_refusal() -> str:
+    """Why a guest may not open /dev/kvm, as a sentence, or nothing.
+
+    As root a guest has a user of its own, so the device must be open to a group or to all.
+    """
+    if not KVM_DEVICE.exists():
+        return "There is no /dev/kvm."
+    if not can_change_user():
+        opens = os.access(KVM_DEVICE, os.R_OK | os.W_OK)
+        return "" if opens else "This user may not open /dev/kvm."
+    wanted = stat.S_IROTH | stat.S_IWOTH
+    if kvm_groups() or KVM_DEVICE.stat().st_mode & wanted == wanted:
+        return ""
+    return "Only root may open /dev/kvm, and guests do not run as root."
+
+
 async def kvm_boots(
     spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
 ) -> bool:
@@ -73,7 +101,7 @@ async def kvm_boots(
         qemu_version: part of the key under which the answer is kept.
         make: gives a machine that uses KVM.
     """
-    if not os.access(KVM_DEVICE, os.R_OK | os.W_OK):
+    if kvm_refusal():
         return False
     kept_at = cache_dir() / "tools" / "kvm-probe.json"
     key = _probe_key(qemu_version)

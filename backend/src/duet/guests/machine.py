@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import stat
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
@@ -16,8 +18,9 @@ from duet.guests.boot import BootFailed, BootReport, boot
 from duet.guests.console import Console
 from duet.guests.limits import HANG_UP_S, MAX_CPUS
 from duet.guests.ports import Ports
-from duet.guests.process import OwnedProcess, RunDir
+from duet.guests.process import OWNER, OwnedProcess, RunDir
 from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
+from duet.sandbox import Identity, Limits, prefix
 from duet.wire.frames import FrameType
 
 SCOPE_SOCKET = "scope.sock"
@@ -41,6 +44,46 @@ class Machine(ABC):
         self._asked_to_end = spec.boot_plan is not None
         self._process: OwnedProcess | None = None
         self._ports: Ports | None = None
+        self._run_dir: RunDir | None = None
+        self._descriptors: list[int] = []
+        self.uid: int | None = None
+        """The user of the process, if it has one of its own."""
+
+    confines = False
+    """Whether the process gets a user of its own and limits (see duet.sandbox)."""
+
+    def limits(self) -> Limits:
+        """What the process may use, if it is confined."""
+        return Limits()
+
+    def groups(self) -> tuple[int, ...]:
+        """Supplementary groups of its user."""
+        return ()
+
+    def reach(self, path: Path) -> str:
+        """A path by which the process can read a file, wherever that lies.
+
+        Its own user may be unable to pass the folders above; an open descriptor needs none of
+        them. Kernels and root images are no secrets, so they are made readable if need be.
+
+        Raises:
+            InfraError: it cannot be opened.
+        """
+        if self.uid is None:
+            return str(path.absolute())
+        try:
+            number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._stack.callback(os.close, number)
+            mode = os.fstat(number).st_mode
+            if not mode & stat.S_IROTH:
+                os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
+        except OSError as failed:
+            raise InfraError(
+                f"A file of lane {self.spec.arm} cannot be read by its guest: {failed}.",
+                remedy="Build it anew with ./duet build, into a cache that is writable.",
+            ) from failed
+        self._descriptors.append(number)
+        return f"/proc/self/fd/{number}"
 
     @abstractmethod
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
@@ -67,10 +110,25 @@ class Machine(ABC):
                 f"A guest has 1 to {MAX_CPUS} vCPUs, not {self.cpus}.",
                 remedy="Choose another number of vCPUs.",
             )
-        self.folder = self._stack.enter_context(RunDir())
+        if self.confines:
+            self.uid = self._stack.enter_context(Identity()).uid
+        self._run_dir = RunDir(uid=self.uid)
+        self.folder = self._stack.enter_context(self._run_dir)
         self._ports = await self._stack.enter_async_context(Ports(self.folder, self.cpus))
+        words = self.argv(self.folder, self._ports.paths)
+        for path in self.folder.iterdir():
+            if path.name != OWNER:
+                self._run_dir.hand(path)
+        before: Sequence[str] = ()
+        if self.confines:
+            before = prefix(
+                self.limits(), uid=self.uid, groups=self.groups(), death_signal=self.death_signal
+            )
         self._process = OwnedProcess(
-            self.argv(self.folder, self._ports.paths),
+            words,
+            before=before,
+            folder=self.folder if self.confines else None,
+            descriptors=self._descriptors,
             console=self.console,
             errors=self.errors,
             on_exit=self._on_exit,
@@ -78,6 +136,11 @@ class Machine(ABC):
             grace_s=self.grace_s,
         )
         await self._stack.enter_async_context(self._process)
+
+    def seal(self) -> None:
+        """See RunDir.seal()."""
+        if self._run_dir:
+            self._run_dir.seal()
 
     async def close(self) -> None:
         """End the process and remove its directory."""
@@ -176,6 +239,7 @@ class MachineGuest(ABC):
             boot_s=time.monotonic() - began,
             qmp_socket=self._machine.folder / "qmp.sock",
             scope_socket=self._machine.folder / SCOPE_SOCKET if self.spec.microscope else None,
+            uid=self._machine.uid,
             extra={"attempts": str(len(self.reports))},
         )
         return self

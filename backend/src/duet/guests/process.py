@@ -16,7 +16,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -26,7 +26,7 @@ from duet.errors import InfraError
 from duet.guests.limits import END_S, NICE, TERM_S
 
 _PREFIX = "g-"
-_OWNER = "owner"
+OWNER = "owner"
 # $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
 
@@ -46,7 +46,7 @@ def _owner_line() -> str:
 def _owner_lives(folder: Path) -> bool:
     """Whether the process that made `folder` is still there (pid and start time agree)."""
     try:
-        pid, created = (folder / _OWNER).read_text().split()
+        pid, created = (folder / OWNER).read_text().split()
         return bool(abs(psutil.Process(int(pid)).create_time() - float(created)) < 0.5)
     except (OSError, ValueError, psutil.Error):
         return False
@@ -73,10 +73,15 @@ def live_folders(base: Path) -> list[Path]:
 
 
 class RunDir:
-    """A private directory for the sockets of one guest. Use as `with`."""
+    """A private directory for the sockets of one guest. Use as `with`.
 
-    def __init__(self, base: Path | None = None) -> None:
+    Args:
+        uid: the user of the guest's process, which makes its sockets there; None: our own.
+    """
+
+    def __init__(self, base: Path | None = None, uid: int | None = None) -> None:
         self._base = base or runtime_base()
+        self._uid = uid
         self.path = Path()
 
     def __enter__(self) -> Path:
@@ -86,7 +91,10 @@ class RunDir:
                 raise PermissionError(f"{self._base} belongs to somebody else")
             sweep(self._base)
             made = Path(tempfile.mkdtemp(prefix="new-", dir=self._base))
-            (made / _OWNER).write_text(_owner_line())
+            (made / OWNER).write_text(_owner_line())
+            if self._uid is not None:
+                os.chown(made, -1, self._uid)
+                made.chmod(0o1770)  # sticky: it adds its files, and removes none of ours
             self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix("new-")))
         except OSError as failed:
             raise InfraError(
@@ -97,6 +105,28 @@ class RunDir:
 
     def __exit__(self, *exc: object) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
+
+    def hand(self, path: Path) -> None:
+        """Give a file or socket of ours to the guest's process."""
+        if self._uid is not None:
+            os.chown(path, self._uid, self._uid)
+
+    def seal(self) -> None:
+        """From now on the guest's process changes no name here, so we may write and connect here.
+
+        To be called before the guest runs anything that is not ours.
+
+        Raises:
+            InfraError: a name there leads elsewhere.
+        """
+        if self._uid is None:
+            return
+        self.path.chmod(0o710)
+        if any(entry.is_symlink() for entry in os.scandir(self.path)):
+            raise InfraError(
+                f"QEMU has put a symbolic link into {self.path}, which it never does.",
+                remedy="Start the run again; if it happens again, look at the guest's images.",
+            )
 
 
 def find_program(name: str, package: str) -> str:
@@ -132,6 +162,10 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         death_signal: what the kernel sends the process when its owner dies.
         grace_s: time between SIGTERM and SIGKILL; 0 is SIGKILL at once.
         commands: it takes commands on standard input (see `write`).
+        before: words that confine it (duet.sandbox.prefix); they replace `death_signal`.
+        folder: where it starts; it may be one that its user could not reach by a path.
+        descriptors: those of ours that it inherits, under the same numbers.
+        environment: added to ours.
     """
 
     def __init__(
@@ -144,6 +178,10 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         death_signal: str = "KILL",
         grace_s: float = 0,
         commands: bool = False,
+        before: Sequence[str] = (),
+        folder: Path | None = None,
+        descriptors: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._argv = argv
         self._outputs = {1: console, 2: errors}
@@ -151,6 +189,10 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         self._death_signal = death_signal
         self._grace_s = grace_s
         self._commands = commands
+        self._before = before
+        self._folder = folder
+        self._descriptors = descriptors
+        self._environment = dict(environment or {})
         self._ended = asyncio.Event()
         self._transport: asyncio.SubprocessTransport | None = None
         self.pid = 0
@@ -163,7 +205,7 @@ class OwnedProcess(asyncio.SubprocessProtocol):
     async def __aenter__(self) -> OwnedProcess:
         setpriv = find_program("setpriv", "util-linux")
         nice = find_program("nice", "coreutils")
-        dies = (setpriv, "--pdeathsig", self._death_signal)
+        dies = self._before or (setpriv, "--pdeathsig", self._death_signal)
         owned = (find_program("sh", "dash"), "-c", _IF_OWNED, str(os.getpid()))
         words = (*dies, *owned, nice, "-n", str(NICE), *self._argv)
         try:
@@ -174,6 +216,9 @@ class OwnedProcess(asyncio.SubprocessProtocol):
                 *words,
                 stdin=asyncio.subprocess.PIPE if self._commands else asyncio.subprocess.DEVNULL,
                 start_new_session=True,
+                cwd=self._folder,
+                pass_fds=self._descriptors,
+                env={**os.environ, **self._environment},
             )
         except OSError as failed:
             raise InfraError(

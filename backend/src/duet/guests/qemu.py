@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from duet.budgets import QEMU_BEYOND_GUEST_BYTES, QEMU_FILE_BYTES, QEMU_FILES, QEMU_THREADS
 from duet.errors import InfraError
-from duet.guests.accel import choose_accel
+from duet.guests.accel import choose_accel, kvm_groups
 from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
 from duet.guests.machine import SCOPE_SOCKET, Machine, MachineGuest
 from duet.guests.ports import port_name
 from duet.guests.process import find_program
 from duet.guests.tsc import host_tsc_khz
 from duet.guests.types import CTL_STREAM, Accel, Clock, GuestSpec
+from duet.sandbox import Limits
 
 QEMU = "qemu-system-x86_64"
 QEMU_PACKAGE = "qemu-system-x86"
@@ -41,6 +43,8 @@ COUNT_CMDLINE = ("tsc_early_khz=1000000",)
 """With -icount the TSC counts guest nanoseconds, so a kilohertz is known and not measured."""
 SCOPE_CMDLINE = ("noreplace-smp",)
 """A kernel on one CPU overwrites its own LOCK prefixes; the microscope tells atomics by them."""
+SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
+"""QEMU's own filter of system calls, set before the guest runs."""
 PORTS = 8
 """Of the virtio-serial device, with port 0, which QEMU keeps for consoles."""
 MANY_PORTS = 16
@@ -104,7 +108,7 @@ def plan_args(spec: GuestSpec, folder: Path) -> list[str]:
         return []
     path = folder / "plan"
     path.write_text(spec.boot_plan)
-    return ["-fw_cfg", f"name=opt/duet/plan,file={path}"]
+    return ["-fw_cfg", f"name=opt/duet/plan,file={path.name}"]
 
 
 def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
@@ -131,45 +135,68 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
         with path.open("wb") as image:
             image.truncate(size << 20)
         options = "format=raw,if=none,cache=unsafe,werror=report,rerror=report"
-        args += ["-drive", f"id=disk{number},file={path},{options}"]
+        args += ["-drive", f"id=disk{number},file={path.name},{options}"]
         args += ["-device", f"virtio-blk-pci,drive=disk{number}"]
     return args
 
 
-def scope_args(spec: GuestSpec, folder: Path) -> list[str]:
+def scope_args(spec: GuestSpec, folder: Path, reach: Callable[[Path], str] = str) -> list[str]:
     """The microscope, and the file that tells it what to look at."""
     if spec.microscope is None:
         return []
     functions = folder / "functions"
     functions.write_text(spec.microscope.functions)
     words = {
-        "file": spec.microscope.plugin,
-        "socket": folder / SCOPE_SOCKET,
-        "functions": functions,
+        "file": reach(spec.microscope.plugin),
+        "socket": SCOPE_SOCKET,
+        "functions": functions.name,
     }
     # A comma in a value is written twice (QEMU's keyval syntax).
     return ["-plugin", ",".join(f"{k}={str(v).replace(',', ',,')}" for k, v in words.items())]
 
 
 class QemuMachine(Machine):
-    """One QEMU process with a sealed root."""
+    """One QEMU process with a sealed root.
+
+    It starts in its run directory and names what lies there without a path, since its user may be
+    unable to reach that folder from above.
+    """
+
+    confines = True
+
+    def limits(self) -> Limits:
+        """See Machine.limits()."""
+        spec = self.spec
+        return Limits(
+            memory_bytes=(spec.memory_mib << 20) + QEMU_BEYOND_GUEST_BYTES,
+            files=QEMU_FILES,
+            file_bytes=max(max(spec.disks_mib, default=0) << 20, QEMU_FILE_BYTES),
+            # The count goes by user, so it needs a user of its own.
+            processes=QEMU_THREADS if self.uid is not None else None,
+        )
+
+    def groups(self) -> tuple[int, ...]:
+        """See Machine.groups()."""
+        return kvm_groups() if self.accel is Accel.KVM else ()
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
         spec = self.spec
         return [
             QEMU,
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
+            *("-sandbox", SANDBOX),
             *("-name", f"kernel-duet-{spec.arm},debug-threads=on"),
             *("-M", "q35", "-m", str(spec.memory_mib), "-smp", str(self.cpus)),
             *clock_args(spec, self.accel),
-            *("-kernel", str(spec.bzimage), "-initrd", str(spec.initrd)),
+            *("-kernel", self.reach(spec.bzimage)),
+            *(("-initrd", self.reach(spec.initrd)) if spec.initrd else ()),
             *("-append", kernel_cmdline(spec, self.verbose, self.accel)),
             *("-serial", "stdio"),
-            *qmp_args(folder),
-            *port_args(sockets, spec.clock),
+            *qmp_args(Path()),
+            *port_args({stream: Path(path.name) for stream, path in sockets.items()}, spec.clock),
             *disk_args(spec, folder),
             *plan_args(spec, folder),
-            *scope_args(spec, folder),
+            *scope_args(spec, folder, self.reach),
         ]
 
 

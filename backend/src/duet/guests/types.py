@@ -101,6 +101,7 @@ class Chunk:
 class GuestFacts:
     """What is known of a running guest, for manifests and the page.
 
+    `uid`: of the process, if it is not the server's own.
     `scope_socket`: the microscope listens there, for one client at a time (see lenses/scope).
     """
 
@@ -111,6 +112,7 @@ class GuestFacts:
     boot_s: float
     qmp_socket: Path | None = None
     scope_socket: Path | None = None
+    uid: int | None = None
     extra: dict[str, str] = field(default_factory=dict)
 
 

@@ -32,14 +32,18 @@ class _Heard(logging.Handler):
         self.lines.append(record.getMessage())
 
 
-def attach(socket: Path, vmlinux: Path) -> tuple[drgn.Program, Route]:
+def attach(socket: Path, vmlinux: Path, named: Path | None = None) -> tuple[drgn.Program, Route]:
     """A program that reads the guest behind a QMP socket of its own.
+
+    Args:
+        named: the vmlinux as people know it, where `vmlinux` is a descriptor's path.
 
     Raises:
         LensError: no monitor, no vmcoreinfo, no vmlinux, no DWARF, or another kernel's.
     """
+    named = named or vmlinux
     if not vmlinux.is_file():
-        raise LensError(f"The kernel's vmlinux is missing: {vmlinux}.", remedy=REBUILD)
+        raise LensError(f"The kernel's vmlinux is missing: {named}.", remedy=REBUILD)
     heard = _Heard()
     logger = logging.getLogger("drgn")
     logger.addHandler(heard)
@@ -48,7 +52,7 @@ def attach(socket: Path, vmlinux: Path) -> tuple[drgn.Program, Route]:
     try:
         program = drgn.Program()
         _connect(program, socket)
-        _symbols(program, vmlinux)
+        _symbols(program, vmlinux, named)
         return program, route_of(heard.lines) or _timed(program)
     finally:
         logger.removeHandler(heard)
@@ -70,7 +74,7 @@ def _connect(program: drgn.Program, socket: Path) -> None:
         )
 
 
-def _symbols(program: drgn.Program, vmlinux: Path) -> None:
+def _symbols(program: drgn.Program, vmlinux: Path, named: Path) -> None:
     try:
         program.load_debug_info([str(vmlinux)])
         module = program.main_module()
@@ -80,7 +84,7 @@ def _symbols(program: drgn.Program, vmlinux: Path) -> None:
     except Exception as error:
         why = str(error).splitlines()[0]
     raise LensError(
-        f"{vmlinux.name} of the kernel {vmlinux.parent.name} does not tell what lies where: {why}.",
+        f"{named.name} of the kernel {named.parent.name} does not tell what lies where: {why}.",
         remedy=REBUILD,
     )
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from duet.errors import InputError
@@ -34,9 +36,20 @@ class Probe(Protocol):
         ...
 
 
+@cache
 def probe_names() -> tuple[str, ...]:
     """All probes, sorted. Imports none of them: they need drgn, and a server has no use for it."""
     return tuple(sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(probes.__path__)))
+
+
+def load_probes() -> None:
+    """Import all, for a process that cannot import any more once it has confined itself."""
+    for name in probe_names():
+        _module(name)
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"{probes.__name__}.{name.replace('-', '_')}")
 
 
 def make_probe(name: str, kernel: Kernel, memory: Memory, of: str = "") -> Probe:
@@ -54,5 +67,4 @@ def make_probe(name: str, kernel: Kernel, memory: Memory, of: str = "") -> Probe
             f"There is no x-ray probe '{name:.40}'.",
             remedy=f"Choose from: {', '.join(probe_names())}.",
         )
-    module = importlib.import_module(f"{probes.__name__}.{name.replace('-', '_')}")
-    return cast(Probe, module.Probe(kernel, memory, of))
+    return cast(Probe, _module(name).Probe(kernel, memory, of))

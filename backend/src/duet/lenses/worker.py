@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The x-ray's process: `python -m duet.lenses.worker SOCKET VMLINUX`.
+"""The x-ray's process: `python -m duet.lenses.worker SOCKET VMLINUX [UID]`.
+
+A guest's memory and its kernel's DWARF are read here alone. So the process confines itself first
+(duet.sandbox): it has the user of its guest's QEMU, limits on memory, CPU time and files, and no
+way out but that QEMU's sockets and memory.
 
 Commands come as JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of"}]}, an
 empty list is a pause. Answers go to standard output as msgpack maps, each behind its length
@@ -10,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import struct
 import sys
 import threading
@@ -18,8 +23,10 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+import drgn
 import msgpack
 
+from duet.budgets import LENS_CPU_S, LENS_FILES, LENS_MEMORY_BYTES
 from duet.errors import DuetError
 from duet.lenses.attach import attach
 from duet.lenses.clock import GuestClock
@@ -27,7 +34,9 @@ from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.limits import FAILED_IN_A_ROW, MAX_HZ, QUEUE_BYTES
 from duet.lenses.memory import Gone, Memory
 from duet.lenses.reading import DTYPES
-from duet.lenses.registry import Probe, make_probe
+from duet.lenses.registry import Probe, load_probes, make_probe
+from duet.sandbox import CHILD_ID, Limits, can_change_user, enter
+from duet.seccomp import Permits
 
 HEAD = struct.Struct("<I")
 
@@ -125,9 +134,9 @@ class Due:
 class Sampler:
     """Samples what is due until told otherwise."""
 
-    def __init__(self, socket: Path, vmlinux: Path, outlet: Outlet) -> None:
+    def __init__(self, socket: Path, vmlinux: Path, outlet: Outlet, named: Path) -> None:
         self._outlet = outlet
-        program, self.route = attach(socket, vmlinux)
+        program, self.route = attach(socket, vmlinux, named)
         self.kernel = Kernel(program)
         self.memory = Memory(program)
         self.clock = GuestClock(self.kernel, self.memory)
@@ -229,13 +238,41 @@ class Sampler:
         )
 
 
+def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
+    """Give up all that reading does not need; returns paths that are still reachable.
+
+    The new user may be unable to pass the folders above the two files: so the socket's folder
+    becomes the working directory, and the vmlinux is reached through an open descriptor.
+    """
+    load_probes()
+    drgn.Program()  # imports what drgn loads late
+    if socket.parent.is_dir():
+        os.chdir(socket.parent)
+    reached = vmlinux
+    if vmlinux.is_file():
+        number = os.open(vmlinux, os.O_RDONLY)
+        mode = os.fstat(number).st_mode
+        if can_change_user() and not mode & stat.S_IROTH:
+            os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
+        reached = Path(f"/proc/self/fd/{number}")
+    limits = Limits(LENS_MEMORY_BYTES, LENS_CPU_S, LENS_FILES)
+    enter(
+        limits, Permits(reads=True, unix=True, peek=True), uid=uid
+    )  # doctor names what is missing
+    return Path(socket.name), reached
+
+
 def main() -> int:
     """Attach, then sample until the owner goes."""
-    outlet = Outlet(os.dup(1))
+    output = os.dup(1)
     os.dup2(2, 1)  # whatever drgn prints is no message
+    vmlinux = Path(sys.argv[2])
+    uid = int(sys.argv[3]) if len(sys.argv) > 3 else CHILD_ID
+    socket, reached = confine(Path(sys.argv[1]), vmlinux, uid)
+    outlet = Outlet(output)
     commands = Commands()
     try:
-        sampler = Sampler(Path(sys.argv[1]), Path(sys.argv[2]), outlet)
+        sampler = Sampler(socket, reached, outlet, vmlinux)
     except (LensError, Gone) as error:
         told = error if isinstance(error, LensError) else LensError(str(error), remedy="")
         outlet.put({"kind": "failed", "message": told.sentence, "remedy": told.remedy})

@@ -25,6 +25,8 @@ from duet.lenses.records import Route
 
 HEAD = struct.Struct("<I")
 Message = dict[str, object]
+_FEW_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+"""Each thread reserves address space, of which the worker has a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +58,23 @@ class Xray:
     Args:
         socket: a QMP socket of its own.
         vmlinux: of the kernel that runs there.
+        uid: user of the guest's QEMU, whose memory the process reads as the same user; None: ours.
     """
 
-    def __init__(self, socket: Path, vmlinux: Path) -> None:
+    def __init__(self, socket: Path, vmlinux: Path, uid: int | None = None) -> None:
         self._errors = Console()
         self._frames = _Frames(self._on_message)
         self._process = OwnedProcess(
-            [sys.executable, "-m", "duet.lenses.worker", str(socket), str(vmlinux)],
+            [
+                *(sys.executable, "-m", "duet.lenses.worker"),
+                *(str(socket.absolute()), str(vmlinux.absolute())),
+                *(() if uid is None else (str(uid),)),
+            ],
             console=self._frames,
             errors=self._errors,
             on_exit=self._on_exit,
             commands=True,
+            environment=_FEW_THREADS,
         )
         self._hearer: Hearer | None = None
         self._run = 0

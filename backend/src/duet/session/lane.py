@@ -108,7 +108,7 @@ class Lane:
         """
         if self._xray is None and self.facts and self.facts.qmp_socket and self._source.vmlinux:
             socket = self.facts.qmp_socket.with_name(QMP_SOCKETS["xray"])
-            self._xray = Xray(socket, self._source.vmlinux)
+            self._xray = Xray(socket, self._source.vmlinux, self.facts.uid)
             await self._owned.enter_async_context(self._xray)
         return self._xray
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from duet.budgets import LENS_SAMPLE_BYTES
 from duet.lenses.kernel import Kernel
 from duet.lenses.limits import MAX_MEMCGS
 from duet.lenses.memory import Gone, Memory
@@ -82,6 +83,10 @@ class Probe:
         ids = [s.ident for s in self._list.walk() if s.memcg_aware]
         found = self._walk()
         words = (nr_max + 31) // 32
+        if len(found) * words * 4 > LENS_SAMPLE_BYTES:
+            raise Gone(
+                f"{len(found)} maps of {nr_max} bits are more than {LENS_SAMPLE_BYTES >> 20} MiB"
+            )
         maps = np.zeros((len(found), words), "<u4")
         for row, memcg in zip(maps, found, strict=True):
             self._read_map(memcg.node, row)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test helper: what /proc says of the rights of a lane's QEMU and of its x-ray's process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+WORKER = "duet.lenses.worker"
+WAIT_S = 30
+
+
+@dataclass(frozen=True)
+class Rights:
+    """Of one process."""
+
+    ids: frozenset[int]
+    caps: frozenset[int]
+    no_new_privs: str
+    seccomp: str
+    network: str
+
+
+def rights(pid: int) -> Rights:
+    """Ids, capability sets and filter of a process."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    status = {name: text.split() for name, _, text in (line.partition(":") for line in lines)}
+    caps = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+    return Rights(
+        ids=frozenset(int(text) for text in status["Uid"] + status["Gid"] + status["Groups"]),
+        caps=frozenset(int(status[name][0], 16) for name in caps),
+        no_new_privs=status["NoNewPrivs"][0],
+        seccomp=status["Seccomp"][0],
+        network=str(Path(f"/proc/{pid}/ns/net").readlink()),
+    )
+
+
+async def of_lane(qemu: Callable[[], int | None]) -> tuple[Rights, Rights]:
+    """QEMU and the worker that reads it, once both have confined themselves."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            number = qemu()
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.Error, OSError, KeyError):
+                    if number and WORKER in child.cmdline() and rights(child.pid).seccomp == "2":
+                        return rights(number), rights(child.pid)
+            await asyncio.sleep(0.02)
