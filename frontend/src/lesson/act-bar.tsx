@@ -4,6 +4,7 @@
 import { useState } from 'react';
 import type { Act, Lesson } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
+import { useDenied } from '../store/hooks.tsx';
 
 interface Props {
   readonly lesson: Lesson;
@@ -13,8 +14,9 @@ interface Props {
 
 /** Acts of the run's workload; none for a recording, which has happened. */
 export function ActBar({ lesson, run, onAct }: Props) {
+  const denied = useDenied('run');
   const acts = Object.entries(lesson.acts).filter(([, act]) => act.workload === run?.workload);
-  if (run === null || run.source !== 'live' || acts.length === 0) return null;
+  if (run === null || run.source !== 'live' || acts.length === 0 || denied !== '') return null;
   const running = run.phase === 'running';
   return (
     <fieldset className="acts" aria-label="Do to the running guests" data-testid="acts">

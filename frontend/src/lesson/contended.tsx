@@ -2,6 +2,7 @@
 /** That the host was too busy for a run on the wall clock, and the way out: the count clock. */
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { useDenied } from '../store/hooks.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
 import { type Contended, percent } from './contention.ts';
 import { workloadOf } from './recording.ts';
@@ -15,7 +16,8 @@ interface Props {
   readonly onCount: () => void;
 }
 
-export function ContendedNotice({ found, offers, blocked, onCount }: Props) {
+export function ContendedNotice({ found, offers, onCount, ...props }: Props) {
+  const blocked = useDenied('run') || props.blocked;
   if (!found?.distorted) return null;
   return (
     <div className="notices">

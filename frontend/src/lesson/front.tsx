@@ -44,9 +44,11 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
       </p>
       {!hello && (
         <p className="quiet" role="status">
-          {connection.state === 'retry' || connection.state === 'closed'
-            ? 'The server does not answer. Start it with “make run”; this page will find it.'
-            : 'Looking for the lessons…'}
+          {connection.state === 'closed' && connection.reason
+            ? connection.reason
+            : connection.state === 'retry' || connection.state === 'closed'
+              ? 'The server does not answer. Start it with “make run”; this page will find it.'
+              : 'Looking for the lessons…'}
         </p>
       )}
       <ul>
@@ -55,6 +57,12 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
         ))}
       </ul>
       {hello && <KeptOnFront titles={hello.lessons} />}
+      {hello && hello.role !== 'operator' && (
+        <p className="quiet small" data-testid="role">
+          You opened this page as {hello.role === 'instructor' ? 'an' : 'a'} {hello.role}.
+          {hello.denied.run ? ' You may watch runs and play recordings.' : ''}
+        </p>
+      )}
     </main>
   );
 }

@@ -14,6 +14,8 @@ export interface KeptRun {
   readonly clock?: string;
   readonly bytes: number;
   readonly recorded_at?: string;
+  /** This visitor may delete it. */
+  readonly deletable?: boolean;
 }
 
 export interface Difference {

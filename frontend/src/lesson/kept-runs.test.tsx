@@ -71,6 +71,13 @@ test('a run that is deleted is gone from the list; a refusal is its sentence', a
   await screen.findByText(/No live run of this lesson is kept/);
 });
 
+test('a run of somebody else is played, and not deleted', async () => {
+  answering({ 'GET api/kept': () => [200, [{ ...run, deletable: false }]] });
+  sheet();
+  await screen.findByTestId(`kept-${run.name}`);
+  expect(screen.queryByRole('button', { name: /^Delete the run/ })).toBeNull();
+});
+
 test('a server that does not answer is said', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no network')));
   sheet();

@@ -24,7 +24,7 @@ export function KeptRunsSheet({ lesson, open, shown, onPlay, onClose }: Props) {
     <Dialog title="Kept runs" open={open} onClose={onClose} testId="kept-runs">
       <p className="small quiet">
         Every live run is kept on the server’s machine when it is over, the newest first; the oldest
-        go when there are too many.
+        go when there are too many. Whoever started a run may delete it, and so may the operator.
       </p>
       {failed && <p role="alert">{failed}</p>}
       {runs === null && !failed && <p role="status">The list is on its way…</p>}
@@ -50,14 +50,16 @@ export function KeptRunsSheet({ lesson, open, shown, onPlay, onClose }: Props) {
               >
                 download
               </a>
-              <button
-                type="button"
-                className="link small"
-                onClick={() => void remove(run.name)}
-                aria-label={`Delete the run of ${when(run.recorded_at ?? '')}`}
-              >
-                delete
-              </button>
+              {run.deletable !== false && (
+                <button
+                  type="button"
+                  className="link small"
+                  onClick={() => void remove(run.name)}
+                  aria-label={`Delete the run of ${when(run.recorded_at ?? '')}`}
+                >
+                  delete
+                </button>
+              )}
             </span>
           </li>
         ))}

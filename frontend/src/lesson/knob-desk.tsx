@@ -4,6 +4,7 @@
 import { useId, useState } from 'react';
 import { plural } from '../base/units.ts';
 import type { Lesson, Param } from '../protocol/lesson.ts';
+import { useDenied } from '../store/hooks.tsx';
 import {
   fixedBecause,
   type Knobs,
@@ -42,7 +43,8 @@ interface Props {
 const first = 'hogs';
 
 export function KnobDesk(props: Props) {
-  const { lesson, knobs, shown, live, running, blocked, onKnobs } = props;
+  const { lesson, knobs, shown, live, running, onKnobs } = props;
+  const blocked = useDenied('run') || props.blocked;
   const [open, setOpen] = useState(false);
   const panel = useId();
   const same = shown !== null && live && sameRun(shown, knobs);

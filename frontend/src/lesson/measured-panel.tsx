@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { formatFigure, plural } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
+import { useDenied } from '../store/hooks.tsx';
 import { day } from '../ui/words.ts';
 import { paramWords } from './knobs.ts';
 import { better, command, mailText } from './mail.ts';
@@ -18,6 +19,7 @@ interface Props {
 }
 
 export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
+  const denied = useDenied('measure');
   const busy = measured !== null && measured.done < measured.total;
   const most = Math.max(
     1,
@@ -100,17 +102,24 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       <div className="row-of-buttons">
         {measured && rows.length > 0 && <CopyMail lesson={lesson} measured={measured} />}
-        <button
-          type="button"
-          className="button"
-          onClick={onMeasure}
-          disabled={busy || blocked !== ''}
-          title={blocked || undefined}
-          data-testid="measure"
-        >
-          measure now
-        </button>
+        {denied === '' && (
+          <button
+            type="button"
+            className="button"
+            onClick={onMeasure}
+            disabled={busy || blocked !== ''}
+            title={blocked || undefined}
+            data-testid="measure"
+          >
+            measure now
+          </button>
+        )}
       </div>
+      {denied !== '' && (
+        <p className="small quiet" data-testid="measure-denied">
+          {denied}
+        </p>
+      )}
       {measured && rows.length > 0 && (
         <details className="small">
           <summary>the command that repeats it</summary>

@@ -3,6 +3,7 @@
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
+import { useDenied } from '../store/hooks.tsx';
 import { knobWords, sceneParams } from './knobs.ts';
 import { differs, workloadOf } from './recording.ts';
 
@@ -19,7 +20,8 @@ interface Props {
   readonly onRecording: (() => void) | null;
 }
 
-export function Mismatch({ lesson, scene, run, missing, blocked, onRun, onRecording }: Props) {
+export function Mismatch({ lesson, scene, run, missing, onRun, onRecording, ...props }: Props) {
+  const blocked = useDenied('run') || props.blocked;
   const off = differs(lesson, { params: sceneParams(scene, run.clock) }, run.params);
   const wanted = workloadOf(lesson, scene);
   const title = (name: string) => lesson.workloads[name]?.title ?? name;

@@ -335,6 +335,8 @@ export const serverMessage = z.discriminatedUnion('type', [
 ]);
 
 export type ReadingMessage = z.infer<typeof reading>;
+/** What a role may do or not. */
+export type ActionName = z.infer<typeof action>;
 export type HelloMessage = z.infer<typeof hello>;
 export type LessonMessage = z.infer<typeof lessonMessage>;
 export type RunMessage = z.infer<typeof run>;

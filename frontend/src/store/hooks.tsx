@@ -13,6 +13,7 @@ import { must } from '../base/assert.ts';
 import type { Cell, Signal } from '../base/signal.ts';
 import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import type {
+  ActionName,
   BuildMessage,
   ControlMessage,
   ErrorMessage,
@@ -51,6 +52,14 @@ export function useConnection(): Connection {
 
 export function useHello(): HelloMessage | null {
   return useCell(useStore().hello);
+}
+
+const never = () => () => {};
+
+/** Why this visitor may not do that, in the server's words; empty: he may, or there is no server. */
+export function useDenied(action: ActionName): string {
+  const hello = useContext(Context)?.hello;
+  return useSyncExternalStore(hello?.subscribe ?? never, () => hello?.get()?.denied[action] ?? '');
 }
 
 export function useLesson(): Lesson | null {
