@@ -20,6 +20,8 @@ export default defineConfig({
   projects: [
     { name: 'recorded', testMatch: 'recorded.spec.ts' },
     { name: 'access', testMatch: 'access.spec.ts' },
+    // A server of the test's own that asks for tokens.
+    { name: 'roles', testMatch: 'roles.spec.ts' },
     { name: 'offline', testMatch: 'offline.spec.ts' },
     // An exported folder, from a plain web server of the test's own and from file://; stills of a served page.
     { name: 'site', testMatch: /(site|still)\.spec\.ts/ },

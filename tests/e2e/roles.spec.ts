@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A server that asks for tokens, in a real browser: links, cookies, and what each role sees. */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { expect, type Page, test } from '@playwright/test';
+
+const duet = join(__dirname, '../../duet');
+const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-roles-'));
+const env = {
+  ...process.env,
+  DUET_SETUP: 'skip',
+  DUET_RUNS: join(folder, 'runs'),
+  DUET_ACCESS: join(folder, 'access.json'),
+};
+const lesson = 'lesson=02-grace-periods&step=verdict';
+
+interface Told {
+  readonly url: string;
+  readonly links: Readonly<Record<'viewer' | 'student' | 'instructor' | 'operator', string>>;
+}
+
+let server: ChildProcess;
+let told: Told;
+/** A page of another site with a link to the server. */
+let elsewhere: Server;
+let linked = '';
+
+test.beforeAll(async () => {
+  server = spawn(duet, ['serve', '--port', '0', '--no-build', '--token-required', '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  for await (const line of createInterface({ input: server.stdout! })) {
+    told = JSON.parse(line) as Told;
+    break;
+  }
+  elsewhere = createServer((_, answer) => {
+    answer.setHeader('content-type', 'text/html');
+    answer.end(`<!doctype html><a href="${linked}">to the lesson</a>`);
+  });
+  await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done));
+});
+
+test.afterAll(() => {
+  elsewhere.close();
+  server.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Another site than the one of the page that links to it. */
+function local(address: string): string {
+  return address.replace('127.0.0.1', 'localhost');
+}
+
+async function follow(page: Page, address: string) {
+  linked = address;
+  await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
+  await page.getByRole('link').click();
+}
+
+test('a link on another site opens the page, once and again, and the token stays nowhere', async ({ page }) => {
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(`${request.url()} ${request.headers()['referer'] ?? ''}`));
+  await follow(page, local(`${told.links.student}&${lesson}`));
+  await expect(page.getByTestId('stage')).toBeVisible();
+  expect(page.url()).not.toContain('token');
+  expect(page.url()).toContain('lesson=02-grace-periods');
+  expect(await page.evaluate(() => `${document.referrer} ${document.cookie}`)).not.toContain('duet');
+  expect(sent.filter((line) => line.includes('token='))).toHaveLength(1);
+  const name = async () => (await page.context().cookies()).find((c) => c.name.startsWith('duet-'))?.value;
+  const first = await name();
+  await page.reload();
+  await expect(page.getByTestId('stage')).toBeVisible();
+  await follow(page, local(`${told.url}?${lesson}`));
+  await expect(page.getByTestId('stage')).toBeVisible();
+  expect(await name()).toBe(first);
+  await page.goBack();
+  await expect(page.getByRole('link', { name: 'to the lesson' })).toBeVisible();
+});
+
+test('without a link a plain page says what is needed', async ({ page }) => {
+  const answer = await page.goto(told.url);
+  expect(answer?.status()).toBe(401);
+  await expect(page.getByRole('heading')).toHaveText('This page opens with a link');
+  await follow(page, local(told.url));
+  await expect(page.getByRole('heading')).toHaveText('This page opens with a link');
+  await page.goto(`${told.url}?token=wrong`);
+  await expect(page.getByRole('heading')).toHaveText('This link is not valid');
+});
+
+test('a student may run, only an instructor measure; a rotated link closes its pages alone', async ({ browser }) => {
+  const open = async (role: keyof Told['links']) => {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${told.links[role]}&${lesson}`);
+    await expect(page.getByTestId('stage')).toBeVisible();
+    return page;
+  };
+  const [viewer, student, instructor] = await Promise.all([open('viewer'), open('student'), open('instructor')]);
+  await expect(viewer.getByTestId('run')).toBeDisabled();
+  await expect(viewer.getByTestId('blocked')).toContainText('Only a student may start a live run');
+  await expect(student.getByTestId('run')).toBeEnabled();
+  await expect(student.getByTestId('measure-denied')).toContainText('Only an instructor may measure');
+  await expect(instructor.getByTestId('measure')).toBeEnabled();
+  await promisify(execFile)(duet, ['token', 'rotate', '--role', 'student'], { env });
+  await expect(student.getByTestId('connection')).toContainText('session is over');
+  await expect(instructor.getByTestId('connection')).toBeHidden();
+  await student.reload();
+  await expect(student.getByRole('heading')).toHaveText('This page opens with a link');
+  for (const page of [viewer, student, instructor]) await page.context().close();
+});
