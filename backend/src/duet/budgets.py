@@ -118,3 +118,20 @@ LENS_FILES: Final = 64
 LENS_SAMPLE_BYTES: Final = 4 << 20
 """Of one structure in one sample; its message would not fit the queue. Beyond it the sample
 fails, and after five in a row the probe's fault is reported. Usual: 80 KB."""
+
+# Requests that cost much (see api/costly.py); beyond these they get 503 with Retry-After
+
+COSTLY_THREADS: Final = 4
+"""Threads that do them; those that serve the page are others."""
+COSTLY_WAIT_S: Final = 30.0
+"""For one's turn."""
+COSTLY: Final[dict[str, tuple[int, int, int]]] = {
+    "compare": (1, 16, 8),
+    "bundle": (1, 16, 8),
+    "listing": (1, 64, 32),
+    "events": (2, 64, 32),
+    "still": (1, 32, 16),
+}
+"""Of each kind: at once, in line, and in line from one address. Usual: 0 or 1 in all."""
+COMPARISONS_SAVED: Final = 64
+"""Results of comparing, by the content of both files, so that a class costs as much as one."""

@@ -228,6 +228,9 @@ class ToyRecordings:
     def paths(self, slug: str) -> dict[str, Path]:
         return {}
 
+    def file(self, slug: str, name: str) -> Path | None:
+        return None
+
     def listing(self, slug: str) -> list[dict]:
         return [
             {

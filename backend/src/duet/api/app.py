@@ -11,6 +11,7 @@ from pathlib import Path
 from fastapi import Depends, FastAPI, WebSocket
 
 from duet import __version__
+from duet.api.costly import Costly
 from duet.api.director import Director
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.identity import Identity
@@ -53,6 +54,7 @@ def create_app(
     hub = hub or Hub()
     director = make_director(hub)
     watchdog = Watchdog()
+    costly = Costly(director.measuring)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -61,6 +63,7 @@ def create_app(
             watch = tasks.create_task(expel_ended(hub, sessions), name="sessions")
             yield
             watch.cancel()
+        costly.close()
 
     app = FastAPI(
         title="Kernel Duet",
@@ -82,6 +85,7 @@ def create_app(
 
     app.state.watchdog = watchdog
     app.state.admission = admission
+    app.state.costly = costly
     add_routes(app, director, stills or Stills(director.measuring))
     add_page(app, page)
     return app

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import logging
 from collections import OrderedDict
+from pathlib import Path
 from types import TracebackType
 
 import psutil
@@ -192,6 +193,11 @@ class Director:
         source, slug, name = self._recorded(run_id)
         found = self._runs.get(run_id) if source is None else await source.load(slug, name)
         return self._known(run_id, found)
+
+    def file_of(self, run_id: str) -> Path | None:
+        """The file of a recorded or saved run; None: it has none, or there is no such run."""
+        source, slug, name = self._recorded(run_id)
+        return None if source is None else source.file(slug, name)
 
     def _recorded(self, run_id: str) -> tuple[Recordings | None, str, str]:
         """Which recordings have a run of that id, its lesson and its name; None: it is no such."""

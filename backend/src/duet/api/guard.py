@@ -17,6 +17,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from duet.api import fetch_site
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 POLICY = (
     b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -27,6 +29,7 @@ FRAMED_BY = {False: b"'none'", True: b"* file:"}
 PAGE_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
 )
 
 
@@ -77,6 +80,8 @@ class Guard:
         headers = Headers(scope=scope)
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         wrong = self._why_not(acts, headers)
+        if wrong is None and scope["type"] == "http":
+            wrong = fetch_site.refused(scope["method"], scope["path"], headers)
         if wrong is None:
             await self._app(scope, receive, _with_headers(send, _is_embed(scope)))
         elif scope["type"] == "http":

@@ -22,6 +22,7 @@ from duet.settings import keep_limits, runs_dir
 
 NAME = re.compile(r"^run-\d{8}-\d{6}(-\d{1,4})?$")
 PART = ".part"
+UNREAD: dict[str, JsonValue] = {"lesson": None}
 STALE_S = 3600.0
 """A file that was being written so long ago was given up."""
 
@@ -166,13 +167,25 @@ class KeptRuns(LessonRecordings):
         self._described: dict[tuple[str, int, int], dict[str, JsonValue] | None] = {}
 
     def all(self) -> list[dict[str, JsonValue]]:
-        """Every kept run, the newest first; one that cannot be opened says so by `arms: []`."""
+        """Every kept run, the newest first; one that cannot be opened says so by `arms: []`.
+
+        Reads each file that is new. Blocking.
+        """
         return [entry for entry, _ in self._listed_paths()]
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Kept runs of one lesson."""
-        found = self._listed_paths()
-        return {path.stem: path for entry, path in found if entry["lesson"] == slug}
+        """Runs of one lesson, and those that nobody has looked into yet.
+
+        Reads no file, since it is called on the event loop: whether such a run is of the lesson
+        shows when it is opened.
+        """
+        described = self._described
+        return {
+            name: path
+            for name, path in self.folder.paths().items()
+            if (entry := described.get((name, _size(path), _mtime(path)), UNREAD)) is None
+            or entry["lesson"] in (slug, None)
+        }
 
     def _listed_paths(self) -> list[tuple[dict[str, JsonValue], Path]]:
         """Each run with its file; a file is opened again only when it changed."""

@@ -137,6 +137,10 @@ class Recordings(Protocol):
         """Name -> bundle."""
         ...
 
+    def file(self, slug: str, name: str) -> Path | None:
+        """The bundle of that name; None: there is none."""
+        ...
+
     def begin(self, slug: str, name: str | None = None) -> Performance | None:
         """The recording of that name, or the lesson's first, which may still be read.
 

@@ -102,6 +102,11 @@ class RecordedRun:
             InputError: the bundle is not usable.
         """
         manifest = await asyncio.to_thread(read_manifest, self._path)
+        if manifest.lesson != self._folder.slug:
+            raise InputError(
+                f"the recording {self._path.stem} is of another lesson than {self._folder.slug}.",
+                remedy="List the saved runs of a lesson with ./duet runs.",
+            )
         spec = recorded_spec(self._folder, manifest, self.log.run_id)
         waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
         contention = {arm: Contention(w.ran_s, w.waited_s) for arm, w in waited.items()}

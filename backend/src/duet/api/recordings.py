@@ -61,6 +61,10 @@ class LessonRecordings:
         """Name -> bundle, the lesson's first one first."""
         return {path.stem: path for path in shelf.find(slug).recordings()}
 
+    def file(self, slug: str, name: str) -> Path | None:
+        """The bundle of that name; None: there is none."""
+        return self.paths(slug).get(name)
+
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
         """What is recorded; a bundle that cannot be opened is left out (lint names it)."""
         listed = (self._entry(name, path) for name, path in self.paths(slug).items())
@@ -111,14 +115,14 @@ class LessonRecordings:
 
     def _find(self, slug: str, name: str | None) -> Found | None:
         folder = shelf.find(slug)
-        paths = self.paths(slug)
-        if name is None and not paths:
+        chosen = next(iter(self.paths(slug)), None) if name is None else name
+        if chosen is None:
             return None
-        chosen = next(iter(paths)) if name is None else name
-        if chosen not in paths:
+        path = self.file(slug, chosen)
+        if path is None:
             raise InputError(
                 f"lesson {slug} has no recording '{chosen:.60}'.",
-                remedy=f"Choose from: {', '.join(paths) or 'none'}.",
+                remedy=f"Choose from: {', '.join(self.paths(slug)) or 'none'}.",
             )
         key = (slug, chosen)
         if key in self._kept:
@@ -126,7 +130,7 @@ class LessonRecordings:
             return Found(self._kept[key])
         if key not in self._coming:  # many pages open the same recording at once
             run_id = f"{self.kind}:{slug}:{chosen}"
-            run = RecordedRun(folder, paths[chosen], run_id, self.publish)
+            run = RecordedRun(folder, path, run_id, self.publish)
             task = asyncio.create_task(self._read(key, run), name=f"read {run_id}")
             self._coming[key] = Found(run, task)
         return self._coming[key]

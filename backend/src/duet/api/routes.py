@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +15,12 @@ from duet import __version__
 from duet.access import FORBIDDEN, Action
 from duet.api import shelf
 from duet.api.asked_still import StillQuery, asked
-from duet.api.comparing import compare
+from duet.api.comparisons import Comparisons
+from duet.api.costly import Costly
 from duet.api.director import Director
 from duet.api.ownership import owner_of
 from duet.api.stills import Stills
+from duet.budgets import RETRY_AFTER_S
 from duet.errors import DuetError, InfraError, InputError
 from duet.stream.codec import failure
 from duet.stream.endpoint import visitor_of
@@ -30,6 +31,9 @@ MAX_RAW_EVENTS = 500
 
 def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     """All routes below /api, and the still that stands for the page where scripts are off."""
+    costly: Costly = app.state.costly
+    comparisons = Comparisons()
+    app.state.comparisons = comparisons
 
     @app.get("/api/health")
     def health() -> dict[str, JsonValue]:
@@ -62,54 +66,68 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
     @app.get("/api/runs/{run_id}/lanes/{arm}/events")
     async def events(
+        request: Request,
         run_id: str,
         arm: str,
-        around_ns: float,
+        around_ns: Annotated[float, Query(allow_inf_nan=False)],
         row: int | None = None,
         n: Annotated[int, Query(ge=1, le=MAX_RAW_EVENTS)] = 50,
     ) -> list[dict[str, JsonValue]]:
-        run = await director.find_run(run_id)
-        return run.raw_events(arm, around_ns, row, n)
+        async with costly.turn("events", address_of(request)):
+            run = await director.find_run(run_id)
+            return run.raw_events(arm, around_ns, row, n)
 
     @app.get("/api/runs/{run_id}/bundle")
-    async def bundle(run_id: str) -> Response:
-        run = await director.find_run(run_id)
-        found = await asyncio.to_thread(run.bundle)
+    async def bundle(request: Request, run_id: str) -> Response:
+        found: Path | bytes | None = director.file_of(run_id)
+        lesson = run_id.split(":")[1] if found is not None else ""
+        if found is None:
+            run = await director.find_run(run_id)
+            lesson = run.log.lesson
+            found = await costly.run("bundle", address_of(request), run.bundle, same=run_id)
         if found is None:
             raise InfraError(
                 f"run {run_id} cannot be downloaded yet.", remedy="Wait until it is over."
             )
-        name = f"{run.log.lesson}-{run_id}.duet".replace(":", "-")
+        name = f"{lesson}-{run_id}.duet".replace(":", "-")
         if isinstance(found, Path):
             return FileResponse(found, media_type="application/zip", filename=name)
         disposition = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(found, media_type="application/zip", headers=disposition)
 
     @app.get("/api/kept")
-    def kept_runs(request: Request, lesson: str = "") -> list[dict[str, JsonValue]]:
-        if director.kept is None:
+    async def kept_runs(request: Request, lesson: str = "") -> list[dict[str, JsonValue]]:
+        kept, visitor = director.kept, visitor_of(request.scope)
+        if kept is None:
             return []
-        visitor, folder = visitor_of(request.scope), director.kept.folder.folder
-        runs = [run for run in director.kept.all() if lesson in ("", run["lesson"])]
-        owners = [owner_of(folder, str(run["name"])) for run in runs]
+
+        def listed() -> list[tuple[dict[str, JsonValue], str]]:
+            folder = kept.folder.folder
+            return [(run, owner_of(folder, str(run["name"]))) for run in kept.all()]
+
+        runs = await costly.run("listing", address_of(request), listed, same="kept")
         return [
             run | {"yours": owner == visitor.ident, "deletable": visitor.may_delete(owner)}
-            for run, owner in zip(runs, owners, strict=True)
+            for run, owner in runs
+            if lesson in ("", run["lesson"])
         ]
 
     @app.get("/api/compare")
-    async def compared(first: str, second: str) -> dict[str, JsonValue]:
-        paths: list[Path] = []
-        for run_id in (first, second):
-            known = run_id.startswith(("recorded:", "kept:"))
-            found = (await director.find_run(run_id)).bundle() if known else None
-            if not isinstance(found, Path):
-                raise InputError(
-                    f"'{run_id:.60}' is no recording and no kept run.",
-                    remedy="A live run is kept once it is over; compare that.",
-                )
-            paths.append(found)
-        return (await asyncio.to_thread(compare, *paths)).tree()
+    async def compared(request: Request, first: str, second: str) -> Response:
+        def made() -> bytes:
+            return comparisons.tree(file_of(first), file_of(second))
+
+        tree = await costly.run("compare", address_of(request), made, same=(first, second))
+        return Response(tree, media_type="application/json")
+
+    def file_of(run_id: str) -> Path:
+        found = director.file_of(run_id)
+        if found is None:
+            raise InputError(
+                f"'{run_id:.60}' is no recording and no kept run.",
+                remedy="A live run is kept once it is over; compare that.",
+            )
+        return found
 
     @app.delete("/api/kept/{name}")
     def delete_kept(request: Request, name: str) -> dict[str, JsonValue]:
@@ -123,7 +141,12 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
     @app.api_route("/still.png", methods=["GET", "HEAD"])
     async def still(request: Request, query: Annotated[StillQuery, Query()]) -> Response:
-        wanted = await asyncio.to_thread(asked, query, director)
+        wanted = await costly.run(
+            "still",
+            address_of(request),
+            lambda: asked(query, director),
+            same=query.model_dump_json(),
+        )
         if request.method == "HEAD":  # whether there could be one is told without taking it
             answer = Response(media_type="image/png")
             del answer.headers["content-length"]
@@ -135,8 +158,11 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     @app.exception_handler(DuetError)
     async def told(_: Request, error: DuetError) -> JSONResponse:
         body = failure(error).model_dump(exclude={"type"})
-        status = 404 if isinstance(error, InputError) else 503
-        return JSONResponse({"error": body}, 403 if error.code == FORBIDDEN else status)
+        if error.code == FORBIDDEN:
+            return JSONResponse({"error": body}, 403)
+        if isinstance(error, InputError):
+            return JSONResponse({"error": body}, 404)
+        return JSONResponse({"error": body}, 503, {"retry-after": str(RETRY_AFTER_S)})
 
     @app.exception_handler(RequestValidationError)
     async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -149,3 +175,8 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             "detail": "",
         }
         return JSONResponse({"error": body}, 422)
+
+
+def address_of(request: Request) -> str:
+    """Who asks, for what is bounded by address."""
+    return request.client.host if request.client else ""

@@ -132,9 +132,9 @@ class Endpoint:
             elif isinstance(error, Expelled):
                 await cut(socket, CLOSE_TOKEN, viewer.expelled)
             elif isinstance(error, Strikes):
-                await socket.close(CLOSE_POLICY, f"{MAX_STRIKES} malformed messages")
+                await cut(socket, CLOSE_POLICY, f"{MAX_STRIKES} malformed messages")
             elif isinstance(error, TooMany):
-                await socket.close(CLOSE_POLICY, "this page asked for too much; reload it")
+                await cut(socket, CLOSE_POLICY, "this page asked for too much; reload it")
             elif error is not None and not isinstance(error, WebSocketDisconnect):
                 log.error("socket of viewer %s failed", viewer.ident, exc_info=error)
                 await socket.close(1011, "the server failed")
