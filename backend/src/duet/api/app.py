@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import Depends, FastAPI, WebSocket
+from fastapi.concurrency import run_in_threadpool
 
 from duet import __version__
 from duet.api.costly import Costly
@@ -58,7 +58,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await asyncio.to_thread(director.warm)
+        await run_in_threadpool(director.warm)  # loads Starlette's own threads as well
         async with watchdog, director, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(expel_ended(hub, sessions), name="sessions")
             yield
