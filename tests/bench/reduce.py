@@ -12,7 +12,8 @@ from pathlib import Path
 
 from duet.bundle import Bundle, open_bundle
 from duet.lessons.load import load
-from duet.session.pipeline import LanePipeline
+from duet.session.engine import LaneOf
+from duet.session.pipeline import LanePipeline, OwnEngine
 from duet.wire import FrameReader, PageSplitter, decode_frame
 
 FIXTURE = "tests/fixtures/transcripts/storm-3-hogs-reclaim.duet"
@@ -23,7 +24,8 @@ def once(bundle: Bundle, arm: str) -> tuple[int, float]:
     """Events and CPU seconds of one lane."""
     lesson = load(bundle.manifest.lesson).lesson
     entry = bundle.manifest.arm(arm)
-    pipeline = LanePipeline(lesson, arm, bundle.manifest.workload, entry.symbols, hogs=3)
+    lane = LaneOf(lesson, arm, bundle.manifest.workload, entry.symbols, hogs=3)
+    pipeline = LanePipeline(OwnEngine(lane))
     reader, splitters, last = FrameReader(), dict[int, PageSplitter](), 0
     begin = time.process_time()
     for host_ns, stream, payload in bundle.records(arm):
@@ -39,6 +41,7 @@ def once(bundle: Bundle, arm: str) -> tuple[int, float]:
     if work := pipeline.take(final=True):
         while pipeline.work(work).more:
             work = work.rest()
+    pipeline.count()
     return pipeline.metrics().events_read, time.process_time() - begin
 
 

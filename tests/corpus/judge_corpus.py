@@ -23,6 +23,7 @@ import hostile_case  # noqa: F401  (finds the program)
 
 import duet.cli.inspect
 import duet.cli.replay
+from duet import confined
 from duet.cli.entry import main as duet
 
 VERBS = ("inspect", "replay")
@@ -84,6 +85,7 @@ def _wait(pid: int, began: float) -> tuple[int, resource.struct_rusage]:
 def main() -> int:
     """See the head of this file."""
     folder, *names = sys.argv[1:]
+    confined.start()  # once for all; its imports take longer than a case
     found = sorted(Path(folder).glob("*.duet"))
     for file in found:
         if not names or file.stem in names:

@@ -12,7 +12,8 @@ from duet.bundle.record import CTL
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson, Metric
-from duet.session.pipeline import LanePipeline
+from duet.session.engine import LaneOf
+from duet.session.pipeline import LanePipeline, OwnEngine
 from duet.wire import FrameReader, GuestFile, decode_frame
 
 METRICS = {
@@ -58,9 +59,10 @@ def test_a_recording_is_tallied_as_it_is_counted(
 ) -> None:
     bundle = open_bundle(lesson02.folder / "recorded" / f"{recording}.duet")
     files, pages = parts(bundle, arm)
-    pipeline = LanePipeline(
+    lane = LaneOf(
         with_metrics(lesson02.lesson), arm, "storm", {"shrinker_srcu": 1, "shrinker_rwsem": 2}
     )
+    pipeline = LanePipeline(OwnEngine(lane))
     pipeline.files.update(files)
     for cpu, held in pages.items():  # in two halves: what is fed piece by piece is one run
         half = len(held) // 8192 * 4096
@@ -73,6 +75,7 @@ def test_a_recording_is_tallied_as_it_is_counted(
     assert work is not None
     while pipeline.work(work).more:
         work = work.rest()
+    pipeline.count(tallies=True)
     assert pipeline.tallies() == count(Decoder(files), pages)
     assert pipeline.tally_faults() == {"storm": "the workload wrote no marker 'storm: end'."}
 

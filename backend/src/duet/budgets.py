@@ -135,3 +135,48 @@ COSTLY: Final[dict[str, tuple[int, int, int]]] = {
 """Of each kind: at once, in line, and in line from one address. Usual: 0 or 1 in all."""
 COMPARISONS_SAVED: Final = 64
 """Results of comparing, by the content of both files, so that a class costs as much as one."""
+
+
+
+# Parsing of what guests and files contain (duet.confined, session, bundle)
+
+CHILD_MEMORY_BYTES: Final = 2 << 30
+"""Address space of a child that parses one lane or file. Usual: 0.3 GiB, of which 10-100 MiB are
+its own. Beyond it the lane or file is refused in one sentence."""
+RECORDING_CPU_S: Final = 120
+"""CPU time of a child for one lane of a recording, or one file. Usual: 0.1-2 s."""
+LIVE_CPU_S: Final = 3600
+"""Of a live lane, which lasts as long as its run. Usual: 5-20 % of the run."""
+REQUEST_CPU_S: Final = 20.0
+"""CPU time of one request to a child. Usual: 5-100 ms; a whole recording unpacked: 0.1-2 s."""
+REQUEST_WAIT_S: Final = 90.0
+"""From a request to its reply, on a host that is busy with other things. Usual: 5-100 ms."""
+REPLY_BYTES: Final = 256 << 20
+"""Of one reply. Usual: under 3 MiB (25,000 events); an export's column parts: 50 MiB."""
+EVENTS_WAIT_S: Final = 5.0
+"""So long a look at raw events waits for its lane's child; then it is refused. Usual: 10 ms."""
+HELD_EVENTS: Final = 4_000_000
+"""Events of a lane that wait for a BEAT that covers them, 64 bytes each. Usual: a few thousand; on
+the count clock all of a run, up to 2 million. Beyond it the lane ends."""
+ROWS: Final = 16_384
+"""Rows of a lane's picture. Usual: 2-30. Beyond it the lane ends."""
+FRAMES: Final = 500_000
+"""Frames of the control port in one run. Usual: 50 a second, and one per line and file."""
+GUEST_FILES: Final = 1024
+GUEST_FILE_BYTES: Final = 16 << 20
+"""FILE frames of one run: how many, and bytes of all. Usual: 30 files, 150 KiB."""
+LINE_CHARACTERS: Final = 4096
+"""Of one line of a workload; the rest is left out, and the line says so. Usual: under 200."""
+LINES: Final = 100_000
+LINE_BYTES: Final = 32 << 20
+"""Lines of a workload in one run: how many, and bytes of all. Usual: 1-500. Beyond it the lane
+ends."""
+LENS_RECORDS: Final = 100_000
+LENS_BYTES: Final = 64 << 20
+"""Records of the lenses in a recorded lane: how many, and bytes of all. Usual: 300, 2 MiB. Beyond
+it the lens ends, not the lane."""
+PENDING_LENS_BYTES: Final = 16 << 20
+"""Samples that wait until it is known when the workload started. Usual: under 1 MiB. Beyond it the
+oldest are dropped, and counted."""
+BREATH_S: Final = 0.01
+"""After so long a lane lets others use the event loop. Usual: it needs less for a chunk."""

@@ -16,7 +16,8 @@ from duet.decode import CpuColumns, Table
 from duet.decode.columns import EventType, Field, FieldKind
 from duet.lessons.manifest import Lesson
 from duet.session.brackets import depths, outermost, pairs
-from duet.session.pipeline import LanePipeline
+from duet.session.engine import LaneOf
+from duet.session.pipeline import LanePipeline, OwnEngine
 from duet.session.tally import Tally
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -368,7 +369,7 @@ def test_a_lesson_of_numbers_runs_through_the_pipeline() -> None:
     play.add(170, 0, "lock_ret", 100)
     play.switch(180, 0, 100, 0, 1)
     pages = play.cpus[0].take()
-    pipeline = LanePipeline(numbers, "a", "w", {})
+    pipeline = LanePipeline(OwnEngine(LaneOf(numbers, "a", "w", {})))
     pipeline.files.update(stage.FILES)
     assert pipeline.tallies() == {}
     pipeline.feed_pages(0, pages, len(pages), 1)
@@ -376,8 +377,9 @@ def test_a_lesson_of_numbers_runs_through_the_pipeline() -> None:
     assert work is not None
     reduction = pipeline.work(work)
     assert not reduction.more
+    pipeline.count(tallies=True)
     assert pipeline.tallies() == {"switches": 2, "held": 150.0}
     assert pipeline.tally_faults() == {}
     assert not pipeline.headless
-    assert pipeline.reducer() is not None and pipeline.metrics().events_read == 5
+    assert pipeline.metrics().events_read == 5
     assert [b.n for b in reduction.batches] == [0]  # nothing to draw

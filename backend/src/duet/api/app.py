@@ -11,7 +11,7 @@ from pathlib import Path
 from fastapi import Depends, FastAPI, WebSocket
 from fastapi.concurrency import run_in_threadpool
 
-from duet import __version__
+from duet import __version__, confined
 from duet.api.costly import Costly
 from duet.api.director import Director
 from duet.api.guard import Guard, answered_names, is_loopback
@@ -59,6 +59,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        confined.start()  # the first recording shall not wait for it
         await run_in_threadpool(director.warm)  # loads Starlette's own threads as well
         async with watchdog, director, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(expel_ended(hub, sessions), name="sessions")

@@ -150,6 +150,11 @@ class RecordedRun:
             }
         )
 
+    def close(self) -> None:
+        """Give up the decoded records, and the processes that have them."""
+        if self._session is not None:
+            self._session.close()
+
     async def stop(self) -> None:
         """Nothing: it is over."""
 

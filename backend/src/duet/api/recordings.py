@@ -144,12 +144,13 @@ class LessonRecordings:
             if not isinstance(error, DuetError):
                 log.exception("reading %s failed", run.log.run_id)
             self.publish(run.log, pack(failure(error, run.log.run_id)))
+            run.close()
             return error
         finally:
             del self._coming[key]
         self._kept[key] = run
         while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
+            self._kept.popitem(last=False)[1].close()
         return None
 
     def tables(self, slug: str) -> list[JsonValue]:

@@ -145,7 +145,11 @@ async def play(
     """
     tape = Tape(keep=keep)
     async with Lanes(Limits(history_events=history, transcript_bytes=0)) as lanes:
-        result = await RunSession(lanes, spec, sources, tape).execute()
+        session = RunSession(lanes, spec, sources, tape)
+        try:
+            result = await session.execute()
+        finally:
+            session.close()
     return Played(result.lanes, tape)
 
 

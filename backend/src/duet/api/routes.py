@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -75,7 +76,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     ) -> list[dict[str, JsonValue]]:
         async with costly.turn("events", address_of(request)):
             run = await director.find_run(run_id)
-            return run.raw_events(arm, around_ns, row, n)
+            return await asyncio.to_thread(run.raw_events, arm, around_ns, row, n)
 
     @app.get("/api/runs/{run_id}/bundle")
     async def bundle(request: Request, run_id: str) -> Response:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from duet.bundle.decoding import ConfinedDecoder
 from duet.bundle.read import Bundle
 from duet.bundle.record import CTL, LENS, Record
-from duet.decode import CpuColumns, DecodeError, Decoder
+from duet.decode import CpuColumns
 from duet.errors import InputError
 from duet.wire import (
     Ended,
@@ -67,18 +68,18 @@ class LaneContents:
         """How the workload ended."""
         return next((f.status for f in self.frames if isinstance(f, Ended)), None)
 
-    def decoder(self) -> Decoder:
-        """A decoder of this lane's formats.
+    def decoder(self) -> ConfinedDecoder:
+        """A decoder of this lane's formats, in a child process.
 
         Raises:
             InputError: the formats are missing or broken; the sentence names the lane.
         """
         try:
-            return Decoder(self.files, self.page_bytes)
-        except DecodeError as error:
+            return ConfinedDecoder(self.files, self.page_bytes, f"lane {self.arm} of the recording")
+        except InputError as error:
             raise self.broken(error) from error
 
-    def decoded(self, decoder: Decoder) -> Iterator[CpuColumns]:
+    def decoded(self, decoder: ConfinedDecoder) -> Iterator[CpuColumns]:
         """All events, CPU after CPU, in parts.
 
         Raises:
@@ -89,11 +90,13 @@ class LaneContents:
             for cpu, pages in sorted(self.pages.items()):
                 for at in range(0, len(pages), size):
                     yield decoder.decode(cpu, pages[at : at + size])
-        except DecodeError as error:
+        except InputError as error:
             raise self.broken(error) from error
 
     def broken(self, error: InputError) -> InputError:
         """The same trouble, with the lane named."""
+        if error.sentence.startswith(f"lane {self.arm} "):
+            return error
         return InputError(
             f"lane {self.arm} of the recording is broken: {error.sentence}", remedy=error.remedy
         )

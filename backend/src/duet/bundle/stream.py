@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""stream.bin of a lane: records behind one another. No I/O."""
+"""stream.bin of a lane: records behind one another."""
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from duet.bundle import limits
 from duet.bundle.record import LENS, Record
@@ -30,28 +32,40 @@ def unpack_stream(stream: bytes, name: str) -> Iterator[Record]:
     Raises:
         InputError: a record is cut off or has an impossible head; names the byte.
     """
-    for host_ns, number, start, end in _heads(stream, name):
-        yield Record(host_ns, number, stream[start:end])
+    return read_stream(io.BytesIO(stream), len(stream), name)
 
 
-def check_stream(stream: bytes, name: str) -> None:
+def read_stream(file: BinaryIO, size: int, name: str) -> Iterator[Record]:
+    """The records of a lane, read one by one.
+
+    Args:
+        size: bytes from where the file stands to its lane's end.
+
+    Raises:
+        InputError: likewise.
+    """
+    for host_ns, number, length in _heads(file, size, name):
+        yield Record(host_ns, number, file.read(length))
+
+
+def check_stream(file: BinaryIO, size: int, name: str) -> None:
     """Look at all heads.
 
     Raises:
         InputError: likewise.
     """
-    for _ in _heads(stream, name):
-        pass
+    for _, _, length in _heads(file, size, name):
+        file.seek(length, io.SEEK_CUR)
 
 
-def _heads(stream: bytes, name: str) -> Iterator[tuple[int, int, int, int]]:
-    """Per record: host time, stream, and where its payload begins and ends."""
-    at, size = 0, len(stream)
+def _heads(file: BinaryIO, size: int, name: str) -> Iterator[tuple[int, int, int]]:
+    """Per record: host time, stream and length of its payload, where the file stands then."""
+    at = 0
     while at < size:
         start = at + HEAD.size
         if size < start:
             raise _broken(name, at, f"a record head lacks {start - size} bytes")
-        host_ns, number, _, length = HEAD.unpack_from(stream, at)
+        host_ns, number, _, length = HEAD.unpack(file.read(HEAD.size))
         if not LENS <= number < limits.STREAMS:
             raise _broken(name, at, f"there is no stream {number}")
         if length > limits.RECORD_BYTES:
@@ -59,7 +73,7 @@ def _heads(stream: bytes, name: str) -> Iterator[tuple[int, int, int, int]]:
         at = start + length
         if at > size:
             raise _broken(name, start - HEAD.size, f"a record lacks {at - size} of {length} bytes")
-        yield host_ns, number, start, at
+        yield host_ns, number, length
 
 
 def _broken(name: str, at: int, what: str) -> InputError:

@@ -13,10 +13,20 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from duet.bundle.decoding import ConfinedDecoder
 from duet.bundle.record import CTL, LENS, RECORD_TIME, Record
-from duet.decode import Decoder
 from duet.errors import InputError
-from duet.wire import Beat, Frame, FrameReader, GuestFile, PageSplitter, Stats, decode_frame, encode
+from duet.wire import (
+    Beat,
+    Frame,
+    FrameReader,
+    GuestFile,
+    PageSplitter,
+    Stats,
+    decode_frame,
+    encode,
+)
+from duet.wire.pages import PAGE_BYTES
 
 PRINT = "events/ftrace/print/format"
 _TIME = struct.Struct("<Q")
@@ -97,15 +107,16 @@ def _each(pages: bytes, size: int) -> Iterator[bytes]:
 def _find_marker(frames: list[tuple[int, Frame]], pages: list[_Page], marker: str) -> int:
     files = {frame.name: frame.content for _, frame in frames if isinstance(frame, GuestFile)}
     if PRINT in files:
-        decoder = Decoder({name: files[name] for name in ("header_page", PRINT) if name in files})
-        for page in pages:
-            table = decoder.decode(page.cpu, page.content).tables.get("ftrace/print")
-            if table is None:
-                continue
-            texts = table.columns["buf"].tolist()
-            for ts, text in zip(table.ts_ns.tolist(), texts, strict=True):
-                if text.strip() == marker.encode():
-                    return int(ts)
+        formats = {name: files[name] for name in ("header_page", PRINT) if name in files}
+        with ConfinedDecoder(formats, PAGE_BYTES, "the recording") as decoder:
+            for page in pages:
+                table = decoder.decode(page.cpu, page.content).tables.get("ftrace/print")
+                if table is None:
+                    continue
+                texts = table.columns["buf"].tolist()
+                for ts, text in zip(table.ts_ns.tolist(), texts, strict=True):
+                    if text.strip() == marker.encode():
+                        return int(ts)
     raise InputError(
         f"the recording has no marker '{marker}', so nothing says where it begins.",
         remedy="Record it again, or keep it whole.",

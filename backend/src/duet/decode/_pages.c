@@ -9,6 +9,7 @@
  *
  * One struct duet belongs to one thread at a time.
  */
+#define _GNU_SOURCE /* memmem */
 #include <event-parse.h>
 #include <kbuffer.h>
 #include <stdarg.h>
@@ -215,6 +216,28 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 	return 0;
 }
 
+/*
+ * Parse a format without its print format, which says how people are shown an event:
+ * no column needs it, and libtraceevent parses it by recursion, so that 64 KiB of
+ * "- - - " would overflow the stack.
+ */
+static int parse_format(struct duet *d, const char *group, const char *text, long bytes)
+{
+	static const char print[] = "\nprint fmt:", none[] = "\nprint fmt: \"\"\n";
+	const char *cut = memmem(text, bytes, print, sizeof(print) - 1);
+	long length = cut ? cut - text : bytes;
+	char *plain = malloc(length + sizeof(none));
+
+	if (!plain)
+		return fail(d, "out of memory");
+	memcpy(plain, text, length);
+	memcpy(plain + length, none, sizeof(none));
+	/* what it says of an error is not asked: an event that is there was understood */
+	tep_parse_event(d->tep, plain, length + sizeof(none) - 1, group);
+	free(plain);
+	return 0;
+}
+
 /* Returns the number of the new table, or -1. */
 int duet_add_event(struct duet *d, const char *group, const char *name, const char *text, long bytes)
 {
@@ -224,8 +247,8 @@ int duet_add_event(struct duet *d, const char *group, const char *name, const ch
 
 	if (d->ntables == MAX_TABLES)
 		return fail(d, "there are more than %d events", MAX_TABLES);
-	/* an error may concern the print format alone, which is not needed here */
-	tep_parse_event(d->tep, text, bytes, group);
+	if (parse_format(d, group, text, bytes))
+		return -1;
 	event = tep_find_event_by_name(d->tep, group, name);
 	if (!event)
 		return fail(d, "the format of %s/%s could not be parsed", group, name);

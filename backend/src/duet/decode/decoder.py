@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.ctypeslib  # numpy imports it late, and a confined child could not
 from numpy.typing import NDArray
 
 from duet.decode.binding import Loss, library
@@ -15,8 +16,8 @@ from duet.decode.columns import CpuColumns, EventType, Field, FieldKind, LostEve
 from duet.errors import InputError
 
 FORMAT_FILE = re.compile(r"^events/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/format$")
-PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]+) : "(.*)"$', re.MULTILINE)
-DATA_FIELD = re.compile(rb"char data;\s*offset:(\d+);\s*size:(\d+);")
+PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]{1,16}) : "(.*)"$', re.MULTILINE)
+DATA_FIELD = re.compile(rb"char data;\s*offset:([0-9]{1,9});\s*size:([0-9]{1,9});")
 
 
 class DecodeError(InputError):

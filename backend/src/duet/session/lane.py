@@ -8,10 +8,12 @@ A lane outlives runs: many plans per boot. Its task never raises; what went wron
 from __future__ import annotations
 
 import asyncio
+import time
 import traceback
 from contextlib import AsyncExitStack
 from typing import Protocol
 
+from duet.budgets import BREATH_S
 from duet.bundle.record import LENS
 from duet.errors import DuetError, InfraError, KernelError
 from duet.guests.lanes_file import LaneInfo, publish
@@ -33,6 +35,8 @@ from duet.wire import (
 )
 
 MAX_CPU_PORTS = 64
+PIECE_BYTES = 32 << 10
+"""Of the control port, between two looks at the clock at least."""
 
 
 class Listener(Protocol):
@@ -77,6 +81,7 @@ class Lane:
         self.ended = asyncio.Event()
         self.facts: GuestFacts | None = None
         self._owned = AsyncExitStack()
+        self._breathed = time.monotonic()
         self._xray: Xray | None = None
         self._scope: ScopeClient | None = None
 
@@ -142,9 +147,10 @@ class Lane:
                 self._announce(guest.facts)
                 self.up.set()
                 async for chunk in guest.chunks():
-                    self._hear(chunk)
+                    await self._hear(chunk)
                     if self._listener:
                         await self._listener.room()
+                    await self._breathe()
         except DuetError as error:
             self.error = error
         except Exception as error:
@@ -158,14 +164,19 @@ class Lane:
             if self._listener:
                 self._listener.on_end()
 
-    def _hear(self, chunk: Chunk) -> None:
+    async def _breathe(self) -> None:
+        """Let others use the event loop, if this lane has used it for a while."""
+        if time.monotonic() - self._breathed > BREATH_S:
+            await asyncio.sleep(0)
+            self._breathed = time.monotonic()
+
+    async def _hear(self, chunk: Chunk) -> None:
         if chunk.stream == CTL_STREAM:
-            for raw in self._reader.feed(chunk.payload):
-                frame = decode_frame(raw)
-                if isinstance(frame, Hello):
-                    self.hello = frame, raw
-                if self._listener:
-                    self._listener.on_frame(frame, raw, chunk.host_ns)
+            # In pieces: eight megabytes may be 700,000 frames, or one.
+            for at in range(0, len(chunk.payload), PIECE_BYTES):
+                for raw in self._reader.feed(chunk.payload[at : at + PIECE_BYTES]):
+                    self._hear_frame(raw, chunk.host_ns)
+                    await self._breathe()
             return
         if chunk.stream == LENS:
             if self._listener:
@@ -180,3 +191,10 @@ class Lane:
         pages = splitter.feed(chunk.payload)
         if self._listener:
             self._listener.on_pages(chunk.stream, pages, len(chunk.payload), chunk.host_ns)
+
+    def _hear_frame(self, raw: RawFrame, host_ns: int) -> None:
+        frame = decode_frame(raw)
+        if isinstance(frame, Hello):
+            self.hello = frame, raw
+        if self._listener:
+            self._listener.on_frame(frame, raw, host_ns)

@@ -8,23 +8,25 @@ replay sends comes unasked and at once, so phases follow the frames, not our own
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import TypeVar
 
 from pydantic import JsonValue
 
-from duet.decode import DecodeError, prepare
+from duet import budgets
 from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.console import killed_for_memory
 from duet.guests.types import Clock, Microscope
 from duet.lenses import LensState, Wanted, Xray, unpack_record
 from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PING_S, PINGS
 from duet.lessons.plan import boot_cmdline, plan_text, workload_of
+from duet.session import engine
 from duet.session.accesses import ACCESSES, COUNTS
 from duet.session.contention import ContentionWatch
+from duet.session.engine import LaneOf
 from duet.session.events import (
     GuestWish,
     LanePhase,
@@ -36,6 +38,7 @@ from duet.session.events import (
     SessionSink,
 )
 from duet.session.lane import Lane
+from duet.session.lane_child import POOL, LaneChild
 from duet.session.lane_hold import LaneHold, Tell
 from duet.session.lane_scope import IDENTIFY, LaneScope, Timing
 from duet.session.lane_xray import LaneXray
@@ -43,7 +46,7 @@ from duet.session.lanes import Lanes
 from duet.session.pipeline import LanePipeline
 from duet.session.reduce import Reduction
 from duet.session.transcript import Transcript
-from duet.session.trouble import agent_trouble, workload_trouble
+from duet.session.trouble import agent_trouble, workload_figures, workload_trouble
 from duet.wire import (
     Drained,
     Ended,
@@ -58,6 +61,7 @@ from duet.wire import (
 )
 from duet.wire import Line as LineFrame
 
+T = TypeVar("T")
 SCOPE_RECORDS = ("microscope", ACCESSES, COUNTS)
 """Records of the transcript that are the microscope's."""
 MAX_LINES = 10_000
@@ -92,6 +96,7 @@ class LaneRun:
         self._workload = workload_of(spec.folder.lesson, spec.workload)
         self._recorded = spec.source == "recorded"
         self._lane: Lane | None = None
+        self._engine = LaneChild(self._lane_of())
         self._pipeline: LanePipeline | None = None
         self._transcript: Transcript | None = None
         self._xray: Xray | None = None
@@ -109,6 +114,8 @@ class LaneRun:
         self._contention = ContentionWatch(lambda found: sink.on_contention(self.arm, found))
         self._aiming: asyncio.Task[None] | None = None
         self._lines: list[Line] = []
+        self._lines_came = self._line_bytes = self._frames_came = 0
+        self._lens_came = self._lens_bytes = 0
         self._hello: Hello | None = None
         self._status: int | None = None
         self._wake = asyncio.Event()
@@ -124,6 +131,9 @@ class LaneRun:
         """A frame of the control port."""
         if self._drained:
             return
+        self._frames_came += 1
+        if self._frames_came > budgets.FRAMES:
+            raise self._too_much(f"more than {budgets.FRAMES:,} frames")
         pipeline, transcript = self._parts()
         transcript.frame(frame, raw, host_ns)
         self._lens.frame(frame, host_ns)
@@ -172,6 +182,17 @@ class LaneRun:
 
     def on_lens(self, record: bytes) -> None:
         """A record of a lens, out of a recording. A bad one spoils the lens, not the lane."""
+        if self._lens_came > budgets.LENS_RECORDS or self._lens_bytes > budgets.LENS_BYTES:
+            return
+        self._lens_came += 1
+        self._lens_bytes += len(record)
+        if self._lens_came > budgets.LENS_RECORDS or self._lens_bytes > budgets.LENS_BYTES:
+            self._lens.on_fault(
+                f"The recording has more than {budgets.LENS_RECORDS:,} records of lenses, or more "
+                f"than {budgets.LENS_BYTES >> 20} MiB of them; later ones are left out.",
+                "Record it again, with fewer samples a second.",
+            )
+            return
         try:
             found = unpack_record(record)
         except InputError as error:
@@ -309,8 +330,16 @@ class LaneRun:
         )
 
     def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:
-        """Decoded records near a moment."""
-        return self._pipeline.raw_events(around_ns, row, n) if self._pipeline else []
+        """Decoded records near a moment. Blocking.
+
+        Raises:
+            DuetError: the child that has them is gone or busy.
+        """
+        return self._engine.raw_events(around_ns, row, n)
+
+    def close(self) -> None:
+        """Give up the decoded records; `raw_events` has none from now on."""
+        self._engine.close()
 
     # steps
 
@@ -350,7 +379,9 @@ class LaneRun:
     async def _boot(self) -> None:
         if self._stop_at is not None:
             raise Stopped
-        await asyncio.to_thread(prepare)
+        await asyncio.to_thread(engine.warm)
+        if self._spec.traced:
+            await self._in_child(self._engine.begin)
         if self._spec.scope and self._source.scope and not self._recorded:
             self._plugin = await self._source.scope(self._spec.scope)
         wish = self._wish()
@@ -470,6 +501,7 @@ class LaneRun:
                 "so nothing can be drawn of it.",
                 remedy="Run it again with fewer hogs or seconds.",
             )
+        workload_figures(self.arm, self._workload.ops_line, self._lines)
         if self._started and self.phase is LanePhase.READY:
             self._tell(LanePhase.RUNNING)
         self._tell(LanePhase.STOPPED if self._stop_at is not None else LanePhase.DONE)
@@ -477,9 +509,10 @@ class LaneRun:
     async def _fail(self, error: DuetError) -> None:
         error = self._out_of_memory() or error
         self.error = error
-        if self._pipeline and not isinstance(error, DecodeError):
+        if self._pipeline and not self._pipeline.broken:
             try:
                 await self._advance(final=False)  # beyond the watermark CPUs are missing
+                await self._count(tallies=True)
             except DuetError as second:
                 self.error = second
         if self._lane and not self._recorded:
@@ -541,15 +574,28 @@ class LaneRun:
         self._room.set()
         if work is None:
             return
-        reduction = await asyncio.to_thread(pipeline.work, work)
+        reduction = await self._in_child(lambda: pipeline.work(work))
         self._publish(reduction)
         while reduction.more:
-            reduction = await asyncio.to_thread(pipeline.work, work.rest())
+            reduction = await self._in_child(lambda: pipeline.work(work.rest()))
             self._publish(reduction)
         now = time.monotonic()
         if final or (reduction.batches and now - self._told_metrics > self._limits.metrics_s):
             self._told_metrics = now
+            await self._count(tallies=final)
             self._sink.on_metrics(self.arm, pipeline.metrics())
+
+    async def _count(self, *, tallies: bool) -> None:
+        pipeline, _ = self._parts()
+        await self._in_child(lambda: pipeline.count(tallies=tallies))
+
+    async def _in_child(self, work: Callable[[], T]) -> T:
+        """Wait for the engine on a thread; whoever gives up waiting ends the engine."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(POOL, work)
+        except asyncio.CancelledError:
+            self._engine.close()
+            raise
 
     def _publish(self, reduction: Reduction) -> None:
         if reduction.rows is not None:
@@ -562,6 +608,18 @@ class LaneRun:
         self._scope.advance()
 
     # small things
+
+    def _lane_of(self) -> LaneOf:
+        spec = self._spec
+        return LaneOf(
+            spec.folder.lesson,
+            self.arm,
+            spec.workload,
+            dict(self._source.symbols),
+            hogs=spec.params.get("hogs", 0),
+            history_events=self._limits.history_events,
+            live=not self._recorded,
+        )
 
     def _make_scope(self) -> LaneScope:
         lesson, wish = self._spec.folder.lesson, self._spec.scope
@@ -597,16 +655,7 @@ class LaneRun:
 
     def _parts(self, before: dict[int, int] | None = None) -> tuple[LanePipeline, Transcript]:
         if self._pipeline is None or self._transcript is None:
-            spec = self._spec
-            self._pipeline = LanePipeline(
-                spec.folder.lesson,
-                self.arm,
-                spec.workload,
-                self._source.symbols,
-                hogs=spec.params.get("hogs", 0),
-                received=before,
-                history_events=self._limits.history_events,
-            )
+            self._pipeline = LanePipeline(self._engine, before)
             self._transcript = Transcript(
                 self._limits.transcript_bytes, time.monotonic_ns(), before or {}
             )
@@ -614,21 +663,37 @@ class LaneRun:
 
     def _line(self, frame: LineFrame) -> None:
         pipeline, _ = self._parts()
-        line = Line(frame.stream, frame.text, pipeline.since_marker(frame.mono_ns))
+        self._lines_came += 1
+        self._line_bytes += len(frame.text)
+        if self._lines_came > budgets.LINES or self._line_bytes > budgets.LINE_BYTES:
+            raise self._too_much(
+                f"more than {budgets.LINES:,} lines, or {budgets.LINE_BYTES >> 20} MiB of them"
+            )
+        text, most = frame.text, budgets.LINE_CHARACTERS
+        if len(text) > most:
+            text = f"{text[:most]} ... and {len(text) - most} characters more"
+        line = Line(frame.stream, text, pipeline.since_marker(frame.mono_ns))
         if len(self._lines) < MAX_LINES:
             self._lines.append(line)
         self._sink.on_line(self.arm, line)
-        self._scope.line(frame.text)
+        self._scope.line(text)
 
     def _workload_count(self) -> tuple[int | None, float | None]:
-        """The workload's own figures, from the last line that has them."""
-        if self._workload.ops_line is None:
-            return None, None
-        pattern = re.compile(self._workload.ops_line)
-        for line in reversed(self._lines):
-            if found := pattern.search(line.text):
-                return int(found["ops"]), float(found["per_s"])
+        """The workload's own figures, from the last line that has them and are numbers."""
+        with suppress(KernelError):
+            return workload_figures(self.arm, self._workload.ops_line, self._lines)
         return None, None
+
+    def _too_much(self, what: str) -> DuetError:
+        if self._recorded:
+            return InputError(
+                f"lane {self.arm} of the recording has {what}, which no run has.",
+                remedy="Get the file anew, or record it again.",
+            )
+        return KernelError(
+            f"the guest of lane {self.arm} sent {what}, so it was ended.",
+            remedy="Ask for less of the workload, or let it write less.",
+        )
 
     def _check(self) -> None:
         if self.error:

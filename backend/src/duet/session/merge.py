@@ -89,6 +89,8 @@ class Merger:
     def _ripen(self, watermark_ns: int) -> Stream | None:
         if not self._held:
             return None
+        if all(int(part.ts.min()) > watermark_ns for part in self._held if len(part)):
+            return None  # what waits is not joined at every step
         whole = Stream.join(self._held)
         ripe = whole.ts <= watermark_ns
         if not ripe.any():

@@ -1,28 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Wire, decode and reduce of one run on one lane, in one place. Pure: bytes in, batches out.
+"""What the server knows of one run on one lane: frames, missing bytes, losses. Pure.
 
-`feed` and `take` belong to the thread that receives, `work` may run on another: it touches only
-what `take` handed over. One `work` at a time.
+Its engine decodes and reduces; in the server that is a child process (`lane_child`). `feed` and
+`take` belong to the thread that receives, `work` may run on another: it touches only what `take`
+handed over. One `work` at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from duet.decode import Decoder
-from duet.lessons.manifest import Lesson
-from duet.lessons.plan import workload_of
+from duet import budgets
+from duet.errors import DuetError, InputError
 from duet.session.completeness import Completeness
-from duet.session.history import History, RawEvent
+from duet.session.engine import Counts, LaneEngine, LaneOf, Progress, Step
 from duet.session.losses import LossLedger
-from duet.session.program import compile_program
-from duet.session.reduce import LaneReducer, Reduction
+from duet.session.reduce import Reduction
 from duet.session.tables import Batch, Loss, Metrics
-from duet.session.tally import Tally
 from duet.wire import Beat, Drained, Frame, GuestFile, Stats
 
 HEADER_FILES = ("header_page", "events/ftrace/print/format")
+
+
+class Engine(Protocol):
+    """Decodes and reduces (see LaneChild)."""
+
+    def step(self, step: Step) -> tuple[Reduction, Progress]:
+        """One step."""
+
+    def counts(self, *, tallies: bool) -> Counts:
+        """Figures so far."""
+
+
+class OwnEngine:
+    """An engine in this process, for benchmarks and tests of trusted pages."""
+
+    def __init__(self, lane: LaneOf) -> None:
+        self._engine = LaneEngine(lane)
+
+    def step(self, step: Step) -> tuple[Reduction, Progress]:
+        """One step."""
+        return self._engine.step(step), self._engine.progress()
+
+    def counts(self, *, tallies: bool) -> Counts:
+        """Figures so far."""
+        return self._engine.counts(tallies=tallies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +66,14 @@ class LanePipeline:
     """One run of one lane, from frames and pages to tables.
 
     Args:
-        files: format files known from before; newer ones replace them.
+        engine: decodes and reduces.
         received: bytes per CPU port that came before this run.
-        hogs: rows to keep for hogs.
     """
 
-    def __init__(
-        self,
-        lesson: Lesson,
-        arm: str,
-        workload: str,
-        symbols: Mapping[str, int],
-        *,
-        hogs: int = 0,
-        received: dict[int, int] | None = None,
-        history_events: int = 2_000_000,
-    ) -> None:
-        self._lesson, self._arm, self._symbols, self._hogs = lesson, arm, symbols, hogs
-        self._workload, self._workload_name = workload_of(lesson, workload), workload
+    def __init__(self, engine: Engine, received: dict[int, int] | None = None) -> None:
+        self._engine = engine
         self.files: dict[str, bytes] = {}
+        self._files_came = self._file_bytes = 0
         self._completeness = Completeness(received)
         self._ledger = LossLedger()
         self._pending: list[tuple[int, bytes]] = []
@@ -72,10 +84,10 @@ class LanePipeline:
         self._new_losses: list[Loss] = []
         self._drained = False
         self._ended = False
-        self._decoder: Decoder | None = None
-        self._reducer: LaneReducer | None = None
-        self._tally: Tally | None = None
-        self.history = History(history_events)
+        self._progress = Progress()
+        self._counts = Counts()
+        self.broken: DuetError | None = None
+        """Why nothing more can be decoded."""
         self.losses: list[Loss] = []
         """Every loss so far, as intervals since the start marker."""
 
@@ -98,7 +110,7 @@ class LanePipeline:
         """Take a frame of the control port, if it concerns events."""
         match frame:
             case GuestFile(name, content):
-                self.files[name] = content
+                self._file(name, content)
             case Beat():
                 self._beat_ns = frame.mono_ns
                 self._completeness.beat(frame)
@@ -135,7 +147,7 @@ class LanePipeline:
             by_cpu.setdefault(cpu, []).append(part)
         pages = tuple((cpu, b"".join(parts)) for cpu, parts in by_cpu.items())
         self._pending, self._pending_bytes = [], 0
-        if not pages and not final and not self._decoder:
+        if not pages and not final and not self._progress.begun:
             return None
         return Work(pages, self._completeness.watermark_ns, self._host_ns, final)
 
@@ -143,32 +155,17 @@ class LanePipeline:
         """Decode and reduce one step; `more` in the result asks for `work.rest()`.
 
         Raises:
-            DecodeError: pages or format files are broken.
+            DuetError: pages or format files are broken, or whoever decodes them is.
         """
-        if not self._decoder:
-            if not work.pages:
-                return Reduction()
-            self._decoder = Decoder(self.files)
-            program = compile_program(
-                self._lesson,
-                self._arm,
-                self._workload,
-                self._symbols,
-                self._decoder.string_id,
-            )
-            self._reducer = LaneReducer(program, self._hogs)
-            self._tally = Tally(self._lesson, self._arm, self._workload_name, self._decoder.by_name)
-            self.history.decoder = self._decoder
-        assert self._reducer is not None and self._tally is not None
-        columns = [self._decoder.decode(cpu, pages) for cpu, pages in work.pages]
-        self._reducer.feed(columns)
-        self._tally.feed(columns)
-        self.history.add(columns)
-        result = (
-            self._reducer.finish(work.watermark_ns, drained=self.complete)
-            if work.final
-            else self._reducer.advance(work.watermark_ns)
-        )
+        files = None if self._progress.begun else dict(self.files)
+        step = Step(files, work.pages, work.watermark_ns, work.final, self.complete)
+        try:
+            result, self._progress = self._engine.step(step)
+        except DuetError as error:
+            self.broken = error
+            raise
+        if not self._progress.begun:
+            return result
         result.losses += self._take_losses(work.final and not result.more)
         self.losses += result.losses
         result.batches = [
@@ -176,80 +173,74 @@ class LanePipeline:
         ]
         return result
 
+    def count(self, *, tallies: bool = False) -> None:
+        """Ask for the figures that `metrics` and `tallies` give from then on.
+
+        Raises:
+            DuetError: likewise.
+        """
+        try:
+            found = self._engine.counts(tallies=tallies)
+        except DuetError as error:
+            self.broken = error
+            raise
+        self._counts = found if tallies else replace(self._counts, metrics=found.metrics)
+
     def metrics(self) -> Metrics:
-        """Counts so far."""
-        if not self._reducer:
-            return Metrics(events_lost=sum(self.lost_by_place().values()))
-        return self._reducer.metrics(sum(self.lost_by_place().values()))
+        """Counts, as of the last `count`; losses as of now."""
+        return replace(self._counts.metrics, events_lost=sum(self.lost_by_place().values()))
 
     def tallies(self) -> dict[str, float]:
-        """The lesson's `event` and `span` metrics, unscaled; whole after the final step."""
-        return self._tally.values() if self._tally else {}
+        """The lesson's `event` and `span` metrics, unscaled, as of the last `count` of them."""
+        return dict(self._counts.tallies)
 
     def tally_faults(self) -> dict[str, str]:
         """Why a metric has no value in `tallies`, in a sentence each."""
-        return dict(self._tally.faults) if self._tally else {}
+        return dict(self._counts.faults)
 
     def lost_by_place(self) -> dict[str, int]:
         """Events lost in the ring buffer, by kprobes, and on this side."""
-        return self._ledger.by_place(self._missed, self._decoded, complete=self._ended)
-
-    def raw_events(self, around_ns: float, row: int | None, n: int) -> list[RawEvent]:
-        """Records nearest to a moment since the start marker; of one row, if given."""
-        reducer = self._reducer
-        origin = reducer.origin_ns if reducer else None
-        if reducer is None or origin is None:
-            return []
-        tid, events = None, None
-        if row is not None:
-            if not 0 <= row < len(reducer.rows):
-                return []
-            tid = reducer.rows[row].tid
-            if tid < 0:
-                tid, events = None, reducer.track_events(row)
-        found = self.history.around(origin + int(around_ns), n, tid, events)
-        return [{**event, "t_ns": float(int(str(event["t_ns"])) - origin)} for event in found]
+        done = self._progress
+        return self._ledger.by_place(done.missed, done.decoded, complete=self._ended)
 
     @property
     def headless(self) -> bool:
         """Events came, but the start marker was not among them (overwritten, or never written)."""
-        return self._reducer is not None and self._reducer.origin_ns is None
+        return self._progress.begun and self._progress.origin_ns is None
 
-    def reducer(self) -> LaneReducer | None:
-        """The reducer, once the first pages have come."""
-        return self._reducer
-
-    @property
-    def _missed(self) -> int:
-        return self._reducer.events_missed if self._reducer else 0
-
-    @property
-    def _decoded(self) -> int:
-        unknown = sum(self._decoder.unknown.values()) if self._decoder else 0
-        return unknown + (self._reducer.events_read if self._reducer else 0)
+    def _file(self, name: str, content: bytes) -> None:
+        self._files_came += 1
+        self._file_bytes += len(name) + len(content)
+        if self._files_came > budgets.GUEST_FILES or self._file_bytes > budgets.GUEST_FILE_BYTES:
+            raise InputError(
+                f"the guest sent {self._files_came} files with {self._file_bytes:,} bytes, and "
+                f"{budgets.GUEST_FILES} with {budgets.GUEST_FILE_BYTES:,} are allowed.",
+                remedy="Build the guest root again, or get the recording anew.",
+            )
+        self.files[name] = content
 
     def _take_losses(self, final: bool) -> list[Loss]:
         losses, self._new_losses = self._new_losses, []
         if final and not self._ended:
             self._ended = True
-            last = self._reducer.metrics(0).watermark_ns if self._reducer else 0.0
+            done = self._progress
             end = self._since_marker(self._beat_ns)
-            losses += self._ledger.untold(self._missed, self._decoded, last, end)
+            losses += self._ledger.untold(done.missed, done.decoded, done.watermark_ns, end)
         return losses
 
     def _since_marker(self, mono_ns: int) -> float:
-        origin = self._reducer.origin_ns if self._reducer else None
+        origin = self._progress.origin_ns
         return float(max(0, mono_ns - origin)) if origin is not None else 0.0
 
     @property
     def origin_ns(self) -> int | None:
         """Guest time of the start marker, once it was seen."""
-        return self._reducer.origin_ns if self._reducer else None
+        return self._progress.origin_ns
 
     @property
     def watermark_ns(self) -> float:
         """Up to where events are complete, since the start marker."""
-        return self._reducer.watermark_ns if self._reducer else 0.0
+        return self._progress.watermark_ns
 
     def since_marker(self, mono_ns: int) -> float:
         """Guest time as nanoseconds since the start marker (0 before it)."""

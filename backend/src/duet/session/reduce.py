@@ -76,6 +76,11 @@ class LaneReducer:
         return self._origin
 
     @property
+    def held(self) -> int:
+        """Events that wait for the watermark."""
+        return self._merger.held
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """All rows so far."""
         return tuple(self._rows)

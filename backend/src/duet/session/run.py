@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 
 from pydantic import JsonValue
@@ -111,21 +112,32 @@ class RunSession:
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int = 50
     ) -> list[dict[str, JsonValue]]:
-        """The decoded records nearest to a moment of a lane, during and after the run.
+        """The decoded records nearest to a moment of a lane, until `close`. Blocking.
 
         Args:
             row: only records of that row's thread, or of a track's events.
             n: at most 50.
 
         Raises:
-            InputError: the run has no such lane.
+            InputError: the run has no such lane, or the moment is no number.
+            DuetError: the process that has them is gone or busy.
         """
+        if not math.isfinite(around_ns) or abs(around_ns) >= 1 << 62:
+            raise InputError(
+                f"around_ns must be a time in nanoseconds, but {around_ns} came.",
+                remedy="Use a time that the page shows.",
+            )
         if arm not in self._runs:
             raise InputError(
                 f"this run has no lane '{arm:.60}'.",
                 remedy=f"Choose from: {', '.join(self._runs)}.",
             )
         return self._runs[arm].raw_events(around_ns, row, max(1, min(n, 50)))
+
+    def close(self) -> None:
+        """Give up the decoded records, and the processes that have them."""
+        for run in self._runs.values():
+            run.close()
 
     async def _all_ready(self) -> None:
         """Wait until every lane is ready or over: they start together."""

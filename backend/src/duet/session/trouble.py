@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from duet.errors import KernelError
-from duet.session.events import LaneResult
+from duet.session.events import LaneResult, Line
 from duet.wire import GuestError
 
 OUT_OF_MEMORY = 9
 LONGEST = 400
 """Of what a guest says, in a sentence; out of a spoilt recording it may be anything."""
+COUNT = re.compile(r"[0-9]{1,18}")
+RATE = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 ANY_CURE = "Mend what it says, and measure again."
 CURES = {
     "No space left on device": "Ask for less of the workload, or raise its scratch_mb and the "
@@ -28,6 +33,30 @@ def agent_trouble(told: GuestError, console: str) -> KernelError:
         "the guest's agent failed, and what it says of that is no text.",
         remedy="Run it again; a recording has to be got or made anew.",
         detail=f"{(told.sentence, told.remedy)!a:.2000}\n{detail}",
+    )
+
+
+def workload_figures(
+    arm: str, pattern: str | None, lines: Sequence[Line]
+) -> tuple[int | None, float | None]:
+    """The workload's own count and rate, from its last line that has them; None: no line has.
+
+    Raises:
+        KernelError: what stands there is no number that a workload can mean.
+    """
+    if pattern is None:
+        return None, None
+    found = (match for line in reversed(lines) if (match := re.search(pattern, line.text)))
+    match = next(found, None)
+    if match is None:
+        return None, None
+    ops, per_s = match["ops"], match["per_s"]
+    if COUNT.fullmatch(ops) and RATE.fullmatch(per_s):
+        return int(ops), float(per_s)
+    raise KernelError(
+        f"the workload on {arm} says that it did {ops:.20} operations, {per_s:.20} a second, and "
+        "these are no numbers of it.",
+        remedy="Run it again; a recording has to be got or made anew.",
     )
 
 

@@ -6,6 +6,7 @@ The same golden frames are read by the agent's own tests (tests/fixtures/frames)
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from duet.wire.reader import HEADER, ProtocolError, RawFrame, pack_frame
 
 MAX_CPUS = 64
 MAX_NAME = 255
+WHOLE = re.compile("[0-9]{1,19}")
+"""A number of the greeting. Longer ones are none, and cost time that grows with their square."""
 
 
 class FrameType(IntEnum):
@@ -266,7 +269,7 @@ def _hello(raw: RawFrame) -> Hello:
         if key:
             facts[key] = value.strip()
     for number in ("agent", "cpus", "page_bytes", "mono_ns"):
-        if number in facts and not facts[number].isdecimal():
+        if number in facts and not WHOLE.fullmatch(facts[number]):
             raise ProtocolError(
                 raw.offset + HEADER.size, f"a number for '{number}'", repr(facts[number][:40])
             )

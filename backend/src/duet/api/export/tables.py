@@ -19,7 +19,8 @@ from duet.api.export.scene import Scene
 from duet.api.export.target import Target
 from duet.bundle import Bundle
 from duet.bundle.contents import contents_of
-from duet.decode import CpuColumns, Decoder, FieldKind
+from duet.bundle.decoding import ConfinedDecoder
+from duet.decode import CpuColumns, FieldKind
 from duet.session.tables import TABLES
 
 FORMULA = re.compile(r"^[=+\-@\t\r]")
@@ -105,7 +106,7 @@ def _samples(target: Target, scene: Scene, probe: str) -> None:
 
 def _events(target: Target, bundle: Bundle) -> None:
     """Every record of the ring buffers, decoded, one file per event of all lanes."""
-    parts: dict[str, list[tuple[str, Decoder, CpuColumns]]] = {}
+    parts: dict[str, list[tuple[str, ConfinedDecoder, CpuColumns]]] = {}
     for entry in bundle.manifest.arms:
         lane = contents_of(bundle, entry.name)
         if not lane.pages:
@@ -121,7 +122,9 @@ def _events(target: Target, bundle: Bundle) -> None:
         _write(target, f"events-{_file(name)}", heads, rows)
 
 
-def _event_rows(name: str, fields: list[str], arm: str, decoder: Decoder, part: CpuColumns) -> Rows:
+def _event_rows(
+    name: str, fields: list[str], arm: str, decoder: ConfinedDecoder, part: CpuColumns
+) -> Rows:
     table = part.tables[name]
     kinds = {field.name: field for field in decoder.by_name[name].fields}
     lists: list[list[Any]] = []

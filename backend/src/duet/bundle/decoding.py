@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A decoder in a confined child: formats and pages go there, checked columns come back.
+
+The same interface as duet.decode.Decoder, for exports and inspection, which want columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from duet.confined import Child, Reply, Terms
+from duet.confined.replies import Odd, plain, text, whole
+from duet.decode import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
+
+MOST: Final = 1 << 17
+INT64: Final = (-(1 << 63), (1 << 63) - 1)
+WIDTHS: Final = {FieldKind.INT: "<i8", FieldKind.STRING: "<i8"}
+MOST_WIDTH: Final = 256
+
+
+class ConfinedDecoder:
+    """Decodes the pages of one run on one guest. Use as `with`; leaving ends the child.
+
+    Args:
+        files: what the agent sent, by name.
+        subject: begins a sentence about what goes wrong, as in "lane srcu of the recording".
+
+    Raises:
+        DuetError: a format cannot be parsed, or the child did not survive it.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], page_bytes: int, subject: str) -> None:
+        self._child = Child("decoder", Terms(subject))
+        self.page_bytes = page_bytes
+        self.strings: list[str] = []
+        """Texts behind FieldKind.STRING columns, by index."""
+        self.unknown: dict[int, int] = {}
+        """Records whose id has no format file: id -> how many so far."""
+        request = {"do": "files", "files": dict(files), "page_bytes": page_bytes}
+        try:
+            reply = self._child.call(request)
+            self.events = tuple(_event(cells) for cells in reply.rows("events", 3, 256))
+        except (Odd, ValueError, TypeError) as error:
+            raise self._child.odd(error) from error
+        self.by_name = {event.name: event for event in self.events}
+
+    def __enter__(self) -> ConfinedDecoder:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._child.close()
+
+    def decode(self, cpu: int, pages: bytes) -> CpuColumns:
+        """Decode whole pages of one CPU, oldest first.
+
+        Raises:
+            DuetError: they are broken, or the child did not survive them.
+        """
+        reply = self._child.call({"do": "decode", "cpu": cpu}, [pages])
+        try:
+            return self._columns(cpu, reply)
+        except (Odd, ValueError, TypeError, KeyError) as error:
+            raise self._child.odd(error) from error
+
+    def _columns(self, cpu: int, reply: Reply) -> CpuColumns:
+        strings = reply.tree.get("strings")
+        if not isinstance(strings, list) or len(self.strings) + len(strings) > MOST:
+            raise Odd("texts")
+        self.strings += [text(one, 1 << 20) for one in strings]
+        self.unknown = {whole(i): whole(n) for i, n in reply.rows("unknown", 2, 1 << 16)}
+        tables, events = {}, 0
+        for name, cells in reply.rows("tables", 2, 256):
+            n = whole(cells, 0, 1 << 26)
+            tables[str(name)] = self._table(self.by_name[name], n, reply)
+            events += n
+        losses = tuple(
+            LostEvents(cpu, whole(t0), whole(t1), None if n is None else whole(n))
+            for t0, t1, n in reply.rows("losses", 3, MOST)
+        )
+        return CpuColumns(cpu, tables, losses, events)
+
+    def _table(self, event: EventType, n: int, reply: Reply) -> Table:
+        ts, seq, pid = (_column(reply, dtype, n) for dtype in ("<i8", "<i8", "<i4"))
+        columns = {
+            field.name: _column(reply, WIDTHS.get(field.kind, f"S{field.width}"), n)
+            for field in event.fields
+        }
+        for field in event.fields:
+            if field.kind is FieldKind.STRING:
+                ids = columns[field.name]
+                if n and not 0 <= int(ids.min()) <= int(ids.max()) < len(self.strings):
+                    raise Odd("a text")
+        return Table(ts, seq, pid, columns)
+
+
+def _column(reply: Reply, dtype: str, n: int) -> Any:
+    cells = reply.blob()
+    if len(cells) != n * np.dtype(dtype).itemsize:
+        raise Odd("a column")
+    return np.frombuffer(bytes(cells), dtype)
+
+
+def _event(cells: list[Any]) -> EventType:
+    name, number, fields = cells
+    if not isinstance(fields, list) or len(fields) > 64:
+        raise Odd("fields")
+    return EventType(text(name), whole(number, 0, 65535), tuple(_field(*f) for f in fields))
+
+
+def _field(name: object, kind: object, size: object, signed: object, width: object) -> Field:
+    # Names of fields are printed, and become headings of exported tables.
+    return Field(
+        plain(text(name)),
+        FieldKind(whole(kind)),
+        whole(size, 0, 1 << 16),
+        signed is True,
+        whole(width, 1, MOST_WIDTH),
+    )

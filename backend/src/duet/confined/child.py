@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The server's side of one child: blocking requests with a time limit, and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import signal
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from typing import Final
+
+from duet.confined import messages
+from duet.confined.messages import Blob
+from duet.confined.replies import BODY_BYTES, Odd, Reply, error_of
+from duet.confined.terms import Terms
+from duet.confined.zygote import STATUS
+from duet.confined.zygotes import ZYGOTE
+from duet.errors import DuetError, InfraError
+from duet.sandbox import Limits
+
+STATUS_S: Final = 5.0
+"""From the end of a child's socket to its wait status. Usual: 1 ms."""
+FILES: Final = 32
+
+
+class Child:
+    """A child of one service. `close` ends it; so does the end of this object or process.
+
+    One request at a time; other threads wait for their turn. After an error that the child did
+    not report by itself it is closed, and every further request raises the same error.
+
+    Args:
+        service: see confined.services.
+        fds: descriptors that the child gets; they stay the caller's to close.
+    """
+
+    def __init__(self, service: str, terms: Terms, fds: Sequence[int] = ()) -> None:
+        self._terms = terms
+        self._turn = threading.Lock()
+        self._broken: DuetError | None = None
+        limits = Limits(
+            memory_bytes=terms.memory_bytes,
+            cpu_s=terms.cpu_s,
+            files=FILES,
+            file_bytes=terms.file_bytes,
+        )
+        try:
+            self._socket, theirs = socket.socketpair()
+            status, written = os.pipe()
+        except OSError as error:
+            raise InfraError(
+                f"No child process can be had: {error}.",
+                remedy="Close other programs, or raise the limit of open files (ulimit -n).",
+            ) from error
+        self._status = status
+        self._end = weakref.finalize(self, _close, self._socket, status)
+        try:
+            ZYGOTE.order(service, limits, (theirs.fileno(), written, *fds))
+        except DuetError:
+            self._end()
+            raise
+        finally:
+            theirs.close()
+            os.close(written)
+
+    def close(self) -> None:
+        """End the child now, whatever it does; a request that waits for it raises. Returns soon."""
+        if self._broken is None:
+            self._broken = self._ended("it was ended from here")
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        if self._turn.acquire(blocking=False):  # else the thread whose turn it is does the rest
+            self._end()
+            self._turn.release()
+
+    def call(
+        self, request: dict[str, object], blobs: Sequence[Blob] = (), *, turn_s: float | None = None
+    ) -> Reply:
+        """One request and its reply.
+
+        Args:
+            turn_s: so long it may wait for requests of other threads.
+
+        Raises:
+            DuetError: what the child reports, or one sentence about its end.
+        """
+        terms = self._terms
+        if not self._turn.acquire(timeout=terms.wait_s if turn_s is None else turn_s):
+            raise self._ended("it is busy")
+        try:
+            if self._broken is not None:
+                raise self._broken
+            try:
+                reply = self._exchange(request, blobs)
+            except (messages.Closed, OSError) as error:
+                why = self._why() if not isinstance(error, TimeoutError) else _late(terms)
+                raise self._break(why) from error
+            except (messages.Oversized, Odd) as error:
+                raise self._break(f"its decoder sent something odd ({error})") from error
+            if reply.tree.get("died") == "memory":
+                raise self._break(_memory(terms))
+            if (found := reply.tree.get("error")) is not None:
+                raise error_of(found) or self._break("its decoder failed", f"{found!a:.4000}")
+            return reply
+        finally:
+            self._turn.release()
+
+    def odd(self, what: object) -> DuetError:
+        """The child is closed, since a reply made no sense to whoever asked; the error to raise."""
+        with self._turn:
+            return self._break(f"its decoder sent something odd ({what})")
+
+    def _exchange(self, request: dict[str, object], blobs: Sequence[Blob]) -> Reply:
+        terms = self._terms
+        deadline = time.monotonic() + terms.wait_s
+
+        def patient() -> socket.socket:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._socket.settimeout(left)
+            return self._socket
+
+        body = pickle.dumps({**request, "cpu_s": terms.request_cpu_s})
+        messages.send(lambda part: patient().send(part), body, blobs)
+        return Reply.unpack(
+            *messages.receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
+        )
+
+    def _break(self, why: str, detail: str = "") -> DuetError:
+        if self._broken is None:
+            self._broken = self._ended(why, detail)
+        self._end()
+        return self._broken
+
+    def _ended(self, why: str, detail: str = "") -> DuetError:
+        terms = self._terms
+        sentence = f"{terms.subject} cannot be read: {why}."
+        return terms.blame(sentence, remedy=terms.remedy, detail=detail)
+
+    def _why(self) -> str:
+        """From the wait status, which the zygote sends."""
+        packed = b""
+        with contextlib.suppress(OSError, ValueError):
+            if select.select([self._status], [], [], STATUS_S)[0]:
+                packed = os.read(self._status, STATUS.size)
+        if len(packed) != STATUS.size:
+            return "its decoder is gone"
+        (status,) = STATUS.unpack(packed)
+        if not os.WIFSIGNALED(status):
+            return f"its decoder ended with status {os.waitstatus_to_exitcode(status)}"
+        number = os.WTERMSIG(status)
+        if number == signal.SIGPROF:
+            return f"one step took more than {self._terms.request_cpu_s:g} s of CPU time"
+        if number in (signal.SIGXCPU, signal.SIGKILL):
+            return f"it took more than {self._terms.cpu_s} s of CPU time, or was killed"
+        return f"its decoder crashed ({signal.Signals(number).name})"
+
+
+def _late(terms: Terms) -> str:
+    return f"one step took longer than {terms.wait_s:g} s"
+
+
+def _memory(terms: Terms) -> str:
+    return f"it needs more than {terms.memory_bytes >> 20} MiB of memory"
+
+
+def _close(data: socket.socket, status: int) -> None:
+    """Without a reader of its status the zygote kills the child."""
+    data.close()
+    os.close(status)

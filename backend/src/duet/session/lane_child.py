@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The engine of a lane in a child process: requests, and replies that are checked."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, get_args
+
+import numpy as np
+from pydantic import JsonValue
+
+from duet import budgets
+from duet.confined import Child, Reply, Terms
+from duet.confined.replies import Odd, number, one_of, text, whole
+from duet.errors import InputError, KernelError
+from duet.session.engine import Counts, LaneOf, Progress, Step
+from duet.session.reduce import Reduction
+from duet.session.tables import TABLES, Batch, Loss, Metrics, Quantiles, Role, Row
+
+POOL: Final = ThreadPoolExecutor(32, thread_name_prefix="lane")
+"""Threads that wait for children; those that serve pages never do."""
+MOST_LOSSES: Final = 100_000
+MOST_BATCHES: Final = 64
+LOST_AT: Final = ("ring buffer", "kprobe", "host")
+INT64: Final = (-(1 << 63), (1 << 63) - 1)
+DIGITS: Final = 40
+
+
+def terms_of(lane: LaneOf) -> Terms:
+    """A guest's lane may compute for as long as it runs."""
+    if lane.live:
+        return Terms(
+            f"the events of lane {lane.arm}",
+            blame=KernelError,
+            remedy="Run it again; if it comes back, report it with the saved run.",
+            cpu_s=budgets.LIVE_CPU_S,
+        )
+    return Terms(f"lane {lane.arm} of the recording")
+
+
+class LaneChild:
+    """One lane's engine. All methods but `close` block."""
+
+    def __init__(self, lane: LaneOf) -> None:
+        self._lane = lane
+        self._started: Child | None = None
+        self._closed = False
+
+    def close(self) -> None:
+        """End the child; steps that wait for it raise. Returns soon."""
+        self._closed = True
+        if self._started:
+            self._started.close()
+
+    def begin(self) -> None:
+        """Start the child, so that the first pages do not wait for it.
+
+        Raises:
+            DuetError: it cannot be started.
+        """
+        self._child()
+
+    def _child(self) -> Child:
+        if self._started is None:
+            self._started = Child("lane", terms_of(self._lane))
+            if self._closed:
+                self._started.close()
+            self._started.call({"do": "lane", "lane": self._lane})
+        return self._started
+
+    def step(self, step: Step) -> tuple[Reduction, Progress]:
+        """See LaneEngine.step.
+
+        Raises:
+            DuetError: what the engine raises, or one sentence about the child's end.
+        """
+        if not step.pages and self._started is None:
+            return Reduction(), Progress()
+        request: dict[str, object] = {**_fields(step), "do": "step"}
+        child = self._child()
+        reply = child.call(request, [pages for _, pages in step.pages])
+        try:
+            return _reduction(reply), _progress(reply)
+        except (Odd, ValueError, TypeError) as error:
+            raise child.odd(error) from error
+
+    def counts(self, *, tallies: bool) -> Counts:
+        """See LaneEngine.counts.
+
+        Raises:
+            DuetError: likewise.
+        """
+        if self._started is None:
+            return Counts()
+        child = self._child()
+        reply = child.call({"do": "counts", "tallies": tallies})
+        try:
+            return _counts(reply)
+        except (Odd, ValueError, TypeError) as error:
+            raise child.odd(error) from error
+
+    def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:
+        """See LaneEngine.raw_events.
+
+        Raises:
+            DuetError: likewise, or the child is busy.
+        """
+        request: dict[str, object] = {"do": "events", "around_ns": around_ns, "row": row, "n": n}
+        if self._started is None:
+            return []
+        child = self._child()
+        reply = child.call(request, turn_s=budgets.EVENTS_WAIT_S)
+        try:
+            found = json.loads(reply.blob())
+            if not isinstance(found, list) or len(found) > n:
+                raise Odd("no list of events")
+            return [_event(one) for one in found]
+        except (Odd, ValueError, RecursionError) as error:
+            raise child.odd(error) from error
+
+
+def _fields(step: Step) -> dict[str, object]:
+    """The fields of a step; its pages travel as blobs."""
+    return {
+        "files": step.files,
+        "cpus": [cpu for cpu, _ in step.pages],
+        "watermark_ns": step.watermark_ns,
+        "final": step.final,
+        "drained": step.drained,
+    }
+
+
+def _reduction(reply: Reply) -> Reduction:
+    made = Reduction(more=reply.flag("more"))
+    if reply.tree.get("rows") is not None:
+        rows = reply.rows("rows", 4, 1 << 18)
+        if len(rows) > budgets.ROWS:
+            raise InputError(
+                f"it has {len(rows)} threads to draw, and {budgets.ROWS} are allowed.",
+                remedy="Ask for less of the workload.",
+            )
+        made.rows = tuple(_row(cells) for cells in rows)
+    made.losses = [
+        Loss(
+            number(t0),
+            number(t1),
+            None if events is None else whole(events),
+            one_of(where, LOST_AT),  # type: ignore[arg-type]
+        )
+        for t0, t1, events, where in reply.rows("losses", 4, MOST_LOSSES)
+    ]
+    for table, n, watermark in reply.rows("batches", 3, MOST_BATCHES):
+        name, rows_n = one_of(table, TABLES), whole(n, 0, 1 << 26)
+        columns = {column: _column(reply, dtype, rows_n) for column, dtype in TABLES[name].items()}
+        made.batches.append(Batch(name, columns, rows_n, number(watermark)))
+    return made
+
+
+def _column(reply: Reply, dtype: str, rows: int) -> np.ndarray[Any, np.dtype[np.generic]]:
+    cells = reply.blob()
+    if len(cells) != rows * np.dtype(dtype).itemsize:
+        raise Odd("a column")
+    return np.frombuffer(bytes(cells), dtype)
+
+
+def _row(cells: list[Any]) -> Row:
+    row, tid, name, role = cells
+    number_of, thread = whole(row), whole(tid, *INT64)
+    return Row(number_of, thread, text(name), one_of(role, get_args(Role)))  # type: ignore[arg-type]
+
+
+def _progress(reply: Reply) -> Progress:
+    return Progress(
+        begun=reply.flag("begun"),
+        origin_ns=reply.maybe_whole("origin_ns", *INT64),
+        watermark_ns=number(reply.tree.get("watermark_ns")),
+        missed=reply.whole("missed", *INT64),
+        decoded=reply.whole("decoded"),
+    )
+
+
+def _counts(reply: Reply) -> Counts:
+    tree = reply.map("metrics")
+    spans = tree.get("spans")
+    if not isinstance(spans, dict) or len(spans) > 256:
+        raise Odd("spans")
+    metrics = Metrics(
+        watermark_ns=number(tree.get("watermark_ns")),
+        ops=whole(tree.get("ops")),
+        spans={text(name): whole(n) for name, n in spans.items()},
+        grace_periods=whole(tree.get("grace_periods")),
+        wait_ns=_quantiles(tree.get("wait_ns")),
+        op_ns=_quantiles(tree.get("op_ns")),
+        events_read=whole(tree.get("events_read")),
+    )
+    tallies = {name: _tally(value) for name, value in reply.map("tallies").items()}
+    return Counts(metrics, tallies, {n: text(t) for n, t in reply.map("faults").items()})
+
+
+def _quantiles(tree: object) -> Quantiles | None:
+    if tree is None:
+        return None
+    if not isinstance(tree, dict):
+        raise Odd("quantiles")
+    p50, p95, most = (number(tree.get(name)) for name in ("p50", "p95", "max"))
+    return Quantiles(p50, p95, most, whole(tree.get("n")))
+
+
+def _tally(value: object) -> float:
+    if isinstance(value, str):
+        digits = value.removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= DIGITS):
+            raise Odd("a tally")
+        return int(value)
+    return number(value)
+
+
+def _event(found: object) -> dict[str, JsonValue]:
+    if not isinstance(found, dict) or set(found) != {
+        *("t_ns", "cpu", "tid", "task", "event", "fields")
+    }:
+        raise Odd("an event")
+    fields = found["fields"]
+    if not isinstance(fields, dict) or not all(isinstance(f, str | int) for f in fields.values()):
+        raise Odd("fields of an event")
+    return {
+        "t_ns": number(found["t_ns"]),
+        **{name: whole(found[name], *INT64) for name in ("cpu", "tid")},
+        **{name: text(found[name]) for name in ("task", "event")},
+        "fields": {str(name): value for name, value in fields.items()},
+    }
