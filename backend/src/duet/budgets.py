@@ -65,8 +65,10 @@ Beyond it the socket is read more slowly."""
 CONTENDED_SHARE: Final = 0.5
 """Part of the CPU time that a run's vCPUs wanted and did not get (they waited, or it was stolen),
 over all lanes of the run on the wall clock. Beyond it the page says that shapes are distorted and
-judges no prediction. Usual, lesson 02 on two host CPUs: one lane 0.09-0.12, two lanes 0.45, three
-lanes 0.66-0.71; beside one CPU hog two lanes 0.57-0.73."""
+judges no prediction. A guest with more vCPUs than the host has CPUs waits for itself as well, so
+there the bound is higher (session.events.contention_bound). Usual, lesson 02 on two host CPUs:
+one lane 0.09-0.12, two lanes 0.45, three lanes 0.66-0.71; beside one CPU hog two lanes
+0.57-0.73."""
 CONTENTION_SAMPLE_S: Final = 0.5
 """Between two readings of one guest's threads; a reading takes 0.2 ms, in a thread."""
 

@@ -141,7 +141,7 @@ function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }
             recorded={whole.source === 'recorded'}
             pending={false}
             missing={false}
-            distorted={contendedOf(run, states)?.distorted ?? false}
+            distorted={contendedOf(lesson, run, states)?.distorted ?? false}
             ops={lesson.operation.open === null ? null : ops}
             operation={lesson.operation}
             onLoss={playback.nextLoss}

@@ -22,15 +22,19 @@ const busy = { ran_s: 1.2, waited_s: 4.3, bound: 0.5 };
 
 it('adds up the lanes of a run, which wait for each other as well', () => {
   const run = testRun({ source: 'live' });
-  expect(contendedOf(run, [lane(quiet), lane({ ...quiet, ran_s: 1.73, waited_s: 1.75 })])).toEqual({
+  expect(
+    contendedOf(lesson, run, [lane(quiet), lane({ ...quiet, ran_s: 1.73, waited_s: 1.75 })]),
+  ).toEqual({
     share: expect.closeTo(0.459, 3),
     distorted: false,
   });
-  const found = contendedOf(run, [lane(quiet), lane(busy), lane(null)]);
+  const found = contendedOf(lesson, run, [lane(quiet), lane(busy), lane(null)]);
   expect(found).toEqual({ share: expect.closeTo(0.608, 3), distorted: true });
   expect(unjudged(found)).toContain('waited 61 %');
-  expect(contendedOf(run, [lane(null)])).toBeNull();
-  expect(contendedOf({ clock: 'count' }, [lane(busy)])).toBeNull();
+  expect(contendedOf(lesson, run, [lane(null)])).toBeNull();
+  expect(contendedOf(lesson, { ...run, clock: 'count' }, [lane(busy)])).toBeNull();
+  const axis = { point: 'access', title: '', unit: '', plural: '', workloads: ['storm'] };
+  expect(contendedOf({ axis }, run, [lane(busy)])).toBeNull();
   expect(unjudged(null)).toBe('');
 });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Whether the host gave a run the CPU time that it wanted, and what to say of it. Pure. */
 
+import type { Lesson } from '../protocol/lesson.ts';
 import type { Contention, LaneMessage, RunMessage } from '../protocol/messages.ts';
 
 /** Of all lanes of a run together: lanes of one run wait for each other as well. */
@@ -11,18 +12,26 @@ export interface Contended {
   readonly distorted: boolean;
 }
 
-/** Null where nothing was measured: the count clock, older recordings. */
+/**
+ * Null where nothing was measured (the count clock, older recordings), and where the axis counts points: a picture of
+ * counted accesses has no lengths that a busy host could stretch.
+ */
 export function contendedOf(
-  run: Pick<RunMessage, 'clock'> | null,
+  lesson: Pick<Lesson, 'axis'>,
+  run: Pick<RunMessage, 'clock' | 'workload'> | null,
   lanes: readonly Pick<LaneMessage, 'contention'>[],
 ): Contended | null {
   const found = lanes.map((lane) => lane.contention).filter((one) => one !== null);
   const first = found[0];
-  if (run?.clock !== 'wall' || first === undefined) return null;
+  if (run?.clock !== 'wall' || first === undefined || counts(lesson, run.workload)) return null;
   const ran = found.reduce((sum, one) => sum + one.ran_s, 0);
   const waited = found.reduce((sum, one) => sum + one.waited_s, 0);
   const share = ran + waited > 0 ? waited / (ran + waited) : 0;
   return { share, distorted: share > first.bound };
+}
+
+function counts({ axis }: Pick<Lesson, 'axis'>, workload: string): boolean {
+  return axis !== null && (axis.workloads.length === 0 || axis.workloads.includes(workload));
 }
 
 export function shareOf(one: Contention): number {

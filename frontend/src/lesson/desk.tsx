@@ -188,7 +188,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
           ? 'Another viewer controls the live run; you are watching.'
           : '';
 
-  const contended = contendedOf(run, shownLanes);
+  const contended = contendedOf(lesson, run, shownLanes);
   const step = (id: string) => {
     setAsking(null);
     setSaid('');

@@ -37,7 +37,7 @@ export function Stage(props: Props) {
   const { lesson, scene, arms, index, run, theme, present } = props;
   const { frame, seek } = usePlayback();
   const counts = useCounts();
-  const distorted = contendedOf(run, props.shown)?.distorted ?? false;
+  const distorted = contendedOf(lesson, run, props.shown)?.distorted ?? false;
   const header = (name: string) => {
     const arm = lesson.arms.find((a) => a.name === name);
     if (!arm) return null;

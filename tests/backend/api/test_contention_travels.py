@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,9 @@ import msgpack
 
 from duet.api.feed import Feed
 from duet.api.recorded_run import RecordedRun
-from duet.budgets import CONTENDED_SHARE
 from duet.bundle import Waited, open_bundle, read_manifest, write_bundle
 from duet.lessons.load import LessonFolder
-from duet.session import Contention, LanePhase, LaneState
+from duet.session import Contention, LanePhase, LaneState, contention_bound
 from duet.stream import messages as m
 from duet.stream.codec import Packet
 
@@ -34,7 +34,8 @@ def test_a_live_lane_is_sent_again_with_its_figure() -> None:
     feed.on_lane(LaneState("srcu", LanePhase.RUNNING, pid=7))
     feed.on_contention("srcu", Contention(1.0, 3.0))
     first, second = lanes_of(sent)
-    assert first["contention"] == {"ran_s": 1.0, "waited_s": 1.0, "bound": CONTENDED_SHARE}
+    bound = contention_bound(2, len(os.sched_getaffinity(0)))
+    assert first["contention"] == {"ran_s": 1.0, "waited_s": 1.0, "bound": bound}
     assert (second["phase"], second["pid"]) == ("running", 7)
     assert second["contention"]["waited_s"] == 3.0
 

@@ -16,7 +16,14 @@ import pytest
 
 from duet.guests import Clock, CpuTime, HostTicks
 from duet.lessons.load import LessonFolder
-from duet.session import Contention, Lanes, RunSession, RunSpec, contended_share
+from duet.session import (
+    Contention,
+    Lanes,
+    RunSession,
+    RunSpec,
+    contended_share,
+    contention_bound,
+)
 from duet.session.contention import ContentionWatch, _Reading, between
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -89,6 +96,12 @@ def test_lanes_of_a_run_are_added_up() -> None:
     assert contended_share(lanes) == 0.5
     assert contended_share([None]) is None
     assert contended_share([Contention(0, 0)]) == 0
+
+
+def test_vcpus_that_wait_for_each_other_are_no_busy_host() -> None:
+    assert contention_bound(2, 2) == contention_bound(1, 8) == 0.5
+    assert contention_bound(4, 2) == 0.75
+    assert contention_bound(6, 2) == pytest.approx(5 / 6)
 
 
 @pytest.mark.parametrize("clock", [Clock.WALL, Clock.COUNT])

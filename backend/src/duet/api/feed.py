@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
-from duet.budgets import CONTENDED_SHARE
 from duet.lenses import LensState, Sample
 from duet.session import (
     Batch,
@@ -20,6 +20,7 @@ from duet.session import (
     Metrics,
     Row,
     RunState,
+    contention_bound,
 )
 from duet.stream import messages as m
 from duet.stream.codec import SAMPLES, Packet, batch, pack, pack_line
@@ -38,15 +39,22 @@ class Feed:
         run: the run message as it stands before the run; phase and message are updated.
         send: where packets go: to hub and log, or (a recording) to a log alone.
         contention: lane -> what a recording says of it; a live run reports it while it goes on.
+        cpus: of the host on which the guests ran.
     """
 
     def __init__(
-        self, run: m.Run, send: Send, contention: Mapping[str, Contention] | None = None
+        self,
+        run: m.Run,
+        send: Send,
+        contention: Mapping[str, Contention] | None = None,
+        cpus: int | None = None,
     ) -> None:
         self.run = run
         self._send = send
         self._lanes: dict[str, LaneState] = {}
         self._contention = dict(contention or {})
+        vcpus = run.params.get("vcpus", 2)
+        self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
         self._seq: Counter[tuple[str, str]] = Counter()
         # Host times of chunks are monotonic; pages know only Unix time.
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
@@ -73,7 +81,7 @@ class Feed:
 
     def _send_lane(self, state: LaneState) -> None:
         found = self._contention.get(state.arm)
-        waited = None if found is None else {**asdict(found), "bound": CONTENDED_SHARE}
+        waited = None if found is None else {**asdict(found), "bound": self._bound}
         self._send(
             pack(
                 m.Lane.model_validate(

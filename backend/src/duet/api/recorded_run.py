@@ -110,7 +110,13 @@ class RecordedRun:
         spec = recorded_spec(self._folder, manifest, self.log.run_id)
         waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
         contention = {arm: Contention(w.ran_s, w.waited_s) for arm, w in waited.items()}
-        feed = Told(self._message(manifest, spec.arms), self._add, contention)
+        cpus = manifest.host.get("cpus", "")
+        feed = Told(
+            self._message(manifest, spec.arms),
+            self._add,
+            contention,
+            int(cpus) if cpus.isascii() and cpus.isdigit() and len(cpus) < 6 else None,
+        )
         feed.announce()
         self._reading(0, 0)
         bundle = await asyncio.to_thread(open_bundle, self._path)

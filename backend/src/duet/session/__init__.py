@@ -18,6 +18,7 @@ from duet.session.events import (
     ScopeWish,
     SessionSink,
     contended_share,
+    contention_bound,
 )
 from duet.session.lane_hold import HoldState
 from duet.session.lanes import Lanes
@@ -57,6 +58,7 @@ __all__ = [
     "SessionSink",
     "Transcript",
     "contended_share",
+    "contention_bound",
     "needed_symbols",
     "workload_trouble",
 ]

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
 
+from duet.budgets import CONTENDED_SHARE
 from duet.errors import DuetError
 from duet.guests.types import Accel, Clock, Guest, GuestFacts, Microscope
 from duet.lenses import LensState, Sample, Wanted
@@ -219,6 +220,19 @@ def contended_share(lanes: Iterable[Contention | None]) -> float | None:
     if not found:
         return None
     return Contention(sum(x.ran_s for x in found), sum(x.waited_s for x in found)).share
+
+
+def contention_bound(vcpus: int, cpus: int) -> float:
+    """Share of waiting beyond which a run's times are distorted.
+
+    Alone on the host, `vcpus` busy vCPUs get min(1, cpus / vcpus) of what they want. A run is
+    distorted when it gets less than 1 - CONTENDED_SHARE of that.
+
+    Args:
+        vcpus: of one guest, at least 1.
+        cpus: of the host that the guests may use, at least 1.
+    """
+    return 1 - (1 - CONTENDED_SHARE) * min(1.0, cpus / vcpus)
 
 
 @dataclass(frozen=True, slots=True)
