@@ -74,6 +74,14 @@ class Outcome:
         assert self.stats is not None
         return sum(cpu.entries for cpu in self.stats.cpus)
 
+    @property
+    def over(self) -> bool:
+        """All that the guest counted as sent is here, or it never started."""
+        if self.drained is None:
+            return self.error is not None and self.started is None
+        wanted = [cpu.bytes_sent for cpu in self.beats[-1][1].cpus] if self.beats else []
+        return all(len(self.pages.get(cpu, b"")) >= n for cpu, n in enumerate(wanted))
+
     def counts(self) -> dict[str, int]:
         """Decoded events by name, over all CPUs."""
         decoder = Decoder(self.files)
@@ -174,11 +182,15 @@ class Driver:
         return outcome
 
     async def whole_boot_plan(self) -> Outcome:
-        """A guest that got its plan at boot: everything until it powers off."""
+        """A guest that got its plan at boot: everything; then it is told to power off."""
         outcome = Outcome()
+        asked = False
         async with asyncio.timeout(RUN_S):
             while True:
                 try:
                     await self.chunk(outcome)
                 except StopAsyncIteration:
                     return outcome
+                if not asked and outcome.over:
+                    asked = True
+                    await self.guest.send(pack_frame(FrameType.SHUTDOWN))

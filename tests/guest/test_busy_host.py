@@ -94,6 +94,7 @@ def test_the_first_comparison_keeps_its_direction_or_is_labelled(slug: str, run_
 
     lanes = run_async(run(), 290)
     assert not [lane.error for lane in lanes.values() if lane.error]
+    assert not [lane.loss for lane in lanes.values() if lane.loss]
     metric, holds = DIRECTION[slug]
     found = [value(metric, lesson.metrics[metric], lanes[arm]) for arm in arms]
     waited = contended_share(lane.contention for lane in lanes.values())

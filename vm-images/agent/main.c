@@ -215,8 +215,6 @@ static _Noreturn void serve(int signal_fd)
 			run_tick(&run);
 		}
 		outbox_flush(&run.outbox);
-		if (run.finished)
-			leave();
 		watch_host(wait[WAIT_CTL].revents & POLLHUP);
 	}
 }

@@ -173,7 +173,6 @@ void run_plan(struct run *run, const char *text, size_t len)
 		err = set_up(run);
 	}
 	if (err) {
-		run->finished = run->planned && run->plan.autostart;
 		take_down(run);
 		run_error(run);
 		return;
@@ -211,7 +210,6 @@ void run_start(struct run *run)
 		run->outbox.hold = false;
 		take_down(run);
 		run->state = RUN_IDLE;
-		run->finished = run->plan.autostart;
 		run_error(run);
 		return;
 	}
@@ -311,7 +309,6 @@ static void put_drained(struct run *run)
 
 	put(run, FRAME_DRAINED, &drained, sizeof(drained));
 	run->state = RUN_IDLE;
-	run->finished = run->plan.autostart;
 }
 
 /**

@@ -27,7 +27,6 @@ enum run_state {
 struct run {
 	enum run_state state;
 	bool planned;	  /* the plan below is set up and must be torn down */
-	bool finished;	  /* an autostarted plan is over */
 	uint64_t kill_ns; /* when SIGKILL is due; 0 when nobody asked to stop */
 	uint64_t deadline_ns;
 	uint64_t stats_ns; /* when the next STATS is due */

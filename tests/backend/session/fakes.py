@@ -55,7 +55,8 @@ class FakeGuest:
     Args:
         faults: words that change what it does:
             "no boot", "no hello", "no ready", "bad plan", "dies", "endless", "deaf", "overrun",
-            "kprobe", "oom", "short" (bytes that were sent never come), "no drain", "no marker".
+            "kprobe", "oom", "short" (bytes that were sent never come), "late" (they come in
+            pieces after DRAINED, each after `slow_s`), "no drain", "no marker".
     """
 
     def __init__(self, wish: GuestWish, *faults: str, error: DuetError | None = None) -> None:
@@ -69,6 +70,7 @@ class FakeGuest:
         self._out: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue()
         self._bytes = [0, 0]
         self._runs = 0
+        self._late: list[tuple[int, bytes]] = []
         self._reader = FrameReader()
 
     async def __aenter__(self) -> FakeGuest:
@@ -80,7 +82,6 @@ class FakeGuest:
         if self.wish.boot_plan is not None:
             self.ready()
             self.play()
-            self._out.put_nowait(None)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -88,6 +89,8 @@ class FakeGuest:
 
     async def chunks(self) -> AsyncIterator[Chunk]:
         while (item := await self._out.get()) is not None:
+            if self._late and item[0] != CTL_STREAM:
+                await asyncio.sleep(self.slow_s)
             yield Chunk(item[0], item[1], time.monotonic_ns())
         if self.error:
             raise self.error
@@ -151,6 +154,9 @@ class FakeGuest:
         at = stage.base + 1000
         self.tell(Beat(at, tuple(CpuBeat(n, at) for n in self._bytes)))
         for cpu, part in enumerate(pages):
+            if "late" in self.faults:
+                self._late.append((cpu, part))
+                continue
             if "short" in self.faults and cpu == 1:
                 continue
             self._out.put_nowait((cpu, part[:1000]))
@@ -167,6 +173,9 @@ class FakeGuest:
         self.tell(Ended(at, status), Stats(True, counts, missed))
         if "no drain" not in self.faults:
             self.tell(Drained(at + 10))
+        for cpu, part in self._late:
+            for piece in range(0, len(part), 1024):
+                self._out.put_nowait((cpu, part[piece : piece + 1024]))
 
 
 class Fleet:

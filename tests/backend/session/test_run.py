@@ -279,6 +279,32 @@ def test_the_count_clock_gets_its_plan_at_boot_and_no_word_after(
     assert (result.phase, result.lanes["srcu"].metrics.ops) == ("done", 1)
 
 
+def test_a_guest_of_the_count_clock_is_ended_by_its_host_once_all_is_here(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
+    """QEMU discards what the host has not read, so the guest does not power off by itself."""
+    fleet = Fleet()
+
+    async def go() -> tuple[RunResult, tuple[str, ...]]:
+        async with Lanes(Limits(tick_s=0.005)) as lanes:
+            spec = spec_of(lesson02, "srcu", clock=Clock.COUNT)
+            session = RunSession(lanes, spec, fleet.sources("srcu"), Ears())
+            return await session.execute(), lanes.up
+
+    result, up = run_async(go())
+    assert (result.lanes["srcu"].phase, result.lanes["srcu"].loss) == ("done", ())
+    assert up == () and not fleet.guests[0].open
+
+
+def test_bytes_may_take_long_as_long_as_they_come(lesson02: LessonFolder, run_async: Run) -> None:
+    """Each piece stays away for a fifth of the limit, all of them for longer than the limit."""
+    fleet = Fleet(srcu=("late",))
+    fleet.slow["srcu"] = 0.2
+    limits = Limits(tick_s=0.005, missing_s=1.0)
+    result, _ = run_async(once(fleet, spec_of(lesson02, "srcu"), limits))
+    assert (result.lanes["srcu"].phase, result.lanes["srcu"].loss) == ("done", ())
+
+
 @pytest.mark.parametrize(
     ("fault", "place", "count"), [("overrun", "ring buffer", 77), ("kprobe", "kprobe", 5)]
 )

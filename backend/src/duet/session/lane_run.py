@@ -246,12 +246,13 @@ class LaneRun:
             self._scope.finish()
             if self._xray:
                 self._xray.pause()
-                if self._lane and self._lane.wish.boot_plan is not None:
-                    # It waits for another plan, and on this clock waiting takes a whole CPU.
-                    await self._lanes.close(self.arm)
             if self._lane:
                 self._lane.attach(None)
             self._room.set()
+            if self._lane and self._lane.wish.boot_plan is not None:
+                # It takes no other plan, and on this clock an idle guest takes a whole CPU. It
+                # does not end by itself: QEMU would discard what the host has not read yet.
+                await self._lanes.close(self.arm)
 
     def stop(self) -> None:
         """End the workload, or do not begin it."""
@@ -484,9 +485,13 @@ class LaneRun:
         """All frames are here; wait for pages that they overtook, then reduce the rest."""
         await self._scope.end()
         pipeline, _ = self._parts()
+        missing = pipeline.missing_bytes
         deadline = time.monotonic() + self._limits.missing_s
         while not pipeline.complete and not self._gone and time.monotonic() < deadline:
             await self._tick()
+            if pipeline.missing_bytes < missing:  # a busy host is slow, but they do come
+                missing = pipeline.missing_bytes
+                deadline = time.monotonic() + self._limits.missing_s
         if self._lane and self._gone and self._lane.error and not pipeline.complete:
             raise self._lane.error
         await self._advance(final=True)

@@ -19,7 +19,7 @@ class Limits:
             stops it by itself sooner (lessons.plan.DEADLINE_SLACK_S).
         drain_s: from the workload's end to the last byte.
         stop_s: from STOP to the end of draining.
-        missing_s: how long bytes that the agent says it sent may stay away after DRAINED.
+        missing_s: after DRAINED, how long no byte may come of those that the agent says it sent.
         close_s: for a guest to go when it is closed.
         hold_s: so long a viewer may hold a guest; then it goes on.
         hold_after_s: from a hold that is asked for until its accesses have come.
