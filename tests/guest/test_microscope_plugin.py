@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,18 @@ def look(program: Path, neighbour: Path, guest_root: GuestRoot, tmp_path: Path) 
     microscope."""
     kernel = hammer.stock()
     switch = hammer.entry_of(kernel.vmlinux, "__switch_to_asm")
-    scope = hammer.microscope(program, switch, neighbour)
     image = hammer.initrd("bin/hammer", program, tmp_path / "hammer.cpio", guest_root.image)
     image = hammer.initrd("bin/neighbour", neighbour, tmp_path / "root.cpio", image)
+    scope = hammer.microscope(program, switch, neighbour)
 
     @asynccontextmanager
-    async def enter(**changes: Any) -> AsyncIterator[tuple[Driver, ScopeEnd]]:
-        spec = GuestSpec("stock", kernel.bzimage, image, microscope=scope, **changes)
+    async def enter(
+        operation: str = "strike", **changes: Any
+    ) -> AsyncIterator[tuple[Driver, ScopeEnd]]:
+        text = scope.functions.replace("operation strike", f"operation {operation}")
+        spec = GuestSpec(
+            "stock", kernel.bzimage, image, microscope=replace(scope, functions=text), **changes
+        )
         async with open_guest("qemu", spec, GuestOptions(policy="kvm")) as guest:
             assert guest.facts.scope_socket is not None
             with ScopeEnd(guest.facts.scope_socket) as end:
@@ -127,7 +133,7 @@ def test_counts_are_the_programs_own_to_the_access(
 
     async def scenario() -> None:
         async with look(vcpus=vcpus) as (driver, end):
-            assert end.until(lambda _: True) == Hello(1, 1, vcpus, watched)
+            assert end.until(lambda _: True) == Hello(2, 1, vcpus, watched)
             assert end.ask(watch_line(address, hammer.OBJECT_BYTES, LOG)).ok
             log = agrees(end, await strike(driver, max(2, vcpus)), address)
             for cpu in range(vcpus if vcpus > 1 else 0):  # a thread on each
@@ -153,6 +159,24 @@ def test_counts_on_the_count_clock(
             log = agrees(end, await strike(driver, 2, 300), address)
             assert set(log["cpu"].tolist()) == {0}
             await charges_nobody_elses(driver, end, neighbour, 1)
+
+    run_async(scenario())
+
+
+def test_an_operation_that_ends_by_a_tail_call_is_broken_and_says_so(
+    look: Look, run_async: Run
+) -> None:
+    async def scenario() -> None:
+        async with look(operation="leave_jmp") as (driver, end):
+            assert end.ask(RESET).ok
+            outcome = await driver.run("plan 1\ntrace off\nrun neighbour 1 50\n")
+            _, own = hammer.counters_of(outcome.text)
+            cells, _ = end.snapshot()
+            calls = own[hammer.WAYS.index("leave_jmp")]
+            assert (cells.ops_begun, cells.ops_left) == (calls, calls)
+            assert (cells.ops_ended, cells.ops_slept, cells.ops_again) == (0, 0, 0)
+            inside = cells.cells[cells.cells["inside"] == 1]
+            assert inside["rmws"].tolist() == [calls], "what follows the jump lies outside"
 
     run_async(scenario())
 

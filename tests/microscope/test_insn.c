@@ -144,6 +144,25 @@ static const struct counted COUNTED[] = {
 	{"half a mov", "\x48\x8b", 2, 0, 0},
 };
 
+static bool is_jump(const char *bytes, size_t length, int32_t by)
+{
+	InsnKind kind = insn_kind((const uint8_t *)bytes, length);
+
+	return kind.direct && kind.by == by;
+}
+
+static void jumps(void)
+{
+	check(is_jump("\xeb\x10", 2, 16));
+	check(is_jump("\xeb\xf0", 2, -16));
+	check(is_jump("\xe9\x00\x10\x00\x00", 5, 4096));
+	check(is_jump("\xf2\xe9\xff\xff\xff\xff", 6, -1));
+	check(!insn_kind((const uint8_t *)"\xe9\x00\x10", 3).direct);
+	check(!insn_kind((const uint8_t *)"\x75\x10", 2).direct);
+	check(!insn_kind((const uint8_t *)"\xe8\x00\x10\x00\x00", 5).direct);
+	check(!insn_kind((const uint8_t *)"\xff\xe0", 2).direct);
+}
+
 static void counts(void)
 {
 	for (size_t i = 0; i < sizeof(COUNTED) / sizeof(COUNTED[0]); i++) {
@@ -164,6 +183,7 @@ static void counts(void)
 int main(void)
 {
 	counts();
+	jumps();
 	for (size_t i = 0; i < sizeof(FRAMED) / sizeof(FRAMED[0]); i++) {
 		uint8_t *bytes = malloc(FRAMED[i].length);
 

@@ -67,7 +67,7 @@ def client(toy: Toy) -> Iterator[ScopeEnd]:
 
 
 def test_collector_tells_counts_and_log_to_the_access(toy: Toy, client: ScopeEnd) -> None:
-    assert client.until(lambda _: True) == Hello(protocol=1, api=1, vcpus=3, functions=3)
+    assert client.until(lambda _: True) == Hello(protocol=2, api=1, vcpus=3, functions=3)
     assert client.ask(watch_line(0x7000, 192, 5000)) == Reply(True, "watch")
     toy.order("go 1000")
     cells, log = client.snapshot()

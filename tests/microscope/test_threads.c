@@ -117,7 +117,7 @@ static void compare(void)
 	check(all == VCPUS * ROUNDS);
 	check(sums[COUNT_ACCESSES] == all && sums[COUNT_UNTOLD] == 0);
 	check(sums[COUNT_BEGUN] == all && sums[COUNT_ENDED] == all);
-	check(sums[COUNT_TOUCHING] == all && sums[COUNT_BROKEN] == 0);
+	check(sums[COUNT_TOUCHING] == all && sums[COUNT_AGAIN] == 0);
 	check(core_logged(&core) + sums[COUNT_LOST] + sums[COUNT_OVER] == all);
 }
 

@@ -245,7 +245,7 @@ void core_begin(Core *core, unsigned int cpu)
         return;
     }
     if (vcpu->open) {
-        add(&vcpu->counts[COUNT_BROKEN]);
+        add(&vcpu->counts[COUNT_AGAIN]);
     }
     vcpu->open = true;
     vcpu->touched = false;
@@ -267,12 +267,22 @@ void core_end(Core *core, unsigned int cpu)
     }
 }
 
-void core_switch(Core *core, unsigned int cpu)
+static void break_off(Core *core, unsigned int cpu, Count reason)
 {
     Vcpu *vcpu = enter(core, cpu);
 
     if (vcpu && vcpu->open) {
         vcpu->open = false;
-        add(&vcpu->counts[COUNT_BROKEN]);
+        add(&vcpu->counts[reason]);
     }
+}
+
+void core_leave(Core *core, unsigned int cpu)
+{
+    break_off(core, cpu, COUNT_LEFT);
+}
+
+void core_switch(Core *core, unsigned int cpu)
+{
+    break_off(core, cpu, COUNT_SLEPT);
 }

@@ -41,7 +41,9 @@ typedef enum {
     COUNT_BEGUN,
     COUNT_ENDED,
     COUNT_TOUCHING,
-    COUNT_BROKEN,
+    COUNT_SLEPT, /* broken operations, by reason: a change of task, */
+    COUNT_LEFT,  /* a jump to another function, */
+    COUNT_AGAIN, /* the entry again before an end */
     COUNT_LOST,
     COUNT_OVER,
     COUNTS,
@@ -123,9 +125,10 @@ void core_access(Core *core, unsigned int cpu, uint64_t address, unsigned int sh
                  AccessClass class, unsigned int function, unsigned int site);
 /* @count accesses that happen now, nobody knows where. */
 void core_untold(Core *core, unsigned int cpu, unsigned int count);
-/* The operation's entry, its end, and a change of task. */
+/* The operation's entry, its end, a jump out of its function, and a change of task. */
 void core_begin(Core *core, unsigned int cpu);
 void core_end(Core *core, unsigned int cpu);
+void core_leave(Core *core, unsigned int cpu);
 void core_switch(Core *core, unsigned int cpu);
 
 /* Watch the lines of @bytes at @address (0: none), log up to @limit accesses; sets the zero. */

@@ -15,11 +15,11 @@ enum { LOG_PAGE = 1024 }; /* records */
 
 typedef struct __attribute__((packed)) {
     uint64_t host_ns, logged, lost, over, accesses, untold;
-    uint64_t begun, ended, touching, broken;
+    uint64_t begun, ended, touching, slept, left, again;
     uint32_t flags, cells, lines;
 } CellsHead;
 
-static_assert(sizeof(CellsHead) == 92, "ten counts and three numbers");
+static_assert(sizeof(CellsHead) == 108, "twelve counts and three numbers");
 
 /* @count more bytes at the end, or NULL. */
 static uint8_t *extend(Outbox *outbox, size_t count)
@@ -77,7 +77,7 @@ void outbox_exit(Outbox *outbox)
 
 void frame_hello(Outbox *outbox, const Core *core, unsigned int api, unsigned int functions)
 {
-    uint32_t hello[4] = {1, api, core->n_vcpus, functions};
+    uint32_t hello[4] = {FRAME_PROTOCOL, api, core->n_vcpus, functions};
 
     put_head(outbox, FRAME_HELLO, sizeof(hello));
     put(outbox, hello, sizeof(hello));
@@ -157,7 +157,9 @@ void frame_cells(Outbox *outbox, const Core *core, Table *table, uint32_t flags,
         .begun = sums[COUNT_BEGUN],
         .ended = sums[COUNT_ENDED],
         .touching = sums[COUNT_TOUCHING],
-        .broken = sums[COUNT_BROKEN],
+        .slept = sums[COUNT_SLEPT],
+        .left = sums[COUNT_LEFT],
+        .again = sums[COUNT_AGAIN],
         .flags = flags,
         .cells = table->cells.count,
         .lines = lines,

@@ -5,6 +5,7 @@
 
 #include "sums.h"
 
+enum { FRAME_PROTOCOL = 2 };
 enum { FRAME_HELLO = 1, FRAME_CELLS, FRAME_LOG, FRAME_REPLY };
 enum { CELLS_FULL = 1, CELLS_ANSWER = 2 };
 

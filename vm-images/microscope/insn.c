@@ -9,6 +9,8 @@
 
 #include "accesses.h"
 
+#include <string.h>
+
 static bool is_prefix(uint8_t byte)
 {
     switch (byte) {
@@ -107,6 +109,18 @@ static bool is_frame(const uint8_t *at, const uint8_t *end, uint8_t rex)
     return at[1] >> 6 != 3 && (at[1] & 7) == 4 && at[2] == 0x24 && !(rex & 3);
 }
 
+/* Fill in direct and by; @at is behind the opcode. */
+static void take_jump(InsnKind *kind, uint8_t opcode, const uint8_t *at, const uint8_t *end)
+{
+    if (opcode == 0xeb && end - at >= 1) {
+        kind->direct = true;
+        kind->by = (int8_t)at[0];
+    } else if (opcode == 0xe9 && end - at >= 4) {
+        kind->direct = true;
+        memcpy(&kind->by, at, sizeof(kind->by));
+    }
+}
+
 InsnKind insn_kind(const uint8_t *bytes, size_t length)
 {
     InsnKind kind = {0};
@@ -130,6 +144,7 @@ InsnKind insn_kind(const uint8_t *bytes, size_t length)
     kind.frame = is_frame(bytes + at, bytes + length, rex);
     uint8_t opcode = bytes[at++];
     kind.ret = opcode == 0xc3 || opcode == 0xc2;
+    take_jump(&kind, opcode, bytes + at, bytes + length);
     if (opcode == 0xff && at < length) {
         uint8_t what = bytes[at] >> 3 & 7; /* 2 to 5: call and jmp through a register or memory */
         kind.hidden = what >= 2 && what <= 5 && bytes[at] >> 6 != 3;

@@ -17,6 +17,8 @@ typedef struct {
     bool repeats;   /* a string instruction with a REP prefix */
     bool operand;   /* it may touch memory in a way that is not known here */
     uint8_t count;  /* accesses that QEMU does for it; an atomic is one; 0: none, or unknown */
+    bool direct;    /* an unconditional jump by @by bytes from its end */
+    int32_t by;
     uint8_t hidden; /* accesses of an indirect jump, and of a round of REP */
 } InsnKind;
 

@@ -13,7 +13,6 @@
 #include <sys/un.h>
 
 enum {
-    WIRE_PROTOCOL = 1,
     WIRE_PERIOD_NS = 33333333, /* 30 Hz */
     WIRE_TOP_LINES = 20,
 };

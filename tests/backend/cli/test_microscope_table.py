@@ -33,7 +33,7 @@ def cell(at: int, function: int, cpus: int, inside: int = 1, **counts: int) -> t
     return (at, function, inside, 8, cpus, *named)
 
 
-def result() -> ScopeResult:
+def result(ended: int = 11, touching: int = 10, **broken: int) -> ScopeResult:
     rows = [
         cell(DENTRY + 72, LOOKUP, 3, reads=20),
         cell(DENTRY + 88, GET, 3, reads=10, rmws=12),
@@ -45,14 +45,21 @@ def result() -> ScopeResult:
         cell(0x5F0040, 0, 1, reads=3),
     ]
     cells = np.array(rows, CELL)
-    counts = Cells(0, 0, 0, 0, 1851, 0, 11, 11, 10, 0, True, True, cells, cells[:0])
+    why = [broken.get(name, 0) for name in ("ops_slept", "ops_left", "ops_again")]
+    begun = ended + sum(why)
+    counts = Cells(0, 0, 0, 0, 1851, 0, begun, ended, touching, *why, True, True, cells, cells[:0])
     names = {STACK: "task stack: 39 (statstorm-0)"}
     return ScopeResult(counts, names, (DENTRY, 192), KNOWN)
 
 
-def tree(top: int = 9) -> dict[str, Any]:
+def tree(top: int = 9, **counts: int) -> dict[str, Any]:
     request, wish = read_wish((LESSON, "", "", []), "", "")
-    return told(request, wish, result(), top)
+    return told(request, wish, result(**counts), top)
+
+
+def table(capsys: pytest.CaptureFixture[str], **counts: int) -> str:
+    write_table(tree(**counts), [])
+    return capsys.readouterr().out
 
 
 def test_the_line_that_is_shared_and_written_comes_first() -> None:
@@ -67,7 +74,7 @@ def test_the_line_that_is_shared_and_written_comes_first() -> None:
     assert first["by_function"]["lockref_get_not_dead"]["rmw_per_op"] == 1.2
     assert first["fields"]["d_iname"] == {
         **{"reads": 20, "writes": 0, "rmws": 0},
-        **{"reads_per_op": 2, "writes_per_op": 0, "rmw_per_op": 0},
+        **{"reads_per_op": 2, "writes_per_op": 0, "rmw_per_op": 0, "outside": 0},
     }
 
 
@@ -86,6 +93,53 @@ def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = [line for line in text.splitlines() if "d_lockref" in line]
     assert line.split()[:5] == [f"{DENTRY + 64:#x}", "2", "3", "0", "1.2"]
     assert text.endswith("statstorm: done\n")
+
+
+def test_what_no_operation_did_has_a_column(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = tree()
+    first = whole["lines"][0]
+    assert (whole["outside"], first["outside"], first["fields"]["d_lockref"]["outside"]) == (
+        1,
+        1,
+        1,
+    )
+    put = first["by_function"]["lockref_put_or_lock"]
+    assert (put["rmws"], put["rmw_per_op"], put["outside"]) == (1, 0, 1)
+    text = table(capsys)
+    (head,) = [line for line in text.splitlines() if "vCPUs" in line]
+    assert head.split()[2:6] == ["reads", "writes", "rmw", "outside"]
+    (line,) = [line for line in text.splitlines() if "by lockref_put_or_lock" in line]
+    assert line.split()[:4] == ["0", "0", "0", "1"]
+    assert "what no operation did: 1 accesses" in text
+
+
+def test_broken_operations_have_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tree(ops_slept=2, ops_again=1)["broken_by"] == {
+        **{"ops_slept": 2, "ops_left": 0, "ops_again": 1}
+    }
+    text = table(capsys, ops_slept=2, ops_again=1)
+    assert "10 operations; 3 more broken off: 2 slept or were preempted, 1 entered again" in text
+
+
+@pytest.mark.parametrize(
+    ("counts", "why"),
+    [
+        ({"ended": 0, "ops_left": 1047}, "of 1,047 calls of vfs_statx() none was seen to return: "),
+        ({"ended": 0, "ops_left": 1047}, "1,047 left by a jump to another function (a tail call)"),
+        ({"ended": 0}, "vfs_statx() was not called. Choose"),
+        ({"ended": 7}, "none of 7 calls of vfs_statx() touched the watched object"),
+    ],
+)
+def test_without_a_whole_operation_nothing_is_given_per_operation(
+    counts: dict[str, int], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = table(capsys, touching=0, **counts)
+    assert text.splitlines()[0].endswith(": loads and stores, counted")
+    assert text.splitlines()[1].startswith("Nothing is given per operation: ") and why in text
+    whole = tree(touching=0, **counts)
+    assert why in whole["no_operation"]
+    assert whole["lines"][0]["rmw_per_op"] is None
+    assert tree()["no_operation"] is None
 
 
 def test_functions_may_be_chosen_and_the_operation_is_looked_at_too() -> None:

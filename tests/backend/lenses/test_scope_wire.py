@@ -23,11 +23,11 @@ def cells_body(counts: list[int], flags: int, cells: int, lines: int) -> bytes:
     table = np.zeros(cells + lines, CELL)
     table["address"] = range(cells + lines)
     table["rmws"] = 7
-    return struct.pack("<10Q3I", *counts, flags, cells, lines) + table.tobytes()
+    return struct.pack("<12Q3I", *counts, flags, cells, lines) + table.tobytes()
 
 
-HELLO = frame(1, struct.pack("<4I", 1, 1, 2, 18))
-CELLS = frame(2, cells_body(list(range(100, 110)), 3, 2, 1))
+HELLO = frame(1, struct.pack("<4I", 2, 1, 2, 18))
+CELLS = frame(2, cells_body(list(range(100, 112)), 3, 2, 1))
 RECORDS = np.array([(0, 5, 1, -8, 3, 1, 2, 4, 0, 0), (1, 6, 1, 88, 3, 0, 0, 8, 0, 0)], dtype=RECORD)
 STREAM = HELLO + frame(4, b"ok watch") + frame(3, RECORDS.tobytes()) + CELLS
 
@@ -42,11 +42,13 @@ def test_every_split_gives_the_same_messages(cuts: list[int]) -> None:
     for start, end in itertools.pairwise(edges):
         got += reader.feed(STREAM[start:end])
     hello, reply, log, cells = got
-    assert hello == Hello(protocol=1, api=1, vcpus=2, functions=18)
+    assert hello == Hello(protocol=2, api=1, vcpus=2, functions=18)
     assert reply == Reply(True, "watch")
     assert isinstance(log, Log) and log.records.tolist() == RECORDS.tolist()
     assert isinstance(cells, Cells) and cells.full and cells.answer
-    assert (cells.host_ns, cells.logged, cells.ops_broken) == (100, 101, 109)
+    assert (cells.host_ns, cells.logged, cells.ops_touching) == (100, 101, 108)
+    assert (cells.ops_slept, cells.ops_left, cells.ops_again) == (109, 110, 111)
+    assert cells.ops_broken == 109 + 110 + 111
     assert cells.cells["address"].tolist() == [0, 1]
     assert cells.lines["address"].tolist() == [2]
     assert cells.lines["rmws"].tolist() == [7]
@@ -64,13 +66,13 @@ def test_a_refusal_is_a_sentence() -> None:
         (struct.pack("<I", 0), "wanted a length of 1 to"),
         (struct.pack("<I", 1 << 31), "wanted a length of 1 to"),
         (frame(1, b"short"), "wanted a hello of 16 bytes, but 5 came"),
-        (frame(1, struct.pack("<4I", 2, 1, 2, 18)), "wanted protocol 1, but protocol 2 came"),
+        (frame(1, struct.pack("<4I", 1, 1, 2, 18)), "wanted protocol 2, but protocol 1 came"),
         (CELLS, "wanted one hello, first of all, but type 2 came"),
         (HELLO + HELLO, "wanted one hello, first of all, but type 1 came"),
         (HELLO + frame(5, b""), "wanted a frame of type 1 to 4, but type 5 came"),
         (HELLO + frame(3, bytes(33)), "wanted records of 32 bytes, but 33 bytes came"),
-        (HELLO + frame(2, bytes(91)), "wanted cells of at least 92 bytes, but 91 came"),
-        (HELLO + frame(2, cells_body([0] * 10, 0, 2, 1)[:-1]), "2 cells and 1 lines in 212"),
+        (HELLO + frame(2, bytes(107)), "wanted cells of at least 108 bytes, but 107 came"),
+        (HELLO + frame(2, cells_body([0] * 12, 0, 2, 1)[:-1]), "2 cells and 1 lines in 228"),
         (HELLO + frame(4, b"well"), "wanted a reply of `ok` or `error:`, but 'well' came"),
     ],
 )

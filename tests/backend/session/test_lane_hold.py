@@ -65,7 +65,7 @@ class Machine:
         """As the microscope's client does: part of the accesses found no room."""
         await asyncio.sleep(0.001)
         none = np.zeros(0, CELL)
-        return Cells(0, self.accesses - 30, 10, 20, 0, 0, 0, 0, 0, 0, True, True, none, none)
+        return Cells(0, self.accesses - 30, 10, 20, 0, 0, 0, 0, 0, 0, 0, 0, True, True, none, none)
 
     @asynccontextmanager
     async def serve(self, path: Path) -> AsyncIterator[Path]:

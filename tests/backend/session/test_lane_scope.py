@@ -108,7 +108,7 @@ def cells(host_ns: int, answer: bool = False) -> Cells:
     own["function"], own["inside"], own["rmws"] = 1, 1, 2
     line = np.zeros(1, CELL)
     line["address"], line["function"], line["reads"] = DENTRY + 8192, 0xFFFF, 7
-    return Cells(host_ns, 3, 1, 2, 12, 0, 2, 2, 2, 0, True, answer, own, line)
+    return Cells(host_ns, 3, 1, 2, 12, 0, 2, 2, 2, 0, 0, 0, True, answer, own, line)
 
 
 def log(host: list[int], first: int = 0) -> Log:

@@ -14,6 +14,7 @@ from operator import not_
 import numpy as np
 from numpy.typing import NDArray
 
+from duet.cli.microscope_operations import broken_by, no_operation, operations_line
 from duet.cli.request import Request
 from duet.session import ScopeResult, ScopeWish
 from duet.session.accesses import LINE
@@ -32,8 +33,10 @@ def told(request: Request, wish: ScopeWish, scope: ScopeResult, top: int) -> Tre
     """The documented keys."""
     cells = scope.cells
     ops = cells.ops_touching if wish.aim else cells.ops_ended
+    has_operation = bool(wish.operation)
     lines = [
-        _line(address, own, scope, wish.functions, ops) for address, own in _by_line(cells.cells)
+        _line(address, own, scope, wish.functions, ops if has_operation else None)
+        for address, own in _by_line(cells.cells)
     ]
     # A stack is one, whichever of its bytes the x-ray was asked about.
     known = {a // STACK_BYTES for a, words in scope.names.items() if words.startswith(STACK)}
@@ -53,10 +56,13 @@ def told(request: Request, wish: ScopeWish, scope: ScopeResult, top: int) -> Tre
         "ops": ops,
         "ops_begun": cells.ops_begun,
         "ops_broken": cells.ops_broken,
+        "broken_by": broken_by(cells),
+        "no_operation": no_operation(wish, cells),
         "accesses": cells.accesses,
         "untold": cells.untold,
         "all_lines": len(lines),
         "stack_lines": len(stacks),
+        "outside": _total(cells.cells[cells.cells["inside"] == 0]) if has_operation else None,
         "stack_accesses": sum(int(str(line["accesses"])) for line in stacks),
         "lines": shown[:top],
     }
@@ -75,11 +81,10 @@ def _line(
     cells: NDArray[np.void],
     scope: ScopeResult,
     functions: tuple[str, ...],
-    ops: int,
+    ops: int | None,
 ) -> Tree:
     cpus = int(np.bitwise_or.reduce(cells["cpus"]))
-    inside = cells[cells["inside"] != 0] if ops else cells
-    fields = _grouped(inside, lambda cell: scope.name_of(int(cell["address"])), ops)
+    fields = _grouped(cells, lambda cell: scope.name_of(int(cell["address"])), ops)
     return {
         "line": f"{address:#x}",
         "field": _busiest(fields) or _nearest(cells, scope),
@@ -87,9 +92,8 @@ def _line(
         "vcpus": cpus.bit_count(),
         "shared": cpus.bit_count() > 1 and bool((cells["writes"] + cells["rmws"]).any()),
         "accesses": int(sum(cells[name].sum() for name in CLASSES)),
-        **{name: int(cells[name].sum()) for name in CLASSES},
-        **_per_op(inside, ops),
-        "by_function": _grouped(inside, lambda cell: functions[int(cell["function"])], ops),
+        **_counts(cells, ops),
+        "by_function": _grouped(cells, lambda cell: functions[int(cell["function"])], ops),
     }
 
 
@@ -115,25 +119,30 @@ def _busiest(fields: Mapping[str, Tree]) -> str:
     return max(named, key=weight) if named else ""
 
 
-def _grouped(cells: NDArray[np.void], key: object, ops: int) -> dict[str, Tree]:
+def _grouped(cells: NDArray[np.void], key: object, ops: int | None) -> dict[str, Tree]:
     assert callable(key)
     groups: dict[str, list[int]] = {}
     for place, cell in enumerate(cells):
         groups.setdefault(key(cell), []).append(place)
-    return {
-        name: {
-            **{kind: int(cells[places][kind].sum()) for kind in CLASSES},
-            **_per_op(cells[places], ops),
-        }
-        for name, places in groups.items()
-    }
+    return {name: _counts(cells[places], ops) for name, places in groups.items()}
 
 
-def _per_op(cells: NDArray[np.void], ops: int) -> Tree:
-    return {
-        per: round(float(cells[name].sum()) / ops, DIGITS) if ops else None
-        for name, per in PER_OP.items()
-    }
+def _counts(cells: NDArray[np.void], ops: int | None) -> Tree:
+    """All accesses by class; those of operations for each; and the rest, which lies outside.
+
+    Args:
+        ops: whole operations; None: no function was named as the operation.
+    """
+    inside = cells["inside"] != 0
+    tree: Tree = {name: int(cells[name].sum()) for name in CLASSES}
+    for name, per in PER_OP.items():
+        tree[per] = round(float(cells[inside][name].sum()) / ops, DIGITS) if ops else None
+    tree["outside"] = None if ops is None else _total(cells[~inside])
+    return tree
+
+
+def _total(cells: NDArray[np.void]) -> int:
+    return int(sum(cells[name].sum() for name in CLASSES))
 
 
 def _rank(line: Tree) -> tuple[float, ...]:
@@ -145,14 +154,19 @@ def _rank(line: Tree) -> tuple[float, ...]:
 
 def write_table(tree: Tree, lines: list[str]) -> None:
     """For people: a row a line, and below it the functions."""
-    per = f" per {tree['operation']}()" if tree["operation"] else ""
+    per = f" per {tree['operation']}()" if tree["operation"] and tree["ops"] else ""
     print(f"{tree['lesson']}, {tree['arm']}: loads and stores, counted{per}")
-    print(f"{tree['ops']:,} operations, {tree['ops_broken']} more broken off")
+    if tree["no_operation"]:
+        print(tree["no_operation"])
+    elif tree["operation"]:
+        print(operations_line(tree))
     print(
         f"{tree['accesses']:,} accesses to {tree['all_lines']:,} lines, "
         f"{tree['stack_lines']} of them stacks, with {tree['stack_accesses']:,}"
     )
-    print(f"\n{'line':>18} vCPUs  {'reads':>9} {'writes':>9} {'rmw':>9}  what lies there")
+    outside = f" {'outside':>9}" if tree["outside"] is not None else ""
+    classes = f"{'reads':>9} {'writes':>9} {'rmw':>9}{outside}"
+    print(f"\n{'line':>18} vCPUs  {classes}  what lies there")
     for line in _list(tree["lines"]):
         remark = "" if line["shared"] else "  (not shared)"
         head = f"{line['line']:>18} {line['vcpus']:>5}"
@@ -165,7 +179,8 @@ def write_table(tree: Tree, lines: list[str]) -> None:
 
 def _row(tree: Mapping[str, object]) -> str:
     keys = PER_OP.values() if tree["reads_per_op"] is not None else CLASSES
-    return " ".join(f"{float(str(tree[key])):>9.6g}" for key in keys)
+    row = " ".join(f"{float(str(tree[key])):>9.6g}" for key in keys)
+    return row if tree["outside"] is None else f"{row} {tree['outside']:>9}"
 
 
 def _list(value: object) -> list[dict[str, dict[str, Tree]]]:

@@ -121,7 +121,7 @@ def count_sample(
     columns["function"] = np.where(both["function"] == 0xFFFF, -1, both["function"].astype(int))
     told = (
         "logged", "lost", "over", "accesses", "untold", "ops_begun", "ops_ended", "ops_touching",
-        "ops_broken",
+        "ops_broken", "ops_slept", "ops_left", "ops_again",
     )  # fmt: skip
     facts = {name: float(getattr(cells, name)) for name in told}
     facts |= {

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from duet.errors import KernelError
 
-PROTOCOL = 1
+PROTOCOL = 2
 MAX_FRAME = 32 << 20
 """Longer than the plugin's fullest table: 524,288 cells of 40 bytes."""
 MAX_WATCH_BYTES = 1024
@@ -61,8 +61,8 @@ its first line."""
 
 _LENGTH = struct.Struct("<I")
 _HELLO = struct.Struct("<4I")
-_CELLS = struct.Struct("<10Q3I")
-_Counts = tuple[int, int, int, int, int, int, int, int, int, int]
+_CELLS = struct.Struct("<12Q3I")
+_Counts = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
 _FULL, _ANSWER = 1, 2
 
 Cellwise = npt.NDArray[np.void]
@@ -93,7 +93,9 @@ class Cells:
         ops_begun: entries of the operation's function.
         ops_ended: those that came to its `ret` undisturbed.
         ops_touching: ended ones with at least one access to the watched object.
-        ops_broken: those that slept, or were entered again before their end.
+        ops_slept: those broken off by a change of task on their vCPU.
+        ops_left: those broken off by a jump to another function, a tail call.
+        ops_again: those whose function was entered again before their end.
         full: cells are of all lines; else of watched lines only.
         answer: this is the answer to `snapshot`.
         cells: CELL array.
@@ -109,11 +111,18 @@ class Cells:
     ops_begun: int
     ops_ended: int
     ops_touching: int
-    ops_broken: int
+    ops_slept: int
+    ops_left: int
+    ops_again: int
     full: bool
     answer: bool
     cells: Cellwise
     lines: Cellwise
+
+    @property
+    def ops_broken(self) -> int:
+        """Operations that began and were broken off, for whatever reason."""
+        return self.ops_slept + self.ops_left + self.ops_again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
