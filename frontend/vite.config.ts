@@ -30,6 +30,9 @@ export default defineConfig({
     environment: 'node',
     setupFiles: ['test/setup.ts'],
     restoreMocks: true,
-    testTimeout: 20_000,
+    // Guards against hanging, not against a busy host.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 60_000,
   },
 });

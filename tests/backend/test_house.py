@@ -38,7 +38,7 @@ def test_containers_use_the_set_up_script_and_parse(root: Path) -> None:
 
 def test_setup_refuses_an_unknown_word(root: Path) -> None:
     done = subprocess.run(
-        [root / "setup.sh", "pages"], capture_output=True, text=True, timeout=20, check=False
+        [root / "setup.sh", "pages"], capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 2
     assert 'wanted page, kernels, dev or all, but "pages" came' in done.stderr
@@ -49,7 +49,7 @@ def test_setup_refuses_an_unknown_word(root: Path) -> None:
 )
 def test_make_help_lists(root: Path, target: str) -> None:
     done = subprocess.run(
-        ["make", "help"], cwd=root, capture_output=True, text=True, timeout=20, check=True
+        ["make", "help"], cwd=root, capture_output=True, text=True, timeout=240, check=True
     )
     assert re.search(rf"^{target}\s", done.stdout, re.MULTILINE)
 
@@ -60,7 +60,7 @@ def test_make_lesson_refuses_a_bad_name(root: Path) -> None:
         cwd=root,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=240,
         check=False,
     )
     assert done.returncode != 0

@@ -60,7 +60,7 @@ async function judgedTwice(page: Page, where: string): Promise<void> {
 }
 
 test('front page and gallery, light and dark', async ({ page }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(600_000);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   await expect(page.getByTestId('front').locator('li').first()).toBeVisible();
@@ -69,19 +69,19 @@ test('front page and gallery, light and dark', async ({ page }) => {
   expect(lessons.length).toBeGreaterThanOrEqual(4);
   expect(lessons.map(({ slug }) => slug).filter((slug) => !slugs.includes(slug))).toEqual([]);
   await page.goto('/?gallery');
-  await expect(page.getByTestId('picture')).toHaveCount(lessons.length, { timeout: 30_000 });
+  await expect(page.getByTestId('picture')).toHaveCount(lessons.length, { timeout: 90_000 });
   await judgedTwice(page, 'gallery');
 });
 
 for (const slug of slugs) {
   test(`every step of ${slug}, light and dark`, async ({ page }) => {
-    test.setTimeout(300_000);
+    test.setTimeout(600_000);
     await page.emulateMedia({ reducedMotion: 'reduce' });
     const lesson = await lessonOf(page, slug);
     test.skip(lesson.view === null, 'it has no picture');
     for (const { id } of lesson.scenes) {
       await page.goto(`/?lesson=${slug}&step=${id}`);
-      await expect(page.getByTestId('picture')).toBeVisible({ timeout: 20_000 });
+      await expect(page.getByTestId('picture')).toBeVisible({ timeout: 90_000 });
       await judgedTwice(page, `${slug} ${id}`);
     }
     await page.getByTestId('in-words').click();
@@ -91,14 +91,14 @@ for (const slug of slugs) {
 }
 
 test('every picture is walked with keys alone, and its marks open', async ({ page }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(600_000);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   for (const { slug, scenes } of await lessonsWithPicture(page)) {
     await page.goto(`/?lesson=${slug}&step=${scenes[1]!.id}`);
     const veil = page.getByTestId('veil').getByRole('button');
     const picture = page.getByTestId('picture');
-    await expect(picture).toBeVisible({ timeout: 20_000 });
+    await expect(picture).toBeVisible({ timeout: 90_000 });
     if (await veil.count()) await veil.click();
     await expect(page.locator('html')).toHaveAttribute('data-idle', /./);
     await page.getByTestId('play').click();
@@ -121,12 +121,12 @@ test('every picture is walked with keys alone, and its marks open', async ({ pag
 });
 
 test('with reduced motion the moment stands between beats', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(600_000);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   for (const { slug, scenes } of await lessonsWithPicture(page)) {
     await page.goto(`/?lesson=${slug}&step=${scenes[0]!.id}`);
-    await expect(page.getByTestId('picture')).toBeVisible({ timeout: 20_000 });
+    await expect(page.getByTestId('picture')).toBeVisible({ timeout: 90_000 });
     await page.waitForTimeout(1000);
     const { beats, seconds } = await page.evaluate(async () => {
       const { player } = (window as unknown as { duet: { player: { state: { moment: number } } } })

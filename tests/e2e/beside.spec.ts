@@ -7,7 +7,7 @@ import { offlinePort } from './playwright.config.ts';
 
 test.use({ baseURL: `http://127.0.0.1:${offlinePort}` });
 // Both are read anew by the server, on a machine that may be busy.
-test.setTimeout(120_000);
+test.setTimeout(600_000);
 
 interface Duet {
   readonly player: { readonly state: { readonly offset: ReadonlyMap<string, number> } };
@@ -107,13 +107,13 @@ test('from the list of runs to their lanes, and to one of them alone', async ({ 
   await choice.getByLabel('second').selectOption('recorded:03-inode-recycling:removal-4x');
   await choice.getByRole('button', { name: 'compare' }).click();
   await page.getByTestId('see-lanes').click();
-  await expect(page.getByTestId('beside')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByTestId('beside')).toBeVisible({ timeout: 120_000 });
   await expect(page.getByTestId('differences')).toBeVisible();
   await page.keyboard.press('PageDown');
   await expect(page).toHaveURL(/step=/);
   await expect(page).toHaveURL(/with=/);
   await page.getByTestId('alone-second').click();
-  await expect(page.getByTestId('lesson')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByTestId('lesson')).toBeVisible({ timeout: 120_000 });
   await expect(page).not.toHaveURL(/with=/);
 });
 
@@ -131,9 +131,9 @@ test('what cannot stand beside each other is said in a sentence', async ({ page 
   ];
   for (const [query, sentence] of refused) {
     await page.goto(`/?${query}`);
-    await expect(page.getByRole('alert')).toHaveText(new RegExp(sentence), { timeout: 60_000 });
+    await expect(page.getByRole('alert')).toHaveText(new RegExp(sentence), { timeout: 120_000 });
     await expect(page.getByTestId('picture')).toHaveCount(0);
   }
   await page.getByRole('button', { name: 'the lesson' }).click();
-  await expect(page.getByTestId('lesson')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByTestId('lesson')).toBeVisible({ timeout: 120_000 });
 });

@@ -4,7 +4,7 @@
 import { expect, type Page, test } from '@playwright/test';
 
 /** Guests are emulated and share two cores with the browser. */
-const runMs = 150_000;
+const runMs = 400_000;
 const containers = 56;
 const memcgs = containers + 1;
 
@@ -21,7 +21,7 @@ async function visits(page: Page, arm: string): Promise<number> {
 }
 
 test('the list walk visits every cell of its wall, the bitmap its set bits', { tag: '@guest' }, async ({ page }) => {
-  test.setTimeout(runMs + 60_000);
+  test.setTimeout(2 * runMs);
   await page.goto('/?lesson=01-shrinker-bitmaps&step=verdict');
   await page.getByTestId('run').click();
   await bothDone(page);
@@ -40,11 +40,11 @@ test('the list walk visits every cell of its wall, the bitmap its set bits', { t
   });
 
   await test.step('the counts of the moment come to the same', async () => {
-    await expect.poll(() => visits(page, 'before'), { timeout: 30_000 }).toBe(area);
-    await expect.poll(() => visits(page, 'after'), { timeout: 30_000 }).toBe(containers);
+    await expect.poll(() => visits(page, 'before'), { timeout: 90_000 }).toBe(area);
+    await expect.poll(() => visits(page, 'after'), { timeout: 90_000 }).toBe(containers);
     await expect(page.getByTestId('sentence')).toContainText(
       `${memcgs} memcgs times ${area / memcgs} shrinkers`,
-      { timeout: 30_000 },
+      { timeout: 90_000 },
     );
   });
 
@@ -63,13 +63,13 @@ test('the list walk visits every cell of its wall, the bitmap its set bits', { t
       for (let i = 0; i < 5; i++) await page.getByTestId('step-back').click();
     };
     await back();
-    await expect(sentence).toContainText('nobody reads them', { ignoreCase: true, timeout: 20_000 });
-    await expect(sentence).toContainText(/x-ray saw [\d,]+ in the guest's memory/, { timeout: 20_000 });
+    await expect(sentence).toContainText('nobody reads them', { ignoreCase: true, timeout: 90_000 });
+    await expect(sentence).toContainText(/x-ray saw [\d,]+ in the guest's memory/, { timeout: 90_000 });
     // Bits that change while they are read may disagree, and the page says so; then an older look has to agree.
     await expect(async () => {
       if ((await sentence.textContent())?.includes('where the events say')) await back();
       await expect(sentence).not.toContainText('where the events say', { timeout: 1000 });
-    }).toPass({ timeout: 20_000 });
+    }).toPass({ timeout: 90_000 });
   });
 
   await test.step('keys walk from cell to cell, Enter opens the records', async () => {
@@ -96,16 +96,16 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
 });
 
 test('a touched file lights a bit while the guest runs', { tag: '@guest' }, async ({ page }) => {
-  test.setTimeout(runMs);
+  test.setTimeout(2 * runMs);
   await page.goto('/?lesson=01-shrinker-bitmaps&step=touch');
   await page.getByTestId('run').click();
   await expect(page.getByTestId('act-touch')).toBeEnabled({ timeout: runMs });
   // Five calls come first; a touch before them would be taken for one of the set-up.
-  await expect.poll(async () => number(await page.getByTestId('ops-after').textContent()), { timeout: 60_000 }).toBe(5);
+  await expect.poll(async () => number(await page.getByTestId('ops-after').textContent()), { timeout: 120_000 }).toBe(5);
   await page.getByTestId('act-touch-value').fill('20');
   await page.getByTestId('act-touch').click();
   const sentence = page.getByTestId('sentence');
-  await expect(sentence).toContainText('1 container made a file, which set a bit for shrinker', { timeout: 20_000 });
+  await expect(sentence).toContainText('1 container made a file, which set a bit for shrinker', { timeout: 90_000 });
   await expect(sentence).toContainText('it is set now');
   await page.getByRole('button', { name: 'stop' }).click();
 });

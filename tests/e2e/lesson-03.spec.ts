@@ -5,7 +5,7 @@ import { expect, type Page, test } from '@playwright/test';
 import { countsOf } from './counts.ts';
 
 /** Guests are emulated and share two cores with the browser. */
-const runMs = 200_000;
+const runMs = 400_000;
 const arms = ['stock', 'wait-in-worker', 'wait-at-recycle', 'call-rcu'] as const;
 const files = 1024;
 
@@ -105,7 +105,7 @@ test('ours and the mail in one chart, and in its table', async ({ page }) => {
 test('four live kernels: inodes balance, and only stock uses one again inside its shadow', { tag: '@guest' }, async ({
   page,
 }) => {
-  test.setTimeout(runMs + 120_000);
+  test.setTimeout(2 * runMs);
   await page.goto(all);
   await page.getByTestId('run').click();
   for (const arm of arms)
@@ -118,7 +118,7 @@ test('four live kernels: inodes balance, and only stock uses one again inside it
     await expect(page.getByTestId('source')).toContainText('live');
     for (const arm of arms) {
       await expect
-        .poll(async () => (await counted(page, arm)).queued, { timeout: 40_000 })
+        .poll(async () => (await counted(page, arm)).queued, { timeout: 90_000 })
         .toBe(files);
       const { queued, inactivated } = await counted(page, arm);
       expect(inactivated).toBeLessThanOrEqual(queued);

@@ -5,7 +5,7 @@ import { expect, type Page, test } from '@playwright/test';
 import { countsOf } from './counts.ts';
 
 /** Guests are emulated and share two cores with the browser. */
-const runMs = 150_000;
+const runMs = 400_000;
 const arms = ['scan-2013', 'stock', 'evictable-list'] as const;
 const delayed = 256;
 const budget = 32;
@@ -66,7 +66,7 @@ test('a reader is answered by the delayed entries', async ({ page }) => {
 test('three kernels, one file: what is visited is kept or freed, and the ninth scan of stock is the first to free', { tag: '@guest' }, async ({
   page,
 }) => {
-  test.setTimeout(runMs + 120_000);
+  test.setTimeout(2 * runMs);
   await page.goto('/?lesson=04-extent-shrinker&step=verdict');
   await page.getByTestId('run').click();
   for (const arm of arms)
@@ -74,7 +74,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
 
   await test.step('at every moment the counts balance; on the list nothing is kept', async () => {
     for (const arm of arms)
-      await expect.poll(async () => (await counted(page, arm)).visited, { timeout: 40_000 }).toBeGreaterThan(0);
+      await expect.poll(async () => (await counted(page, arm)).visited, { timeout: 90_000 }).toBeGreaterThan(0);
     for (let i = 0; i < 8; i++) {
       for (const arm of arms) {
         const { visited, freed, kept } = await counted(page, arm);
@@ -88,7 +88,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
 
   await test.step('after equal looks: two scans of 2013, eighteen of the others', async () => {
     const looks = 18 * budget;
-    await expect.poll(async () => (await counted(page, 'stock')).visited, { timeout: 40_000 }).toBe(looks);
+    await expect.poll(async () => (await counted(page, 'stock')).visited, { timeout: 90_000 }).toBe(looks);
     expect(await counted(page, 'scan-2013')).toEqual({ scans: 2, visited: looks, freed: 2 * budget, kept: 2 * delayed });
     expect(await counted(page, 'stock')).toEqual({ scans: 18, visited: looks, freed: 256, kept: looks - 256 });
     expect(await counted(page, 'evictable-list')).toEqual({ scans: 18, visited: looks, freed: looks, kept: 0 });
@@ -116,7 +116,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
     await expect(page.getByTestId('predict-truth')).toContainText('Stock freed its first entry in scan 9.');
     await expect(page.getByTestId('sentence')).toContainText(
       `Scan 9 of stock is the first to free anything, after ${delayed} looks in vain`,
-      { timeout: 40_000 },
+      { timeout: 90_000 },
     );
   });
 
@@ -126,7 +126,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
     await expect(page.getByTestId('predict-truth')).toContainText('looked at 288 entries in its first scan and freed 32');
     await expect(page.getByTestId('sentence')).toContainText(
       '2013 scan looked at 288 and freed 32, stock looked at 32 and freed none and evictable list looked at 32 and freed 32',
-      { timeout: 40_000 },
+      { timeout: 90_000 },
     );
     for (const arm of arms) await expect(page.getByTestId(`ops-${arm}`)).toHaveText('1');
   });

@@ -5,11 +5,11 @@ import { expect, test } from '@playwright/test';
 import { lossPort } from './playwright.config.ts';
 
 test('a forced overrun shows its count on the page', { tag: '@guest' }, async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(600_000);
   await page.goto(`http://127.0.0.1:${lossPort}/?lesson=01-shrinker-bitmaps&step=verdict&arms=before`);
   await expect(page.getByTestId('lost')).toContainText('0');
   await page.getByTestId('run').click();
-  await expect(page.getByTestId('lane-before')).toHaveAttribute('data-phase', 'done', { timeout: 60_000 });
+  await expect(page.getByTestId('lane-before')).toHaveAttribute('data-phase', 'done', { timeout: 120_000 });
   const badge = page.getByTestId('lost');
   await expect(badge).toContainText(/[1-9]/);
   await expect(badge).toHaveAttribute('data-tone', 'hazard');

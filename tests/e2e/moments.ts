@@ -14,7 +14,7 @@ interface Duet {
 }
 
 export async function still(page: Page): Promise<void> {
-  await expect(page.locator('html')).toHaveAttribute('data-idle', 'true', { timeout: 60_000 });
+  await expect(page.locator('html')).toHaveAttribute('data-idle', 'true', { timeout: 120_000 });
   // The moment is written into the address when it has stood for a while.
   await expect.poll(() => page.url()).toMatch(/[?&]from=/);
 }

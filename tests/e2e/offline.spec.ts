@@ -13,7 +13,7 @@ test('the front page shows each lesson in its recorded picture', async ({ page }
   for (const slug of pictured) {
     const card = page.getByTestId(`lesson-${slug}`);
     await card.scrollIntoViewIfNeeded();
-    await expect(card.getByTestId(`preview-${slug}`).locator('canvas')).toBeVisible({ timeout: 20_000 });
+    await expect(card.getByTestId(`preview-${slug}`).locator('canvas')).toBeVisible({ timeout: 90_000 });
     await expect(card).toContainText('recording of');
   }
 });
@@ -21,10 +21,10 @@ test('the front page shows each lesson in its recorded picture', async ({ page }
 for (const slug of pictured) {
   test(`${slug} plays, says that it is recorded, and offers no run`, async ({ page }) => {
     await page.goto(`/?lesson=${slug}`);
-    await expect(page.getByTestId('source')).toContainText('recorded', { timeout: 20_000 });
+    await expect(page.getByTestId('source')).toContainText('recorded', { timeout: 90_000 });
     const moment = () => page.getByTestId('moment').textContent();
     const first = await moment();
-    await expect.poll(moment, { timeout: 20_000 }).not.toBe(first);
+    await expect.poll(moment, { timeout: 90_000 }).not.toBe(first);
     await expect(page.getByTestId('sentence')).toContainText(/(counted|modelled|each as it says), recorded/);
     await page.keyboard.press('k');
     await expect(page.getByTestId('run')).toBeDisabled();

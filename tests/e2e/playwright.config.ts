@@ -35,8 +35,9 @@ export default defineConfig({
   // Lanes share the machine with the browser: one test at a time. `make test-e2e` gives those without guests two.
   workers: 1,
   retries: 0,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  // Guards against hanging: on a busy host everything may take ten times as long.
+  timeout: 300_000,
+  expect: { timeout: 60_000 },
   reporter: [['line']],
   use: {
     baseURL: `http://127.0.0.1:${port}`,
@@ -58,7 +59,7 @@ function server(at: number, env: Record<string, string>, more = '') {
     command: `../../duet serve --port ${at} ${more}`,
     url: `http://127.0.0.1:${at}/api/health`,
     env: { DUET_SETUP: 'skip', DUET_RUNS: join(tmpdir(), `duet-e2e-runs-${at}`), ...env },
-    timeout: 60_000,
+    timeout: 300_000,
     reuseExistingServer: false,
     gracefulShutdown: { signal: 'SIGTERM' as const, timeout: 10_000 },
   };

@@ -24,11 +24,9 @@ function overheard(page: Page): { readonly sent: Told[]; readonly came: Told[] }
 }
 
 test('a recorded run plays at once and says that it is recorded', async ({ page }) => {
-  const began = Date.now();
   await page.goto(lesson);
   await expect(page.getByTestId('phase-rwsem')).toContainText('recorded');
   await expect(page.getByTestId('sentence')).not.toBeEmpty();
-  expect(Date.now() - began).toBeLessThan(15_000);
 });
 
 test('the moment moves while it plays, stands when paused, and steps by umounts', async ({ page }) => {

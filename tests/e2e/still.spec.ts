@@ -17,7 +17,7 @@ async function dots(of: Page | FrameLocator): Promise<number> {
 }
 
 test('a link shows its moment as a still, and says that it is one', async ({ page }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(600_000);
   await page.goto(`/?${place}&embed=1`, { timeout: 150_000 });
   expect(await dots(page)).toBe(1920);
   const still = page.getByRole('img');
@@ -39,7 +39,7 @@ test('a link shows its moment as a still, and says that it is one', async ({ pag
 });
 
 test('slides from elsewhere may frame it', async ({ page, baseURL }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(600_000);
   const slides = createServer((_, answer) => {
     answer.writeHead(200, { 'content-type': 'text/html' });
     answer.end(`<iframe src="${baseURL}/?${place}&embed=1" width="1000" height="620"></iframe>`);

@@ -11,7 +11,7 @@ import { offlinePort } from './playwright.config.ts';
 const base = `http://127.0.0.1:${offlinePort}`;
 test.use({ baseURL: base });
 // A recording is read anew by the server, on a machine that may be busy.
-test.setTimeout(120_000);
+test.setTimeout(600_000);
 
 interface Column {
   readonly [i: number]: number;
@@ -188,7 +188,7 @@ test('Back leads to the step before, and to the moment that was left', async ({ 
   await expect(page.getByTestId('step-count')).toContainText('5');
   await page.goBack();
   await expect(page.getByTestId('step-count')).toContainText('4');
-  await expect.poll(() => moment(page), { timeout: 30_000 }).toBe(123_456_000);
+  await expect.poll(() => moment(page), { timeout: 90_000 }).toBe(123_456_000);
   await still(page);
   expect(page.url()).toBe(left);
 });
@@ -230,9 +230,9 @@ test('the link holds knobs, panes, side and the place in the patch that is point
 
 test('a run that is gone gives way to the recording that fits', async ({ page }) => {
   await page.goto('/?lesson=02-grace-periods&step=ticks&run=live-long-ago&at=1&from=0&for=30');
-  await expect(page.getByRole('alert').first()).toBeVisible({ timeout: 30_000 });
-  await expect(page.getByTestId('source')).toContainText('recorded', { timeout: 60_000 });
-  await expect.poll(() => page.url(), { timeout: 60_000 }).not.toContain('live-long-ago');
+  await expect(page.getByRole('alert').first()).toBeVisible({ timeout: 90_000 });
+  await expect(page.getByTestId('source')).toContainText('recorded', { timeout: 120_000 });
+  await expect.poll(() => page.url(), { timeout: 120_000 }).not.toContain('live-long-ago');
 });
 
 test('in slides the page is bare: a stage, a sentence, a few buttons', async ({ page }) => {
@@ -273,7 +273,7 @@ test('slides, of another server or a file, may hold the bare page and no other',
     for (const address of [`http://127.0.0.1:${port}/`, `file://${file}`]) {
       await page.goto(address);
       const bare = page.frameLocator('#bare');
-      await expect(bare.getByTestId('sentence')).toContainText('SRCU', { timeout: 60_000 });
+      await expect(bare.getByTestId('sentence')).toContainText('SRCU', { timeout: 120_000 });
       await expect(page.frameLocator('#whole').getByTestId('lesson')).toHaveCount(0);
       expect(page.frames().map((frame) => frame.url().split(':')[0])).toContain('chrome-error');
     }

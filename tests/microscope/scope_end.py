@@ -13,7 +13,7 @@ import numpy as np
 
 from duet.lenses.scope import SNAPSHOT, Cells, Log, Message, Reply, ScopeReader
 
-TIMEOUT_S = 60
+TIMEOUT_S = 240
 
 
 class Toy:

@@ -122,7 +122,7 @@ test('the front page links kept runs of lessons it knows, and is silent where th
   unmount();
   const asked = answering({ 'GET api/kept': () => [200, { odd: 'shape' }] });
   render(<KeptOnFront titles={[{ slug: lesson.slug, title: 'T' }]} />);
-  await waitFor(() => expect(asked).toHaveLength(1));
+  await waitFor(() => expect(asked).toHaveLength(1), { timeout: 60_000 });
   expect(screen.queryByTestId('kept-front')).toBeNull();
 });
 

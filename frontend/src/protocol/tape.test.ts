@@ -57,7 +57,8 @@ function play(on: Site) {
     onComplaint: (sentence) => expect.fail(sentence),
   });
   const types = () => messages.map((m) => m.type);
-  const until = (n: number) => vi.waitFor(() => expect(messages).toHaveLength(n));
+  const until = (n: number) =>
+    vi.waitFor(() => expect(messages).toHaveLength(n), { timeout: 60_000 });
   return { socket, messages, connections, types, until };
 }
 
@@ -151,7 +152,9 @@ test('parts are unpacked frame by frame', async () => {
 test('a browser that cannot unpack is told so, and is not tried again', async () => {
   vi.stubGlobal('DecompressionStream', undefined);
   const { connections } = play(site());
-  await vi.waitFor(() => expect(connections.at(-1)?.state).toBe('closed'));
+  await vi.waitFor(() => expect(connections.at(-1)?.state).toBe('closed'), {
+    timeout: 60_000,
+  });
   expect(connections.at(-1)?.reason).toContain('cannot unpack');
   vi.unstubAllGlobals();
 });

@@ -32,7 +32,7 @@ def address(built: Path) -> Iterator[str]:
 
 
 def get(address: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=120)
     try:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()

@@ -176,7 +176,7 @@ def test_a_lesson_carries_its_recorded_tables_the_headline_first(
 ) -> None:
     with (
         serving(real_app(tmp_path, root)) as address,
-        urlopen(f"http://{address}/api/lessons/03-inode-recycling", timeout=10) as answer,
+        urlopen(f"http://{address}/api/lessons/03-inode-recycling", timeout=120) as answer,
     ):
         tables = json.load(answer)["measured"]
     batches = [t["params"]["batch"] for t in tables if t["workload"] == "recycle"]

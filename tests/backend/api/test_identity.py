@@ -31,7 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Hub]
 
 def cookie(address: str, path: str = "/", **headers: str) -> str:
     """The cookie line that an answer sets; empty: none."""
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=120)
     try:
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request("GET", path, headers=names)
@@ -93,7 +93,7 @@ def test_a_socket_names_a_browser_that_came_without_a_cookie(
 @pytest.mark.parametrize("bad", [b"duet=\xff\xfe", b'duet-1="\\', b"=;;==;", b"a" * 3000])
 def test_cookies_of_any_shape_are_no_trouble(served: tuple[str, Hub], bad: bytes) -> None:
     host, _, port = served[0].rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as one:
+    with socket.create_connection((host, int(port)), timeout=120) as one:
         one.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + bad + b"\r\n\r\n")
         assert one.recv(4096).startswith(b"HTTP/1.1 200")
 

@@ -44,7 +44,7 @@ def at(second: int) -> datetime:
 
 
 def request(address: str, method: str, path: str, **headers: str) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection(address, timeout=30)
+    connection = http.client.HTTPConnection(address, timeout=120)
     try:
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
@@ -254,7 +254,7 @@ def test_a_live_run_is_kept_when_it_is_over_and_the_page_is_not_kept_waiting(
             await one.until_type("lesson")  # answered while the run is being packed
             assert not kept.paths()
             go_on.set()
-            for _ in range(400):
+            for _ in range(4000):
                 if kept.paths():
                     break
                 await asyncio.sleep(0.05)

@@ -53,7 +53,7 @@ class Desk:
         return seen
 
     async def until(self, viewer: Viewer, wanted: Callable[[Message], bool]) -> list[Message]:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             while not any(map(wanted, self.told(viewer))):
                 viewer.ready.clear()
                 await viewer.ready.wait()

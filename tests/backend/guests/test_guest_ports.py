@@ -41,7 +41,7 @@ def test_bytes_of_each_port_come_in_order(run_async: Run, tmp_path: Path) -> Non
             for writer in writers.values():
                 writer.close()
                 await writer.wait_closed()
-            await asyncio.wait_for(ports.closed.wait(), 5)
+            await asyncio.wait_for(ports.closed.wait(), 60)
             ports.finish()
             seen: dict[int, bytes] = {}
             async for chunk in ports.chunks():
@@ -63,20 +63,24 @@ def test_a_full_queue_stops_trace_ports_but_not_the_control_port(
             ctl = await connect(ports, CTL_STREAM)
             page = bytes(4096)
             sent = 0
+            while sent < 1 << 20:  # so much is taken, however long it takes
+                trace.write(page)
+                await trace.drain()
+                sent += len(page)
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(1.0):
                     while True:
                         trace.write(page)
                         await trace.drain()
                         sent += len(page)
-            assert (1 << 20) <= sent < (4 << 20)
+            assert sent < (4 << 20)
             ctl.write(b"still heard")
-            await asyncio.wait_for(ports.spoke.wait(), 1)
+            await asyncio.wait_for(ports.spoke.wait(), 60)
             # Once somebody reads, everything comes, and nothing was lost.
             trace.write_eof()
             got = 0
             heard = b""
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(120):
                 async for chunk in ports.chunks():
                     if chunk.stream == CTL_STREAM:
                         heard += chunk.payload
@@ -98,10 +102,10 @@ def test_a_second_connection_to_a_port_is_refused(run_async: Run, tmp_path: Path
             await asyncio.sleep(0.05)
             reader, second = await asyncio.open_unix_connection(str(ports.paths[CTL_STREAM]))
             with pytest.raises(ConnectionError):
-                assert await asyncio.wait_for(reader.read(1), 2) == b""
+                assert await asyncio.wait_for(reader.read(1), 60) == b""
                 raise ConnectionError
             first.write(b"x")
-            await asyncio.wait_for(ports.spoke.wait(), 2)
+            await asyncio.wait_for(ports.spoke.wait(), 60)
             first.close()
             second.close()
 

@@ -80,7 +80,7 @@ def test_no_qemu_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
     assert psutil.Process(qemu).is_running()
     owner.kill()
     owner.wait()
-    assert gone(qemu, within_s=5)
+    assert gone(qemu, within_s=120)
     # The directory that it left goes at the next start.
     assert folder.exists()
     with RunDir(short_base / "kernel-duet") as mine:
@@ -99,7 +99,7 @@ def test_no_process_starts_whose_owner_died_before_the_kernel_was_asked(
     owner, pid, _ = start_owner(["sleep", "63"], "KILL", short_base, PATH=path)
     owner.kill()
     owner.wait()
-    assert gone(pid, within_s=10)
+    assert gone(pid, within_s=120)
 
 
 def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
@@ -108,7 +108,7 @@ def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> 
     words = [sys.executable, "-m", "duet.guests.keeper", "sh", "-c", shell]
     owner, keeper, _ = start_owner(words, "TERM", short_base)
     pid_file = short_base / "pid"
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while not (pid_file.exists() and pid_file.read_text().strip()):
         assert time.monotonic() < end
         time.sleep(0.02)
@@ -116,8 +116,8 @@ def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> 
     assert psutil.Process(grandchild).is_running()
     owner.kill()
     owner.wait()
-    assert gone(keeper, within_s=5)
-    assert gone(grandchild, within_s=5)
+    assert gone(keeper, within_s=120)
+    assert gone(grandchild, within_s=120)
 
 
 def test_directories_of_live_owners_stay_and_others_go(tmp_path: Path) -> None:

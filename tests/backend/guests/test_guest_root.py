@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,19 +37,24 @@ def make(run_async: Run, **where: Path) -> GuestRoot:
 
 @dataclass(frozen=True)
 class Made:
-    """A root that is made once: it takes seconds."""
+    """A root that is made once: it takes seconds of CPU time."""
 
     root: GuestRoot
     cache: Path
-    seconds: float
+    cpu_s: float
+
+
+def cpu_s() -> float:
+    """CPU time of this process and of the compilers that it waited for."""
+    return sum(os.times()[:4])
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     cache = tmp_path_factory.mktemp("cache")
-    began = time.monotonic()
+    began = cpu_s()
     root = asyncio.run(asyncio.wait_for(ensure_root(cache=cache), 240))
-    return Made(root, cache, time.monotonic() - began)
+    return Made(root, cache, cpu_s() - began)
 
 
 @pytest.fixture
@@ -64,9 +69,9 @@ def checkout(root: Path, tmp_path: Path) -> Path:
 def test_a_second_call_makes_nothing_and_is_quick(run_async: Run, made: Made) -> None:
     first = made.root
     stamp = first.image.stat().st_mtime_ns
-    began = time.monotonic()
+    began = cpu_s()
     assert make(run_async, cache=made.cache) == first
-    assert time.monotonic() - began < made.seconds / 3
+    assert cpu_s() - began < made.cpu_s / 3
     assert first.image.stat().st_mtime_ns == stamp
     assert first.image == made.cache / "roots" / f"{first.key}.cpio"
     inside = names(first.image)

@@ -88,12 +88,12 @@ def test_build_killed_with_its_owner_leaves_no_compiler_and_goes_on_later(
 ) -> None:
     (tmp_path / "gate").touch()
     process = owner(settings)
-    assert house.wait_for_file(tmp_path / "waiting", 20), "the compiler has started"
+    assert house.wait_for_file(tmp_path / "waiting", 240), "the compiler has started"
     process.send_signal(signal.SIGKILL)
     process.wait()
     (tmp_path / "waiting").unlink()
     # The lock is free only when the last compiler has gone: make passed it on to them.
-    with build_lock(settings.cache / "build.lock", wait_s=10, on_wait=lambda note: None):
+    with build_lock(settings.cache / "build.lock", wait_s=240, on_wait=lambda note: None):
         time.sleep(0.3)
         assert not (tmp_path / "waiting").exists(), "a compiler still runs"
     (tmp_path / "gate").unlink()
@@ -109,7 +109,7 @@ def test_second_builder_waits_and_finds_the_work_done(
 ) -> None:
     (tmp_path / "gate").touch()
     process = owner(settings)
-    assert house.wait_for_file(tmp_path / "waiting", 20)
+    assert house.wait_for_file(tmp_path / "waiting", 240)
     told: list[BuildProgress] = []
 
     def tell(progress: BuildProgress) -> None:

@@ -25,7 +25,7 @@ LOGS = 1000
 ORDERS = 300
 CURVES = 12
 RECORDED = 60
-NODE_S = 120
+NODE_S = 280
 LINE = 64
 FUNCTIONS = ("__d_lookup_rcu", "lockref_get_not_dead", "dput", "somebody_else")
 

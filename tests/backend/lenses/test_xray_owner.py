@@ -38,7 +38,7 @@ def test_no_monitor_is_a_sentence_and_leaves_no_process(tmp_path: Path) -> None:
         vmlinux.write_bytes(b"no ELF")
         async with Xray(tmp_path / "none.sock", vmlinux) as xray:
             xray.sample([Wanted("srcu-gp")], hearer)
-            await asyncio.wait_for(xray.settled.wait(), 30)
+            await asyncio.wait_for(xray.settled.wait(), 240)
             xray.pause()
             xray.sample([Wanted("srcu-gp")], hearer)
             return xray.pid, hearer.faults
@@ -61,7 +61,7 @@ def test_a_monitor_that_says_nothing_is_given_up(
             silent.listen(1)
             (tmp_path / "vmlinux").touch()
             async with Xray(tmp_path / "s.sock", tmp_path / "vmlinux") as xray:
-                await asyncio.wait_for(xray.settled.wait(), 30)
+                await asyncio.wait_for(xray.settled.wait(), 240)
                 assert xray.fault is not None
                 return xray.pid, xray.fault[0]
 

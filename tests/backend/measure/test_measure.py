@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 from fakes import Fleet
 
 Run = Callable[..., Any]
-LIMITS = Limits(tick_s=0.005, missing_s=0.2)
+LIMITS = Limits(tick_s=0.005, missing_s=1.0)
 ARMS = ("rwsem", "srcu", "srcu-expedited")
 
 

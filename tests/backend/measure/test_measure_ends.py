@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 from fakes import Fleet
 
 SLUG = "02-grace-periods"
-LIMITS = Limits(tick_s=0.005, missing_s=0.2)
+LIMITS = Limits(tick_s=0.005, missing_s=1.0)
 WORDS = ["measure", SLUG, "--arms", "rwsem,srcu", "--set", "hogs=1", "--set", "seconds=1"]
 
 

@@ -83,7 +83,7 @@ class Case:
         self.hold.hold(path, machine, after, self.told.append)  # type: ignore[arg-type]
 
     async def until(self, phase: str) -> HoldState:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             while not self.told or self.told[-1].phase != phase:  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
         return self.told[-1]
@@ -101,10 +101,12 @@ def test_a_guest_stands_and_the_overshoot_is_counted(tmp_path: Path, run_async: 
             await asyncio.sleep(0.1)
             assert machine.accesses == state.stood
             assert case.hold.now == standing, "deadlines wait"
+            released = time.monotonic()
             case.hold.let_go()
             await case.until("going")
             assert case.told[-1].message == ""
-            assert standing <= case.hold.now < standing + 0.09
+            now = case.hold.now
+            assert standing <= now <= standing + time.monotonic() - released
             assert machine.orders == ["qmp_capabilities", "stop", "cont"]
             assert machine.runs
 
@@ -187,10 +189,11 @@ def test_a_monitor_that_refuses_is_said_and_the_guest_goes_on(
     async def scenario() -> None:
         machine, case = Machine(refuses="stop"), Case()
         async with machine.serve(tmp_path / "qmp") as path:
+            began = time.monotonic()
             case.start(path, machine)
             state = await case.until("going")
             assert machine.runs and "did not carry out `stop`" in state.message
-            assert case.hold.now == pytest.approx(time.monotonic(), abs=1)
+            assert began <= case.hold.now <= time.monotonic(), "no more than the try is taken off"
 
     run_async(scenario())
 

@@ -44,7 +44,7 @@ def libraries() -> str:
     found = []
     for name in ("libasan.so", "libubsan.so"):
         asked = ["cc", f"-print-file-name={name}"]
-        found.append(subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10))
+        found.append(subprocess.run(asked, capture_output=True, text=True, check=True, timeout=120))
     return " ".join(one.stdout.strip() for one in found)
 
 

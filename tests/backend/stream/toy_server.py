@@ -19,7 +19,7 @@ from duet.stream.connection import server_config
 
 SLUG = "02-grace-periods"
 Message = dict[str, Any]
-LATE_S = 90
+LATE_S = 200
 """Until a message must have come, on a busy host."""
 
 
@@ -34,7 +34,7 @@ def serving(app: Any, send_buffer: int | None = None) -> Iterator[str]:
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while not server.started and time.monotonic() < deadline:
             time.sleep(0.01)
         assert server.started

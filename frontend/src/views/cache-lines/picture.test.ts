@@ -207,12 +207,13 @@ test('sixty-four CPUs at full speed: every frame in a few milliseconds', () => {
   const { pen } = recordingPen();
   const layout = laid(big, 64);
   drawLines(pen, layout, drawing(stepFrame(10, { span: 2e6 }), big), null, namedTiles);
-  const began = performance.now();
+  const began = process.cpuUsage(); // others may want this machine, too
   for (let i = 0; i < 10; i++) {
     const frame = stepFrame(1900 + i * 7.3, { span: 2e6 });
     drawLines(recordingPen().pen, layout, drawing(frame, big), null, namedTiles);
   }
-  expect((performance.now() - began) / 10).toBeLessThan(100);
+  const { user, system } = process.cpuUsage(began);
+  expect((user + system) / 1000 / 10).toBeLessThan(100);
 });
 
 test('the lock path: columns by the way, none beyond the moment', () => {
