@@ -107,6 +107,22 @@ notes of the guest's kernel, into a file in memory that the x-ray hands it."""
 QEMU_THREADS: Final = 256
 """Threads of a QEMU's user, its lens worker's included. Usual: 10 and those of disk I/O (64)."""
 
+CHROMIUM_FILES: Final = 4096
+CHROMIUM_THREADS: Final = 1024
+CHROMIUM_CPU_S: Final = 3600
+CHROMIUM_FILE_BYTES: Final = 1 << 30
+"""Open descriptors, threads of all its processes, CPU time of each and longest file of a Chromium
+that takes pictures. Usual: 200, 100, 10 s, 10 MB. Beyond it the picture fails with a sentence."""
+
+CHROMIUM_ANSWER_BYTES: Final = 256 << 20
+"""What a Chromium may say that nobody has taken yet. Usual: a picture, 1 MB."""
+
+FFMPEG_MEMORY_BYTES: Final = 4 << 30
+FFMPEG_CPU_S: Final = 1800
+FFMPEG_FILE_BYTES: Final = 1 << 30
+"""Address space, CPU time and output of ffmpeg. Usual: 1 GiB, 60 s, 5 MB. Beyond it the film fails
+with a sentence."""
+
 LENS_MEMORY_BYTES: Final = 3 << 29
 """Address space of a lens worker, in which the DWARF is mapped. Beyond it a sample fails, or
 the worker ends and its lane says so."""

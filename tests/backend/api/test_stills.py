@@ -9,13 +9,19 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import shutil
 import struct
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
-from threading import Event
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from urllib.parse import parse_qs, urlsplit
 
 import psutil
@@ -31,8 +37,10 @@ from duet.api.noscript import noscript
 from duet.api.real import real_director
 from duet.api.stills import Stills
 from duet.errors import InfraError
+from duet.guests.process import sweep_all
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
+from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user
 from duet.settings import repo_root
 
 NINE = load(SLUG).folder / "recorded/9-hogs.duet"
@@ -355,45 +363,123 @@ real = pytest.mark.skipif(
 )
 
 
+@pytest.fixture
+def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where Chromium's folders lie, which another user must be able to pass."""
+    with TemporaryDirectory(prefix="c-") as folder:
+        Path(folder).chmod(0o711)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        yield Path(folder)
+
+
+def chromium_below(pid: int | None = None) -> list[psutil.Process]:
+    """Chromium's processes among the descendants of a process; zombies are none."""
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.Error):
+            if "chrom" in child.name() and child.status() != psutil.STATUS_ZOMBIE:
+                found.append(child)
+    return found
+
+
+def left(folder: Path) -> list[str]:
+    """Names of private folders."""
+    return [path.name for path in folder.rglob("*") if path.parent.name == "kernel-duet"]
+
+
+class Watch(Thread):
+    """Looks at Chromium's processes for as long as they are there."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.users: set[int] = set()
+        self.listening: set[object] = set()
+        self.seen: set[int] = set()
+        self.over = Event()
+
+    def run(self) -> None:
+        while not self.over.wait(0.05):
+            for process in chromium_below():
+                with suppress(psutil.Error, OSError):
+                    self.users |= set(process.uids())
+                    # Of its network namespace, whoever owns the socket.
+                    mine = Path(f"/proc/{process.pid}/net/tcp").read_text().splitlines()[1:]
+                    files = Path(f"/proc/{process.pid}/fd").iterdir()
+                    links = [str(file.readlink()) for file in files]
+                    own = {link[8:-1] for link in links if link.startswith("socket:[")}
+                    for line in mine:
+                        fields = line.split()
+                        if fields[3] == "0A" and fields[9] in own:
+                            self.listening.add(fields[1])
+                    self.seen.add(process.pid)
+
+
 @real
-def test_chromium_takes_it_and_leaves_nothing(
-    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+def test_chromium_takes_it_listens_nowhere_is_not_root_and_leaves_nothing(
+    tmp_path: Path, root: Path, helpers: Path
 ) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
     settings = KernelSettings(tmp_path / "cache", root / "kernel-patches")
+    watch = Watch()
+    watch.start()
     with serving(
         create_app(lambda hub: real_director(hub, settings, False), page=tmp_path)
     ) as where:
         query = "/still.png?lesson=04-extent-shrinker&step=budget&at=1&embed=1"
         status, _, png = ask(where, query)
+    watch.over.set()
+    watch.join()
     assert (status, png[:6]) == (200, b"\x89PNG\r\n")
     assert struct.unpack_from(">II", png, 16) == (1920, 1080)
     assert len(png) > 20_000
-    assert list(scratch.iterdir()) == []
+    assert left(helpers) == [] and chromium_below() == []
+    assert len(watch.seen) > 3 and watch.listening == set()
+    assert 0 not in watch.users or os.geteuid() != 0
+    if can_change_user():
+        assert len(watch.users) == 1 and FIRST_ID <= watch.users.pop() < CHILD_ID
 
 
 @real
-def test_a_server_that_ends_meanwhile_ends_chromium(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+def test_a_server_that_ends_meanwhile_ends_chromium(helpers: Path) -> None:
     folder = load("04-extent-shrinker")
-
-    def ours() -> list[psutil.Process]:
-        return [p for p in psutil.Process().children() if "chrom" in p.name()]
 
     async def ended() -> bool:
         taking = asyncio.create_task(pictures.taken_of(folder, folder.recordings()[0], Shot()))
         for _ in range(2400):
             await asyncio.sleep(0.05)
-            if ours():
+            if chromium_below():
                 break
         taking.cancel()
         await asyncio.gather(taking, return_exceptions=True)
         return taking.cancelled()
 
     assert asyncio.run(ended())
-    assert ours() == []
-    assert list(tmp_path.iterdir()) == []
+    assert chromium_below() == [] and left(helpers) == []
+
+
+TAKER = """
+import asyncio
+from duet.api.export import pictures
+from duet.lessons.load import load
+folder = load("04-extent-shrinker")
+async def main():
+    while True:
+        await pictures.taken_of(folder, folder.recordings()[0], pictures.Shot())
+asyncio.run(main())
+"""
+
+
+@real
+def test_kill_9_leaves_no_chromium_and_the_next_start_no_folder(helpers: Path) -> None:
+    taker = subprocess.Popen([sys.executable, "-c", TAKER])
+    until = time.monotonic() + 120
+    while len(chromium := chromium_below(taker.pid)) < 4:
+        assert taker.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    taker.kill()
+    taker.wait()
+    _, alive = psutil.wait_procs(chromium, timeout=20)
+    assert alive == []
+    assert left(helpers)
+    sweep_all()
+    assert left(helpers) == []

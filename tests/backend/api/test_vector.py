@@ -90,7 +90,7 @@ async def pair(out: Path, slug: str, name: str, dark: bool) -> Pair:
         (out / "drawn.html").write_text(html + svg.decode().split("?>", 1)[1])
         shown = []
         for file in ("drawn.html", "empty.html"):
-            await page.open((out / file).as_uri())
+            await page.open(await page.uri(out / file))
             await page.evaluate(PAINTED)
             shown.append(await page.png())
         differs, blank = [await share(page, png, other) for other in shown]

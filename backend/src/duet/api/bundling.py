@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from duet.api.kernel_builds import find_image
 from duet.api.parts import Wish
 from duet.api.sources import lesson_symbols
 from duet.bundle import ArmEntry, Figures, Manifest, Record, Waited, write_bundle
+from duet.guests.process import RunDir
 from duet.kernels import KernelSettings
 from duet.session import LaneResult, RunResult
 
@@ -156,8 +156,8 @@ def bundle_bytes(wish: Wish, result: RunResult, settings: KernelSettings) -> byt
         return None
     left_out = {a: lane.error.sentence for a, lane in result.lanes.items() if lane.error}
     records = {arm: lane.transcript.records() for arm, lane in lanes.items() if lane.transcript}
-    with tempfile.TemporaryDirectory(prefix="duet-bundle-") as folder:
-        path = Path(folder) / "run.duet"
+    with RunDir() as folder:  # swept at the next start, if this process is killed
+        path = folder / "run.duet"
         write_run(
             path,
             wish,

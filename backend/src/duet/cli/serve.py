@@ -15,10 +15,13 @@ from pathlib import Path
 import uvicorn
 
 from duet.api.app import create_app
+from duet.api.guard import is_loopback
 from duet.api.real import real_director
 from duet.cli.ending import ending
 from duet.cli.serve_access import Ask, Greeting, admission, shown_name
 from duet.errors import InfraError, InputError
+from duet.guests.process import sweep_all
+from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
 from duet.settings import repo_root
 from duet.stream.connection import OutOfFiles, server_config
@@ -46,6 +49,8 @@ def serve(
     """See `duet serve --help`."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    refuse_open_house(host, live)
+    sweep_all()
     allow_files()
     with bind(host, port) as listener:
         sessions, links = admission(host, ask)
@@ -63,6 +68,20 @@ def serve(
         house = House(config, listener, greeting)
         asyncio.run(house.serve(sockets=[listener]))
     return 0
+
+
+def refuse_open_house(host: str, live: bool) -> None:
+    """No guest that shares the host's files is offered to other machines.
+
+    Raises:
+        InputError: it would be.
+    """
+    if live and default_kind() == "vng" and not is_loopback(host):
+        raise InputError(
+            f"DUET_GUEST=vng shows this machine's files in each guest, and '{host:.80}' lets other "
+            "machines start guests.",
+            remedy="Unset DUET_GUEST for sealed guests, or use --host 127.0.0.1.",
+        )
 
 
 def allow_files() -> None:

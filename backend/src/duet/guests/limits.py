@@ -27,6 +27,9 @@ SEND_S: Final = 5.0
 END_S: Final = 5.0
 """SIGKILL to the end of the process. Longer means a process stuck in the host's kernel."""
 
+DRAFT_S: Final = 60.0
+"""A private directory in the making that is older was left by an owner that was killed."""
+
 TERM_S: Final = 2.0
 """SIGTERM to SIGKILL, for a launcher that cleans up after itself."""
 

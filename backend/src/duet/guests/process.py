@@ -15,7 +15,10 @@ import contextlib
 import os
 import shutil
 import signal
+import stat
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -23,9 +26,10 @@ from typing import Protocol
 import psutil
 
 from duet.errors import InfraError
-from duet.guests.limits import END_S, NICE, TERM_S
+from duet.guests.limits import DRAFT_S, END_S, NICE, TERM_S
 
 _PREFIX = "g-"
+_DRAFT = "new-"
 OWNER = "owner"
 # $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
@@ -36,6 +40,14 @@ def runtime_base() -> Path:
     base = os.environ.get("XDG_RUNTIME_DIR")
     if base and len(base) < 50 and os.access(base, os.W_OK):
         return Path(base) / "kernel-duet"
+    return Path("/tmp") / f"kernel-duet-{os.getuid()}"
+
+
+def passable_base() -> Path:
+    """As runtime_base(), but another user can pass the folders above it."""
+    base = runtime_base()
+    if all(folder.stat().st_mode & stat.S_IXOTH for folder in base.parents if folder.exists()):
+        return base
     return Path("/tmp") / f"kernel-duet-{os.getuid()}"
 
 
@@ -64,7 +76,17 @@ def sweep(base: Path) -> list[Path]:
         if not _owner_lives(folder):
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
+    for folder in base.glob(f"{_DRAFT}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > DRAFT_S:
+                shutil.rmtree(folder, ignore_errors=True)
+                removed.append(folder)
     return removed
+
+
+def sweep_all() -> list[Path]:
+    """Remove what killed owners of this user left anywhere; for the start of a server."""
+    return [path for base in {runtime_base(), passable_base()} for path in sweep(base)]
 
 
 def live_folders(base: Path) -> list[Path]:
@@ -90,12 +112,13 @@ class RunDir:
             if self._base.is_symlink() or self._base.stat().st_uid != os.getuid():
                 raise PermissionError(f"{self._base} belongs to somebody else")
             sweep(self._base)
-            made = Path(tempfile.mkdtemp(prefix="new-", dir=self._base))
+            made = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._base))
             (made / OWNER).write_text(_owner_line())
             if self._uid is not None:
+                self._base.chmod(0o711)  # to be passed, not to be listed
                 os.chown(made, -1, self._uid)
                 made.chmod(0o1770)  # sticky: it adds its files, and removes none of ours
-            self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix("new-")))
+            self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix(_DRAFT)))
         except OSError as failed:
             raise InfraError(
                 f"No private directory for a guest can be made below {self._base}: {failed}.",
@@ -142,6 +165,12 @@ def find_program(name: str, package: str) -> str:
             remedy=f"Install it: apt-get install {package}",
         )
     return found
+
+
+def keeper_words() -> tuple[str, ...]:
+    """Words before a program whose children must end with it (see duet.guests.keeper)."""
+    # It may start in a folder that its program writes to: nothing is imported from there.
+    return (sys.executable, "-P", "-s", "-m", "duet.guests.keeper")
 
 
 class Outlet(Protocol):
@@ -194,6 +223,8 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         self._descriptors = descriptors
         self._environment = dict(environment or {})
         self._ended = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
         self._transport: asyncio.SubprocessTransport | None = None
         self.pid = 0
 
@@ -236,8 +267,17 @@ class OwnedProcess(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._outputs[fd].feed(data)
 
+    def pause_writing(self) -> None:
+        """Standard input is full."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """It has room again."""
+        self._writable.set()
+
     def process_exited(self) -> None:
         self._ended.set()
+        self._writable.set()
         self._on_exit()
 
     def write(self, text: bytes) -> None:
@@ -245,6 +285,20 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         pipe = self._transport.get_pipe_transport(0) if self._transport else None
         if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
             pipe.write(text)
+
+    async def send(self, text: bytes) -> None:
+        """Bytes for standard input; waits until there is room for more, or the process has ended.
+
+        The caller has the named timeout.
+        """
+        self.write(text)
+        await self._writable.wait()
+
+    def end_input(self) -> None:
+        """No more comes on standard input."""
+        pipe = self._transport.get_pipe_transport(0) if self._transport else None
+        if pipe is not None:
+            pipe.close()
 
     async def wait(self) -> None:
         """Until the process has ended."""

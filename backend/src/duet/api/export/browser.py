@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chromium without a window, driven over its DevTools socket: opens one page and takes pictures.
+"""Chromium without a window, driven through two pipes: opens one page and takes pictures.
 
 Protocol: https://chromedevtools.github.io/devtools-protocol (Page, Runtime, Emulation).
 """
@@ -8,35 +8,54 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import itertools
 import json
-import os
 import shutil
-import signal
-import tempfile
+import subprocess
+from collections import deque
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 
 from pydantic import JsonValue
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import WebSocketException
 
+from duet.api.export.helper import Helper
+from duet.budgets import (
+    CHROMIUM_ANSWER_BYTES,
+    CHROMIUM_CPU_S,
+    CHROMIUM_FILE_BYTES,
+    CHROMIUM_FILES,
+    CHROMIUM_THREADS,
+)
 from duet.errors import InfraError
+from duet.guests.process import find_program
+from duet.sandbox import Identity, Limits, can_change_user, prefix
 
 START_S = 60.0
-"""Until Chromium has told its port."""
+"""Until Chromium has made its page."""
+NAMESPACE_S = 10.0
+"""Until unshare(1) has made a user namespace. Usual: 10 ms."""
 ANSWER_S = 120.0
 """Until it has answered one command."""
 IDLE_S = 90.0
 """Until the page says that nothing moves and nothing is awaited."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    *("--headless=new", "--remote-debugging-port=0", "--no-first-run", "--disable-gpu"),
+    *("--headless=new", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--disable-quic", "--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb"),
+    *("--disable-breakpad", "--disable-crash-reporter", "--disable-quic"),
+    *("--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb"),
 )
+LIMITS = Limits(
+    # No bound of address space: V8 reserves a terabyte that it never uses.
+    cpu_s=CHROMIUM_CPU_S,
+    files=CHROMIUM_FILES,
+    file_bytes=CHROMIUM_FILE_BYTES,
+    # By user, which without root is the server's own.
+    processes=CHROMIUM_THREADS if can_change_user() else None,
+)
+_PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'
 RESTS = f"""new Promise((done) => {{
   const until = performance.now() + {IDLE_S * 1000:.0f};
   const look = () => {{
@@ -75,45 +94,55 @@ def find_chromium() -> str:
     )
 
 
+@cache
+def can_make_user_namespace() -> bool:
+    """Whether Chromium gets a user namespace, which its own sandbox is made of."""
+    with Identity() as identity:
+        return _makes_namespace(prefix(LIMITS, uid=identity.uid))
+
+
+def _makes_namespace(before: list[str]) -> bool:
+    words = [*before, find_program("unshare", "util-linux"), "--user", "--", "true"]
+    try:
+        quiet = subprocess.DEVNULL
+        done = subprocess.run(words, stdin=quiet, stdout=quiet, stderr=quiet, timeout=NAMESPACE_S)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
 class Browser:
-    """One page. Use as `async with`; its process ends with it."""
+    """One page. Use as `async with`; its processes end with it.
+
+    Commands and answers go through two pipes, so that no port listens (Chromium's
+    --remote-debugging-pipe: JSON, a NUL byte behind each, in on descriptor 3, out on 4).
+    """
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._numbers = itertools.count(1)
         self._session: str | None = None
+        self._answers = _Answers()
+        self._helper = Helper("Chromium", LIMITS)
 
     async def __aenter__(self) -> Browser:
         program = find_chromium()
-        self._profile = tempfile.TemporaryDirectory(
-            prefix="duet-chromium-", ignore_cleanup_errors=True
-        )
-        # As root Chromium refuses to start with its sandbox; the page is our own.
-        sandbox = () if os.geteuid() else ("--no-sandbox",)
-        self._process = await asyncio.create_subprocess_exec(
-            program,
-            *FLAGS,
-            *sandbox,
-            f"--user-data-dir={self._profile.name}",
-            "about:blank",
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        await self._helper.__aenter__()
         try:
-            self._socket: ClientConnection = await connect(
-                await self._address(), max_size=None, compression=None, open_timeout=START_S
+            namespaces = await asyncio.to_thread(can_make_user_namespace)
+            sandbox = () if namespaces else ("--no-sandbox",)
+            profile = self._helper.folder / "profile"
+            words = [program, *FLAGS, *sandbox, f"--user-data-dir={profile}", "about:blank"]
+            shell = find_program("sh", "dash")
+            self._process = await self._helper.start(
+                [shell, "-c", _PIPES, shell, *words], self._answers, self._answers.end
             )
             await self._attach()
-        except (OSError, TimeoutError, WebSocketException) as error:
-            await self._end()
-            raise InfraError(
-                f"Chromium did not start ({type(error).__name__}).",
-                remedy=f"Look whether {program} --headless=new --dump-dom about:blank works.",
-            ) from error
-        except BaseException:
-            await self._end()
+        except BaseException as error:
+            said = self._helper.errors.tail()
+            await self._helper.__aexit__(None, None, None)
+            if isinstance(error, InfraError):
+                error.detail = error.detail or said
             raise
         return self
 
@@ -123,8 +152,17 @@ class Browser:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._socket.close()
-        await self._end()
+        await self._helper.__aexit__(kind, error, trace)
+
+    @property
+    def pid(self) -> int:
+        """The process whose descendants are Chromium's."""
+        return self._process.pid
+
+    async def uri(self, path: Path) -> str:
+        """The address of a file, as it is now, beside a copy of all that lies beside it."""
+        folder = await asyncio.to_thread(self._helper.lend, path.parent.resolve())
+        return (folder / path.name).as_uri()
 
     async def open(self, url: str) -> None:
         """Go to an address."""
@@ -167,23 +205,9 @@ class Browser:
         told = await self._ask("Page.captureScreenshot", format="png")
         return base64.b64decode(str(told["data"]))
 
-    async def _address(self) -> str:
-        """The socket's address; Chromium writes it down once it listens."""
-        file = Path(self._profile.name) / "DevToolsActivePort"
-        async with asyncio.timeout(START_S):
-            while True:
-                if self._process.returncode is not None:
-                    raise ConnectionError(f"it ended with {self._process.returncode}")
-                with contextlib.suppress(OSError, ValueError):
-                    port, path = file.read_text().split("\n")[:2]
-                    return f"ws://127.0.0.1:{int(port)}{path}"
-                await asyncio.sleep(0.05)
-
     async def _attach(self) -> None:
-        targets = (await self._ask("Target.getTargets"))["targetInfos"]
-        assert isinstance(targets, list)
-        pages = [t for t in targets if isinstance(t, dict) and t.get("type") == "page"]
-        told = await self._ask("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)
+        made = await self._ask("Target.createTarget", START_S, url="about:blank")
+        told = await self._ask("Target.attachToTarget", targetId=made["targetId"], flatten=True)
         self._session = str(told["sessionId"])
         screen = self._screen
         await self._ask("Page.enable")
@@ -199,7 +223,9 @@ class Browser:
         ]
         await self._ask("Emulation.setEmulatedMedia", features=theme)
 
-    async def _ask(self, method: str, **params: JsonValue) -> dict[str, JsonValue]:
+    async def _ask(
+        self, method: str, limit_s: float = ANSWER_S, **params: JsonValue
+    ) -> dict[str, JsonValue]:
         """One command and its answer; what Chromium tells unasked is passed over.
 
         Raises:
@@ -210,14 +236,15 @@ class Browser:
         if self._session is not None:
             command["sessionId"] = self._session
         try:
-            async with asyncio.timeout(ANSWER_S):
-                await self._socket.send(json.dumps(command))
-                while (told := json.loads(await self._socket.recv())).get("id") != number:
+            async with asyncio.timeout(limit_s):
+                await self._process.send(json.dumps(command).encode() + b"\0")
+                while (told := json.loads(await self._answers.next())).get("id") != number:
                     pass
-        except (TimeoutError, WebSocketException, OSError) as error:
+        except (TimeoutError, ValueError, ConnectionError) as error:
             raise InfraError(
-                f"Chromium did not answer {method} ({type(error).__name__}).",
-                remedy="Try again when the machine is less busy.",
+                f"Chromium did not answer {method} ({error or type(error).__name__}).",
+                remedy="Try again when the machine is less busy; look at the detail.",
+                detail=self._helper.errors.tail(),
             ) from error
         if "error" in told:
             raise InfraError(
@@ -227,8 +254,46 @@ class Browser:
         result: dict[str, JsonValue] = told["result"]
         return result
 
-    async def _end(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        await self._process.wait()
-        self._profile.cleanup()
+
+class _Answers:
+    """What Chromium writes, cut at NUL bytes."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._whole: deque[bytes] = deque()
+        self._bytes = 0
+        self._change = asyncio.Event()
+        self._ended = ""
+
+    def feed(self, text: bytes) -> None:
+        """More bytes; beyond a bound, which no picture reaches, Chromium is not believed."""
+        self._bytes += len(text)
+        if self._bytes > CHROMIUM_ANSWER_BYTES:
+            self._ended = "it says too much"
+        else:
+            *whole, rest = text.split(b"\0")
+            for part in whole:
+                self._whole.append(b"".join((*self._parts, part)))
+                self._parts.clear()
+            self._parts.append(rest)
+        self._change.set()
+
+    def end(self) -> None:
+        """Chromium is gone."""
+        self._ended = self._ended or "it ended"
+        self._change.set()
+
+    async def next(self) -> bytes:
+        """The next message; the caller has the timeout.
+
+        Raises:
+            ConnectionError: none will come.
+        """
+        while not self._whole:
+            if self._ended:
+                raise ConnectionError(self._ended)
+            self._change.clear()
+            await self._change.wait()
+        text = self._whole.popleft()
+        self._bytes -= len(text) + 1
+        return text

@@ -7,7 +7,6 @@ import asyncio
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from duet.api.export.browser import IDLE_S, Browser, Screen, find_chromium
 from duet.api.export.films import FPS, film
 from duet.api.export.target import Target
 from duet.errors import InfraError, InputError
+from duet.guests.process import RunDir
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Scene
 
@@ -84,17 +84,17 @@ def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) 
             f"a {to} is made with ffmpeg, which is not installed.",
             remedy="Run: sudo apt-get install --no-install-recommends ffmpeg.",
         )
-    with _site_of(folder, path) as scratch:
-        content = asyncio.run(_taken(Path(scratch), to, folder, path, shot, frames))
+    with RunDir() as scratch:
+        out = _write_site(scratch, folder, path)
+        content = asyncio.run(_taken(out, to, folder, path, shot, frames))
     with target.file() as file:
         file.write(content)
 
 
-def _site_of(folder: LessonFolder, path: Path) -> tempfile.TemporaryDirectory[str]:
-    """A site with one recording, in a folder that goes when it is let go of."""
-    scratch = tempfile.TemporaryDirectory(prefix="duet-site-", ignore_cleanup_errors=True)
-    site.write(site.check_site(Path(scratch.name)), folder, {"run": path})
-    return scratch
+def _write_site(scratch: Path, folder: LessonFolder, path: Path) -> Path:
+    """A site with one recording, in a private folder."""
+    site.write(site.check_site(scratch / "site"), folder, {"run": path})
+    return scratch / "site"
 
 
 async def taken_of(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
@@ -105,9 +105,14 @@ async def taken_of(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
         InfraError: no Chromium, no built page, or one of them fails.
     """
     find_chromium()  # before seconds of decoding
-    with await asyncio.to_thread(_site_of, folder, path) as scratch:
+    with RunDir() as scratch:
+        writing = asyncio.ensure_future(asyncio.to_thread(_write_site, scratch, folder, path))
+        try:
+            out = await asyncio.shield(writing)
+        finally:  # a thread goes on when its task is cancelled; its folder must not go before it
+            await asyncio.wait([writing])
         async with Browser(shot.screen) as browser:
-            return await still(browser, Path(scratch), folder, shot)
+            return await still(browser, out, folder, shot)
 
 
 def scene_of(folder: LessonFolder, step: str) -> Scene:
@@ -189,7 +194,7 @@ async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -
 
 async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
     """Open the page of a site at the moment of a picture, and wait until it stands."""
-    page = (out / "index.html").resolve().as_uri()
+    page = await browser.uri(out / "index.html")
     at_ms = shot.at_ms if shot.at_ms is not None else shot.from_ms
     if at_ms is None:
         at_ms = await usual_moment(browser, page + address(folder, shot, None, embed=False))
@@ -220,7 +225,7 @@ async def pictures(
     browser: Browser, out: Path, folder: LessonFolder, shot: Shot, frames: list[float]
 ) -> AsyncIterator[bytes]:
     """The frames of a film; the page is opened once, and then sent on as Back and Forward do."""
-    page = (out / "index.html").resolve().as_uri()
+    page = await browser.uri(out / "index.html")
     await browser.open(page + address(folder, shot, frames[0]))
     await browser.rest()
     await browser.evaluate(BARE)
