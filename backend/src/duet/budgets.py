@@ -16,8 +16,16 @@ LOOP_HOLD_S: Final = 0.05
 """The longest the event loop may work on one thing. Usual: 1-5 ms. A watchdog counts what
 exceeds it; /api/health shows the longest."""
 
+LOCK_SWITCH_S: Final = 0.0005
+"""A thread that wants the interpreter gets it after this. Python's usual 5 ms add up to 150 ms for
+a page while recordings are decoded."""
 LOOP_HOLD_LOG_S: Final = 10.0
 """A place that holds the event loop is logged at most once in this time."""
+
+SENDS_A_TURN: Final = 4
+COMMANDS_A_TURN: Final = 1
+"""Packets that are sent, and messages of browsers that are handled, in one turn of the event
+loop, whoever they are of: the rest stand in line (stream/turns.py)."""
 
 # Connections and sockets (see stream/admission.py)
 

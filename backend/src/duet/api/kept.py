@@ -187,6 +187,14 @@ class KeptRuns(LessonRecordings):
             or entry["lesson"] in (slug, None)
         }
 
+    def file(self, slug: str, name: str) -> Path | None:
+        """The bundle of that name, without looking at the others; None: there is none."""
+        path = self.folder.folder / f"{name}.duet"
+        if not NAME.match(name) or not path.is_file():
+            return None
+        entry = self._described.get((name, _size(path), _mtime(path)), UNREAD)
+        return path if entry is None or entry["lesson"] in (slug, None) else None
+
     def _listed_paths(self) -> list[tuple[dict[str, JsonValue], Path]]:
         """Each run with its file; a file is opened again only when it changed."""
         listed: list[tuple[dict[str, JsonValue], Path]] = []

@@ -9,6 +9,7 @@ loop's own debug mode measures the same, at many times the cost.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import sys
 import threading
@@ -82,6 +83,7 @@ class Watchdog:
         self._thread = threading.get_ident()
         _install()
         _watched[self._loop] = self
+        gc.callbacks.append(self._collecting)
         threading.Thread(target=self._sample, name="watchdog", daemon=True).start()
         return self
 
@@ -92,6 +94,7 @@ class Watchdog:
         trace: TracebackType | None,
     ) -> None:
         self._end.set()
+        gc.callbacks.remove(self._collecting)
         if self._loop is not None:
             _watched.pop(self._loop, None)
 
@@ -108,6 +111,12 @@ class Watchdog:
             took = time.perf_counter() - began
             if took > self._hold_s:
                 self._held(began, took, handle)
+
+    def _collecting(self, phase: str, info: dict[str, int]) -> None:
+        """A garbage collection shows in no stack."""
+        here = threading.get_ident() == self._thread
+        if here and self._began is not None and info["generation"] == 2 and phase == "stop":
+            self._seen = (self._began, "garbage collection")
 
     def _held(self, began: float, took: float, handle: Handle) -> None:
         now = time.thread_time()

@@ -19,14 +19,19 @@ FEWEST = 64
 
 
 class Seat:
-    """One connection's place; it is silent until it speaks."""
+    """One connection's place; it is silent until it speaks.
 
-    __slots__ = ("_seats", "address", "drop")
+    Attributes:
+        dropped: it was closed for a newcomer; sends that fail from then on are no news.
+    """
+
+    __slots__ = ("_seats", "address", "drop", "dropped")
 
     def __init__(self, seats: Seats, address: str, drop: Callable[[], object]) -> None:
         self._seats = seats
         self.address = address
         self.drop = drop
+        self.dropped = False
 
     def speak(self) -> None:
         """It asked for something: it stays."""
@@ -112,6 +117,7 @@ class Seats:
             return False
         self.dropped += 1
         self.leave(seat)
+        seat.dropped = True
         seat.drop()
         return True
 

@@ -16,13 +16,14 @@ from fastapi import WebSocket, WebSocketDisconnect
 from starlette.types import Scope
 
 from duet.access import LOCAL, Visitor
-from duet.budgets import RETRY_AFTER_S
+from duet.budgets import COMMANDS_A_TURN, RETRY_AFTER_S, SENDS_A_TURN
 from duet.errors import DuetError
 from duet.stream import messages as m
 from duet.stream.admission import Admission, Seat, Seats
 from duet.stream.codec import failure, pack, unpack_client
 from duet.stream.hub import Hub, Viewer
 from duet.stream.pace import Pace, TooMany
+from duet.stream.turns import Turns
 
 SEND_STALL_S = 10.0
 """A browser that takes nothing for so long is cut off."""
@@ -85,7 +86,9 @@ class Endpoint:
         self._hub = hub
         self._commands = commands
         self._stall_s = stall_s
-        self._seats = seats or Admission().sockets
+        self._sending = Turns(SENDS_A_TURN)
+        self._asking = Turns(COMMANDS_A_TURN)
+        self._seats = Admission().sockets if seats is None else seats
 
     async def serve(self, socket: WebSocket) -> None:
         """One browser, from accept to close."""
@@ -119,7 +122,8 @@ class Endpoint:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         for task in done:
-            await self._part(socket, viewer, task.exception())
+            if not seat.dropped:
+                await self._part(socket, viewer, task.exception())
 
     async def _part(self, socket: WebSocket, viewer: Viewer, error: BaseException | None) -> None:
         """Close as the reason wants it; the peer may be gone already."""
@@ -147,6 +151,7 @@ class Endpoint:
             if event["type"] == "websocket.disconnect":
                 return
             await pace.message()
+            await self._asking.wait()
             body = event.get("bytes")
             try:
                 message = unpack_client(
@@ -196,7 +201,7 @@ class Endpoint:
             acks.sent += 1
             # A send that fits the buffer does not suspend; without this a long backlog would hold
             # up all other viewers and write on after the peer has gone.
-            await asyncio.sleep(0)
+            await self._sending.wait()
 
 
 class Expelled(Exception):

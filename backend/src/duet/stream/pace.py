@@ -28,12 +28,9 @@ class Pace:
         self.refused = 0
 
     async def message(self) -> None:
-        """Count any message; a socket beyond its budget is read more slowly.
-
-        Gives way in each case: while frames are queued, receiving them does not suspend, and
-        one socket would hold the event loop for as long as it has something to say.
-        """
-        await asyncio.sleep(0 if self._messages.take() else self._messages.wait_s)
+        """Count any message; a socket beyond its budget is read more slowly."""
+        if not self._messages.take():
+            await asyncio.sleep(self._messages.wait_s)
 
     def allows(self, command: m.ClientMessage) -> bool:
         """Count a command; False when it has to be refused."""
