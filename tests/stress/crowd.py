@@ -100,7 +100,7 @@ def server(runs: Path, *, guests: bool, log: Path) -> Iterator[tuple[subprocess.
             yield process, f"{told['host']}:{told['port']}"
         finally:
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 def saved_runs(runs: Path, family: str | None) -> None:

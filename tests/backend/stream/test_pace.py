@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed
 
 from duet import budgets
 from duet.stream.bucket import Bucket
+from duet.stream.turns import Turns
 
 OPEN = msgpack.packb({"type": "open", "lesson": SLUG, "run": "none"})
 
@@ -78,3 +79,23 @@ def test_acknowledgements_are_counted_apart_from_commands(run_async: Any) -> Non
 
     with serving(toy_app(Path("/nonexistent"))) as address:
         run_async(ask(address))
+
+
+def test_a_few_go_on_in_each_turn_of_the_loop_in_the_order_they_came(run_async: Any) -> None:
+    async def go() -> list[list[int]]:
+        turns, went, seen = Turns(3), [], []
+
+        async def work(number: int) -> None:
+            await turns.wait()
+            went.append(number)
+
+        tasks = [asyncio.create_task(work(number)) for number in range(8)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        while not all(task.done() for task in tasks):
+            await asyncio.sleep(0)
+            seen.append(list(went))
+            went.clear()
+        return [each for each in seen if each]
+
+    assert run_async(go()) == [[0, 2, 3], [4, 5, 6], [7]]
