@@ -104,9 +104,9 @@ test('a student may run, only an instructor measure; a rotated link closes its p
   };
   const [viewer, student, instructor] = await Promise.all([open('viewer'), open('student'), open('instructor')]);
   await expect(viewer.getByTestId('run')).toBeDisabled();
-  await expect(viewer.getByTestId('blocked')).toContainText('Only a student may start a live run');
+  await expect(viewer.getByTestId('blocked')).toContainText('A viewer may not start a live run');
   await expect(student.getByTestId('run')).toBeEnabled();
-  await expect(student.getByTestId('measure-denied')).toContainText('Only an instructor may measure');
+  await expect(student.getByTestId('measure-denied')).toContainText('A student may not measure');
   await expect(instructor.getByTestId('measure')).toBeEnabled();
   await promisify(execFile)(duet, ['token', 'rotate', '--role', 'student'], { env });
   await expect(student.getByTestId('connection')).toContainText('session is over');

@@ -46,7 +46,7 @@ class Action(Enum):
     WATCH = ("watch runs and recordings", Role.VIEWER)
     RUN = ("start a live run", Role.STUDENT)
     CONTROL_OTHERS = ("control a run that somebody else started", Role.INSTRUCTOR)
-    MEASURE = ("measure, which takes the whole machine", Role.INSTRUCTOR)
+    MEASURE = ("measure", Role.INSTRUCTOR)
     DELETE_OTHERS = ("delete a run that somebody else saved", Role.OPERATOR)
 
     def __init__(self, words: str, least: Role) -> None:
@@ -101,10 +101,12 @@ class Visitor:
 
     def refusal(self, action: Action) -> InputError:
         """Why the visitor's role does not allow an action; its code is `forbidden`."""
-        least = with_article(action.least)
+        least = action.least
+        higher = "" if least is max(Role) else " or higher"
+        who = with_article(self.role).capitalize()
         error = InputError(
-            f"Only {least} may {action.words}; this page was opened as {with_article(self.role)}.",
-            remedy=f"Open the {action.least.word} link that ./duet serve or ./duet token printed.",
+            f"{who} may not {action.words}; that takes the role {least.word}{higher}.",
+            remedy=f"Open the {least.word} link that ./duet serve or ./duet token printed.",
         )
         error.code = FORBIDDEN
         return error

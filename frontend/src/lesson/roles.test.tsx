@@ -20,8 +20,8 @@ afterEach(() => {
 
 const lesson = testLesson();
 const nothing = () => {};
-const measure = 'Only an instructor may measure; this page was opened as a student.';
-const run = 'Only a student may start a live run; this page was opened as a viewer.';
+const measure = 'A student may not measure; that takes the role instructor or higher.';
+const run = 'A viewer may not start a live run; that takes the role student or higher.';
 
 function shownTo(role: HelloMessage['role'], denied: HelloMessage['denied'], page: ReactNode) {
   const store = new Store();
