@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from typing import Any
 
@@ -56,3 +57,11 @@ def test_a_step_of_a_task_counts_and_other_loops_do_not(run_async: Any) -> None:
             return watchdog.holds
 
     assert run_async(look()).worked == 1
+
+
+def test_garbage_collection_is_told_apart(run_async: Any) -> None:
+    rubbish = [[{}] for _ in range(400_000)]
+    holds = run_async(watched((gc.collect,)))
+    assert (holds.count, holds.worked) == (0, 0)
+    assert holds.longest_gc_s > 0.005
+    del rubbish

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
 
 from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -35,7 +35,7 @@ class Page(StaticFiles):
         response = await super().get_response(path, scope)
         if path in ENTRY and response.status_code == 200:
             query = scope["query_string"].decode("latin-1")
-            response = HTMLResponse(await asyncio.to_thread(self._entry, query))
+            response = HTMLResponse(await run_in_threadpool(self._entry, query))
         kept = path.startswith("assets/")
         response.headers["cache-control"] = (
             "public, max-age=31536000, immutable" if kept else "no-cache"

@@ -42,6 +42,8 @@ class Holds:
         longest_s: the longest, in wall time.
         longest_cpu_s: the most CPU time that one took.
         place: where the one with the most CPU time was seen.
+        longest_gc_s: the longest garbage collection in the loop's thread; callbacks in which one
+            happened to begin are not charged for it.
     """
 
     count: int = 0
@@ -49,6 +51,7 @@ class Holds:
     longest_s: float = 0.0
     longest_cpu_s: float = 0.0
     place: str = ""
+    longest_gc_s: float = 0.0
 
     def tree(self) -> dict[str, JsonValue]:
         """For /api/health; times in ms."""
@@ -58,6 +61,7 @@ class Holds:
             "longest_ms": round(self.longest_s * 1e3, 1),
             "longest_cpu_ms": round(self.longest_cpu_s * 1e3, 1),
             "place": self.place,
+            "longest_gc_ms": round(self.longest_gc_s * 1e3, 1),
             "budget_ms": LOOP_HOLD_S * 1e3,
         }
 
@@ -73,6 +77,8 @@ class Watchdog:
         self._began: float | None = None
         """Of the callback that runs now; None: the loop waits."""
         self._cpu = self._cpu_at = 0.0
+        self._gc = self._gc_began = (0.0, 0.0)
+        """CPU and wall time of collections in this callback; and when one began."""
         self._seen: tuple[float, str] = (0.0, "")
         """When the callback began whose stack was taken, and the stack."""
         self._logged: dict[str, float] = {}
@@ -104,6 +110,7 @@ class Watchdog:
         if began - self._cpu_at > CPU_SLACK_S:
             self._cpu, self._cpu_at = time.thread_time(), began
         self._began = began
+        self._gc = 0.0, 0.0
         try:
             _run(handle)
         finally:
@@ -113,14 +120,24 @@ class Watchdog:
                 self._held(began, took, handle)
 
     def _collecting(self, phase: str, info: dict[str, int]) -> None:
-        """A garbage collection shows in no stack."""
-        here = threading.get_ident() == self._thread
-        if here and self._began is not None and info["generation"] == 2 and phase == "stop":
-            self._seen = (self._began, "garbage collection")
+        """Python calls this around each garbage collection, in whichever thread it happens."""
+        if info["generation"] < 2 or threading.get_ident() != self._thread:
+            return
+        if phase == "start":
+            self._gc_began = time.thread_time(), time.perf_counter()
+            return
+        cpu, wall = self._gc_began
+        cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
+        self._gc = self._gc[0] + cpu, self._gc[1] + wall
+        self.holds.longest_gc_s = max(self.holds.longest_gc_s, cpu)
 
     def _held(self, began: float, took: float, handle: Handle) -> None:
         now = time.thread_time()
-        cpu = min(took, now - self._cpu)
+        gc_cpu, gc_wall = self._gc
+        took -= gc_wall
+        cpu = min(took, now - self._cpu - gc_cpu)
+        if took <= self._hold_s:
+            return
         self._cpu, self._cpu_at = now, time.perf_counter()
         seen_at, stack = self._seen
         place = stack if seen_at == began else repr(handle)[:300]
