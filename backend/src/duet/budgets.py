@@ -205,3 +205,26 @@ PENDING_LENS_BYTES: Final = 16 << 20
 oldest are dropped, and counted."""
 BREATH_S: Final = 0.01
 """After so long a lane lets others use the event loop. Usual: it needs less for a chunk."""
+
+# Live runs
+
+LIVE_RUNS_MOST: Final = 8
+"""Live runs at once on any host, whatever its size. Usual: 1 or 2, see api/host.py."""
+RUN_CPUS: Final = 2
+"""Host CPUs that one live run is counted with: two lanes, each with a busy vCPU at least."""
+RUN_BYTES: Final = 3 << 30
+"""Memory that one live run is counted with: four guests of 512 MiB, their emulators, and the
+server's transcripts. Usual: 1.3 GB for two lanes."""
+SLOT_GUESTS: Final = 4
+"""Guests that stay up for one slot of live runs; a run of five arms has five. Usual: 2. Those that
+the next run does not use are ended, the oldest first."""
+WAITING_RUNS: Final = 32
+"""Requests for live runs that wait, one for each visitor at most. Usual: 0-3. One more is refused
+with the number that wait."""
+FINISHED_RUNS: Final = 2
+"""Finished live runs that stay decoded in memory, for late viewers and raw events. Usual: 60 MB
+each. Beyond it the oldest goes, once its file is written; its link then opens the file."""
+FORMER_REQUESTS: Final = 256
+"""Visitors whose last request is remembered for `again`; the oldest is forgotten."""
+CONTROL_IDLE_S: Final = 300.0
+"""Control of a run without a command for so long is free, and held guests go on."""

@@ -21,6 +21,7 @@ import {
   usePendingRun,
   useReading,
   useRun,
+  useRuns,
   useShownLanes,
 } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -33,7 +34,7 @@ import { AxisLine } from './axis-line.tsx';
 import { ContendedNotice, canCount } from './contended.tsx';
 import { contendedOf, unjudged } from './contention.ts';
 import { Embed } from './embed.tsx';
-import { HoldBar } from './hold-bar.tsx';
+import { HoldBar, mayAct } from './hold-bar.tsx';
 import { isKept } from './kept-list.ts';
 import { KeptRunsSheet } from './kept-runs.tsx';
 import { type Act, keyList, useKeys } from './keyboard.ts';
@@ -58,6 +59,7 @@ import { answeredBy, keptFile, type Pointed } from './predict.ts';
 import { PredictCard } from './predict-card.tsx';
 import { PresentFoot, PresentTop } from './present.tsx';
 import { bestRecording, runNameOf } from './recording.ts';
+import { RunsLine } from './runs-line.tsx';
 import { CaveatSheet, HelpSheet, Questions, RecordsSheet } from './sheets.tsx';
 import { hasSide, Side } from './side.tsx';
 import { Stage } from './stage.tsx';
@@ -119,6 +121,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const builds = useBuild();
   const measured = useMeasured();
   const control = useControl();
+  const runs = useRuns();
   const holds = useHolds();
   const connection = useConnection();
   const hello = useHello();
@@ -161,9 +164,14 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
 
   const recorded = run?.source === 'recorded';
   const live = run?.source === 'live';
-  const running = pending?.source === 'live' || (live && liveBusy.includes(run.phase));
+  const goesOn = live && liveBusy.includes(run.phase);
+  const own = runs?.live.find((one) => one.yours && one.purpose === 'explain') ?? null;
+  /** The run that "stop" ends: what this visitor controls on the stage, else his own. */
+  const stoppable =
+    goesOn && control?.run_id === run.run_id && mayAct(control) ? run.run_id : own?.run_id;
+  const running = pending?.source === 'live' || stoppable !== undefined;
   const moving = playback.state.mode !== 'paused';
-  useIdle(whole && !moving && !running && connection.state === 'open');
+  useIdle(whole && !moving && !coming && !goesOn && connection.state === 'open');
 
   const armTitle = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
   const missing = run ? arms.filter((a) => !run.arms.includes(a)) : [];
@@ -184,9 +192,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
         ? siteOf()
           ? 'This page plays a recording; it has no server that could run kernels.'
           : 'This server shows recordings only; its guests are switched off.'
-        : control?.controller != null && !control.you
-          ? 'Another viewer controls the live run; you are watching.'
-          : '';
+        : '';
 
   const contended = contendedOf(lesson, run, shownLanes);
   const step = (id: string) => {
@@ -217,8 +223,13 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   };
   /** The run that was looked at, and its moment, give way to the one that begins. */
   const letGo = () => go({ run: null, moment: null, window: null }, 'replace');
+  /** Whoever sees the stage goes on seeing it: the curtain does not come back over the own run. */
+  const stayOpen = () => {
+    if (!veiled) setSeen(new Set([...seen, scene.id]));
+  };
   const start = (with_: Knobs = wish) => {
     letGo();
+    stayOpen();
     const { workload, clock } = with_;
     commands.start({ ...choice, params: runParams(lesson, with_), workload, clock });
   };
@@ -226,6 +237,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
   const startOnCount = () => {
     const next = onClock(lesson, scene, wish, 'count');
     go({ run: null, moment: null, window: null, ...knobPlace(lesson, scene, next) }, 'replace');
+    stayOpen();
     commands.start({ ...choice, params: runParams(lesson, next), clock: next.clock });
   };
 
@@ -440,6 +452,16 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       <div className="lesson" data-present data-testid="present">
         <PresentTop lesson={lesson} scene={scene} run={run} kernel={kernel} />
         <Notices />
+        {runs && !siteOf() && (
+          <RunsLine
+            lesson={lesson}
+            runs={runs}
+            shown={(pending ?? run)?.run_id ?? null}
+            onWatch={(id) => go({ ...elsewhere, run: id })}
+            onCancel={commands.stop}
+            onRecording={best && live ? () => go({ ...elsewhere, run: best.name }) : null}
+          />
+        )}
         <LaneErrors failed={failed} />
         {stage}
         <Legend lesson={lesson} scene={scene} theme={theme} />
@@ -488,7 +510,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
               scene={scene}
               run={run}
               missing={missing.map(armTitle)}
-              blocked={running ? 'A live run is going on.' : blocked}
+              blocked={running ? 'Your live run goes on.' : blocked}
               onRun={() => start(sceneKnobs(lesson, wish, scene))}
               onRecording={
                 (live || isKept(run.run_id)) && best
@@ -568,7 +590,7 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
             blocked={blocked}
             onKnobs={takeKnobs}
             onRun={() => start()}
-            onStop={commands.stop}
+            onStop={() => stoppable && commands.stop(stoppable)}
             onAgain={() => {
               letGo();
               commands.again();

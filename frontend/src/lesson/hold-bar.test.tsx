@@ -19,8 +19,14 @@ const lesson = {
   },
 };
 const run = testRun({ run_id: 'live-1', source: 'live', phase: 'running' });
-const me: ControlMessage = { type: 'control', controller: 'v1', you: true };
-const other: ControlMessage = { type: 'control', controller: 'v2', you: false };
+const me: ControlMessage = {
+  type: 'control',
+  run_id: 'live-1',
+  by: 'you',
+  may_take: true,
+  yours: true,
+};
+const other: ControlMessage = { ...me, by: 'other', may_take: false, yours: false };
 
 function hold(change: Partial<HeldMessage> = {}): HeldMessage {
   return {

@@ -26,11 +26,16 @@ export function holdWords({ phase, after, asked, stood, message }: HeldMessage):
   return `${wish}, stood at ${formatCount(stood)}: ${beyond} ${after > 0 ? 'beyond' : 'more'}`;
 }
 
+/** Whoever has control acts, and anybody whose command would get it. */
+export function mayAct({ by, may_take }: ControlMessage): boolean {
+  return by === 'you' || (by === 'nobody' && may_take);
+}
+
 /** Only of a live run that the microscope watches; the buttons only for the one who controls it. */
 export function HoldBar({ lesson, run, control, holds, onHold }: Props) {
   const [after, setAfter] = useState(0);
   if (run?.source !== 'live' || !lesson.microscope?.workloads.includes(run.workload)) return null;
-  const mine = control === null || control.you || control.controller === null;
+  const mine = control?.run_id === run.run_id && mayAct(control);
   const own = holds.filter((hold) => hold.run_id === run.run_id);
   const held = own.some((hold) => hold.phase !== 'going');
   const said = own.filter((hold) => holdWords(hold) !== '');

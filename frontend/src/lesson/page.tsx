@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { must } from '../base/assert.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import {
+  useBegun,
   useCommands,
   useConnection,
   useErrors,
@@ -99,7 +100,11 @@ const patienceMs = 30_000;
  * the one that fits best. True while it is on its way.
  */
 function useWantedRun(lesson: Lesson, scene: Scene, place: Place, first: Wanted, go: Go): boolean {
-  const named = place.run;
+  const begun = useBegun();
+  const [taken, setTaken] = useState(begun);
+  // The server has moved this page to the run that it asked for; the address follows.
+  const moved = begun !== taken ? begun : null;
+  const named = moved ?? place.run;
   const { open } = useCommands();
   const run = useRun();
   const pending = usePendingRun();
@@ -123,13 +128,18 @@ function useWantedRun(lesson: Lesson, scene: Scene, place: Place, first: Wanted,
       asked.current = null;
       return;
     }
-    if (asked.current !== asks) open(lesson.slug, asks);
+    if (asked.current !== asks && asks !== moved) open(lesson.slug, asks);
     asked.current = asks;
     // A link's recording is there, however busy the server is: its moment is of no other run.
     if (sure) return;
     const timer = setTimeout(() => setLate(asks), patienceMs);
     return () => clearTimeout(timer);
-  }, [open, lesson.slug, sure, asks]);
+  }, [open, lesson.slug, sure, asks, moved]);
+  useEffect(() => {
+    if (moved === null) return;
+    go({ run: moved, moment: null, window: null, nth: null }, 'replace');
+    setTaken(moved);
+  }, [moved, go]);
   const leaves = named !== null && misses !== null && (gone || late === misses);
   useEffect(() => {
     if (!leaves || named === null) return;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { LaneMessage, LensMessage } from '../protocol/messages.ts';
+import type { ControlMessage, LaneMessage, LensMessage } from '../protocol/messages.ts';
 import { actOf, keyList } from './keyboard.ts';
 import { LaneHeader } from './lane-header.tsx';
 import type { LaneLens } from './lens-badge.tsx';
@@ -86,8 +86,9 @@ describe('the state of the run', () => {
   });
   const strip = (
     lost: number,
-    you: boolean | null,
+    by: ControlMessage['by'] | null,
     onControl = nothing as (t: boolean) => void,
+    may_take = true,
     lenses: readonly LaneLens[] = [],
   ) =>
     render(
@@ -97,7 +98,11 @@ describe('the state of the run', () => {
         lanes={2}
         lost={lost}
         gaps={0}
-        control={you === null ? null : { type: 'control', controller: 'v1', you }}
+        control={
+          by === null
+            ? null
+            : { type: 'control', run_id: testRun().run_id, by, may_take, yours: by === 'you' }
+        }
         pending=""
         lenses={lenses}
         onLoss={nothing}
@@ -110,10 +115,10 @@ describe('the state of the run', () => {
     strip(0, null);
     expect(screen.queryByTestId('lens')).toBeNull();
     cleanup();
-    strip(0, null, nothing, [lensOf('on', 40), lensOf('off', 0)]);
+    strip(0, null, nothing, true, [lensOf('on', 40), lensOf('off', 0)]);
     expect(screen.getByTestId('lens').textContent).toBe(' x-ray 40, 2 torn, 1 failed');
     cleanup();
-    strip(0, null, nothing, [lensOf('failed', 3)]);
+    strip(0, null, nothing, true, [lensOf('failed', 3)]);
     expect(screen.getByTestId('lens').dataset['tone']).toBe('hazard');
   });
 
@@ -129,10 +134,15 @@ describe('the state of the run', () => {
 
   it('says who controls, and lets a watcher take over', () => {
     const take = vi.fn();
-    strip(0, false, take);
+    strip(0, 'other', take);
     fireEvent.click(screen.getByTestId('control'));
     expect(screen.getByTestId('control').textContent).toContain('watching');
     expect(take).toHaveBeenCalledWith(true);
+  });
+
+  it('offers control to nobody who would not get it', () => {
+    strip(0, 'other', nothing, false);
+    expect(screen.getByTestId('control').tagName).toBe('SPAN');
   });
 });
 

@@ -25,7 +25,8 @@ interface Props {
 }
 
 export function StateStrip(props: Props) {
-  const { run, kernel, lanes, lost, gaps, control, pending } = props;
+  const { run, kernel, lanes, lost, gaps, pending } = props;
+  const control = props.control?.run_id === run?.run_id ? props.control : null;
   return (
     <div className="state-strip" data-testid="state">
       <SourceBadge run={run} kernel={kernel} />
@@ -88,7 +89,7 @@ export function SourceBadge({
   readonly kernel: string | null;
 }) {
   if (!run) return null;
-  if (isKept(run.run_id))
+  if (run.source === 'recorded' && isKept(run.run_id))
     return (
       <span className="badge" data-tone="recorded" data-testid="source">
         <RecordedSign /> <b>kept run</b> of {when(run.recorded_at ?? run.started_at ?? '')}
@@ -124,27 +125,38 @@ function ControlBadge({
   readonly control: ControlMessage | null;
   readonly onControl: (take: boolean) => void;
 }) {
-  if (!control || control.controller === null) return null;
-  return control.you ? (
-    <button
-      type="button"
-      className="badge"
-      onClick={() => onControl(false)}
-      title="You control the live run. Press to give it back."
-      data-testid="control"
-    >
-      <b>you control</b>
-    </button>
-  ) : (
+  if (!control) return null;
+  if (control.by === 'you')
+    return (
+      <button
+        type="button"
+        className="badge"
+        onClick={() => onControl(false)}
+        title="You control the live run. Press to give it back."
+        data-testid="control"
+      >
+        <b>you control</b>
+      </button>
+    );
+  const whose = control.by === 'nobody' ? 'nobody controls' : 'watching';
+  return control.may_take ? (
     <button
       type="button"
       className="badge"
       onClick={() => onControl(true)}
-      title={`viewer ${control.controller} controls the live run`}
+      title={
+        control.by === 'nobody'
+          ? 'Nobody controls this live run now.'
+          : 'Somebody else controls this live run.'
+      }
       data-testid="control"
     >
-      <b>watching</b> take control
+      <b>{whose}</b> take control
     </button>
+  ) : (
+    <span className="badge" title="Somebody else controls this live run." data-testid="control">
+      <b>{whose}</b>
+    </span>
   );
 }
 

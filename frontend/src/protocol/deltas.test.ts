@@ -39,7 +39,7 @@ test('a batch comes out as a server sends it, its other columns as they are', ()
 });
 
 test('what has no such columns is not touched', () => {
-  const message = encode({ type: 'control', controller: null, you: false }).slice().buffer;
+  const message = encode({ type: 'begun', run_id: 'r' }).slice().buffer;
   expect(whole(message)).toBe(message);
 });
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Generated from messages.schema.json by `npm run gen`. Do not edit. */
 
-export const schemaProtocol = 1;
+export const schemaProtocol = 2;
 
 export type ServerWire =
   | Batch
+  | Begun
   | Build
   | Control
   | ErrorMessage
@@ -21,6 +22,7 @@ export type ServerWire =
   | Reading
   | Rows
   | Run
+  | Runs
   | Sample;
 /**
  * This interface was referenced by `Messages`'s JSON-Schema
@@ -72,6 +74,16 @@ export interface Batch {
   newest_event_host_ms: number | null;
 }
 /**
+ * A run that this page asked for begins; the page shows it. Its messages follow.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Begun".
+ */
+export interface Begun {
+  type: 'begun';
+  run_id: string;
+}
+/**
  * Progress of the kernel builds; latest wins per arm.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
@@ -110,15 +122,23 @@ export interface ErrorMessage {
   run: string | null;
 }
 /**
- * Who controls the live run.
+ * Who controls the live run that this page watches; latest wins.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Control".
  */
 export interface Control {
   type: 'control';
-  controller: string | null;
-  you: boolean;
+  run_id: string;
+  by: 'you' | 'other' | 'nobody';
+  /**
+   * this visitor could have control by asking for it
+   */
+  may_take: boolean;
+  /**
+   * this visitor asked for the run
+   */
+  yours: boolean;
 }
 /**
  * Batches that this browser was not sent, because it or the replay buffer was full.
@@ -177,7 +197,7 @@ export interface Hello {
   protocol: number;
   version: string;
   /**
-   * this viewer's name, as in `controller`
+   * this page's name in the server's log
    */
   viewer: string;
   /**
@@ -515,8 +535,63 @@ export interface Run {
    * ISO 8601 UTC of a recording
    */
   recorded_at: string | null;
-  controller: string | null;
   message: string;
+}
+/**
+ * What runs live on this server, and what this visitor waits for; latest wins.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Runs".
+ */
+export interface Runs {
+  type: 'runs';
+  live: LiveRun[];
+  waiting: WaitingRun | null;
+}
+/**
+ * A run that goes on, as others see it.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "LiveRun".
+ */
+export interface LiveRun {
+  /**
+   * opens the run now, and its file later
+   */
+  run_id: string;
+  lesson: string;
+  purpose: 'explain' | 'measure';
+  arms: string[];
+  workload: string;
+  params: {
+    [k: string]: number;
+  };
+  clock: 'wall' | 'count';
+  yours: boolean;
+}
+/**
+ * The run that this visitor waits for.
+ *
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "WaitingRun".
+ */
+export interface WaitingRun {
+  run_id: string;
+  lesson: string;
+  purpose: 'explain' | 'measure';
+  arms: string[];
+  /**
+   * 1: the next to start
+   */
+  place: number;
+  /**
+   * requests that wait, in all
+   */
+  waiting: number;
+  /**
+   * until it starts, when this was sent
+   */
+  estimate_s: number;
 }
 /**
  * One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
@@ -588,7 +663,7 @@ export interface Ack {
   n: number;
 }
 /**
- * Do one of the lesson's acts on the live run.
+ * Do one of the lesson's acts on the live run that this page watches.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Do".
@@ -599,7 +674,7 @@ export interface Do {
   value?: number;
 }
 /**
- * Start the last run once more.
+ * Start the live run that is watched once more, or this visitor's last one.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Again".
@@ -608,7 +683,7 @@ export interface Again {
   type: 'again';
 }
 /**
- * Take or give back control.
+ * Take or give back control of the live run that this page watches.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "TakeControl".
@@ -618,7 +693,7 @@ export interface TakeControl {
   take: boolean;
 }
 /**
- * Hold the guests of the live run, or let them go.
+ * Hold the guests of the live run that this page watches, or let them go.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Hold".
@@ -655,11 +730,11 @@ export interface Measure {
   repeats?: number;
 }
 /**
- * Show me a lesson: its newest live run, the run that is named, or a recording.
+ * Show me a lesson: the run that is named, or the recording that fits the step.
  *
  * Args:
- *     run: an id, the name of one of the lesson's recordings, `recorded` for a recording even
- *         if there is a live run, or `none` for the lesson alone.
+ *     run: an id (of a live run, too), the name of one of the lesson's recordings, `recorded` as
+ *         if nothing was named, or `none` for the lesson alone.
  *     step: the recording that fits this step best; an unknown or absent one is the first.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
@@ -672,7 +747,10 @@ export interface Open {
   step?: string | null;
 }
 /**
- * Boot what is missing and run live; a running run is stopped first.
+ * Run live, now or when it is this visitor's turn (`runs` tells his place).
+ *
+ * It replaces the request that he waits for. His own run that goes on is stopped for it, unless
+ * others wait or asked for that run. A request that equals another's shares its run.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Start".
@@ -697,11 +775,15 @@ export interface Start {
   clock?: ('wall' | 'count') | null;
 }
 /**
- * End the live run or the measuring.
+ * End a live run or a measurement, or withdraw a request that waits.
+ *
+ * Args:
+ *     run: its id; without one, what this visitor waits for and the live run he watches or runs.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Stop".
  */
 export interface Stop {
   type: 'stop';
+  run?: string | null;
 }

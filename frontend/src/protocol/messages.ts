@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 // The page's content security policy forbids the code that zod would compile.
 z.config({ jitless: true });
@@ -65,7 +65,6 @@ export const run = z.object({
   ]),
   started_at: z.string().nullable().default(null),
   recorded_at: z.string().nullable().default(null),
-  controller: z.string().nullable().default(null),
   message: z.string().default(''),
 });
 
@@ -309,8 +308,50 @@ export const measured = z.object({
 
 export const control = z.object({
   type: z.literal('control'),
-  controller: z.string().nullable(),
-  you: z.boolean(),
+  run_id: z.string(),
+  by: z.enum(['you', 'other', 'nobody']),
+  /** This visitor could have control by asking for it. */
+  may_take: z.boolean(),
+  /** This visitor asked for the run. */
+  yours: z.boolean(),
+});
+
+const purpose = z.enum(['explain', 'measure']);
+
+/** What runs live on the server, and what this visitor waits for. */
+export const runs = z.object({
+  type: z.literal('runs'),
+  live: z.array(
+    z.object({
+      run_id: z.string(),
+      lesson: z.string(),
+      purpose,
+      arms: z.array(z.string()),
+      workload: z.string(),
+      params,
+      clock,
+      yours: z.boolean(),
+    }),
+  ),
+  waiting: z
+    .object({
+      run_id: z.string(),
+      lesson: z.string(),
+      purpose,
+      arms: z.array(z.string()),
+      /** 1: the next to start. */
+      place: z.number().int(),
+      waiting: z.number().int(),
+      estimate_s: z.number(),
+    })
+    .nullable()
+    .default(null),
+});
+
+/** A run that this page asked for begins; its messages follow. */
+export const begun = z.object({
+  type: z.literal('begun'),
+  run_id: z.string(),
 });
 
 export const serverMessage = z.discriminatedUnion('type', [
@@ -331,6 +372,8 @@ export const serverMessage = z.discriminatedUnion('type', [
   build,
   measured,
   control,
+  runs,
+  begun,
   errorMessage,
 ]);
 
@@ -351,6 +394,9 @@ export type BuildMessage = z.infer<typeof build>;
 export type MeasuredMessage = z.infer<typeof measured>;
 export type MeasuredRow = MeasuredMessage['rows'][number];
 export type ControlMessage = z.infer<typeof control>;
+export type RunsMessage = z.infer<typeof runs>;
+export type LiveRun = RunsMessage['live'][number];
+export type WaitingRun = NonNullable<RunsMessage['waiting']>;
 export type HeldMessage = z.infer<typeof held>;
 export type LensMessage = z.infer<typeof lens>;
 export type ErrorMessage = z.infer<typeof errorMessage>;
@@ -394,7 +440,7 @@ export type ClientMessage =
   | ({ readonly type: 'measure'; readonly repeats?: number } & RunChoice)
   | { readonly type: 'act'; readonly name: string; readonly value: number }
   | { readonly type: 'hold'; readonly on: boolean; readonly after: number }
-  | { readonly type: 'stop' }
+  | { readonly type: 'stop'; readonly run?: string }
   | { readonly type: 'again' }
   | { readonly type: 'control'; readonly take: boolean }
   | { readonly type: 'ack'; readonly n: number };

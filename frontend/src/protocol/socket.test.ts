@@ -72,6 +72,17 @@ test('a broken connection is tried again, and the lesson is opened again', () =>
   expect(connections.at(-1)!.state).toBe('open');
 });
 
+test('after a break a page asks for the live run that it was moved to', () => {
+  const { socket } = connectFake();
+  FakeSocket.made[0]!.open();
+  socket.send({ type: 'open', lesson: 'x', step: 'one' });
+  FakeSocket.made[0]!.receive({ type: 'begun', run_id: 'kept:x:run-1' });
+  FakeSocket.made[0]!.drop(1006);
+  vi.advanceTimersByTime(251);
+  FakeSocket.made[1]!.open();
+  expect(FakeSocket.made[1]!.sent).toEqual([{ type: 'open', lesson: 'x', run: 'kept:x:run-1' }]);
+});
+
 test('a refusal is final and says why', () => {
   const { connections } = connectFake();
   FakeSocket.made[0]!.open();
@@ -96,7 +107,7 @@ test('handled messages are acked in groups, counted anew on each connection', ()
   const { messages } = connectFake();
   FakeSocket.made[0]!.open();
   for (let i = 0; i < 33; i++) {
-    FakeSocket.made[0]!.receive({ type: 'control', controller: null, you: false });
+    FakeSocket.made[0]!.receive({ type: 'begun', run_id: 'r' });
   }
   expect(messages.length).toBe(33);
   expect(FakeSocket.made[0]!.sent).toEqual([

@@ -75,7 +75,7 @@ export function openSocket(options: SocketOptions): Socket {
   let handled = 0;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let closed = false;
-  let opened: ClientMessage | null = null;
+  let opened: Extract<ClientMessage, { type: 'open' }> | null = null;
   /** Said while there was no connection; bounded, since only commands of a person come here. */
   let waiting: ClientMessage[] = [];
 
@@ -84,7 +84,11 @@ export function openSocket(options: SocketOptions): Socket {
       options.onComplaint(`A message from the server could not be read: ${decoded.complaint}`);
       return;
     }
-    options.onMessage(decoded.message, decoded.tookMs);
+    const { message } = decoded;
+    // After a break the page asks for the live run that it was moved to, not for what it opened first.
+    if (message.type === 'begun' && opened !== null)
+      opened = { type: 'open', lesson: opened.lesson, run: message.run_id };
+    options.onMessage(message, decoded.tookMs);
     handled += 1;
     if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
   });

@@ -22,7 +22,7 @@ function part(...messages: readonly object[]): string {
   return gzipSync(Buffer.concat(frames)).toString('base64');
 }
 
-const control = { type: 'control', controller: null, you: false };
+const control = { type: 'begun', run_id: 'r' };
 const gap = (run_id: string) => ({
   ...{ type: 'gap', run_id, arm: 'rwsem', table: 'spans' },
   ...{ from_seq: 0, to_seq: 1, rows: 2 },
@@ -68,7 +68,7 @@ test('a lesson and its first run come through the code that reads a server', asy
   expect(connections.at(-1)?.state).toBe('open');
   socket.send({ type: 'open', lesson: slug });
   await until(4);
-  expect(types()).toEqual(['control', 'lesson', 'gap', 'gap']);
+  expect(types()).toEqual(['begun', 'lesson', 'gap', 'gap']);
   socket.close();
 });
 

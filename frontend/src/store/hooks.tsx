@@ -27,6 +27,7 @@ import type {
   ReadingMessage,
   RunChoice,
   RunMessage,
+  RunsMessage,
 } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
 import type { LaneStore, Loss } from './lane.ts';
@@ -134,6 +135,16 @@ export function useControl(): ControlMessage | null {
   return useCell(useStore().control);
 }
 
+/** What runs live on the server; `at` is the page's time when the server said it. */
+export function useRuns(): (RunsMessage & { readonly at: number }) | null {
+  return useCell(useStore().runs);
+}
+
+/** The last run of those that this page asked for to begin. */
+export function useBegun(): string | null {
+  return useCell(useStore().begun);
+}
+
 export function useErrors(): {
   readonly list: readonly ErrorMessage[];
   readonly dismiss: (error: ErrorMessage) => void;
@@ -216,13 +227,14 @@ export function useEventsVersion(): number {
 }
 
 export interface Commands {
-  /** Without a run: the newest live one, or the recording that fits the step. */
+  /** Without a run: the recording that fits the step. */
   readonly open: (lesson: string, run?: string | null, step?: string | null) => void;
   readonly start: (choice: RunChoice) => void;
   readonly act: (name: string, value: number) => void;
   /** Hold the guests, each after so many more accesses, or let them go. */
   readonly hold: (on: boolean, after: number) => void;
-  readonly stop: () => void;
+  /** Ends a run, or withdraws what waits. */
+  readonly stop: (run: string) => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
   readonly control: (take: boolean) => void;
@@ -242,7 +254,7 @@ export function useCommands(): Commands {
       start: (choice) => store.command({ type: 'start', ...choice }),
       act: (name, value) => store.command({ type: 'act', name, value }),
       hold: (on, after) => store.command({ type: 'hold', on, after }),
-      stop: () => store.command({ type: 'stop' }),
+      stop: (run) => store.command({ type: 'stop', run }),
       again: () => store.command({ type: 'again' }),
       measure: (choice, repeats) =>
         store.command({

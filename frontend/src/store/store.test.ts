@@ -128,9 +128,28 @@ test('a live run that fails before its first event leaves the recording on show'
   const store = new Store();
   store.dispatch(runMessage('recorded:x', ['a'], 'done'));
   store.dispatch(opBatch(head(0, 1000, 'recorded:x'), [{ t0: 0, t1: 5, row: 0 }]));
-  store.dispatch(runMessage('live-1', ['a'], 'failed', 'live'));
+  store.dispatch(runMessage('live-1', ['a'], 'booting', 'live'));
+  store.dispatch({
+    ...runMessage('live-1', ['a'], 'failed', 'live'),
+    message: 'QEMU went away.',
+  });
   expect(store.run.get()!.run_id).toBe('recorded:x');
   expect(store.pending.get()).toBeNull();
+  expect(store.lost.get()).toContain('live-1');
+  expect(store.errors.get().map((error) => error.sentence)).toEqual(['QEMU went away.']);
+});
+
+test('a live run that comes again out of its file begins anew', () => {
+  const store = new Store();
+  const id = 'kept:x:run-1';
+  store.dispatch(runMessage(id, ['a'], 'running', 'live'));
+  store.dispatch(spanBatch(head(0, 5, id), [span(0, 2), span(3, 5)]));
+  store.dispatch(spanBatch(head(1, 9, id), [span(6, 9)]));
+  const { version } = store.shown()!;
+  store.dispatch(runMessage(id, ['a'], 'done', 'recorded'));
+  expect(store.shown()!.version).toBeGreaterThan(version);
+  store.dispatch(spanBatch(head(0, 9, id), [span(0, 2), span(3, 5), span(6, 9)]));
+  expect(store.shown()!.lane('a').spans.length).toBe(3);
 });
 
 test('only the part that changed is told', () => {

@@ -20,6 +20,7 @@ import type {
   MeasuredMessage,
   ReadingMessage,
   RunMessage,
+  RunsMessage,
   ServerMessage,
 } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
@@ -116,7 +117,12 @@ export class Store {
   readonly holds = new Cell<readonly HeldMessage[]>([]);
   readonly builds = new Cell<readonly BuildMessage[]>([]);
   readonly measured = new Cell<MeasuredMessage | null>(null);
+  /** Who controls the live run that was watched last. */
   readonly control = new Cell<ControlMessage | null>(null);
+  /** What runs live on the server, and what this visitor waits for; null before the server said. */
+  readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
+  /** The last run of those that this page asked for to begin. */
+  readonly begun = new Cell<string | null>(null);
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
   /** The recording that comes in, while it does. */
   readonly reading = new Cell<ReadingMessage | null>(null);
@@ -210,6 +216,10 @@ export class Store {
         return this.measured.set(message);
       case 'control':
         return this.control.set(message);
+      case 'runs':
+        return this.runs.set({ ...message, at: performance.now() });
+      case 'begun':
+        return this.begun.set(message.run_id);
       case 'error':
         if (message.run != null) this.#lose(message.run);
         return this.complain(message);
@@ -272,6 +282,7 @@ export class Store {
   #takeRun(message: RunMessage): void {
     if (message.purpose === 'measure') return;
     this.forgive(message.run_id);
+    this.#renew(message);
     const run = this.#of(message.run_id);
     run.message = message;
     for (const arm of message.arms) run.lane(arm);
@@ -280,10 +291,35 @@ export class Store {
     if (shown === null || shown.run_id === message.run_id || run.hasEvents) {
       this.run.set(message);
       if (this.pending.get()?.run_id === message.run_id) this.pending.set(null);
-    } else this.pending.set(message.phase === 'failed' ? null : message);
+    } else if (message.phase === 'failed') this.#fail(message);
+    else this.pending.set(message);
     this.#forget();
     this.#lanesChanged();
     this.events.emit();
+  }
+
+  /** A live run that comes again, out of its file: its batches are other ones, so all begins anew. */
+  #renew(message: RunMessage): void {
+    const former = this.#runs.get(message.run_id);
+    if (!former?.message || former.message.source === message.source) return;
+    this.#runs.delete(message.run_id);
+    this.#of(message.run_id).version = former.version + 1;
+  }
+
+  /** A run that came to no events: there is nothing to wait for. */
+  #fail({ run_id, message }: RunMessage): void {
+    const awaited = this.pending.get()?.run_id === run_id;
+    this.lost.set(new Set([...this.lost.get(), run_id]));
+    if (!awaited) return;
+    this.pending.set(null);
+    if (message !== '')
+      this.complain({
+        type: 'error',
+        code: 'run',
+        sentence: message,
+        remedy: 'Run again; if it stays, ./duet doctor looks for the cause.',
+        detail: '',
+      });
   }
 
   /** The pending run has its first events: now it is the one to look at. */

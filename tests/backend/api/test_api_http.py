@@ -14,6 +14,7 @@ from toy_server import SLUG, page, serving
 from toy_stage import toy_app
 
 from duet.lessons.load import load
+from duet.stream.messages import PROTOCOL
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def get_json(address: str, path: str) -> tuple[int, Any]:
 
 def test_health_names_version_and_kernels(address: str) -> None:
     status, tree = get_json(address, "/api/health")
-    assert (status, tree["status"], tree["protocol"]) == (200, "ok", 1)
+    assert (status, tree["status"], tree["protocol"]) == (200, "ok", PROTOCOL)
     assert tree["kernels"][SLUG] == {arm.name: True for arm in load(SLUG).lesson.arms}
 
 
@@ -102,14 +103,16 @@ def test_raw_events_behind_a_mark(address: str) -> None:
 
 
 def test_bundle_of_a_run_that_cannot_be_downloaded_says_so(address: str, run_async: Any) -> None:
-    async def run() -> None:
+    async def run() -> str:
         async with page(address) as one:
             await one.open()
             await one.start("srcu", seconds=1)
+            run_id = await one.begun()
             await one.until_over()
+            return run_id
 
-    run_async(run())
-    status, tree = get_json(address, "/api/runs/live-1/bundle")
+    run_id = run_async(run())
+    status, tree = get_json(address, f"/api/runs/{run_id}/bundle")
     assert status == 503
     assert "cannot be downloaded" in tree["error"]["sentence"]
 

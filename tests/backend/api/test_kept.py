@@ -211,7 +211,7 @@ def test_two_runs_are_compared_their_differences_first(
         for arm, row in ops.items():
             figures = played.figures(arm)
             assert figures is not None and row["now"] == figures.ops
-        status, error = request(address, "GET", f"/api/compare?first=live-1&second=kept:{SLUG}:x")
+        status, error = request(address, "GET", f"/api/compare?first=x&second=kept:{SLUG}:x")
         assert status == 404 and "is no recording" in error["error"]["sentence"]
 
 
@@ -223,7 +223,7 @@ def test_recordings_of_two_lessons_are_not_compared(capsys: pytest.CaptureFixtur
     assert out.index("hogs: 3 in the first, 9 in the second") < out.index("ops_per_s")
 
 
-def test_a_live_run_is_kept_when_it_is_over_and_the_page_is_not_kept_waiting(
+def test_a_live_run_is_saved_under_its_id_and_its_link_never_dies(
     tmp_path: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The toy stage runs no kernels, so its runs hand over a real recording as their bundle."""
@@ -245,23 +245,34 @@ def test_a_live_run_is_kept_when_it_is_over_and_the_page_is_not_kept_waiting(
         stage = Stage(speed=20.0)
         return Director(hub, stage, ToyRecordings(), ToyKernels(), False, True, KeptRuns(kept))
 
-    async def run(address: str) -> None:
+    async def run(address: str) -> str:
         async with page(address) as one:
             await one.open()
             await one.start("rwsem", "srcu", seconds=1)
+            run_id = await one.begun()
             await one.until_over()
-            await one.say(type="open", lesson=SLUG)
-            await one.until_type("lesson")  # answered while the run is being packed
+            await one.open(run_id)
+            # Answered while the run is being packed.
+            assert (await one.until_type("run", run_id=run_id))["source"] == "live"
             assert not kept.paths()
             go_on.set()
             for _ in range(4000):
                 if kept.paths():
                     break
                 await asyncio.sleep(0.05)
+            # Newer runs take its place in memory; its link opens the file.
+            for hogs in (1, 2):
+                await one.start("srcu", hogs=hogs, seconds=1)
+                await one.until_over()
+            await one.open(run_id)
+            again = await one.until_type("run", run_id=run_id)
+            assert again["source"] == "recorded"
+            await one.until_type("reading", whole=True)
+            return run_id
 
     with serving(create_app(director, page=tmp_path)) as address:
-        run_async(run(address))
-    (path,) = kept.paths().values()
+        run_id = run_async(run(address))
+    path = kept.path(run_id.rpartition(":")[2])
     assert path.read_bytes() == THREE.read_bytes()
     shutil.rmtree(kept.folder)
 

@@ -33,6 +33,7 @@ from duet.api.app import create_app
 from duet.api.export import browser, pictures
 from duet.api.export.pictures import Shot
 from duet.api.kept import KeptFolder
+from duet.api.live_runs import LiveRuns
 from duet.api.noscript import noscript
 from duet.api.real import real_director
 from duet.api.stills import Stills
@@ -171,14 +172,16 @@ def test_the_words_of_an_address_choose_file_and_moment(address: str, camera: Ca
 
 
 def test_a_live_run_falls_back_to_the_recording_and_the_page_says_so(
-    address: str, camera: Camera
+    address: str, camera: Camera, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert still(address, "run=live-3&at=900&from=890&for=20")[0] == 200
+    live = f"kept:{SLUG}:run-20260101-000000-abcdef"
+    monkeypatch.setattr(LiveRuns, "find", lambda _, run_id: run_id if run_id == live else None)
+    assert still(address, f"run={live}&at=900&from=890&for=20")[0] == 200
     (path, shot) = camera.taken[0]
     assert path.parent.name == "recorded"
     assert (shot.step, shot.at_ms, shot.from_ms) == (load(SLUG).lesson.hero, None, None)
-    said = ask(address, f"/?lesson={SLUG}&run=live-3")[2].decode()
-    assert "The live run live-3 has none: this is the lesson’s own recording." in said
+    said = ask(address, f"/?lesson={SLUG}&run={live}")[2].decode()
+    assert "While a live run goes on, this is the lesson’s own recording in its place." in said
 
 
 def test_hosts_and_methods_are_those_of_other_routes(address: str, camera: Camera) -> None:

@@ -51,7 +51,7 @@ def test_a_page_that_opens_the_lesson_gets_it_and_the_whole_recording(run_async:
     with serving(toy_app(NOWHERE)) as address:
         seen = run_async(look(address)).seen
     kinds = [x["type"] for x in seen]
-    assert kinds[:4] == ["hello", "control", "lesson", "run"]
+    assert kinds[:4] == ["hello", "runs", "lesson", "run"]
     lesson = seen[2]["lesson"]
     assert lesson["slug"] == SLUG
     assert set(lesson["content"]) == {scene["id"] for scene in lesson["scenes"]}
@@ -68,9 +68,9 @@ def test_late_joiner_gets_exactly_what_the_first_viewer_got(run_async: Any) -> N
         async with page(address) as first, page(address) as late:
             await first.open()
             await first.start("rwsem", "srcu", seconds=2)
-            run_id = (await first.until_type("run", source="live"))["run_id"]
+            run_id = await first.begun()
             await first.until(lambda x: x["type"] == "batch" and x["seq"] == 10)
-            await late.open()
+            await late.open(run_id)
             await asyncio.gather(first.until_over(), late.until_over())
             return first, late, run_id
 
@@ -98,7 +98,8 @@ def test_slow_reader_gets_exact_gaps_and_the_other_viewer_everything(run_async: 
             await slow.until(lambda x: x["type"] == "batch")
             await fast.open("recorded")
             await fast.start("rwsem", "srcu-expedited", hogs=9, seconds=4)
-            run_id = (await fast.until_type("run", source="live"))["run_id"]
+            run_id = await fast.begun()
+            await slow.open(run_id)
             await fast.until_over()
             await slow.until_over()
             return fast, slow, run_id
@@ -133,6 +134,7 @@ def test_viewer_that_never_reads_is_cut_off_and_leaves(run_async: Any) -> None:
             assert health(address)["viewers"] == 2
             await fast.open("recorded")
             await fast.start("rwsem", hogs=9, seconds=2)
+            await dead.open(await fast.begun())
             await fast.until_over()
             await asyncio.to_thread(until_alone, address)
             dead.socket.transport.abort()
@@ -160,10 +162,10 @@ def test_a_page_that_vanishes_in_the_middle_is_not_written_to_for_long(
 def test_guests_go_on_when_the_page_that_holds_them_is_gone(run_async: Any) -> None:
     async def phases(address: str) -> list[str]:
         async with page(address) as other:
-            await other.open()
             async with page(address) as holder:
                 await holder.open()
                 await holder.start("rwsem", "srcu", hogs=9, seconds=40)
+                await other.open(await holder.begun())
                 await holder.until_type("metrics")
                 await holder.say(type="hold", on=True, after=0)
                 await holder.until_type("held")
@@ -238,7 +240,7 @@ def test_200_malformed_messages_never_hurt_the_server(run_async: Any) -> None:
 def test_a_malformed_message_is_answered_and_the_twentieth_closes(run_async: Any) -> None:
     async def strike(address: str) -> tuple[list[dict], int | None]:
         async with page(address) as one:
-            await one.until_type("control")
+            await one.until_type("runs")
             for _ in range(20):
                 await one.socket.send(b"\xc1")
             errors = []
@@ -268,29 +270,33 @@ def test_text_frames_and_huge_frames(run_async: Any) -> None:
         assert run_async(send(address)) == 1009
 
 
-def test_one_controls_and_others_watch_until_it_goes(run_async: Any) -> None:
+def test_control_is_the_starters_and_an_instructor_may_take_it(run_async: Any) -> None:
+    """Without tokens every visitor is the operator, who may do what an instructor may."""
+
     async def share(address: str) -> None:
         async with page(address) as second:
             async with page(address) as first:
                 await first.open()
-                await second.open()
                 await first.start("rwsem", seconds=3)
-                run = await second.until_type("run", source="live", phase="running")
-                assert run["controller"] == "v2"
-                await second.say(type="stop")
-                refused = await second.until_type("error")
-                assert refused["code"] == "not-controller"
-                await second.say(type="control", take=True)
+                run_id = await first.begun()
+                mine = await first.until_type("control", run_id=run_id)
+                assert (mine["by"], mine["yours"]) == ("you", True)
+                await second.open(run_id)
+                his = await second.until_type("control", run_id=run_id)
+                assert (his["by"], his["yours"], his["may_take"]) == ("other", False, True)
+                await second.say(type="stop", run=run_id)
                 assert (await second.until_type("error"))["code"] == "not-controller"
-                await first.say(type="control", take=False)
-                await second.until_type("control", controller=None)
                 await second.say(type="control", take=True)
-                assert (await second.until_type("control", you=True))["controller"] == "v1"
-                assert not (await first.until_type("control", controller="v1"))["you"]
+                await second.until_type("control", by="you")
+                await first.until_type("control", by="other")
+                await first.say(type="hold", on=True)
+                assert (await first.until_type("error"))["code"] == "not-controller"
                 await second.say(type="control", take=False)
-                await first.say(type="control", take=True)
-                await first.until_type("control", you=True)
-            await second.until_type("control", controller=None)
+                await first.until_type("control", by="nobody")
+                await first.say(type="hold", on=True)
+                await first.until_type("held")
+                await second.until_type("control", by="other")
+            await second.until_type("control", by="nobody")
             await second.say(type="stop")
             over = await second.until_over()
             assert over["phase"] == "stopped"
@@ -299,25 +305,26 @@ def test_one_controls_and_others_watch_until_it_goes(run_async: Any) -> None:
         run_async(share(address))
 
 
-def test_start_while_running_stops_the_former_first(run_async: Any) -> None:
+def test_start_while_ones_own_run_goes_on_stops_that_first(run_async: Any) -> None:
     async def twice(address: str) -> Page:
         async with page(address) as one:
             await one.open()
             await one.start("rwsem", seconds=6)
+            former = await one.begun()
             await one.until_type("run", source="live", phase="running")
             await one.start("srcu", seconds=1)
-            await one.until_type("run", run_id="live-2", phase="done")
-            seen = len(one.seen)
+            latter = await one.begun()
+            assert latter != former
+            await one.until_type("run", run_id=latter, phase="done")
             # Asked anew: a page that was sent on to the next run may miss the former one's end.
-            await one.open("live-1")
-            assert (await one.until_type("run", run_id="live-1"))["phase"] == "stopped"
-            del one.seen[seen:]
+            await one.open(former)
+            assert (await one.until_type("run", run_id=former))["phase"] == "stopped"
             return one
 
     with serving(toy_app(NOWHERE, speed=4.0)) as address:
         seen = run_async(twice(address)).seen
-    order = [x["run_id"] for x in seen if x["type"] == "run" and x["source"] == "live"]
-    assert order == sorted(order)
+    running = [len(x["live"]) for x in seen if x["type"] == "runs"]
+    assert max(running) == 1
 
 
 def test_again_repeats_and_says_when_it_cannot(run_async: Any) -> None:
@@ -327,9 +334,12 @@ def test_again_repeats_and_says_when_it_cannot(run_async: Any) -> None:
             await one.say(type="again")
             assert "Nothing has run" in (await one.until_type("error"))["sentence"]
             await one.start("srcu", hogs=2, seconds=1)
-            await one.until_type("run", run_id="live-1", phase="done")
+            first = await one.begun()
+            await one.until_type("run", run_id=first, phase="done")
             await one.say(type="again")
-            run = await one.until_type("run", run_id="live-2", phase="done")
+            second = await one.begun()
+            assert second != first
+            run = await one.until_type("run", run_id=second, phase="done")
             assert (run["arms"], run["params"]["hogs"]) == (["srcu"], 2)
 
     with serving(toy_app(NOWHERE, speed=10.0)) as address:
@@ -358,7 +368,7 @@ def test_unusable_starts_are_one_sentence(
 
     with serving(toy_app(NOWHERE)) as address:
         error = run_async(ask(address))
-        assert health(address)["playing"] is None
+        assert health(address)["playing"] == []
     assert word in error["sentence"]
     assert error["remedy"]
     assert error["code"] == "input"
@@ -405,7 +415,7 @@ def test_stopped_measuring_leaves_a_table_that_says_so(run_async: Any) -> None:
 
     with serving(toy_app(NOWHERE)) as address:
         last = run_async(measure(address))
-        assert health(address)["playing"] is None
+        assert health(address)["playing"] == []
     assert last["done"] < 40
     assert last["verdict"].startswith("No verdict: measuring ended after")
 

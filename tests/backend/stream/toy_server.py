@@ -89,6 +89,10 @@ class Page:
             lambda m: m["type"] == kind and all(m[k] == v for k, v in fields.items())
         )
 
+    async def begun(self) -> str:
+        """The id of the run that this page asked for, once it begins."""
+        return str((await self.until_type("begun"))["run_id"])
+
     async def until_over(self) -> Message:
         over = ("done", "stopped", "failed")
         return await self.until(

@@ -64,7 +64,6 @@ class ToyRun:
                 started_at=NOW,
                 recorded_at=None if live else NOW,
                 message=LABEL,
-                controller=self.hub.controller if self.hub else None,
             )
         )
 
@@ -89,7 +88,11 @@ class ToyRun:
         ]
         return sorted((pair for lane in lanes for pair in lane), key=lambda pair: pair[0])
 
-    async def perform(self) -> None:
+    def withdraw(self) -> None:
+        self.state("stopped")
+
+    async def perform(self, slot: int = 0) -> None:
+        self.slot = slot
         self.state("booting")
         for arm in self.wish.arms:
             self.lane(arm, "booting")
@@ -175,7 +178,9 @@ class ToyStage:
         return None
 
     def prepare(self, wish: Wish, run_id: str, hub: Hub) -> ToyRun:
-        return ToyRun(wish, run_id, hub, self.speed)
+        run = ToyRun(wish, run_id, hub, self.speed)
+        run.state("preparing")
+        return run
 
     async def measure(
         self, wish: MeasureWish, run_id: str, publish: Callable[[m.Message], None]
@@ -309,12 +314,18 @@ class ToyKernels:
 
 
 def toy_app(
-    page: Path, *, speed: float = 1.0, missing: tuple[str, ...] = (), **options: object
+    page: Path,
+    *,
+    speed: float = 1.0,
+    missing: tuple[str, ...] = (),
+    slots: int = 1,
+    **options: object,
 ) -> object:
     """The real application on synthetic parts."""
 
     def director(hub: Hub) -> Director:
-        return Director(hub, ToyStage(speed), ToyRecordings(), ToyKernels(missing))
+        stage, kernels = ToyStage(speed), ToyKernels(missing)
+        return Director(hub, stage, ToyRecordings(), kernels, slots=slots)
 
     return create_app(director, page=page, **options)  # type: ignore[arg-type]
 

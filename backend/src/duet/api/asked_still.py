@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,7 +18,6 @@ from duet.bundle import read_manifest
 from duet.errors import InputError
 from duet.lessons.load import LessonFolder
 
-LIVE = re.compile(r"live-\d{1,9}")
 Millis = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
 Word = Annotated[str, Field(max_length=200)]
 
@@ -57,8 +55,8 @@ class Asked:
 def asked(query: StillQuery, director: Director) -> Asked:
     """What is to be taken of which file. Blocking.
 
-    A live run has no file yet, and its moments mean nothing in another run: of it the step is
-    shown where it looks by itself, on the lesson's recording.
+    A run that goes on has no file yet, and its moments mean nothing in another run: of it the
+    step is shown where it looks by itself, on the lesson's recording.
 
     Raises:
         InputError: there is no such lesson, step, lane or run.
@@ -68,7 +66,7 @@ def asked(query: StillQuery, director: Director) -> Asked:
         raise InputError(
             f"lesson {folder.slug} has no picture yet.", remedy="Choose another lesson."
         )
-    live = LIVE.fullmatch(query.run) is not None
+    live = _has_no_file_yet(folder, query.run, director)
     # Without a name the page shows the first step; a picture of no moment is the lesson's own.
     first = folder.lesson.scenes[0].id if query.at is not None and not live else ""
     scene = scene_of(folder, query.step or first)
@@ -77,6 +75,13 @@ def asked(query: StillQuery, director: Director) -> Asked:
     _check_arms(folder, path, arms)
     shot = Shot(step=scene.id, arms=arms, screen=SCREEN)
     return Asked(folder, path, shot if live else _moment(shot, query))
+
+
+def _has_no_file_yet(folder: LessonFolder, run: str, director: Director) -> bool:
+    if director.live_runs.find(run) is None:
+        return False
+    saved = director.kept.paths(folder.slug) if director.kept else {}
+    return run.rpartition(":")[2] not in saved
 
 
 def _moment(shot: Shot, query: StillQuery) -> Shot:

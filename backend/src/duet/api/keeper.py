@@ -27,17 +27,21 @@ class Keeper:
         self._thread = ThreadPoolExecutor(1, "keeper", initializer=_step_back)
         self._going: set[asyncio.Task[None]] = set()
 
-    def keep(self, run: Performance, owner: str = "") -> None:
-        """Keep a run that has ended; returns at once.
+    def keep(self, run: Performance, owner: str = "") -> asyncio.Task[None] | None:
+        """Save a run that has ended, under the name in its id; returns at once.
 
         Args:
             owner: ident of the visitor who started it; empty: the operator's.
+
+        Returns:
+            The task that saves it; None when runs are not saved.
         """
         if self._folder.most == 0:
-            return
+            return None
         task = asyncio.create_task(self._keep(run, owner), name=f"keep {run.log.run_id}")
         self._going.add(task)
         task.add_done_callback(self._going.discard)
+        return task
 
     async def idle(self) -> None:
         """Wait until nothing is being packed: a measurement wants the CPUs for itself."""
@@ -64,7 +68,9 @@ class Keeper:
 
     def _write(self, run: Performance, owner: str) -> str | None:
         content = run.bundle()
-        return self._folder.keep(content, owner=owner) if isinstance(content, bytes) else None
+        if not isinstance(content, bytes):
+            return None
+        return self._folder.keep(content, owner=owner, name=run.log.run_id.rpartition(":")[2])
 
 
 def _step_back() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import tempfile
 import time
 from dataclasses import dataclass
@@ -20,11 +21,16 @@ from duet.bundle import open_bundle
 from duet.errors import InfraError, InputError
 from duet.settings import keep_limits, runs_dir
 
-NAME = re.compile(r"^run-\d{8}-\d{6}(-\d{1,4})?$")
+NAME = re.compile(r"^run-\d{8}-\d{6}(-[0-9a-z]{1,8})?$")
 PART = ".part"
 UNREAD: dict[str, JsonValue] = {"lesson": None}
 STALE_S = 3600.0
 """A file that was being written so long ago was given up."""
+
+
+def new_name(now: datetime | None = None) -> str:
+    """A name for a run that begins: its file will have it, so a link to it holds from now on."""
+    return f"run-{now or datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +74,25 @@ class KeptFolder:
             )
         return found
 
-    def keep(self, content: bytes, now: datetime | None = None, owner: str = "") -> str | None:
+    def keep(
+        self,
+        content: bytes,
+        now: datetime | None = None,
+        owner: str = "",
+        name: str | None = None,
+    ) -> str | None:
         """Write a bundle; returns its name, or None if the limits leave no room for it.
 
         Args:
             owner: ident of the visitor who started the run; empty: the operator's.
+            name: as `new_name` gave it to the run; without one, the moment `now` names it.
 
         Raises:
             InfraError: it cannot be written.
         """
         if self.most == 0 or len(content) > self.most_bytes:
             return None
-        stem = f"run-{now or datetime.now(UTC):%Y%m%d-%H%M%S}"
+        stem = name or f"run-{now or datetime.now(UTC):%Y%m%d-%H%M%S}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle, scratch = tempfile.mkstemp(dir=self.folder, suffix=PART)

@@ -100,3 +100,9 @@ def command_line(wish: Wish, repeats: int) -> str:
     words = ["./duet measure", wish.folder.slug, f"--arms {','.join(wish.arms)}"]
     words += [f"--workload {wish.workload}", f"--clock {wish.clock}", *knobs]
     return " ".join([*words, f"--repeats {max(repeats, 1)}"])
+
+
+def unfinished(table: m.Measured) -> m.Measured:
+    """The table of a measurement that was cut off: what there is, and that it proves nothing."""
+    verdict = f"No verdict: measuring ended after {table.done} of {table.total} runs."
+    return table.model_copy(update={"total": table.done, "verdict": verdict})

@@ -11,7 +11,7 @@ from html import escape
 from urllib.parse import parse_qs, urlencode
 
 from duet.api import shelf
-from duet.api.asked_still import LIVE, WORDS
+from duet.api.asked_still import WORDS
 from duet.api.export.browser import find_chromium
 from duet.errors import DuetError, InfraError
 from duet.lessons.load import LessonFolder
@@ -53,8 +53,8 @@ def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
         return f"<p>No still: {escape(error.sentence)} {OFF}</p>"
     said = "A still of a recorded run."
     run = words.get("run", "")
-    if LIVE.fullmatch(run):
-        said += f" The live run {run} has none: this is the lesson’s own recording."
+    if run.startswith("kept:"):
+        said += " While a live run goes on, this is the lesson’s own recording in its place."
     source = escape("./still.png?" + urlencode(words, safe=",:"))
     style = FITS.format(AROUND_REM[bare])
     return (

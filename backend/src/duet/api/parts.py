@@ -92,8 +92,20 @@ class Performance(Protocol):
         ...
 
 
+class LivePerformance(Performance, Protocol):
+    """A live run. It has a log, which may be watched, from the moment that it is asked for."""
+
+    async def perform(self, slot: int = 0) -> None:
+        """Run until all lanes have ended, on the guests of a slot that no other run uses now."""
+        ...
+
+    def withdraw(self) -> None:
+        """It will not begin; those who watch its log read so."""
+        ...
+
+
 class Stage(Protocol):
-    """Where live runs happen. Owns all guests."""
+    """Where live runs happen, in slots that share no guest. Owns all guests."""
 
     async def __aenter__(self) -> Stage: ...
 
@@ -104,8 +116,8 @@ class Stage(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    def prepare(self, wish: Wish, run_id: str, hub: Hub) -> Performance:
-        """A run that publishes into the hub once performed."""
+    def prepare(self, wish: Wish, run_id: str, hub: Hub) -> LivePerformance:
+        """A run that publishes into the hub."""
         ...
 
     async def measure(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from duet.api.director import Director
+from duet.api.host import live_runs
 from duet.api.kept import KeptFolder, KeptRuns
 from duet.api.kernel_builds import HouseKernels
 from duet.api.recordings import LessonRecordings
@@ -16,4 +17,6 @@ def real_director(hub: Hub, settings: KernelSettings, builds: bool, live: bool =
     """What `duet serve` runs."""
     kernels = HouseKernels(settings)
     kept = KeptRuns(KeptFolder.default())
-    return Director(hub, HouseStage(settings), LessonRecordings(), kernels, builds, live, kept)
+    slots = live_runs()
+    stage = HouseStage(settings, slots)
+    return Director(hub, stage, LessonRecordings(), kernels, builds, live, kept, slots)

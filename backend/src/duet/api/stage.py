@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +17,7 @@ from duet.api.feed import Feed
 from duet.api.measuring import ask_of, measured_message
 from duet.api.parts import MeasureWish, Wish
 from duet.api.sources import house_sources
+from duet.budgets import SLOT_GUESTS
 from duet.errors import InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
@@ -34,21 +37,25 @@ def now() -> str:
 
 
 class LiveRun:
-    """One live run (see api.parts.Performance)."""
+    """One live run (see api.parts.LivePerformance).
+
+    Args:
+        pools: the guests of each slot.
+    """
 
     def __init__(
-        self, lanes: Lanes, settings: KernelSettings, wish: Wish, run_id: str, hub: Hub
+        self, pools: Sequence[Lanes], settings: KernelSettings, wish: Wish, run_id: str, hub: Hub
     ) -> None:
         self.log = RunLog(run_id, wish.folder.slug)
-        self._lanes = lanes
+        self._pools = pools
         self._settings = settings
         self._wish = wish
         self._session: RunSession | None = None
         self._result: RunResult | None = None
         self._stopped = False
         self._hub = hub
-        self._feed = Feed(self._first_message(hub.controller), self._send)
-        self._feed.announce()
+        self._feed = Feed(self._first_message(), self._send)
+        self._feed.announce(message="This run waits for its turn.")
         for arm in wish.missing:
             waits = "Its kernel is not built yet; run again when it is."
             self._send(pack(m.Lane(run_id=run_id, arm=arm, phase="building", message=waits)))
@@ -56,7 +63,7 @@ class LiveRun:
     def _send(self, packet: Packet) -> None:
         self._hub.publish(self.log, packet)
 
-    def _first_message(self, controller: str | None) -> m.Run:
+    def _first_message(self) -> m.Run:
         wish = self._wish
         return m.Run(
             run_id=self.log.run_id,
@@ -68,13 +75,12 @@ class LiveRun:
             workload=wish.workload,
             arms=[*wish.arms, *wish.missing],
             phase="preparing",
-            started_at=now(),
-            controller=controller,
         )
 
-    async def perform(self) -> None:
+    async def perform(self, slot: int = 0) -> None:
         """Boot what is not up, run, drain; failures of single lanes are messages."""
         wish = self._wish
+        self._feed.announce(started_at=now(), message="")
         spec = RunSpec(
             run_id=self.log.run_id,
             folder=wish.folder,
@@ -90,7 +96,8 @@ class LiveRun:
         except Exception:
             self._feed.announce(phase="failed")
             raise
-        self._session = RunSession(self._lanes, spec, sources, self._feed)
+        await make_room(self._pools[slot], wish.arms)
+        self._session = RunSession(self._pools[slot], spec, sources, self._feed)
         if self._stopped:
             self._feed.announce(phase="stopped")
             return
@@ -101,6 +108,10 @@ class LiveRun:
         self._stopped = True
         if self._session is not None:
             await self._session.stop()
+
+    def withdraw(self) -> None:
+        """It will not begin."""
+        self._feed.announce(phase="stopped", message="")
 
     async def act(self, name: str, value: int) -> None:
         """Do one of the lesson's acts on every lane.
@@ -143,15 +154,28 @@ class LiveRun:
         return bundle_bytes(self._wish, self._result, self._settings)
 
 
-class HouseStage:
-    """Owns all guests of the server."""
+async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
+    """End guests of other runs that are up still, until those of a run fit its slot."""
+    for arm in pool.up:
+        if arm not in arms and len({*pool.up, *arms}) > SLOT_GUESTS:
+            await pool.close(arm)
 
-    def __init__(self, settings: KernelSettings) -> None:
+
+class HouseStage:
+    """Owns all guests of the server.
+
+    Args:
+        slots: runs at once; each has guests of its own.
+    """
+
+    def __init__(self, settings: KernelSettings, slots: int = 1) -> None:
         self._settings = settings
-        self._lanes = Lanes()
+        self._pools = tuple(Lanes() for _ in range(slots))
+        self._owned = AsyncExitStack()
 
     async def __aenter__(self) -> HouseStage:
-        await self._lanes.__aenter__()
+        for pool in self._pools:
+            await self._owned.enter_async_context(pool)
         return self
 
     async def __aexit__(
@@ -160,17 +184,20 @@ class HouseStage:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._lanes.__aexit__(kind, error, trace)
+        try:
+            await self.rest()
+        finally:
+            await self._owned.__aexit__(kind, error, trace)
 
     def prepare(self, wish: Wish, run_id: str, hub: Hub) -> LiveRun:
-        """A run that publishes into the hub once performed."""
-        return LiveRun(self._lanes, self._settings, wish, run_id, hub)
+        """A run that publishes into the hub."""
+        return LiveRun(self._pools, self._settings, wish, run_id, hub)
 
     async def measure(
         self, wish: MeasureWish, run_id: str, publish: Callable[[m.Measured], None]
     ) -> None:
         """Measure lanes one after another, with no other guest alive."""
-        await self._lanes.close_all()
+        await self.rest()
         what = wish.wish
         sources = await house_sources(what.folder, what.arms, self._settings)
 
@@ -181,5 +208,7 @@ class HouseStage:
         publish(measured_message(what, await measuring.run(), run_id))
 
     async def rest(self) -> None:
-        """Close all lanes."""
-        await self._lanes.close_all()
+        """Close all lanes of all slots, at once."""
+        async with asyncio.TaskGroup() as group:
+            for pool in self._pools:
+                group.create_task(pool.close_all())

@@ -81,7 +81,7 @@ def pack(message: m.Message) -> Packet:
             key = ("build", message.lesson, message.arm)
         case m.Measured():
             key = ("measured", message.lesson)
-        case m.Control() | m.LessonMessage():
+        case m.Control() | m.LessonMessage() | m.Runs() | m.Begun():
             key = (message.type,)
     return Packet(body, str(getattr(message, "type", "")), key, span)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who watches what, and who controls. One event loop, no locks, nothing here waits.
+"""Who watches what. One event loop, no locks, nothing here waits.
 
-Each message is encoded once and put into the outbox of every viewer of its run. One viewer
-controls the live run, the others watch; a controller that vanishes frees it.
+Each message is encoded once and put into the outbox of every viewer of its run. Nothing moves a
+viewer to another run but what he asked for (see duet.api.live_runs).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from typing import NewType
 
 from duet.access import LOCAL, Visitor
-from duet.errors import InputError
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.outbox import Outbox, OutboxFull
@@ -63,15 +62,14 @@ class Viewer:
 class Hub:
     """All viewers.
 
-    `on_free` is called when nobody controls any more; it must not wait.
+    `on_leave` is called when a viewer has gone; it must not wait.
     """
 
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
-        self.on_free: Callable[[], None] = lambda: None
+        self.on_leave: Callable[[Viewer], None] = lambda _: None
         self._make_outbox = make_outbox
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
-        self.controller: ViewerId | None = None
 
     @property
     def viewers(self) -> tuple[Viewer, ...]:
@@ -86,10 +84,9 @@ class Hub:
         return viewer
 
     def leave(self, viewer: Viewer) -> None:
-        """A viewer has gone; control is free if it held it."""
+        """A viewer has gone."""
         self._viewers.pop(viewer.ident, None)
-        if self.controller == viewer.ident:
-            self._give(None)
+        self.on_leave(viewer)
 
     def viewer(self, ident: ViewerId) -> Viewer | None:
         """The viewer of that name, if it is still there."""
@@ -108,44 +105,13 @@ class Hub:
         log.add(packet)
         self._send(packet, [v for v in self._viewers.values() if v.log is log])
 
-    def switch(self, log: RunLog) -> None:
-        """A run begins: all that have its lesson open watch it from now on."""
-        for viewer in self._viewers.values():
-            if viewer.lesson == log.lesson:
-                viewer.watch(log)
+    def watching(self, log: RunLog) -> tuple[Viewer, ...]:
+        """Those that watch a run."""
+        return tuple(v for v in self._viewers.values() if v.log is log)
 
-    def take(self, viewer: Viewer) -> None:
-        """Give control to a viewer.
-
-        Raises:
-            InputError: another viewer has it.
-        """
-        if self.controller not in (None, viewer.ident):
-            error = InputError(
-                f"Viewer {self.controller} controls this run; this page only watches.",
-                remedy="Ask them to release it, or wait until their page is closed.",
-            )
-            error.code = "not-controller"
-            raise error
-        if self.controller is None:
-            self._give(viewer.ident)
-
-    def release(self, viewer: Viewer) -> None:
-        """Take control back from a viewer; nothing happens if it had none."""
-        if self.controller == viewer.ident:
-            self._give(None)
-
-    def tell_control(self, viewer: Viewer) -> None:
-        """Tell one viewer who controls."""
-        you = self.controller == viewer.ident
-        viewer.put(pack(m.Control(controller=self.controller, you=you)))
-
-    def _give(self, ident: ViewerId | None) -> None:
-        self.controller = ident
-        for viewer in self._viewers.values():
-            self.tell_control(viewer)
-        if ident is None:
-            self.on_free()
+    def pages_of(self, visitor: str) -> tuple[Viewer, ...]:
+        """All pages of the visitor with that ident."""
+        return tuple(v for v in self._viewers.values() if v.visitor.ident == visitor)
 
     @staticmethod
     def _send(packet: Packet, viewers: Iterable[Viewer]) -> None:

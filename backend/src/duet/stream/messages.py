@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, Strict
 
 from duet.access import RoleName
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Raised when an old page could misread a new server."""
 
 Source = Literal["live", "recorded"]
@@ -56,7 +56,7 @@ class Hello(Message):
     type: Literal["hello"] = "hello"
     protocol: int = PROTOCOL
     version: str
-    viewer: str = Field(description="this viewer's name, as in `controller`")
+    viewer: str = Field(description="this page's name in the server's log")
     live: bool = Field(default=True, description="false: this server shows recordings only")
     role: RoleName = "operator"
     denied: dict[ActionName, str] = Field(
@@ -88,7 +88,6 @@ class Run(Message):
     phase: RunPhase
     started_at: str | None = Field(default=None, description="ISO 8601 UTC; null before the start")
     recorded_at: str | None = Field(default=None, description="ISO 8601 UTC of a recording")
-    controller: str | None = None
     message: str = ""
 
 
@@ -336,11 +335,53 @@ class Measured(Message):
 
 
 class Control(Message):
-    """Who controls the live run."""
+    """Who controls the live run that this page watches; latest wins."""
 
     type: Literal["control"] = "control"
-    controller: str | None
-    you: bool
+    run_id: str
+    by: Literal["you", "other", "nobody"]
+    may_take: bool = Field(description="this visitor could have control by asking for it")
+    yours: bool = Field(description="this visitor asked for the run")
+
+
+class LiveRun(Message):
+    """A run that goes on, as others see it."""
+
+    run_id: str = Field(description="opens the run now, and its file later")
+    lesson: str
+    purpose: Literal["explain", "measure"]
+    arms: list[str]
+    workload: str
+    params: dict[str, int]
+    clock: ClockName
+    yours: bool
+
+
+class WaitingRun(Message):
+    """The run that this visitor waits for."""
+
+    run_id: str
+    lesson: str
+    purpose: Literal["explain", "measure"]
+    arms: list[str]
+    place: int = Field(description="1: the next to start")
+    waiting: int = Field(description="requests that wait, in all")
+    estimate_s: float = Field(description="until it starts, when this was sent")
+
+
+class Runs(Message):
+    """What runs live on this server, and what this visitor waits for; latest wins."""
+
+    type: Literal["runs"] = "runs"
+    live: list[LiveRun]
+    waiting: WaitingRun | None = None
+
+
+class Begun(Message):
+    """A run that this page asked for begins; the page shows it. Its messages follow."""
+
+    type: Literal["begun"] = "begun"
+    run_id: str
 
 
 class ErrorMessage(Message):
@@ -357,11 +398,11 @@ class ErrorMessage(Message):
 
 
 class Open(Message):
-    """Show me a lesson: its newest live run, the run that is named, or a recording.
+    """Show me a lesson: the run that is named, or the recording that fits the step.
 
     Args:
-        run: an id, the name of one of the lesson's recordings, `recorded` for a recording even
-            if there is a live run, or `none` for the lesson alone.
+        run: an id (of a live run, too), the name of one of the lesson's recordings, `recorded` as
+            if nothing was named, or `none` for the lesson alone.
         step: the recording that fits this step best; an unknown or absent one is the first.
     """
 
@@ -376,7 +417,11 @@ Arms = Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1,
 
 
 class Start(Message):
-    """Boot what is missing and run live; a running run is stopped first."""
+    """Run live, now or when it is this visitor's turn (`runs` tells his place).
+
+    It replaces the request that he waits for. His own run that goes on is stopped for it, unless
+    others wait or asked for that run. A request that equals another's shares its run.
+    """
 
     type: Literal["start"]
     lesson: Annotated[str, Field(max_length=64)]
@@ -387,19 +432,24 @@ class Start(Message):
 
 
 class Stop(Message):
-    """End the live run or the measuring."""
+    """End a live run or a measurement, or withdraw a request that waits.
+
+    Args:
+        run: its id; without one, what this visitor waits for and the live run he watches or runs.
+    """
 
     type: Literal["stop"]
+    run: Annotated[str, Field(max_length=128)] | None = None
 
 
 class Again(Message):
-    """Start the last run once more."""
+    """Start the live run that is watched once more, or this visitor's last one."""
 
     type: Literal["again"]
 
 
 class Do(Message):
-    """Do one of the lesson's acts on the live run."""
+    """Do one of the lesson's acts on the live run that this page watches."""
 
     type: Literal["act"]
     name: Annotated[str, Field(max_length=64)]
@@ -407,7 +457,7 @@ class Do(Message):
 
 
 class Hold(Message):
-    """Hold the guests of the live run, or let them go."""
+    """Hold the guests of the live run that this page watches, or let them go."""
 
     type: Literal["hold"]
     on: StrictBool
@@ -427,7 +477,7 @@ class Measure(Message):
 
 
 class TakeControl(Message):
-    """Take or give back control."""
+    """Take or give back control of the live run that this page watches."""
 
     type: Literal["control"]
     take: StrictBool
@@ -458,6 +508,8 @@ ServerMessage = Annotated[
     | Build
     | Measured
     | Control
+    | Runs
+    | Begun
     | ErrorMessage,
     Field(discriminator="type"),
 ]

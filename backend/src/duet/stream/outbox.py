@@ -162,7 +162,7 @@ class Outbox:
 
 ENDINGS = frozenset({"run", "lane"})
 """Before these every gap is told, so that nothing of a run comes after its `done`."""
-KEPT = frozenset({"hello", "lesson", "build", "measured", "control", "error"})
+KEPT = frozenset({"hello", "lesson", "build", "measured", "control", "runs", "begun", "error"})
 """Types that belong to the viewer, not to a run; they survive a switch of runs."""
 
 

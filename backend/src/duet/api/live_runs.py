@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Live runs: who asked for which, what runs in which slot, and what stays when it is over.
+
+Commands only change the queue; one task, the conductor, starts what may start, and each run has a
+task of its own. The decisions are in scheduler.py, the words to browsers in run_board.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import time
+from collections import OrderedDict
+
+from duet.api.keeper import Keeper
+from duet.api.kept import new_name
+from duet.api.measuring import unfinished
+from duet.api.parts import LivePerformance, MeasureWish, Stage, Wish
+from duet.api.run_board import Entry, RunBoard
+from duet.api.scheduler import Request, Scheduler
+from duet.budgets import FINISHED_RUNS, FORMER_REQUESTS
+from duet.errors import DuetError, InputError
+from duet.stream import messages as m
+from duet.stream.codec import failure, pack
+from duet.stream.control import Control
+from duet.stream.hub import Hub, Viewer
+
+IDLE_LANES_S = 300.0
+"""Lanes that nobody has used for so long are closed; a later run boots them again."""
+BOOT_S = 15.0
+"""What a run takes beyond its own seconds, until runs have shown what they take here."""
+USUAL_SECONDS = 10
+"""Of a lesson without that parameter."""
+
+log = logging.getLogger("duet.api")
+
+
+class LiveRuns:
+    """Owns the queue and what runs. Use as `async with`; the stage is entered and left with it.
+
+    Args:
+        keeper: saves runs that are over; None: nobody does.
+        slots: runs at once, as many as the stage has.
+    """
+
+    def __init__(self, hub: Hub, stage: Stage, keeper: Keeper | None, slots: int) -> None:
+        self.measured: dict[str, m.Measured] = {}
+        """Lesson -> the newest table that was measured here."""
+        self._hub = hub
+        self._stage = stage
+        self._keeper = keeper
+        self._scheduler = Scheduler(slots)
+        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._board = RunBoard(hub, self._scheduler, self._entries)
+        self._former: OrderedDict[str, Wish] = OrderedDict()
+        self._slots: list[Entry | None] = [None] * slots
+        self._warm: list[tuple[str, str]] = [("", "")] * slots
+        self._numbers = itertools.count(1)
+        self._moved = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> LiveRuns:
+        await self._stage.__aenter__()
+        self._hub.on_leave = self._left
+        self._spawn(self._conduct(), "conductor")
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._hub.on_leave = lambda _: None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._keeper is not None:
+            await self._keeper.close()
+        await self._stage.__aexit__(None, None, None)
+
+    # What viewers ask
+
+    def greet(self, viewer: Viewer) -> None:
+        """What a new page sees of the live runs."""
+        self._board.greet(viewer)
+
+    def ask(self, viewer: Viewer, wish: Wish | MeasureWish) -> None:
+        """Queue a run for a visitor; this page of his shows it when it begins.
+
+        Raises:
+            InputError: too many wait.
+        """
+        ident = viewer.visitor.ident
+        request = self._request(ident, wish)
+        chosen, withdrawn = self._scheduler.ask(request)
+        if withdrawn is not None:
+            self._withdrawn(withdrawn)
+        if isinstance(wish, Wish):
+            self._former[ident] = wish
+            self._former.move_to_end(ident)
+            while len(self._former) > FORMER_REQUESTS:
+                self._former.popitem(last=False)
+        if chosen is request:
+            made = None
+            if isinstance(wish, Wish):
+                made = self._stage.prepare(wish, request.run_id, self._hub)
+            control = Control(ident, time.monotonic())
+            self._entries[request.run_id] = Entry(request, wish, control, made)
+        entry = self._entries[chosen.run_id]
+        self._stay(ident)
+        if chosen.began_s is None:
+            entry.askers.add(viewer.ident)
+        else:
+            self._begin(viewer, entry)
+        gives_way = self._scheduler.gives_way(ident)
+        if gives_way is not None:
+            self._entries[gives_way.run_id].halt.set()
+        self._moved.set()
+
+    def again(self, viewer: Viewer) -> None:
+        """The live run that is watched once more, or the last one of this visitor.
+
+        Raises:
+            InputError: there is neither, or too many wait.
+        """
+        watched = self._watched(viewer)
+        wish = watched.wish if watched is not None else self._former.get(viewer.visitor.ident)
+        if not isinstance(wish, Wish):
+            raise InputError(
+                "Nothing has run yet, so there is nothing to run again.",
+                remedy="Press run first.",
+            )
+        self.ask(viewer, wish)
+
+    def stop(self, viewer: Viewer, run_id: str | None) -> None:
+        """End a run or a measurement, or withdraw a request that waits.
+
+        Raises:
+            InputError: somebody else controls that run, or it does not go on.
+        """
+        ident = viewer.visitor.ident
+        entry = self._entries.get(run_id) if run_id is not None else None
+        waits = self._scheduler.waits_for(ident)
+        if waits is not None and run_id in (None, waits.run_id):
+            self._stay(ident)
+            withdrawn = self._scheduler.withdraw(ident)
+            if withdrawn is not None:
+                self._withdrawn(withdrawn)
+            self._moved.set()
+            if run_id is not None:
+                return
+        if run_id is None:
+            entry = self._going(viewer)
+        elif entry is None or not entry.runs:
+            raise InputError("That run does not go on any more.", remedy="Start one of your own.")
+        if entry is not None:
+            self._use(viewer, entry)
+            entry.halt.set()
+
+    def take(self, viewer: Viewer, take: bool) -> None:
+        """Take control of the live run that is watched, or give it back.
+
+        Raises:
+            InputError: somebody else has control and keeps it.
+        """
+        entry = self._going(viewer)
+        if entry is None:
+            return
+        if take:
+            entry.control.take(viewer.visitor, time.monotonic())
+            entry.used.set()
+        elif entry.control.release(viewer.visitor.ident):
+            self._let_go(entry)
+        self._board.show_control(entry)
+
+    def controlled(self, viewer: Viewer) -> LivePerformance:
+        """The run that a viewer acts on; he controls it.
+
+        Raises:
+            InputError: none goes on, or somebody else controls it.
+        """
+        entry = self._going(viewer)
+        if entry is None or entry.performance is None:
+            raise InputError(
+                "No live run goes on here, so there is nothing to do it to.",
+                remedy="Press run first.",
+            )
+        self._use(viewer, entry)
+        return entry.performance
+
+    def watch(self, viewer: Viewer, run: LivePerformance) -> None:
+        """Put a live run on a viewer's screen."""
+        viewer.watch(run.log)
+        entry = self._entries.get(run.log.run_id)
+        if entry is not None:
+            self._board.show_control_to(viewer, entry)
+
+    # What there is
+
+    def find(self, run_id: str) -> LivePerformance | None:
+        """A run that waits, runs, or is over and still in memory."""
+        entry = self._entries.get(run_id)
+        return None if entry is None else entry.performance
+
+    def running(self) -> list[str]:
+        """Ids of what runs now, measurements too, the oldest first."""
+        return [request.run_id for request in self._scheduler.running]
+
+    def waiting(self) -> int:
+        """Requests that wait."""
+        return len(self._scheduler.waiting)
+
+    def newest(self) -> list[LivePerformance]:
+        """The runs that go on; when none does, the newest one that did."""
+        shown = [e for e in self._entries.values() if e.began and e.performance is not None]
+        chosen = [entry for entry in shown if entry.runs] or shown[-1:]
+        return [entry.performance for entry in chosen if entry.performance is not None]
+
+    # Within
+
+    def _request(self, owner: str, wish: Wish | MeasureWish) -> Request:
+        what = wish.wish if isinstance(wish, MeasureWish) else wish
+        repeats = wish.repeats if isinstance(wish, MeasureWish) else 0
+        slug = what.folder.slug
+        number = next(self._numbers)
+        seconds = what.params.get("seconds", USUAL_SECONDS) + BOOT_S
+        return Request(
+            run_id=f"measure-{number}" if repeats else f"kept:{slug}:{new_name()}",
+            owner=owner,
+            key=(
+                *(slug, repeats, what.workload, what.clock),
+                *(frozenset(what.arms), frozenset(what.missing), frozenset(what.params.items())),
+            ),
+            kind=(slug, what.clock, bool(repeats)),
+            expected_s=seconds * max(1, repeats * len(what.arms)),
+            alone=bool(repeats),
+        )
+
+    def _watched(self, viewer: Viewer) -> Entry | None:
+        return self._entries.get(viewer.log.run_id) if viewer.log is not None else None
+
+    def _going(self, viewer: Viewer) -> Entry | None:
+        """The run that goes on and that a viewer means: the one he watches, else his own."""
+        watched = self._watched(viewer)
+        if watched is not None and watched.runs:
+            return watched
+        own = self._scheduler.runs_of(viewer.visitor.ident)
+        return None if own is None else self._entries[own.run_id]
+
+    def _use(self, viewer: Viewer, entry: Entry) -> None:
+        before = entry.control.holder
+        entry.control.use(viewer.visitor, time.monotonic())
+        entry.used.set()
+        if entry.control.holder != before:
+            self._board.show_control(entry)
+
+    def _begin(self, viewer: Viewer, entry: Entry) -> None:
+        """Move the page that asked for a run to it, unless it has gone to another lesson."""
+        if entry.performance is None or viewer.lesson != entry.performance.log.lesson:
+            return
+        viewer.put(pack(m.Begun(run_id=entry.request.run_id)))
+        self.watch(viewer, entry.performance)
+
+    def _stay(self, owner: str) -> None:
+        """No page of a visitor is moved to what he asked for before."""
+        pages = {viewer.ident for viewer in self._hub.pages_of(owner)}
+        for entry in self._entries.values():
+            entry.askers -= pages
+
+    def _withdrawn(self, request: Request) -> None:
+        entry = self._entries.pop(request.run_id)
+        run = entry.performance
+        if run is None:
+            return
+        run.withdraw()
+        error = InputError(
+            "That live run was withdrawn before it began.", remedy="Start one of your own."
+        )
+        self._hub.publish(run.log, pack(failure(error, request.run_id)))
+
+    def _left(self, viewer: Viewer) -> None:
+        """A visitor whose last page is gone controls nothing."""
+        if self._hub.pages_of(viewer.visitor.ident):
+            return
+        for entry in self._entries.values():
+            if entry.control.release(viewer.visitor.ident) and entry.runs:
+                self._let_go(entry)
+                self._board.show_control(entry)
+
+    def _let_go(self, entry: Entry) -> None:
+        """Nobody is left who would let the guests go, so they go on."""
+        run = entry.performance
+        if run is None or not entry.runs:
+            return
+
+        async def go() -> None:
+            with contextlib.suppress(DuetError):  # none can be held, or the run is over
+                await run.hold(False, 0)
+
+        self._spawn(go(), "let go")
+
+    def _spawn(self, work: object, name: str) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work, name=name)  # type: ignore[arg-type]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _conduct(self) -> None:
+        while True:
+            while (request := self._scheduler.next(time.monotonic())) is not None:
+                entry = self._entries[request.run_id]
+                if not any(self._hub.pages_of(owner) for owner in request.owners):
+                    self._scheduler.over(request.run_id, time.monotonic(), whole=False)
+                    self._withdrawn(request)  # nobody is left who would see it
+                    continue
+                entry.began = True
+                self._spawn(self._carry_out(entry), request.run_id)
+            self._board.show_runs()
+            self._moved.clear()
+            try:
+                async with asyncio.timeout(None if self._scheduler.running else IDLE_LANES_S):
+                    await self._moved.wait()
+            except TimeoutError:
+                try:
+                    await self._stage.rest()
+                except Exception:
+                    log.exception("closing idle lanes failed")
+
+    async def _carry_out(self, entry: Entry) -> None:
+        slot = self._take_slot(entry)
+        try:
+            if isinstance(entry.wish, MeasureWish):
+                await self._measure(entry, entry.wish)
+            else:
+                await self._perform(entry, slot)
+        except DuetError as error:
+            self._board.trouble(entry, failure(error))
+        except Exception as error:
+            log.exception("a run failed unexpectedly")
+            self._board.trouble(entry, failure(error))
+        finally:
+            self._slots[slot] = None
+            entry.over = True
+            whole = not entry.halt.is_set()
+            self._scheduler.over(entry.request.run_id, time.monotonic(), whole=whole)
+            self._board.show_control(entry)
+            self._forget()
+            self._moved.set()
+
+    def _take_slot(self, entry: Entry) -> int:
+        """A free slot: the one whose guests this visitor used for this lesson, if possible."""
+        wish = entry.wish.wish if isinstance(entry.wish, MeasureWish) else entry.wish
+        mine = (wish.folder.slug, entry.request.owner)
+        free = [at for at, taken in enumerate(self._slots) if taken is None]
+
+        def nearest(at: int) -> tuple[bool, bool, bool]:
+            slug, owner = self._warm[at]
+            return ((slug, owner) != mine, slug != mine[0], slug != "")
+
+        slot = min(free, key=nearest)
+        self._slots[slot], self._warm[slot] = entry, mine
+        return slot
+
+    async def _perform(self, entry: Entry, slot: int) -> None:
+        run = entry.performance
+        assert run is not None
+        for ident in sorted(entry.askers):
+            viewer = self._hub.viewer(ident)
+            if viewer is not None:
+                self._begin(viewer, entry)
+        for viewer in self._hub.watching(run.log):
+            self._board.show_control_to(viewer, entry)
+        performing = asyncio.create_task(run.perform(slot), name=f"perform {run.log.run_id}")
+        try:
+            while not performing.done() and not entry.halt.is_set():
+                await self._next_of(entry, performing)
+            if not performing.done():
+                await run.stop()
+            await performing
+            if self._keeper is not None:
+                entry.saving = self._keeper.keep(run, entry.request.owner)
+                if entry.saving is not None:
+                    entry.saving.add_done_callback(lambda _: self._forget())
+        finally:
+            performing.cancel()
+            await asyncio.gather(performing, return_exceptions=True)
+
+    async def _next_of(self, entry: Entry, performing: asyncio.Task[None]) -> None:
+        """Wait until a run ends or is to end, or its control changes or expires."""
+        entry.used.clear()
+        waits = [asyncio.create_task(event.wait()) for event in (entry.halt, entry.used)]
+        try:
+            await asyncio.wait(
+                {performing, *waits},
+                timeout=entry.control.expires_in_s(time.monotonic()),
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+        finally:
+            for task in waits:
+                task.cancel()
+        if entry.control.expire(time.monotonic()):
+            self._let_go(entry)
+            self._board.show_control(entry)
+
+    async def _measure(self, entry: Entry, wish: MeasureWish) -> None:
+        slug, run_id = wish.wish.folder.slug, entry.request.run_id
+        if self._keeper is not None:
+            await self._keeper.idle()
+        last: list[m.Measured] = []
+
+        def publish(message: m.Measured) -> None:
+            last[:] = [message]
+            if message.done == message.total:
+                self.measured[slug] = message
+            self._hub.to_lesson(slug, message)
+
+        measuring = asyncio.create_task(self._stage.measure(wish, run_id, publish), name=run_id)
+        halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
+        try:
+            await asyncio.wait({measuring, halt}, return_when=asyncio.FIRST_COMPLETED)
+            if measuring.done():
+                await measuring
+        finally:
+            measuring.cancel()
+            halt.cancel()
+            await asyncio.gather(measuring, halt, return_exceptions=True)
+            if last and last[0].done != last[0].total:
+                publish(unfinished(last[0]))
+
+    def _forget(self) -> None:
+        """Keep few runs that are over, and each until its file is written."""
+        over = [entry for entry in self._entries.values() if entry.over]
+        for entry in [entry for entry in over if entry.performance is None]:
+            del self._entries[entry.request.run_id]
+        shown = [entry for entry in over if entry.performance is not None]
+        for entry in shown[:-FINISHED_RUNS]:
+            if entry.saving is None or entry.saving.done():
+                del self._entries[entry.request.run_id]

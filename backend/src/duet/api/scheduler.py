@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which request for a live run starts next. Pure: no clock of its own, no tasks, no guests.
+
+First come, first served, with one waiting and one running request per visitor: so visitors take
+turns, and nobody who waits is overtaken for ever. A visitor whose run goes on is passed over.
+Equal requests share one run. A request that wants the machine alone (a measurement) starts when
+nothing runs, and nothing that came later starts before it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+from duet.budgets import WAITING_RUNS
+from duet.errors import InputError
+
+DURATIONS = 8
+"""Past runs of a kind from which the next one's duration is estimated."""
+
+
+@dataclass(eq=False, slots=True)
+class Request:
+    """A live run that somebody wants.
+
+    Args:
+        run_id: of the run, waiting or running.
+        owner: the visitor who asked first; when he withdraws, the next of `sharers`.
+        key: requests with equal keys share one run.
+        kind: runs of one kind take about the same multiple of `expected_s`.
+        expected_s: how long it takes, as far as its parameters say.
+        alone: nothing may run beside it.
+        sharers: visitors who asked for the same later.
+        began_s: when it started; None: it waits.
+    """
+
+    run_id: str
+    owner: str
+    key: Hashable
+    kind: Hashable = None
+    expected_s: float = 0.0
+    alone: bool = False
+    sharers: list[str] = field(default_factory=list)
+    began_s: float | None = None
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """All who asked for it."""
+        return (self.owner, *self.sharers)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a waiting request stands.
+
+    Args:
+        place: 1 is the next to start.
+        waiting: requests that wait, in all.
+        estimate_s: until it starts.
+    """
+
+    place: int
+    waiting: int
+    estimate_s: float
+
+
+class Scheduler:
+    """The queue of requests and what runs.
+
+    Args:
+        slots: runs at once.
+        most_waiting: requests that may wait.
+    """
+
+    def __init__(self, slots: int, most_waiting: int = WAITING_RUNS) -> None:
+        self.slots = slots
+        self._most_waiting = most_waiting
+        self._waiting: list[Request] = []
+        self._running: dict[str, Request] = {}
+        self._slowness: defaultdict[Hashable, deque[float]] = defaultdict(
+            lambda: deque(maxlen=DURATIONS)
+        )
+
+    @property
+    def waiting(self) -> tuple[Request, ...]:
+        """Requests that wait, the next one first."""
+        return tuple(self._waiting)
+
+    @property
+    def running(self) -> tuple[Request, ...]:
+        """Requests that run, the oldest first."""
+        return tuple(self._running.values())
+
+    def waits_for(self, owner: str) -> Request | None:
+        """The request that a visitor waits for, as its owner or as a sharer."""
+        return next((r for r in self._waiting if owner in r.owners), None)
+
+    def runs_of(self, owner: str) -> Request | None:
+        """The run that a visitor started and that goes on."""
+        return next((r for r in self._running.values() if r.owner == owner), None)
+
+    def ask(self, request: Request) -> tuple[Request, Request | None]:
+        """Add a request.
+
+        Returns:
+            The request that will run: this one, or an equal one that is there already; and the
+            waiting one of the same visitor that is withdrawn for it, if nobody else wants that.
+
+        Raises:
+            InputError: too many wait.
+        """
+        equal = self._equal(request)
+        if equal is not None:
+            if request.owner in equal.owners:
+                former = self.waits_for(request.owner)
+                return equal, None if former in (None, equal) else self.withdraw(request.owner)
+            withdrawn = self.withdraw(request.owner)
+            equal.sharers.append(request.owner)
+            return equal, withdrawn
+        former = self.waits_for(request.owner)
+        replaces = former is not None and former.owners == (request.owner,)
+        if not replaces and len(self._waiting) >= self._most_waiting:
+            error = InputError(
+                f"{len(self._waiting)} runs wait already, and no more than that may.",
+                remedy="Watch one of the live runs, or try again in some minutes.",
+            )
+            error.code = "queue-full"
+            raise error
+        if replaces and former is not None:  # a changed knob does not cost the place
+            self._waiting[self._waiting.index(former)] = request
+            return request, former
+        self.withdraw(request.owner)
+        self._waiting.append(request)
+        return request, None
+
+    def withdraw(self, owner: str) -> Request | None:
+        """Take back what a visitor waits for; returns the request if nobody else wants it."""
+        former = self.waits_for(owner)
+        if former is None:
+            return None
+        if former.owner != owner:
+            former.sharers.remove(owner)
+            return None
+        if former.sharers:
+            former.owner = former.sharers.pop(0)
+            return None
+        self._waiting.remove(former)
+        return former
+
+    def next(self, now_s: float) -> Request | None:
+        """The request that may start now, which then runs; None: nothing may."""
+        found = _first(self._waiting, list(self._running.values()), self.slots)
+        if found is not None:
+            self._waiting.remove(found)
+            found.began_s = now_s
+            self._running[found.run_id] = found
+        return found
+
+    def over(self, run_id: str, now_s: float, whole: bool = True) -> None:
+        """A run has ended.
+
+        Args:
+            whole: it came to its own end, so its duration says something of the next one's.
+        """
+        request = self._running.pop(run_id, None)
+        if request is None or request.began_s is None:
+            return
+        if whole and request.expected_s > 0:
+            took = (now_s - request.began_s) / request.expected_s
+            self._slowness[request.kind].append(took)
+
+    def gives_way(self, owner: str) -> Request | None:
+        """The run of a visitor that is to be stopped for what he waits for.
+
+        It is when nobody else asked for that run and nobody else waits: then the machine is free
+        for him at once. Otherwise his next run waits for its turn like any other.
+        """
+        mine, waits = self.runs_of(owner), self.waits_for(owner)
+        if mine is None or waits is None or mine.sharers or len(self._waiting) > 1:
+            return None
+        return mine
+
+    def place(self, run_id: str, now_s: float) -> Place | None:
+        """Where a request stands; None: it does not wait."""
+        waiting = [r.run_id for r in self._waiting]
+        if run_id not in waiting:
+            return None
+        begins = dict(self._forecast(now_s))
+        order = sorted(waiting, key=lambda ident: (begins[ident], waiting.index(ident)))
+        at = order.index(run_id) + 1
+        return Place(at, len(waiting), max(0.0, begins[run_id] - now_s))
+
+    def _equal(self, request: Request) -> Request | None:
+        there = (*self._waiting, *self._running.values())
+        return next((r for r in there if r.key == request.key), None)
+
+    def _duration_s(self, request: Request) -> float:
+        seen = self._slowness.get(request.kind)
+        return request.expected_s * (median(seen) if seen else 1.0)
+
+    def _forecast(self, now_s: float) -> Iterator[tuple[str, float]]:
+        """When each waiting request starts, if every run takes as long as is expected."""
+        waiting = list(self._waiting)
+        going: list[tuple[float, Request]] = []
+        for request in self._running.values():
+            began = now_s if request.began_s is None else request.began_s
+            going.append((max(now_s, began + self._duration_s(request)), request))
+        at = now_s
+        while waiting:
+            found = _first(waiting, [r for _, r in going], self.slots)
+            if found is not None:
+                waiting.remove(found)
+                going.append((at + self._duration_s(found), found))
+                yield found.run_id, at
+                continue
+            going.sort(key=lambda each: each[0])
+            at = max(at, going.pop(0)[0])
+
+
+def _first(waiting: list[Request], running: list[Request], slots: int) -> Request | None:
+    """The first that may start beside what runs."""
+    if len(running) >= slots or any(request.alone for request in running):
+        return None
+    busy = {request.owner for request in running}
+    for request in waiting:
+        if request.alone:
+            return None if running else request
+        if request.owner not in busy:
+            return request
+    return None
