@@ -40,7 +40,7 @@ async def watch(address: str, seconds: int) -> list[tuple[float, Message]]:
             if message["type"] == "batch" and message["newest_event_host_ms"]:
                 if message["table"] == "spans":
                     got.append((now, message))
-            elif message["type"] == "run" and message["run_id"] == "live-1":
+            elif message["type"] == "run" and message["source"] == "live":
                 phase = message["phase"]
             if phase in ("done", "failed"):
                 return got

@@ -119,3 +119,80 @@ test('a busy host is told, and the count clock tells the story nevertheless', { 
   expect(srcu).toBeLessThan(rwsem / 2);
   await expect(page.getByTestId('predict-truth')).toContainText('Counted');
 });
+
+test('two viewers run live, a third keeps the recording, and none disturbs another', { tag: '@guest' }, async ({ browser }) => {
+  test.setTimeout(240_000);
+  const address = '/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu';
+  const visitor = async () => (await browser.newContext()).newPage();
+  const [ann, bob, eve] = [await visitor(), await visitor(), await visitor()];
+  for (const page of [eve, ann, bob]) {
+    await page.goto(address);
+    await expect(page.getByTestId('source')).toContainText('recorded');
+  }
+  const recorded = await runOf(eve);
+
+  await test.step('each starts another run of one lesson', async () => {
+    await startOnly(ann, 'SRCU');
+    await startOnly(bob, 'rwsem');
+    await expect(ann.getByTestId('source')).toContainText('live', { timeout: bootMs });
+    await expect(bob.getByTestId('source')).toContainText('live', { timeout: bootMs });
+  });
+  const [hers, his] = [await runOf(ann), await runOf(bob)];
+  expect(new Set([hers, his, recorded]).size).toBe(3);
+
+  await test.step('the third sees that they exist, and is moved nowhere', async () => {
+    await expect(eve.getByTestId('watch')).toHaveCount(2);
+    await eve.getByRole('button', { name: /^next/i }).first().click();
+    await expect(eve.getByTestId('source')).toContainText('recorded');
+    await eve.goto(address);
+    await expect(eve.getByTestId('source')).toContainText('recorded');
+    await expect.poll(() => runOf(eve)).toBe(recorded);
+  });
+
+  await test.step('he may watch one, by a link that is the saved run’s, and controls it only by asking', async () => {
+    await eve.getByTestId('watch').last().click();
+    await expect.poll(() => runOf(eve), { timeout: 20_000 }).toBe(his);
+    expect(his).toMatch(/^kept:02-grace-periods:run-/);
+    await expect(eve.getByTestId('control')).toContainText('watching');
+    await expect(bob.getByTestId('control')).toContainText('you control');
+    await eve.getByTestId('unwatch').click();
+    await expect.poll(() => runOf(eve)).toBe(recorded);
+  });
+
+  await test.step('each ends his own, and the other goes on', async () => {
+    await ann.getByTestId('stop').click();
+    await expect(ann.getByTestId('source')).toContainText('stopped', { timeout: bootMs });
+    await expect(bob.getByTestId('lane-rwsem')).toHaveAttribute('data-phase', 'running');
+    await bob.getByTestId('stop').click();
+    await expect(bob.getByTestId('source')).toContainText('stopped', { timeout: bootMs });
+    expect([await runOf(ann), await runOf(bob)]).toEqual([hers, his]);
+    await expect(eve.getByTestId('live-runs')).toHaveCount(0);
+    expect(await runOf(eve)).toBe(recorded);
+  });
+
+  await test.step('a link to the run opens it later', async () => {
+    await eve.goto(`${address}&run=${hers}`);
+    await expect.poll(() => runOf(eve), { timeout: 20_000 }).toBe(hers);
+  });
+});
+
+/** The id of the run on the stage. */
+async function runOf(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => {
+    interface Duet {
+      readonly index: () => { runId: string } | null;
+    }
+    return (window as unknown as { duet?: Duet }).duet?.index()?.runId;
+  });
+}
+
+/** A run of one arm of the step's two, long enough that the test ends it. */
+async function startOnly(page: Page, arm: 'rwsem' | 'SRCU'): Promise<void> {
+  await page.getByTestId('more-knobs').click();
+  const panel = page.getByTestId('knob-panel');
+  const other = arm === 'SRCU' ? /^rwsem/ : /^SRCU(?! expedited| delayed)/;
+  await panel.getByRole('checkbox', { name: other }).uncheck();
+  await page.getByTestId('knob-seconds').getByRole('spinbutton').fill('60');
+  await page.getByTestId('more-knobs').click();
+  await page.getByTestId('run').click();
+}

@@ -16,7 +16,7 @@ if (!existsSync(chromium)) throw new Error('Chromium was wanted at /usr/bin/chro
 
 export default defineConfig({
   testDir: '.',
-  // Recordings first: once something ran live, the page shows that. Tests with the tag @guest boot guests.
+  // Recordings first. Tests with the tag @guest boot guests.
   projects: [
     { name: 'recorded', testMatch: 'recorded.spec.ts' },
     { name: 'access', testMatch: 'access.spec.ts' },
@@ -58,7 +58,7 @@ function server(at: number, env: Record<string, string>, more = '') {
   return {
     command: `../../duet serve --port ${at} ${more}`,
     url: `http://127.0.0.1:${at}/api/health`,
-    env: { DUET_SETUP: 'skip', DUET_RUNS: join(tmpdir(), `duet-e2e-runs-${at}`), ...env },
+    env: { DUET_SETUP: 'skip', DUET_LIVE_RUNS: '2', DUET_RUNS: join(tmpdir(), `duet-e2e-runs-${at}`), ...env },
     timeout: 300_000,
     reuseExistingServer: false,
     gracefulShutdown: { signal: 'SIGTERM' as const, timeout: 10_000 },

@@ -28,8 +28,9 @@ CHOICE = {
 }
 
 
-def records(address: str, around_ns: float) -> list[dict[str, Any]]:
-    url = f"http://{address}/api/runs/live-1/lanes/after/events?around_ns={around_ns:.0f}&n=50"
+def records(address: str, run_id: str, around_ns: float) -> list[dict[str, Any]]:
+    url = f"http://{address}/api/runs/{run_id}/lanes/after/events"
+    url += f"?around_ns={around_ns:.0f}&n=50"
     events: list[dict[str, Any]] = json.load(urllib.request.urlopen(url))
     return events
 
@@ -47,6 +48,7 @@ def test_a_file_touched_from_inside_a_container_sets_its_bit(
             refused = await one.until(lambda m: m["type"] == "error")
             assert refused["sentence"] == "No live run goes on, so there is nothing to do it to."
             await one.say(type="start", **CHOICE)
+            run_id = await one.begun()
             await one.until(ran_calls, 90)
 
             await one.say(type="act", name="touch", value=99)
@@ -56,7 +58,7 @@ def test_a_file_touched_from_inside_a_container_sets_its_bit(
             line = await one.until(lambda m: m["type"] == "line" and "said=" in m["text"], 10)
             assert line["text"] == "containers: said=touch 5"
             await one.until(lambda m: m["type"] == "batch" and m["watermark_ns"] > line["t_ns"], 10)
-            found = await asyncio.to_thread(records, address, line["t_ns"])
+            found = await asyncio.to_thread(records, address, run_id, line["t_ns"])
             set_for = {
                 r["fields"]["memcg"] for r in found if r["event"] == "vmscan/shrinker_bit_set"
             }

@@ -61,50 +61,55 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
 ) -> None:
     process, address = server
 
-    async def lesson() -> None:
+    async def lesson() -> str:
         async with page(address) as one:
             await one.open()
             await one.start("rwsem", "srcu", hogs=3, seconds=2)
-            assert (await run_over(one, "live-1"))["phase"] == "done"
+            run_id = await one.begun()
+            assert (await run_over(one, run_id))["phase"] == "done"
             for arm in ("rwsem", "srcu"):
-                seen = moves(one.seen, "live-1", arm)
+                seen = moves(one.seen, run_id, arm)
                 assert len(seen) > 10 and seen == sorted(seen) and seen[-1] > 1.5e9
-                parts = told(one.seen, "live-1")[arm, "spans"]
+                parts = told(one.seen, run_id)[arm, "spans"]
                 assert [first for first, _, _ in parts] == list(range(len(parts)))
-            last = {m["arm"]: m for m in one.of_run("live-1", "metrics")}
+            last = {m["arm"]: m for m in one.of_run(run_id, "metrics")}
             assert last["srcu"]["ops"] < last["rwsem"]["ops"]
             assert last["srcu"]["grace_periods"] > 10
             assert [last[arm]["events_lost"] for arm in last] == [0, 0]
-            pids = [lane_of(one.seen, "live-1", arm)["pid"] for arm in ("rwsem", "srcu")]
+            pids = [lane_of(one.seen, run_id, arm)["pid"] for arm in ("rwsem", "srcu")]
 
             await one.start("rwsem", "srcu", hogs=9, seconds=2)
-            assert (await run_over(one, "live-2"))["params"]["hogs"] == 9
-            rows = [m for m in one.seen if m["type"] == "rows" and m["run_id"] == "live-2"][-1]
+            run_id = await one.begun()
+            assert (await run_over(one, run_id))["params"]["hogs"] == 9
+            rows = [m for m in one.seen if m["type"] == "rows" and m["run_id"] == run_id][-1]
             assert sum(row["role"] == "hog" for row in rows["rows"]) == 9
-            again = [lane_of(one.seen, "live-2", arm)["pid"] for arm in ("rwsem", "srcu")]
+            again = [lane_of(one.seen, run_id, arm)["pid"] for arm in ("rwsem", "srcu")]
             assert again == pids, "a run knob needs no new guest"
 
             await one.start("rwsem", "srcu", hogs=3, seconds=6)
-            await one.until(lambda m: m["type"] == "batch" and m["run_id"] == "live-3", 30)
+            run_id = await one.begun()
+            await one.until_type("batch", run_id=run_id)
             alive = await asyncio.to_thread(lane_pids, address)
             assert alive == {"rwsem": pids[0], "srcu": pids[1]}
             os.kill(pids[1], signal.SIGKILL)
-            failed = await one.until_type("lane", run_id="live-3", arm="srcu", phase="failed")
+            failed = await one.until_type("lane", run_id=run_id, arm="srcu", phase="failed")
             assert failed["message"] and failed["remedy"]
-            reached = max(moves(one.seen, "live-3", "rwsem"), default=0.0)
-            assert (await run_over(one, "live-3"))["phase"] == "done"
-            assert max(moves(one.seen, "live-3", "rwsem")) > max(reached, 5e9)
+            reached = max(moves(one.seen, run_id, "rwsem"), default=0.0)
+            assert (await run_over(one, run_id))["phase"] == "done"
+            assert max(moves(one.seen, run_id, "rwsem")) > max(reached, 5e9)
 
             await one.start("rwsem", "srcu", hogs=2, seconds=1)
-            assert (await run_over(one, "live-4"))["phase"] == "done"
-            assert lane_of(one.seen, "live-4", "srcu")["pid"] not in (None, pids[1])
-            assert lane_of(one.seen, "live-4", "srcu")["phase"] == "done"
+            run_id = await one.begun()
+            assert (await run_over(one, run_id))["phase"] == "done"
+            assert lane_of(one.seen, run_id, "srcu")["pid"] not in (None, pids[1])
+            assert lane_of(one.seen, run_id, "srcu")["phase"] == "done"
+            return run_id
 
-    run_async(lesson())
-    url = f"http://{address}/api/runs/live-4/lanes/srcu/events?around_ns=5e8&n=20"
+    run_id = run_async(lesson())
+    url = f"http://{address}/api/runs/{run_id}/lanes/srcu/events?around_ns=5e8&n=20"
     rows = json.load(urllib.request.urlopen(url))
     assert len(rows) == 20 and all("event" in row for row in rows)
-    bundle = urllib.request.urlopen(f"http://{address}/api/runs/live-4/bundle").read()
+    bundle = urllib.request.urlopen(f"http://{address}/api/runs/{run_id}/bundle").read()
     assert bundle[:2] == b"PK"
     children = guests_below(process.pid)
     assert len(children) == 2
@@ -124,7 +129,7 @@ def test_kill_9_of_the_server_leaves_no_guest(
         async with page(address) as one:
             await one.open()
             await one.start("rwsem", "srcu", hogs=3, seconds=30)
-            await one.until(lambda m: m["type"] == "batch" and m["run_id"] == "live-1", 60)
+            await one.until_type("batch", run_id=await one.begun())
 
     run_async(begin())
     children = guests_below(process.pid)
@@ -143,15 +148,16 @@ def test_stop_ends_a_run_and_a_browser_that_vanishes_does_not(
         async with page(address) as first:
             await first.open()
             await first.start("srcu", hogs=3, seconds=30)
-            await first.until(lambda m: m["type"] == "batch" and m["run_id"] == "live-1", 60)
+            run_id = await first.begun()
+            await first.until_type("batch", run_id=run_id)
             first.socket.transport.abort()
         async with page(address) as second:
-            await second.open()
+            await second.open(run_id)
             await second.until(
                 lambda m: m["type"] == "batch" and m["watermark_ns"] > 2e9 and m["seq"] > 0, 60
             )
             await second.say(type="stop")
-            assert (await run_over(second, "live-1"))["phase"] == "stopped"
+            assert (await run_over(second, run_id))["phase"] == "stopped"
 
     run_async(vanish())
 
@@ -165,19 +171,22 @@ def test_boot_knob_reboots_and_count_clock_runs(
         async with page(address) as one:
             await one.open()
             await one.start("srcu", hogs=2, seconds=1, vcpus=1)
-            await run_over(one, "live-1")
+            former = await one.begun()
+            await run_over(one, former)
             await one.start("srcu", hogs=2, seconds=1, vcpus=2, exp_holdoff=0)
-            await run_over(one, "live-2")
-            first, second = (lane_of(one.seen, f"live-{n}", "srcu") for n in (1, 2))
+            latter = await one.begun()
+            await run_over(one, latter)
+            first, second = (lane_of(one.seen, run, "srcu") for run in (former, latter))
             assert first["phase"] == second["phase"] == "done"
             assert first["pid"] != second["pid"]
             await one.say(
                 type="start", lesson=SLUG, arms=["srcu"], clock="count",
                 params={"hogs": 2, "seconds": 1},
             )  # fmt: skip
-            over = await run_over(one, "live-3")
+            run_id = await one.begun()
+            over = await run_over(one, run_id)
             assert (over["phase"], over["clock"]) == ("done", "count")
-            assert moves(one.seen, "live-3", "srcu")
+            assert moves(one.seen, run_id, "srcu")
 
     run_async(knobs())
 
@@ -223,8 +232,9 @@ def test_state_spans_of_a_hog_never_overlap_on_the_wire(
         async with page(address) as one:
             await one.open()
             await one.start("srcu", hogs=3, seconds=2)
-            await run_over(one, "live-1")
-            return [m for m in one.of_run("live-1", "batch") if m["table"] == "spans"]
+            run_id = await one.begun()
+            await run_over(one, run_id)
+            return [m for m in one.of_run(run_id, "batch") if m["table"] == "spans"]
 
     batches = run_async(watch())
     columns = {

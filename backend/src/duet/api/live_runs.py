@@ -180,7 +180,7 @@ class LiveRuns:
         entry = self._going(viewer)
         if entry is None or entry.performance is None:
             raise InputError(
-                "No live run goes on here, so there is nothing to do it to.",
+                "No live run goes on, so there is nothing to do it to.",
                 remedy="Press run first.",
             )
         self._use(viewer, entry)
