@@ -43,10 +43,11 @@ def test_a_live_run_is_kept_and_replays_exactly(
             counts = {m["arm"]: m["ops"] for m in one.of_run(over["run_id"], "metrics")}
             for _ in range(KEPT_S):
                 listed = await asyncio.to_thread(kept, address)
-                if listed:
-                    return listed[0]["name"], counts
+                name = str(over["run_id"]).rpartition(":")[2]
+                if name in [run["name"] for run in listed]:
+                    return name, counts
                 await asyncio.sleep(1)
-        raise AssertionError(f"nothing was kept within {KEPT_S} s")
+        raise AssertionError(f"the run was not saved under its id within {KEPT_S} s")
 
     name, counts = run_async(run())
     path = Path(os.environ["DUET_RUNS"]) / f"{name}.duet"

@@ -452,16 +452,6 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
       <div className="lesson" data-present data-testid="present">
         <PresentTop lesson={lesson} scene={scene} run={run} kernel={kernel} />
         <Notices />
-        {runs && !siteOf() && (
-          <RunsLine
-            lesson={lesson}
-            runs={runs}
-            shown={(pending ?? run)?.run_id ?? null}
-            onWatch={(id) => go({ ...elsewhere, run: id })}
-            onCancel={commands.stop}
-            onRecording={best && live ? () => go({ ...elsewhere, run: best.name }) : null}
-          />
-        )}
         <LaneErrors failed={failed} />
         {stage}
         <Legend lesson={lesson} scene={scene} theme={theme} />
@@ -577,6 +567,16 @@ export function Desk({ lesson, scene, arms, place, go, visit, awaiting }: Props)
           onControl={commands.control}
         />
         <Notices />
+        {runs && !siteOf() && (
+          <RunsLine
+            lesson={lesson}
+            runs={runs}
+            shown={(pending ?? run)?.run_id ?? null}
+            onWatch={(id) => go({ ...elsewhere, run: id })}
+            onCancel={commands.stop}
+            onRecording={best && live ? () => go({ ...elsewhere, run: best.name }) : null}
+          />
+        )}
         <LaneErrors failed={failed} />
         {busy}
         {showKnobs && (
