@@ -33,7 +33,14 @@ def test_containers_use_the_set_up_script_and_parse(root: Path) -> None:
     done = subprocess.run(
         [compose, "config"], cwd=root, capture_output=True, text=True, timeout=60, check=True
     )
-    assert yaml.safe_load(done.stdout)["services"]["duet"]["ports"]
+    service = yaml.safe_load(done.stdout)["services"]["duet"]
+    (port,) = service["ports"]
+    assert "127.0.0.1" in str(port), "the page is for this machine until somebody says otherwise"
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["user"].partition(":")[0] != "0"
+    assert service["mem_limit"] and service["pids_limit"]
+    assert re.search(r"^USER (?!root|0)", (root / "Dockerfile").read_text(), re.MULTILINE)
 
 
 def test_setup_refuses_an_unknown_word(root: Path) -> None:

@@ -24,18 +24,22 @@ class Rights:
     no_new_privs: str
     seccomp: str
     network: str
+    memory: str
+    """The limit of address space."""
 
 
 def rights(pid: int) -> Rights:
     """Ids, capability sets and filter of a process."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     status = {name: text.split() for name, _, text in (line.partition(":") for line in lines)}
+    limits = Path(f"/proc/{pid}/limits").read_text().splitlines()
     caps = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
     return Rights(
         ids=frozenset(int(text) for text in status["Uid"] + status["Gid"] + status["Groups"]),
         caps=frozenset(int(status[name][0], 16) for name in caps),
         no_new_privs=status["NoNewPrivs"][0],
         seccomp=status["Seccomp"][0],
+        memory=next(line.split()[3] for line in limits if line.startswith("Max address space")),
         network=str(Path(f"/proc/{pid}/ns/net").readlink()),
     )
 

@@ -41,6 +41,7 @@ def check_confined(qemu: Rights, worker: Rights) -> None:
     """An own user for both, no rights, a filter, limits; without root all but the user."""
     for process in (qemu, worker):
         assert process.no_new_privs == "1" and process.seccomp == "2"
+        assert process.memory.isdecimal()
     if not can_change_user():
         return
     assert qemu.ids == worker.ids and len(worker.ids) == 1

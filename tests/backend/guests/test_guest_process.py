@@ -17,8 +17,9 @@ import pytest
 
 from duet.errors import InfraError
 from duet.guests.process import RunDir, find_program, sweep
-from duet.guests.qemu import QEMU, QemuGuest, qemu_version
-from duet.guests.types import GuestSpec
+from duet.guests.qemu import QEMU, QemuGuest, QemuMachine, qemu_version
+from duet.guests.types import Accel, GuestSpec
+from duet.sandbox import FIRST_ID, can_change_user
 
 Run = Callable[..., object]
 
@@ -185,3 +186,59 @@ def test_a_guest_without_kernel_says_how_to_build_it(run_async: Run, tmp_path: P
 
 def test_the_version_of_qemu_is_known(run_async: Run) -> None:
     assert str(run_async(qemu_version()))[0].isdigit()
+
+
+ROOT = pytest.mark.skipif(not can_change_user(), reason="only root gives a guest another user")
+
+
+@ROOT
+def test_a_guests_user_adds_sockets_until_the_directory_is_sealed(tmp_path: Path) -> None:
+    def as_guest(script: str) -> int:
+        words = ["setpriv", "--reuid", str(FIRST_ID), "--regid", str(FIRST_ID), "--clear-groups"]
+        done = subprocess.run([*words, "sh", "-c", script], cwd=folder, stderr=subprocess.DEVNULL)
+        return done.returncode
+
+    run_dir = RunDir(tmp_path / "base", FIRST_ID)
+    with run_dir as folder:
+        (folder / "plan").write_text("plan 1")
+        run_dir.hand(folder / "plan")
+        assert as_guest("touch qmp.sock && cat plan") == 0
+        assert as_guest("echo 1 1.0 > owner") != 0 and as_guest("rm -f owner && test ! -e owner")
+        run_dir.seal()
+        assert as_guest("touch more") != 0 and as_guest("rm qmp.sock") != 0
+        assert as_guest("cat plan qmp.sock") == 0
+    assert not folder.exists()
+
+
+@ROOT
+def test_a_link_in_a_guests_directory_is_refused(tmp_path: Path) -> None:
+    run_dir = RunDir(tmp_path / "base", FIRST_ID)
+    with run_dir as folder:
+        (folder / "qmp.sock").symlink_to("/run/other.sock")
+        with pytest.raises(InfraError, match="symbolic link"):
+            run_dir.seal()
+
+
+@ROOT
+def test_a_guests_user_reads_images_from_folders_that_it_cannot_pass(tmp_path: Path) -> None:
+    image = tmp_path / "private" / "bzImage"
+    image.parent.mkdir(mode=0o700)
+    image.write_text("kernel")
+    image.chmod(0o600)
+    machine = QemuMachine(GuestSpec("srcu", image, image), Accel.TCG, False)
+    assert machine.reach(image) == str(image)
+    machine.uid = FIRST_ID
+    path = machine.reach(image)
+    number = int(path.removeprefix("/proc/self/fd/"))
+    words = ["setpriv", "--reuid", str(FIRST_ID), "--regid", str(FIRST_ID), "--clear-groups"]
+    read = [subprocess.run([*words, "cat", name], pass_fds=[number], capture_output=True)
+            for name in (path, str(image))]  # fmt: skip
+    assert [(done.returncode, done.stdout) for done in read] == [(0, b"kernel"), (1, b"")]
+    os.close(number)
+
+
+def test_what_was_left_in_the_making_goes_when_it_is_old(tmp_path: Path) -> None:
+    for name, age_s in (("new-old", 120), ("new-young", 1)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - age_s,) * 2)
+    assert [path.name for path in sweep(tmp_path)] == ["new-old"]

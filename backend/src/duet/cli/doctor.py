@@ -203,10 +203,30 @@ def _page() -> Iterator[Check]:
     else:
         remedy = "Run ./setup.sh page."
         yield Check("page", "missing", "frontend/dist is not built", "the browser", remedy)
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    remedy = "" if chromium else "Install: apt-get install chromium"
-    status: Status = "ok" if chromium else "warning"
-    yield Check("chromium", status, chromium or "not found", "browser tests only", remedy)
+    yield _chromium()
+
+
+def _chromium() -> Check:
+    """Chromium, and whether it can be confined."""
+    from duet.api.export.browser import can_make_user_namespace, find_chromium
+
+    name, purpose = "chromium", "stills, exported pictures, browser tests"
+    try:
+        program = find_chromium()
+    except DuetError:
+        return Check(name, "warning", "not found", purpose, "Install: apt-get install chromium")
+    if os.geteuid() == 0 and missing_user():
+        remedy = "Run the server as an ordinary user."
+        return Check(name, "warning", f"{program}: it never runs as root", purpose, remedy)
+    try:
+        sandboxed = can_make_user_namespace()
+    except DuetError as error:
+        return Check(name, "warning", error.sentence, purpose, error.remedy)
+    if sandboxed:
+        return Check(name, "ok", f"{program}, in its own sandbox", purpose)
+    found = f"{program}, without its own sandbox: this kernel refuses user namespaces"
+    remedy = "Allow them: sysctl user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1"
+    return Check(name, "warning", found, purpose, remedy)
 
 
 def _lessons() -> Iterator[Check]:

@@ -145,7 +145,7 @@ class RunDir:
         if self._uid is None:
             return
         self.path.chmod(0o710)
-        if any(entry.is_symlink() for entry in os.scandir(self.path)):
+        if any(entry.is_symlink() for entry in self.path.iterdir()):
             raise InfraError(
                 f"QEMU has put a symbolic link into {self.path}, which it never does.",
                 remedy="Start the run again; if it happens again, look at the guest's images.",

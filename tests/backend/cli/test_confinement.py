@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What of the confinement is missing is said, and what would expose the host is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from duet.api.export import browser
+from duet.cli import doctor
+from duet.cli.entry import main
+
+ALONE = "It runs as the server's own user 1000: only root can give it another."
+
+
+def test_without_root_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "missing_user", lambda: ALONE)
+    check = doctor._users()
+    assert (check.status, check.found) == ("warning", ALONE) and "as root" in check.remedy
+    monkeypatch.setattr(doctor, "missing_user", lambda: "")
+    assert doctor._users().found.startswith("each guest gets a user of its own")
+
+
+def test_a_chromium_without_its_sandbox_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "find_chromium", lambda: "/usr/bin/chromium")
+    monkeypatch.setattr(doctor, "missing_user", lambda: "")
+    for works, words in ((True, "in its own sandbox"), (False, "refuses user namespaces")):
+        monkeypatch.setattr(browser, "can_make_user_namespace", lambda works=works: works)
+        assert words in doctor._chromium().found
+    monkeypatch.setattr(doctor, "missing_user", lambda: ALONE)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert "never runs as root" in doctor._chromium().found
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
+def test_guests_with_the_hosts_files_are_not_offered_to_other_machines(
+    host: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DUET_GUEST", "vng")
+    assert main(["serve", "--host", host, "--port", "0", "--token-required"]) == 2
+    said = capsys.readouterr().err
+    assert "DUET_GUEST=vng shows this machine's files" in said and "--host 127.0.0.1" in said
