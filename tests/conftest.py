@@ -44,7 +44,7 @@ def lesson02() -> LessonFolder:
 def run_async() -> Callable[[Coroutine[Any, Any, Any]], Any]:
     """Run one coroutine to its end with a deadline, so that no test hangs."""
 
-    def run(coroutine: Coroutine[Any, Any, Any], deadline_s: float = 240) -> Any:
+    def run(coroutine: Coroutine[Any, Any, Any], deadline_s: float = 600) -> Any:
         async def bounded() -> Any:
             return await asyncio.wait_for(coroutine, deadline_s)
 

@@ -26,7 +26,7 @@ from duet.wire.frames import (
 )
 from duet.wire.reader import FrameReader, pack_frame
 
-RUN_S = 150.0
+RUN_S = 240.0
 """A run of a guest test, on a busy host."""
 
 

@@ -419,7 +419,7 @@ def test_a_guest_whose_host_hangs_up_powers_off(run_async: Run, boot: Boot) -> N
             machine = driver.guest._machine  # type: ignore[attr-defined]
             for port in list(machine.ports._ports.values()):
                 port.transport.abort()
-            await asyncio.wait_for(machine.wait_end(), 30)
+            await asyncio.wait_for(machine.wait_end(), 150)
 
     run_async(scenario())
 

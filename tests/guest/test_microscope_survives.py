@@ -28,7 +28,7 @@ from duet.lenses.scope import functions_text, plugin_library, watch_line
 
 pytestmark = pytest.mark.guest
 
-LIMIT_S = 60
+LIMIT_S = 240
 THREADS, ROUNDS, BOOTS = 2, 500, 2
 MACHINE = ("-nodefaults", "-no-user-config", "-display", "none", "-accel", "tcg,thread=multi")
 UNMAPPED = 0x1000

@@ -236,7 +236,7 @@ def test_the_slow_route_is_told(boot: Any, kernel_images: Any, tmp_path: Path) -
             )
             assert process.stdout is not None
             try:
-                assert await asyncio.wait_for(process.stdout.readline(), 20)
+                assert await asyncio.wait_for(process.stdout.readline(), 120)
                 return fast, await raw_xray(tmp_path / "r.sock", vmlinux, uid)
             finally:
                 with contextlib.suppress(ProcessLookupError):  # it ends with its client

@@ -42,9 +42,9 @@ class ScriptedGuest(MachineGuest):
     """A guest that boots ScriptedMachines."""
 
     kind = "scripted"
-    deadline_s = 20.0
+    deadline_s = 240.0
 
-    def __init__(self, script: str, deadline_s: float = 20.0, **changes: object) -> None:
+    def __init__(self, script: str, deadline_s: float = 240.0, **changes: object) -> None:
         super().__init__(spec(**changes))
         self.script = script
         self.deadline_s = deadline_s

@@ -26,7 +26,7 @@ def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     device.write_text("")
     device.chmod(0o666)
     monkeypatch.setattr(accel_module, "KVM_DEVICE", device)
-    monkeypatch.setattr(accel_module, "KVM_PROBE_S", 1.5)
+    monkeypatch.setattr(accel_module, "KVM_PROBE_S", 120.0)  # on a busy host it speaks late
     monkeypatch.setenv("DUET_CACHE", str(tmp_path))
     return device
 
@@ -46,7 +46,7 @@ class Bench:
 
 
 def test_a_guest_that_speaks_proves_kvm_once(host: Path, run_async: Run) -> None:
-    bench = Bench(SPEAK + "time.sleep(60)")
+    bench = Bench(SPEAK + "time.sleep(600)")
     for _ in range(3):
         assert run_async(choose_accel("auto", spec(vcpus=4), "7.2", bench.make)) is Accel.KVM
     assert [(s.vcpus, s.memory_mib) for s in bench.made] == [(1, 256)]
@@ -54,8 +54,11 @@ def test_a_guest_that_speaks_proves_kvm_once(host: Path, run_async: Run) -> None
     assert len(bench.made) == 2, "another QEMU is another question"
 
 
-def test_a_guest_that_hangs_under_kvm_means_tcg(host: Path, run_async: Run) -> None:
-    bench = Bench("time.sleep(60)")
+def test_a_guest_that_hangs_under_kvm_means_tcg(
+    host: Path, run_async: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accel_module, "KVM_PROBE_S", 1.5)
+    bench = Bench("time.sleep(600)")
     for _ in range(2):
         assert run_async(choose_accel("auto", spec(), "7.2", bench.make)) is Accel.TCG
     assert len(bench.made) == 1
@@ -79,7 +82,7 @@ def test_count_clock_and_policy_tcg_never_ask(host: Path, run_async: Run) -> Non
 
 
 def test_a_microscope_means_tcg_also_where_kvm_is_proven(host: Path, run_async: Run) -> None:
-    bench = Bench(SPEAK + "time.sleep(60)")
+    bench = Bench(SPEAK + "time.sleep(600)")
     assert run_async(choose_accel("auto", spec(), "7.2", bench.make)) is Accel.KVM
     seen = spec(microscope=Microscope(Path("/n/a.so"), ""))
     for policy in ("auto", "tcg", "kvm"):
@@ -91,7 +94,7 @@ def test_a_broken_cache_is_asked_again(host: Path, tmp_path: Path, run_async: Ru
     kept = tmp_path / "tools" / "kvm-probe.json"
     kept.parent.mkdir()
     kept.write_text("{not json")
-    bench = Bench(SPEAK + "time.sleep(60)")
+    bench = Bench(SPEAK + "time.sleep(600)")
     assert run_async(choose_accel("auto", spec(), "7.2", bench.make)) is Accel.KVM
     assert len(bench.made) == 1
 

@@ -38,11 +38,21 @@ def test_2000_opens_of_one_socket_are_refused_and_another_page_is_answered(
 ) -> None:
     def fetch(address: str) -> float:
         began = time.monotonic()
-        connection = http.client.HTTPConnection(address, timeout=30)
+        connection = http.client.HTTPConnection(address, timeout=120)
         connection.request("GET", "/")
         assert connection.getresponse().read() == b"built"
         connection.close()
         return time.monotonic() - began
+
+    async def one_open(address: str) -> float:
+        """What an open takes that nobody refuses, on this host as it is now."""
+        async with page(address) as one:
+            began = time.monotonic()
+            for _ in range(4):
+                await one.open("none")
+                await one.until_type("lesson")
+                one.seen.clear()
+            return (time.monotonic() - began) / 4
 
     async def flood(address: str) -> tuple[list[dict[str, Any]], int | None, float]:
         async with page(address) as one:
@@ -58,6 +68,7 @@ def test_2000_opens_of_one_socket_are_refused_and_another_page_is_answered(
 
     (tmp_path / "index.html").write_text("built")
     with serving(toy_app(tmp_path)) as address:
+        each = run_async(one_open(address))
         seen, code, waited = run_async(flood(address))
     lessons = [x for x in seen if x["type"] == "lesson"]
     errors = [x for x in seen if x["type"] == "error"]
@@ -65,7 +76,7 @@ def test_2000_opens_of_one_socket_are_refused_and_another_page_is_answered(
     assert 1 <= len(errors) <= 3
     assert errors[0]["code"] == "too-many"
     assert code in (1008, None)  # a reset may overtake the close frame
-    assert waited < 5  # without the bucket 2,000 opens go first
+    assert waited < 2000 * each / 4  # without the bucket 2,000 opens go first
 
 
 def test_acknowledgements_are_counted_apart_from_commands(run_async: Any) -> None:
