@@ -200,6 +200,10 @@ LENS_RECORDS: Final = 100_000
 LENS_BYTES: Final = 64 << 20
 """Records of the lenses in a recorded lane: how many, and bytes of all. Usual: 300, 2 MiB. Beyond
 it the lens ends, not the lane."""
+LENS_RECORD_BYTES: Final = 4 << 20
+"""Of one of them; a longer one is left out, and the lens says so. Usual: 100 bytes to 80 KB."""
+LENS_RECORDS_PENDING: Final = 4096
+"""Records of the microscope that wait for their lane's events. Usual: under 100."""
 PENDING_LENS_BYTES: Final = 16 << 20
 """Samples that wait until it is known when the workload started. Usual: under 1 MiB. Beyond it the
 oldest are dropped, and counted."""

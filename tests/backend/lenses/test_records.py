@@ -60,6 +60,12 @@ def test_rubbish_is_refused_in_a_sentence(body: bytes) -> None:
         {"clock": "sun"},
         {"texts": [b"a"]},
         {"facts": {"memcgs": "many"}},
+        {"facts": {"memcgs": float("nan")}},
+        {"facts": {str(number): 1.0 for number in range(300)}},
+        {"n": 1 << 40},
+        {"texts": ["x" * 5000]},
+        {"texts": ["x"] * 20_001},
+        {"columns": {"map": bytes(5 << 20), "ino": b""}},
         {"extra": 1},
     ],
 )

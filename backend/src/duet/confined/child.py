@@ -99,8 +99,10 @@ class Child:
             try:
                 reply = self._exchange(request, blobs)
             except (messages.Closed, OSError) as error:
-                why = self._why() if not isinstance(error, TimeoutError) else _late(terms)
-                raise self._break(why) from error
+                late, closed = isinstance(error, TimeoutError), self._broken is not None
+                raise self._break(
+                    "" if closed else _late(terms) if late else self._why()
+                ) from error
             except (messages.Oversized, Odd) as error:
                 raise self._break(f"its decoder sent something odd ({error})") from error
             if reply.tree.get("died") == "memory":
@@ -128,7 +130,9 @@ class Child:
             return self._socket
 
         body = pickle.dumps({**request, "cpu_s": terms.request_cpu_s})
-        messages.send(lambda part: patient().send(part), body, blobs)
+        # A child that had no memory for the request has said so, and is gone.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            messages.send(lambda part: patient().send(part), body, blobs)
         return Reply.unpack(
             *messages.receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
         )

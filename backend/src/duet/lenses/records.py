@@ -7,14 +7,15 @@ checked.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import msgpack
 
+from duet.budgets import LENS_RECORD_BYTES
 from duet.bundle.record import RECORD_TIME
 from duet.errors import InputError
-from duet.lenses.limits import FRAME_BYTES
 
 Route = Literal["memory", "qmp", "unknown"]
 Phase = Literal["off", "attaching", "on", "failed"]
@@ -22,6 +23,13 @@ Lens = Literal["xray", "microscope"]
 ITEM_BYTES = {"f8": 8, "i4": 4, "u1": 1, "u4": 4, "i2": 2}
 MAX_COLUMNS = 64
 MAX_TEXTS = 20_000
+MAX_TEXT_BYTES = 4096
+MAX_KEYS = 256
+MAX_ROWS = 1 << 22
+BROKEN = (
+    *(ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError),
+    msgpack.UnpackException,
+)
 PHASES = ("off", "attaching", "on", "failed")
 ROUTES = ("memory", "qmp", "unknown")
 CLOCKS = ("host", "guest")
@@ -91,17 +99,35 @@ def unpack_record(body: bytes) -> Sample | LensState:
         InputError: it is none.
     """
     try:
-        _check(len(body) <= FRAME_BYTES)
-        tree = msgpack.unpackb(body[RECORD_TIME.size :])
+        _check(len(body) <= LENS_RECORD_BYTES)
+        tree = unpack_message(body[RECORD_TIME.size :])
         kind = tree.pop("kind")
         record: Sample | LensState
         record = _sample(tree) if kind == "Sample" else _state(tree)
-    except (ValueError, TypeError, KeyError, AttributeError, msgpack.UnpackException) as error:
+    except BROKEN as error:
         raise InputError(
             f"the recording has an x-ray record that cannot be read ({type(error).__name__}).",
             remedy="Get the file anew, or record it again.",
         ) from error
     return record
+
+
+def unpack_message(body: bytes) -> dict[str, Any]:
+    """A map of msgpack; its lists, maps and texts are bounded before they are made.
+
+    Raises:
+        ValueError, msgpack.UnpackException: it is none.
+    """
+    tree = msgpack.unpackb(
+        body,
+        max_array_len=MAX_TEXTS,
+        max_map_len=MAX_KEYS,
+        max_str_len=MAX_TEXT_BYTES,
+        max_bin_len=LENS_RECORD_BYTES,
+    )
+    if not isinstance(tree, dict):
+        raise ValueError("no map")
+    return tree
 
 
 def _state(tree: dict[str, object]) -> LensState:
@@ -116,6 +142,7 @@ def _sample(tree: dict[str, object]) -> Sample:
     sample = Sample(**tree)  # type: ignore[arg-type]
     _whole(sample.seq, sample.at_ns, sample.error_ns, sample.took_ns)
     _whole(sample.torn, sample.failed, sample.n)
+    _check(sample.n <= MAX_ROWS)
     _check(isinstance(sample.probe, str) and len(sample.probe) < 64 and sample.clock in CLOCKS)
     _check(set(sample.columns) == set(sample.dtypes) and len(sample.columns) <= MAX_COLUMNS)
     for name, column in sample.columns.items():
@@ -125,6 +152,7 @@ def _sample(tree: dict[str, object]) -> Sample:
     _check(all(isinstance(text, str) for text in sample.texts))
     for name, fact in sample.facts.items():
         _check(isinstance(name, str) and isinstance(fact, (int, float)))
+        _check(math.isfinite(fact))
     return sample
 
 

@@ -21,7 +21,7 @@ from duet.errors import DuetError
 from duet.guests.console import Console
 from duet.guests.process import OwnedProcess
 from duet.lenses.limits import ATTACH_S, FRAME_BYTES, SAMPLE_S
-from duet.lenses.records import Route
+from duet.lenses.records import Route, unpack_message
 
 HEAD = struct.Struct("<I")
 Message = dict[str, object]
@@ -201,4 +201,9 @@ class _Frames:
                 return
             body = bytes(self._bytes[HEAD.size : HEAD.size + length])
             del self._bytes[: HEAD.size + length]
-            self._heard(msgpack.unpackb(body))
+            try:
+                message = unpack_message(body)
+            except (ValueError, msgpack.UnpackException):
+                self._broken = True
+                return
+            self._heard(message)

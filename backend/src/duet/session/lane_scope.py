@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from duet.budgets import LENS_RECORDS_PENDING
 from duet.errors import DuetError, InputError
 from duet.lenses import LensState, Sample, Window, pack_record
 from duet.lenses.limits import AIM_FOUND_S, AIM_READY_S, SCOPE_TELL_HZ
@@ -244,6 +245,13 @@ class LaneScope:
             self.state = record
             self._sink.on_lens(self._arm, record)
             return
+        if len(self._samples) >= LENS_RECORDS_PENDING:
+            self.on_scope_fault(
+                "The recording has more of the microscope's records before its events than can "
+                "wait; later ones are left out.",
+                "Get the file anew, or record it again.",
+            )
+            return
         self._samples.append(record)
         self.advance()
 
@@ -285,7 +293,7 @@ class LaneScope:
             self._logs.pop(0)
 
     def _pass_on(self, sample: Sample, origin: int, mark: float) -> None:
-        if self._kind is None:
+        if self._kind is None or not sample.n:
             return
         try:
             points = points_of(sample, self._kind, origin, self._given + 1)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
+from duet.budgets import PENDING_LENS_BYTES
 from duet.guests.types import Clock
 from duet.lenses import (
     Calibration,
@@ -29,6 +30,8 @@ from duet.lenses.records import Route
 from duet.lenses.xray import Message
 from duet.wire import Beat, Drained, Ended, Frame, Line, Started
 
+FEW_SAMPLES = 3
+"""They may wait, however large; each has a bound of its own."""
 TELL_S = 1.0
 """Between two messages that only count on."""
 
@@ -217,7 +220,8 @@ class LaneXray:
         return found, "host"
 
     def _bound(self, queue: deque[Any]) -> None:
-        if len(queue) > PENDING_SAMPLES:
+        held = sum(_bytes_of(one) for one in queue) if len(queue) > FEW_SAMPLES else 0
+        if len(queue) > PENDING_SAMPLES or held > PENDING_LENS_BYTES:
             queue.popleft()
             self._undelivered += 1
 
@@ -229,3 +233,8 @@ class LaneXray:
         self._told_at = time.monotonic()
         self._keep(pack_record(self.state), time.monotonic_ns())
         self._sink.on_lens(self._arm, self.state)
+
+
+def _bytes_of(waits: Sample | dict[str, Any]) -> int:
+    columns = waits.columns if isinstance(waits, Sample) else waits["columns"]
+    return sum(len(column) for column in columns.values())

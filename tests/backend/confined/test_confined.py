@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Children that parse: what ends them is one sentence, and nothing of them is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgpack
+import psutil
+import pytest
+
+from duet.bundle.decoding import ConfinedDecoder
+from duet.confined import Child, Reply, Terms
+from duet.confined.replies import Odd, error_of
+from duet.confined.zygotes import ZYGOTE, start
+from duet.errors import DuetError, InputError, KernelError
+from duet.session import lane_child
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "decode"))
+import ring
+from ring import SWITCH, CpuBuffer
+
+GONE_S = 20.0
+REQUEST = {"do": "files", "files": {}, "page_bytes": 4096}
+
+
+def children() -> set[int]:
+    """Of the zygote."""
+    assert ZYGOTE._process is not None
+    return {child.pid for child in psutil.Process(ZYGOTE._process.pid).children()}
+
+
+def gone(pid: int) -> bool:
+    """Whether a process goes within its time."""
+    end = time.monotonic() + GONE_S
+    while psutil.pid_exists(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    return not psutil.pid_exists(pid)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Each test ends its children and their descriptors."""
+    start()
+    before, descriptors = children(), len(list(Path("/proc/self/fd").iterdir()))
+    yield
+    assert all(gone(pid) for pid in children() - before)
+    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+
+
+def begun(terms: Terms, service: str = "decoder") -> tuple[Child, int]:
+    """A child that has answered once, and its process."""
+    before = children()
+    child = Child(service, terms)
+    with pytest.raises(InputError, match="no header_page"):
+        child.call(dict(REQUEST))
+    (pid,) = children() - before
+    return child, pid
+
+
+def pages(count: int) -> bytes:
+    """Pages full of switches."""
+    buffer, record = CpuBuffer(), SWITCH.pack(9, "storm-0", 9, 120, 2, "swapper/0", 0, 120)
+    for index in range(60):
+        buffer.add(1000 * index, record)
+    return buffer.take()[:4096] * count
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
+def test_a_childs_death_is_one_sentence_each_time(number: signal.Signals) -> None:
+    child, pid = begun(Terms("lane x", blame=KernelError))
+    os.kill(pid, number)
+    for _ in range(2):
+        with pytest.raises(KernelError) as caught:
+            child.call(dict(REQUEST))
+        assert caught.value.sentence.startswith("lane x cannot be read: ")
+        wanted = "or was killed" if number is signal.SIGKILL else number.name
+        assert wanted in caught.value.sentence
+
+
+def test_more_memory_than_allowed_is_one_sentence() -> None:
+    child, _ = begun(Terms("lane x", memory_bytes=500 << 20))
+    with pytest.raises(InputError, match="needs more than 500 MiB of memory"):
+        child.call({**REQUEST, "do": "decode", "cpu": 0}, [bytes(300 << 20)])
+
+
+def test_more_cpu_time_than_allowed_is_one_sentence() -> None:
+    child = Child("decoder", Terms("lane x", request_cpu_s=0.05))
+    child.call({"do": "files", "files": ring.files(SWITCH), "page_bytes": 4096})
+    with pytest.raises(InputError, match=r"more than 0\.05 s of CPU time"):
+        child.call({"do": "decode", "cpu": 0}, [pages(20_000)])
+
+
+def test_silence_is_one_sentence_within_its_time() -> None:
+    child, pid = begun(Terms("lane x", wait_s=0.5))
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(InputError, match=r"longer than 0\.5 s"):
+        child.call(dict(REQUEST))
+    assert gone(pid)
+
+
+def test_closing_ends_a_request_that_waits() -> None:
+    child, pid = begun(Terms("lane x"))
+    os.kill(pid, signal.SIGSTOP)
+    ends: list[DuetError] = []
+
+    def ask() -> None:
+        try:
+            child.call(dict(REQUEST))
+        except DuetError as error:
+            ends.append(error)
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    time.sleep(0.1)
+    child.close()
+    asker.join(GONE_S)
+    assert [error.sentence for error in ends] == ["lane x cannot be read: it was ended from here."]
+    assert gone(pid)
+
+
+def test_a_forgotten_child_ends() -> None:
+    child, pid = begun(Terms("lane x"))
+    del child
+    assert gone(pid)
+
+
+def test_no_child_outlives_a_killed_server() -> None:
+    code = (
+        "import sys, time\n"
+        "from duet.confined import Child, Terms\n"
+        "from duet.confined.zygotes import ZYGOTE\n"
+        "child = Child('decoder', Terms('x'))\n"
+        "try: child.call({'do': 'files', 'files': {}, 'page_bytes': 4096})\n"
+        "except Exception: print(ZYGOTE._process.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    zygote = psutil.Process(int(server.stdout.readline()))
+    pids = [zygote.pid, *(child.pid for child in zygote.children())]
+    assert len(pids) == 2
+    server.kill()
+    server.wait(GONE_S)
+    server.stdout.close()
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_child_has_no_rights() -> None:
+    child, pid = begun(Terms("lane x"))
+    status = Path(f"/proc/{pid}/status").read_text()
+    assert "NoNewPrivs:\t1" in status and "Seccomp:\t2" in status
+    assert "CapEff:\t0000000000000000" in status
+    if os.geteuid() == 0:
+        assert psutil.Process(pid).uids().real != 0
+    child.close()
+
+
+@pytest.mark.parametrize("tail", [b"- " * 500_000 + b"1", b"!" * 900_000 + b"1", b"(" * 900_000])
+def test_a_print_format_is_never_parsed(tail: bytes) -> None:
+    files = ring.files(SWITCH)
+    name = next(name for name in files if name.endswith("sched_switch/format"))
+    hostile = {**files, name: files[name].partition(b"print fmt")[0] + b'print fmt: "%d", ' + tail}
+    given = pages(1)
+    with ConfinedDecoder(files, 4096, "x") as good, ConfinedDecoder(hostile, 4096, "x") as other:
+        tables = [one.decode(0, given).tables["sched/sched_switch"] for one in (good, other)]
+    assert tables[0].columns["prev_pid"].tolist() == tables[1].columns["prev_pid"].tolist() != []
+
+
+@pytest.mark.parametrize(
+    ("tree", "blobs"),
+    [
+        ({}, []),
+        ({"more": 1, "batches": [["spans", 1 << 40, 0.0]], "losses": []}, []),
+        ({"batches": [["nothing", 1, 0.0]], "losses": []}, [b"12345678"]),
+        ({"batches": [["ops", 2, 0.0]], "losses": []}, [b"12345678"] * 5),
+        ({"batches": [["ops", 1, float("nan")]], "losses": []}, [b"12345678"] * 5),
+        ({"batches": [], "losses": [[0, 0, -1, "ring buffer"]]}, []),
+        ({"batches": [], "losses": [[0, 0, 1, "moon"]]}, []),
+        ({"batches": [], "losses": [], "rows": [[0, 1, "x" * 5000, "hog"]]}, []),
+    ],
+)
+def test_a_reply_that_makes_no_sense_is_refused(
+    tree: dict[str, object], blobs: list[bytes]
+) -> None:
+    with pytest.raises(Odd):
+        packed = msgpack.packb(tree)
+        lane_child._reduction(Reply.unpack(packed, [bytearray(blob) for blob in blobs]))
+
+
+def test_no_reply_is_taken_for_more_than_it_is() -> None:
+    for body in (b"", b"\xc1", b"\xdd\xff\xff\xff\xff", b"\x93\x01\x02\x03", b"\x91" * 5000):
+        with pytest.raises(Odd):
+            Reply.unpack(body, [])
+    told = error_of([2, "bad \x1b[2J", "mend \x07", "detail"])
+    assert isinstance(told, InputError) and told.sentence == "bad ?[2J"
+    assert error_of([9, "a", "b", "c"]) is None

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest or a recording may use: beyond it its lane ends in one sentence, others go on."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duet import budgets
+from duet.decode import DecodeError, Decoder
+from duet.errors import DuetError, InputError, KernelError
+from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
+from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Lesson
+from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession, lane_run
+from duet.session.engine import LaneEngine, LaneOf, Step
+from duet.session.lane_child import LaneChild, terms_of
+from duet.session.merge import Merger
+from duet.session.program import compile_program
+from duet.session.trouble import workload_figures
+from duet.wire import FrameType, ProtocolError, decode_frame, pack_frame
+from duet.wire.reader import RawFrame
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fakes import Ears, Fleet
+from stage import FILES, SYMBOLS, Stage
+from test_run import spec_of
+
+Run = Callable[..., Any]
+HELLO = pack_frame(FrameType.HELLO, b"agent 1\ncpus 2\nkernel 6.1\nclocksource tsc\n")
+
+
+class Talker:
+    """A guest that says what it is made with, and then stays."""
+
+    def __init__(self, said: bytes) -> None:
+        self.facts = GuestFacts("fake", Accel.TCG, None, "1", 0.1)
+        self._said = said
+
+    async def __aenter__(self) -> Talker:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        pass
+
+    async def chunks(self) -> AsyncIterator[Chunk]:
+        yield Chunk(CTL_STREAM, HELLO + pack_frame(FrameType.READY), 0)
+        yield Chunk(CTL_STREAM, self._said, 0)
+        await asyncio.sleep(60)
+
+    async def send(self, frame: bytes) -> None:
+        pass
+
+    def console_tail(self) -> str:
+        return ""
+
+
+async def heard(folder: LessonFolder, said: bytes) -> RunResult:
+    """A run of a talking guest beside a good one."""
+    sources = {
+        "srcu": LaneSource("srcu", SYMBOLS, lambda _: Talker(said)),
+        **Fleet().sources("rwsem"),
+    }
+    async with Lanes(Limits(tick_s=0.005)) as lanes:
+        session = RunSession(lanes, spec_of(folder, "srcu", "rwsem"), sources, Ears())
+        result = await session.execute()
+        session.close()
+    assert (result.lanes["rwsem"].phase, result.lanes["rwsem"].error) == ("done", None)
+    return result
+
+
+def file_frame(number: int, size: int) -> bytes:
+    return pack_frame(FrameType.FILE, b"f%d\0" % number + bytes(size))
+
+
+def line_frame(text: bytes) -> bytes:
+    return pack_frame(FrameType.LINE, struct.pack("<QB", 1, 1) + text)
+
+
+@pytest.mark.parametrize(
+    ("said", "budget", "sentence"),
+    [
+        (
+            b"".join(file_frame(n, 1 << 19) for n in range(4)),
+            {"GUEST_FILE_BYTES": 1 << 20},
+            "files",
+        ),
+        (b"".join(file_frame(n, 1) for n in range(40)), {"GUEST_FILES": 30}, "31 files"),
+        (line_frame(b"x" * 5000) * 3, {"LINE_BYTES": 12_000}, "lines"),
+        (line_frame(b"x") * 30, {"LINES": 20}, "more than 20 lines"),
+        (pack_frame(FrameType.READY) * 100, {"FRAMES": 60}, "more than 60 frames"),
+    ],
+)
+def test_a_guest_that_sends_too_much_ends_alone(
+    lesson02: LessonFolder,
+    run_async: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    said: bytes,
+    budget: dict[str, int],
+    sentence: str,
+) -> None:
+    for name, value in budget.items():
+        monkeypatch.setattr(budgets, name, value)
+    lane = run_async(heard(lesson02, said)).lanes["srcu"]
+    assert lane.phase == "failed" and lane.error is not None
+    assert sentence in lane.error.sentence and lane.error.remedy
+
+
+def test_a_long_line_is_cut_and_says_so(lesson02: LessonFolder, run_async: Run) -> None:
+    async def once() -> str:
+        ears = Ears()
+        sources = {"srcu": LaneSource("srcu", SYMBOLS, lambda _: Talker(line_frame(b"x" * 9000)))}
+        async with Lanes(Limits(tick_s=0.005)) as lanes:
+            session = RunSession(lanes, spec_of(lesson02, "srcu"), sources, ears)
+            task = asyncio.create_task(session.execute())
+            while not ears.lines:  # noqa: ASYNC110 (a sink has plain calls)
+                await asyncio.sleep(0.01)
+            await session.stop()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            session.close()
+        return ears.lines[0][1].text
+
+    text = run_async(once())
+    assert text == "x" * budgets.LINE_CHARACTERS + " ... and 4904 characters more"
+
+
+def test_a_flood_of_frames_lets_others_use_the_event_loop(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
+    flood = pack_frame(FrameType.READY) * 60_000  # 720 KB in one chunk; without breaths 1 s of CPU
+
+    async def longest() -> float:
+        worst, over = 0.0, False
+
+        async def beat() -> None:
+            nonlocal worst
+            while not over:
+                began = time.thread_time()
+                await asyncio.sleep(0)
+                worst = max(worst, time.thread_time() - began)
+
+        beating = asyncio.create_task(beat())
+        ends = pack_frame(FrameType.ERROR, b"The flood is over.\nGo on.\n")
+        result = await heard(lesson02, flood + ends)
+        over = True
+        await beating
+        assert result.lanes["srcu"].error.sentence == "The flood is over."  # type: ignore[union-attr]
+        return worst
+
+    assert min(run_async(longest()) for _ in range(2)) < 3 * budgets.LOOP_HOLD_S
+
+
+def test_the_death_of_one_lanes_child_leaves_the_others(
+    lesson02: LessonFolder, run_async: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stingy(lane: LaneOf) -> Any:
+        usual = terms_of(lane)
+        return replace(usual, memory_bytes=360 << 20) if lane.arm == "srcu" else usual
+
+    class Greedy(LaneChild):
+        def step(self, step: Step) -> Any:
+            filler = {"filler": bytes(200 << 20)} if self._lane.arm == "srcu" else {}
+            return super().step(replace(step, files={**(step.files or {}), **filler}))
+
+    monkeypatch.setattr("duet.session.lane_child.terms_of", stingy)
+    monkeypatch.setattr(lane_run, "LaneChild", Greedy)
+
+    async def once() -> RunResult:
+        async with Lanes(Limits(tick_s=0.005)) as lanes:
+            spec = spec_of(lesson02, "srcu", "rwsem")
+            session = RunSession(lanes, spec, Fleet().sources("srcu", "rwsem"), Ears())
+            result = await session.execute()
+            session.close()
+            return result
+
+    result = run_async(once())
+    assert (result.lanes["rwsem"].phase, result.lanes["rwsem"].error) == ("done", None)
+    error = result.lanes["srcu"].error
+    assert result.lanes["srcu"].phase == "failed" and isinstance(error, KernelError)
+    assert error.sentence.startswith("the events of lane srcu cannot be read: it needs more than")
+
+
+def waiting(lesson: Lesson) -> tuple[LaneEngine, list[tuple[int, bytes]]]:
+    stage = Stage(cpus=1, hogs=1)
+    stage.barrier()
+    for number in range(50):
+        stage.wake(10 + number, 0, 900, 100)
+    return LaneEngine(LaneOf(lesson, "srcu", "storm", SYMBOLS)), [(0, stage.cpus[0].take())]
+
+
+def test_events_that_no_beat_covers_are_bounded(
+    lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, pages = waiting(lesson02.lesson)
+    engine.step(Step(FILES, pages, 0, final=False, drained=False))
+    monkeypatch.setattr(budgets, "HELD_EVENTS", 40)
+    with pytest.raises(InputError, match="more than 40 events wait for a BEAT"):
+        engine.step(Step(None, [], 0, final=False, drained=False))
+
+
+def test_events_that_wait_are_not_joined_at_every_step(lesson02: LessonFolder) -> None:
+    decoder = Decoder(FILES)
+    workload = lesson02.lesson.workloads["storm"]
+    program = compile_program(lesson02.lesson, "srcu", workload, SYMBOLS, decoder.string_id)
+    merger, (_, pages) = Merger(program), waiting(lesson02.lesson)
+    for _ in range(3):
+        merger.add(decoder.decode(0, pages[0][1]))
+        parts = len(merger._held)
+        assert merger.take(0, 1000) is None and len(merger._held) == parts
+    taken = merger.take(1 << 62, 10_000)
+    assert taken is not None and len(taken) == 3 * 53
+
+
+@pytest.mark.parametrize(
+    ("ops", "per_s"), [("9" * 5000, "1.0"), ("1", "1.2.3"), ("1", "9" * 400), ("٣", "1.0")]
+)
+def test_a_figure_that_is_no_number_is_one_sentence(ops: str, per_s: str) -> None:
+    lines = [Line("out", f"ops={ops} per_s={per_s}", 0.0)]
+    with pytest.raises(KernelError, match="these are no numbers of it") as caught:
+        workload_figures("srcu", r"ops=(?P<ops>\d+) per_s=(?P<per_s>[\d.]+)", lines)
+    assert len(caught.value.sentence) < 200
+
+
+def test_figures_that_are_numbers_are_read() -> None:
+    lines = [Line("out", "ops=12 per_s=3.5", 0.0), Line("out", "bye", 0.0)]
+    assert workload_figures("srcu", r"ops=(?P<ops>\d+) per_s=(?P<per_s>\S+)", lines) == (12, 3.5)
+    assert workload_figures("srcu", None, lines) == (None, None)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "٣٤", "1.5", "-1"])
+def test_a_greeting_with_an_odd_number_is_refused(number: str) -> None:
+    for name in ("cpus", "mono_ns", "page_bytes"):
+        with pytest.raises(ProtocolError, match="wanted a number for"):
+            decode_frame(RawFrame(FrameType.HELLO, f"{name} {number}\n".encode(), 0))
+
+
+def test_a_header_page_with_an_endless_number_is_refused() -> None:
+    header = FILES["header_page"].replace(b"offset:16", b"offset:" + b"1" * 5000)
+    with pytest.raises(DecodeError, match="header_page should say"):
+        Decoder({**FILES, "header_page": header})
+    printk = b"0x" + b"f" * 500_000 + b' : "x"\n' + FILES["printk_formats"]
+    assert Decoder({**FILES, "printk_formats": printk}).strings == []
+
+
+def test_a_moment_that_is_no_number_is_refused(lesson02: LessonFolder) -> None:
+    session = RunSession(Lanes(), spec_of(lesson02, "srcu"), Fleet().sources("srcu"), Ears())
+    for around in (float("nan"), float("inf"), 1e300):
+        with pytest.raises(DuetError, match="around_ns must be a time"):
+            session.raw_events("srcu", around, None)
