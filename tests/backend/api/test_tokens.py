@@ -41,7 +41,7 @@ def test_a_role_may_what_those_below_it_may_and_a_refusal_names_the_link() -> No
     assert student.may(Action.RUN) and not student.may(Action.MEASURE)
     assert all(operator.may(action) for action in Action)
     assert not Visitor("c", Role.VIEWER).may(Action.RUN)
-    with pytest.raises(InputError, match="may not measure; .* role instructor or") as error:
+    with pytest.raises(InputError, match=r"may not measure; .* role instructor or") as error:
         student.require(Action.MEASURE)
     assert (error.value.code, "instructor link" in error.value.remedy) == ("forbidden", True)
 
