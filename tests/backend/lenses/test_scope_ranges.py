@@ -12,6 +12,7 @@ import pytest
 from duet.errors import DuetError, InfraError, InputError
 from duet.lenses.scope import functions_text
 from duet.lenses.scope.build import plugin_api
+from duet.lenses.scope.symbols import static_names
 
 SOURCE = """
 #define KEEP __attribute__((noinline, noipa, used))
@@ -111,3 +112,21 @@ def test_each_qemu_gets_its_own_interface() -> None:
     for version in ("5.2.0", "unknown", ""):
         with pytest.raises(DuetError, match=rf"6\.0 or newer, but version '{version}' came"):
             plugin_api(version)
+
+
+def test_variables_are_named_with_the_byte_in_them(tmp_path: Path) -> None:
+    source = tmp_path / "k.c"
+    source.write_text(
+        "long files_stat[3] = {1}; static char one = 1; int main(void) { return one; }"
+    )
+    base = ["-static", "-nostdlib", "-Wl,-e,main", "-mcmodel=kernel"]
+    place = ["-no-pie", "-Wl,-Ttext=0xffffffff81000000,-Tdata=0xffffffff82000000"]
+    command = ["gcc", "-O0", "-fno-pie", *base, *place, "-o", tmp_path / "k", source]
+    subprocess.run(command, check=True, timeout=60)
+    listed = subprocess.run(["nm", tmp_path / "k"], capture_output=True, text=True, check=True)
+    at = {row.split()[2]: int(row.split()[0], 16) for row in listed.stdout.splitlines()}
+    stat, one = at["files_stat"], at["one"]
+    asked = [stat, stat + 8, one, at["main"], 0x1000, stat - 4096]
+    assert static_names(tmp_path / "k", asked) == {
+        **{stat: "files_stat", stat + 8: "files_stat+0x8", one: "one"}
+    }

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 from duet.api.sources import house_sources
 from duet.cli.microscope_table import told, write_table
@@ -13,6 +15,7 @@ from duet.cli.request import Request, read_request
 from duet.errors import InfraError, InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
+from duet.lenses.scope.symbols import static_names
 from duet.lessons.load import load
 from duet.session import Lanes, RunSession, RunSpec, ScopeResult, ScopeWish
 
@@ -92,4 +95,12 @@ async def look(
             result.scope_fault or "the microscope told nothing.",
             remedy="Run it again; if it stays so, look at ./duet doctor.",
         )
-    return result.scope, [line.text for line in result.lines]
+    return _with_statics(result.scope, sources[arm].vmlinux), [line.text for line in result.lines]
+
+
+def _with_statics(scope: ScopeResult, vmlinux: Path | None) -> ScopeResult:
+    """The same with the names of variables, where the x-ray found none."""
+    if vmlinux is None:
+        return scope
+    names = static_names(vmlinux, set(scope.cells.cells["address"].tolist()))
+    return replace(scope, names={**names, **scope.names})

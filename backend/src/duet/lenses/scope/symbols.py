@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The functions of a vmlinux, out of its symbol table: names, starts and sizes. Takes 0.1 s.
+"""Functions and variables of a vmlinux, out of its symbol table: names, starts, sizes. 0.1 s.
 
 System.map has no sizes, and drgn no names of the parts into which GCC cuts a function.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import mmap
 import struct
+from bisect import bisect_right
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,7 +33,9 @@ _SECTION = np.dtype(
 )
 """Elf64_Shdr."""
 _SYMTAB = 2
-_FUNC = 2
+_OBJECT, _FUNC = 1, 2
+KERNEL = 1 << 63
+"""Symbols below are offsets of per-CPU variables, not addresses."""
 
 Parts = dict[str, tuple[tuple[int, int], ...]]
 """Symbol -> (start, end) of each function that is called so, by address."""
@@ -43,9 +47,34 @@ def read_functions(vmlinux: Path) -> Parts:
     Raises:
         InfraError: it cannot be read, or has no symbols.
     """
+    return _read_kind(vmlinux, _FUNC)
+
+
+def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
+    """Address -> name of the global or static variable that lies there, for those that have one.
+
+    A name gets the byte's offset in it, unless that is 0: `files_stat+0x8`.
+
+    Raises:
+        InfraError: the file cannot be read, or has no symbols.
+    """
+    parts = _read_kind(vmlinux, _OBJECT)
+    places = sorted(
+        (low, high, name) for name, own in parts.items() for low, high in own if low >= KERNEL
+    )
+    found: dict[int, str] = {}
+    for address in addresses:
+        at = bisect_right(places, address, key=lambda place: place[0]) - 1
+        if at >= 0 and address < places[at][1]:
+            low, _, name = places[at]
+            found[address] = f"{name}+{address - low:#x}" if address > low else name
+    return found
+
+
+def _read_kind(vmlinux: Path, kind: int) -> Parts:
     try:
         stat = vmlinux.stat()
-        return _read(vmlinux, stat.st_mtime_ns, stat.st_size)
+        return _read(vmlinux, kind, stat.st_mtime_ns, stat.st_size)
     except (OSError, ValueError, IndexError, struct.error) as error:
         raise InfraError(
             f"The symbols of {vmlinux} cannot be read: {error}.",
@@ -54,7 +83,7 @@ def read_functions(vmlinux: Path) -> Parts:
 
 
 @lru_cache(maxsize=8)
-def _read(vmlinux: Path, mtime_ns: int, size: int) -> Parts:
+def _read(vmlinux: Path, kind: int, mtime_ns: int, size: int) -> Parts:
     """Header, sections, symbols; see elf(5). The stat values are there for the cache."""
     with vmlinux.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
         if image[:6] != b"\x7fELF\x02\x01":
@@ -70,7 +99,7 @@ def _read(vmlinux: Path, mtime_ns: int, size: int) -> Parts:
         symbols = np.frombuffer(
             image[int(table["offset"]) : int(table["offset"] + table["size"])], _SYMBOL
         )
-    wanted = symbols[(symbols["info"] & 15 == _FUNC) & (symbols["section"] != 0)]
+    wanted = symbols[(symbols["info"] & 15 == kind) & (symbols["section"] != 0)]
     wanted = wanted[wanted["size"] > 0]
     found: dict[str, set[tuple[int, int]]] = {}
     for at, value, length in zip(
