@@ -167,6 +167,11 @@ def find_program(name: str, package: str) -> str:
     return found
 
 
+def mortal_words() -> tuple[str, ...]:
+    """Words before a program without children that ends with the thread that starts it."""
+    return (find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--")
+
+
 def keeper_words() -> tuple[str, ...]:
     """Words before a program whose children must end with it (see duet.guests.keeper)."""
     # It may start in a folder that its program writes to: nothing is imported from there.

@@ -19,6 +19,7 @@ from typing import Final, Literal
 
 from duet.decode.build import program
 from duet.errors import InfraError, InputError
+from duet.guests.process import mortal_words
 from duet.kernels import dwarf
 from duet.lenses.scope.model import stated, stated_settings
 from duet.lenses.scope.streams import work_of
@@ -184,7 +185,13 @@ def run_once(
     Raises:
         InfraError: it does not compile, run, or come to an end.
     """
-    command = [*before, str(program(operation.source)), "--cpus", ",".join(map(str, cpus))]
+    command = [
+        *mortal_words(),
+        *before,
+        str(program(operation.source)),
+        "--cpus",
+        ",".join(map(str, cpus)),
+    ]
     command += ["--ms", str(ms), "--size", str(layout.size), *steps_of(operation, layout)]
     try:
         done = subprocess.run(
