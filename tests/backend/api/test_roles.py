@@ -261,3 +261,40 @@ def test_no_token_reaches_a_log(house: House, caplog: pytest.LogCaptureFixture) 
 def test_each_route_has_an_action(house: House) -> None:
     paths = {route.path for route in house.app.routes if isinstance(route, APIRoute)}
     assert paths | {"/ws"} == set(ROUTES)
+
+
+def test_a_students_run_is_taken_by_an_instructor_and_by_no_other_student(
+    house: House, run_async: Any
+) -> None:
+    async def told() -> tuple[list[str], list[str]]:
+        cookies = [house.cookie(r) for r in (Role.STUDENT, Role.STUDENT, Role.INSTRUCTOR)]
+        async with (
+            house.page(cookies[0]) as starter,
+            house.page(cookies[1]) as other,
+            house.page(cookies[2]) as teacher,
+        ):
+            await starter.open("none")
+            await starter.start("srcu", hogs=1, seconds=30)
+            run_id = (await starter.until_type("begun"))["run_id"]
+            await other.open(run_id)
+            refused, offered = [], []
+            for command in ({"type": "stop", "run": run_id}, {"type": "control", "take": True}):
+                await other.say(**command)
+                refused.append((await other.until_type("error"))["code"])
+            await teacher.open(run_id)
+            for by, command in (
+                ("other", {"type": "control", "take": True}),
+                ("you", {"type": "stop", "run": run_id}),
+            ):
+                control = await teacher.until_type("control", run_id=run_id, by=by)
+                offered.append(f"{by} {control['may_take']} {control['yours']}")
+                await teacher.say(**command)
+            await teacher.until_over()
+            await starter.until_type("control", by="other")
+            await starter.until_over()
+            await other.until_over()
+        return refused, offered
+
+    refused, offered = run_async(told())
+    assert refused == ["not-controller"] * 2
+    assert offered[0] == "other True False" and offered[1].startswith("you ")
