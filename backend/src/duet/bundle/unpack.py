@@ -12,6 +12,8 @@ from typing import Any
 
 from duet.bundle.archive import METHODS, manifest_of, opened
 
+CODECS = ("cp437", "utf-8-sig", *(f"utf-{n}{end}" for n in (16, 32) for end in ("", "-le", "-be")))
+"""Of names in old archives, and what json looks for at the start of a text."""
 Answer = tuple[Mapping[str, object], Sequence[bytes]]
 
 
@@ -24,7 +26,8 @@ def warm() -> None:
             archive.writestr("x", b"x" * 64)
         with zipfile.ZipFile(file) as archive:
             archive.read("x")
-    codecs.lookup("cp437")  # of names in old archives
+    for codec in CODECS:
+        codecs.lookup(codec)
 
 
 class UnpackService:

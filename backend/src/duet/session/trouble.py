@@ -15,6 +15,9 @@ LONGEST = 400
 """Of what a guest says, in a sentence; out of a spoilt recording it may be anything."""
 COUNT = re.compile(r"[0-9]{1,18}")
 RATE = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
+SHORTEST = 10
+"""Fewer characters make no sentence."""
+LONGEST_DETAIL = 8192
 ANY_CURE = "Mend what it says, and measure again."
 CURES = {
     "No space left on device": "Ask for less of the workload, or raise its scratch_mb and the "
@@ -26,9 +29,10 @@ CURES = {
 
 def agent_trouble(told: GuestError, console: str) -> KernelError:
     """What the agent says of itself, if that is a sentence and a remedy."""
-    detail = f"{told.detail}\n{console}"
-    if _is_text(told.sentence) and _is_text(told.remedy):
-        return KernelError(told.sentence, remedy=told.remedy, detail=detail)
+    detail = f"{told.detail[:LONGEST_DETAIL]}\n{console}"
+    sentence, remedy = told.sentence, told.remedy
+    if _is_text(sentence) and len(sentence) >= SHORTEST and _is_text(remedy):
+        return KernelError(sentence, remedy=remedy, detail=detail)
     return KernelError(
         "the guest's agent failed, and what it says of that is no text.",
         remedy="Run it again; a recording has to be got or made anew.",
