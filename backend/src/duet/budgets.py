@@ -180,6 +180,9 @@ REPLY_BYTES: Final = 256 << 20
 """Of one reply. Usual: under 3 MiB (25,000 events); an export's column parts: 50 MiB."""
 EVENTS_WAIT_S: Final = 5.0
 """So long a look at raw events waits for its lane's child; then it is refused. Usual: 10 ms."""
+IDLE_CHILDREN: Final = 32
+"""Children of lanes that are over, which stay for a look at raw events, of all runs. Usual: 2-20.
+Beyond it the oldest ends, and its raw events are gone."""
 HELD_EVENTS: Final = 4_000_000
 """Events of a lane that wait for a BEAT that covers them, 64 bytes each. Usual: a few thousand; on
 the count clock all of a run, up to 2 million. Beyond it the lane ends."""

@@ -189,6 +189,26 @@ def test_the_death_of_one_lanes_child_leaves_the_others(
     assert error.sentence.startswith("the events of lane srcu cannot be read: it needs more than")
 
 
+def test_only_so_many_children_stay_for_raw_events(
+    lesson02: LessonFolder, run_async: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budgets, "IDLE_CHILDREN", 1)
+
+    async def once() -> None:
+        async with Lanes(Limits(tick_s=0.005)) as lanes:
+            sessions = []
+            for _ in range(2):
+                spec = spec_of(lesson02, "srcu")
+                sessions.append(RunSession(lanes, spec, Fleet().sources("srcu"), Ears()))
+                await sessions[-1].execute()
+            assert sessions[1].raw_events("srcu", 0, None, 2)
+            with pytest.raises(KernelError, match="it was ended from here"):
+                sessions[0].raw_events("srcu", 0, None, 2)
+            sessions[1].close()
+
+    run_async(once())
+
+
 def waiting(lesson: Lesson) -> tuple[LaneEngine, list[tuple[int, bytes]]]:
     stage = Stage(cpus=1, hogs=1)
     stage.barrier()

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import weakref
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, get_args
 
@@ -25,6 +27,20 @@ MOST_BATCHES: Final = 64
 LOST_AT: Final = ("ring buffer", "kprobe", "host")
 INT64: Final = (-(1 << 63), (1 << 63) - 1)
 DIGITS: Final = 40
+
+
+_idle: deque[weakref.ref[LaneChild]] = deque()
+
+
+def retire(child: LaneChild) -> None:
+    """Its run is over: it stays for `raw_events`, until many later ones have retired."""
+    for former in [one for one in _idle if one() is None]:
+        _idle.remove(former)
+    _idle.append(weakref.ref(child))
+    while len(_idle) > budgets.IDLE_CHILDREN:
+        oldest = _idle.popleft()()
+        if oldest is not None:
+            oldest.close()
 
 
 def terms_of(lane: LaneOf) -> Terms:

@@ -38,7 +38,7 @@ from duet.session.events import (
     SessionSink,
 )
 from duet.session.lane import Lane
-from duet.session.lane_child import POOL, LaneChild
+from duet.session.lane_child import POOL, LaneChild, retire
 from duet.session.lane_hold import LaneHold, Tell
 from duet.session.lane_scope import IDENTIFY, LaneScope, Timing
 from duet.session.lane_xray import LaneXray
@@ -238,6 +238,7 @@ class LaneRun:
             )
         finally:
             await self._contention.end()
+            retire(self._engine)
             await self._hold.end()
             if self._aiming:
                 self._aiming.cancel()
