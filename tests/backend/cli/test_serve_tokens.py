@@ -73,7 +73,10 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:
 
 def test_beyond_this_machine_it_does_not_start_without_tokens(home: Path) -> None:
     done = serve("--host", "0.0.0.0")
-    out, _ = done.communicate(timeout=START_S)
+    try:
+        out, _ = done.communicate(timeout=START_S)
+    finally:
+        done.kill()  # should it have started after all
     error = json.loads(out)["error"]
     assert done.returncode == 2
     assert "can be reached from other machines" in error["sentence"]
