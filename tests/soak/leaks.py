@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a server holds, counted after each round: what grows is a leak."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+from world import Server, World
+
+SETTLE_S = 12.0
+"""Until processes, descriptors and files of a round have gone. Usual: under 1 s."""
+SPARE_FDS = 3
+SPARE_HELPERS = 2
+MOST_GUESTS = 6
+WARM_ROUNDS = 6
+"""Allocator and caches reach their size in these."""
+SLOPE_MB = 1.5
+"""A round; a kept run of this size would show as 3."""
+GROWTH_MB = 120
+
+
+@dataclass(slots=True)
+class Held:
+    """What a server holds at one moment.
+
+    Args:
+        fds: kind (socket, pipe, file, ...) -> how many.
+        stray: files that nobody should have left.
+    """
+
+    guests: int
+    helpers: list[str]
+    zombies: int
+    fds: Counter[str]
+    rss_mb: float
+    threads: int
+    stray: list[str]
+
+
+def held(world: World, server: Server) -> Held:
+    """Count it."""
+    process = psutil.Process(server.pid)
+    guests, helpers, zombies = 0, [], 0
+    for child in process.children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if child.status() == psutil.STATUS_ZOMBIE:
+                zombies += 1
+            elif child.name().startswith("qemu"):
+                guests += 1
+            else:
+                helpers.append(" ".join(child.cmdline())[:120])
+    return Held(
+        guests, helpers, zombies, descriptors(server.pid),
+        process.memory_info().rss / 2**20, process.num_threads(), strays(world, guests),
+    )  # fmt: skip
+
+
+def descriptors(pid: int) -> Counter[str]:
+    """Open descriptors of a process by kind."""
+    found: Counter[str] = Counter()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found[re.sub(r":.*|/.*", "", str(link.readlink())) or "file"] += 1
+    return found
+
+
+def strays(world: World, guests: int) -> list[str]:
+    """Files and folders in places that should be empty."""
+    found = [f"runs/{path.name}" for path in world.runs.iterdir() if path.suffix != ".duet"]
+    folders = list((world.sockets / "kernel-duet").glob("*"))
+    found += [f"sockets/{path.name}" for path in folders if not path.name.startswith("g-")]
+    made = [path for path in folders if path.name.startswith("g-")]
+    if len(made) > guests:
+        found.append(f"sockets: {len(made)} guest folders for {guests} guests")
+    return found + [f"tmp/{path.name}" for path in world.tmp.iterdir() if _is_ours(path)]
+
+
+def _is_ours(path: Path) -> bool:
+    return path.name not in ("filler",)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What one server held after each round, since its start."""
+
+    rss: list[float] = field(default_factory=list)
+    fds: dict[int, Counter[str]] = field(default_factory=dict)
+    helpers: dict[int, int] = field(default_factory=dict)
+
+    async def check(self, world: World, server: Server) -> list[str]:
+        """Faults, once what a round used has had its time to go."""
+        deadline = time.monotonic() + SETTLE_S
+        while True:
+            found = self._faults(now := held(world, server))
+            if not found or time.monotonic() > deadline:
+                break
+            await asyncio.sleep(0.3)
+        if not found:
+            self.rss.append(now.rss_mb)
+            self.fds.setdefault(now.guests, now.fds)
+            self.helpers.setdefault(now.guests, len(now.helpers))
+        return found + self._growth()
+
+    def _faults(self, now: Held) -> list[str]:
+        found = [f"left behind: {name}" for name in now.stray]
+        if now.zombies:
+            found.append(f"{now.zombies} zombies")
+        if now.guests > MOST_GUESTS:
+            found.append(f"{now.guests} guests")
+        if now.guests in self.fds:
+            before = self.fds[now.guests]
+            more = {kind: n - before[kind] for kind, n in now.fds.items()}
+            if sum(max(0, n) for n in more.values()) > SPARE_FDS:
+                found.append(f"descriptors grew from {dict(before)} to {dict(now.fds)}")
+            if len(now.helpers) > self.helpers[now.guests] + SPARE_HELPERS:
+                found.append(f"{len(now.helpers)} helpers: {now.helpers}")
+        return found
+
+    def _growth(self) -> list[str]:
+        rss = self.rss[WARM_ROUNDS:]
+        if len(rss) < WARM_ROUNDS:
+            return []
+        found = []
+        if len(rss) >= 2 * WARM_ROUNDS and (slope := slope_of(rss)) > SLOPE_MB:
+            found.append(f"memory grows by {slope:.1f} MB a round: {[round(x) for x in rss]}")
+        if rss[-1] - rss[0] > GROWTH_MB:
+            found.append(f"memory grew from {rss[0]:.0f} to {rss[-1]:.0f} MB")
+        return found
+
+
+def slope_of(values: list[float]) -> float:
+    """Theil-Sen: the median of the slopes of all pairs, which a peak does not move."""
+    slopes = sorted(
+        (values[j] - values[i]) / (j - i)
+        for i in range(len(values))
+        for j in range(i + 1, len(values))
+    )
+    return slopes[len(slopes) // 2]
+
+
+async def after_end(world: World, within_s: float) -> list[str]:
+    """What is left of a server that has ended: nothing may be."""
+    deadline = time.monotonic() + within_s
+    while True:
+        left = world.processes()
+        if not left or time.monotonic() > deadline:
+            break
+        await asyncio.sleep(0.1)
+    found = []
+    for process in left:
+        with contextlib.suppress(psutil.Error):
+            found.append(f"outlives its server: {' '.join(process.cmdline())[:160]}")
+    return found
