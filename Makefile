@@ -11,7 +11,7 @@ PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
 
-.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz clean
+.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -71,6 +71,9 @@ stress: ## an hour of changed recordings, then each arm of LESSON (default: all)
 
 fuzz: ## coverage-guided fuzzing of what reads pages, events, frames and bundles: make fuzz MINUTES=10; some seconds of it are in make test
 	$(VENV)/python tests/fuzz/run_fuzz.py --minutes $(or $(MINUTES),10)
+
+soak: ## lanes in a loop with random faults: make soak MINUTES=60 SEED=1; CI runs three minutes of it
+	$(VENV)/python tests/soak/soak.py --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
 
 bench: ## figures: decode, reduce, latency, frames of the page
 	@for b in tests/bench/*.py; do $(VENV)/python $$b; done

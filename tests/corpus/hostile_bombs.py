@@ -34,9 +34,9 @@ def cases(good: Good) -> Iterator[Case]:
     yield one("no-beats", lambda: behind(head, record(0, page * 2000), 24))
     yield one("no-beats-dense", lambda: behind(head, record(0, dense_page(good) * 2000), 16))
     yield one("all-losses", lambda: behind(head, record(0, lossy(page) * 2000), 8))
-    yield one("ready-frames", lambda: behind(head, record(CTL, ready * (8 * MIB // 12)), 4))
-    yield one("beat-frames", lambda: behind(head, record(CTL, beat * (8 * MIB // len(beat))), 8))
-    yield one("small-records", lambda: behind(head, record(CTL, b"") * 500_000, 4))
+    yield one("ready-frames", lambda: behind(head, record(CTL, ready * (8 * MIB // 12)), 2))
+    yield one("beat-frames", lambda: behind(head, record(CTL, beat * (8 * MIB // len(beat))), 3))
+    yield one("small-records", lambda: behind(head, record(CTL, b"") * 500_000, 1))
     yield one(
         "files",
         lambda: many(head, 300, lambda n: long_frame(T.FILE, b"f%d\0" % n + bytes(MIB - 40))),
@@ -62,7 +62,7 @@ def cases(good: Good) -> Iterator[Case]:
     yield one(
         "small-lines",
         lambda: many(
-            head, 200, lambda n: long_frame(T.LINE, struct.pack("<QB", n, 1) + b"x") * 5000
+            head, 30, lambda n: long_frame(T.LINE, struct.pack("<QB", n, 1) + b"x") * 5000
         ),
         "M3",
     )
@@ -70,9 +70,9 @@ def cases(good: Good) -> Iterator[Case]:
         "errors",
         lambda: behind(head, record(CTL, long_frame(T.ERROR, b"a\nb\n" + b"x" * 900_000)), 200),
     )
-    yield one("hellos", lambda: behind(head, record(CTL, hello * 90_000), 8))
+    yield one("hellos", lambda: behind(head, record(CTL, hello * 90_000), 6))
     yield one("samples", lambda: behind(head, record(LENS, bytes(8 * MIB)), 30), "M3")
-    yield one("half-page", lambda: behind(head, record(0, b"\0"), 400, 1000))
+    yield one("half-page", lambda: behind(head, record(0, b"\0"), 200, 1000))
 
 
 def record(stream: int, payload: bytes) -> bytes:

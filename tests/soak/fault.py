@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+import psutil
 from people import ARMS, Message, Person
 from world import Server, World
 
@@ -28,6 +29,12 @@ class Round:
     def params(self) -> dict[str, int]:
         """Knobs of a short run that needs no new guest."""
         return {"hogs": self.rng.randint(1, 3), "seconds": 2}
+
+    def guest(self, run: str, arm: str) -> int | None:
+        """Process of a lane's guest, if it is one that our own server has started."""
+        pid = self.person.pid(run, arm)
+        below = {child.pid for child in psutil.Process(self.server.pid).children(recursive=True)}
+        return pid if pid in below else None
 
     async def running(self, seconds: int = 2) -> str:
         """A run with events of both lanes."""

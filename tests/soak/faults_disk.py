@@ -69,6 +69,7 @@ class FullCache(Fault):
         with world.full(world.cache):
             run = await person.start(**at.params)
             await person.end(run, 90)
+            await asyncio.sleep(1)  # the sentence may come behind the phase
             lanes = [lane for arm in ARMS if (lane := person.lanes.get((run, arm)))]
             failed = [lane for lane in lanes if lane["phase"] == "failed"]
             if person.runs[run]["phase"] == "failed" or failed:

@@ -34,7 +34,7 @@ class KillGuest(Fault):
     async def happen(self, at: Round) -> list[str]:
         run = await at.running()
         victim, other = at.rng.sample(ARMS, 2)
-        pid = at.person.pid(run, victim)
+        pid = at.guest(run, victim)
         if pid is None:
             return [f"lane {victim} has no process"]
         with contextlib.suppress(ProcessLookupError):
@@ -56,7 +56,7 @@ class PauseGuest(Fault):
 
     async def happen(self, at: Round) -> list[str]:
         run = await at.running()
-        pid = at.person.pid(run, at.rng.choice(ARMS))
+        pid = at.guest(run, at.rng.choice(ARMS))
         with contextlib.suppress(ProcessLookupError, TypeError):
             os.kill(pid, signal.SIGSTOP)  # type: ignore[arg-type]
             await asyncio.sleep(2)
@@ -72,7 +72,7 @@ class FrozenGuest(Fault):
     async def happen(self, at: Round) -> list[str]:
         run = await at.running(seconds=20)
         victim, other = at.rng.sample(ARMS, 2)
-        pid = at.person.pid(run, victim)
+        pid = at.guest(run, victim)
         if pid is None:
             return [f"lane {victim} has no process"]
         os.kill(pid, signal.SIGSTOP)

@@ -133,6 +133,8 @@ class Person:
         """Until events have come of each lane."""
 
         def moves() -> bool:
+            if self.runs[run]["phase"] in OVER:
+                return True
             return all(self.marks.get((run, arm), 0) > 0 or self.over(run, arm) for arm in arms)
 
         await self.until(f"events of {run}", moves, seconds)

@@ -162,7 +162,6 @@ COSTLY: Final[dict[str, tuple[int, int, int]]] = {
 COMPARISONS_SAVED: Final = 64
 """Results of comparing, by the content of both files, so that a class costs as much as one."""
 
-
 # Parsing of what guests and files contain (duet.confined, session, bundle)
 
 CHILD_MEMORY_BYTES: Final = 2 << 30

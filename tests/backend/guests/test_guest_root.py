@@ -155,3 +155,16 @@ def test_a_missing_tool_is_named(
     monkeypatch.setenv("PATH", str(tools))
     with pytest.raises(InfraError, match="apt-get install stress-ng"):
         make(run_async, cache=tmp_path)
+
+
+def test_a_cache_without_room_is_said_in_one_sentence(
+    run_async: Run, checkout: Path, tmp_path: Path
+) -> None:
+    """A linker's word stands in for the full disk, which only root can make."""
+    said = "final link failed: No space left on device"
+    (checkout / "vm-images/agent/Makefile").write_text(
+        f"$(shell echo 'ld: {said}' >&2)\nall:\n\t@exit 1\n%:\n\t@exit 1\n"
+    )
+    with pytest.raises(InfraError, match=r"has no space left\.$") as caught:
+        make(run_async, repo=checkout, cache=tmp_path / "cache")
+    assert "DUET_CACHE" in caught.value.remedy and said in caught.value.detail

@@ -13,6 +13,8 @@ from duet.errors import InfraError
 from duet.guests.limits import RECIPE_S
 from duet.settings import cache_dir, repo_root
 
+NO_ROOM = "No space left on device"
+
 
 @dataclass(frozen=True, slots=True)
 class GuestRoot:
@@ -61,7 +63,14 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
         raise
     if process.returncode:
         log = err.decode(errors="replace").strip()
-        first = log.removeprefix("error: ").partition("\n")[0]
+        where = cache or cache_dir()
+        if NO_ROOM in log:  # the compiler's or the linker's word, or our own
+            raise InfraError(
+                f"The guest's root image cannot be made: {where} has no space left.",
+                remedy="Free some space there, or name another folder with DUET_CACHE.",
+                detail=log,
+            )
+        first = log.removeprefix("error: ").partition("\n")[0].removesuffix(":")
         raise InfraError(
             first or f"The root image cannot be made (exit code {process.returncode}).",
             remedy="Run ./setup.sh, which installs gcc, make and the programs of the guest.",
