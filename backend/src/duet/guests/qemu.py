@@ -232,6 +232,8 @@ class QemuGuest(MachineGuest):
         accel = await choose_accel(
             self.policy, self.spec, version, lambda spec: QemuMachine(spec, Accel.KVM, False)
         )
+        if accel is Accel.TCG and self.spec.clock is Clock.WALL:
+            await asyncio.to_thread(host_tsc_khz)  # measures for 50 ms, once; then it is known
         return accel, version
 
     def machine(self, accel: Accel, verbose: bool) -> Machine:
