@@ -125,10 +125,11 @@ test('two viewers run live, a third keeps the recording, and none disturbs anoth
   const address = '/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu';
   const visitor = async () => (await browser.newContext()).newPage();
   const [ann, bob, eve] = [await visitor(), await visitor(), await visitor()];
-  for (const page of [eve, ann, bob]) {
-    await page.goto(address);
+  // Her link names a moment, so no prediction hides the stage, and none is to hide her own run.
+  await ann.goto('/?lesson=02-grace-periods&step=three-hogs&at=20&from=10&for=30');
+  await Promise.all([eve, bob].map((page) => page.goto(address)));
+  for (const page of [eve, ann, bob])
     await expect(page.getByTestId('source')).toContainText('recorded');
-  }
   const recorded = await runOf(eve);
 
   await test.step('each starts another run of one lesson', async () => {
@@ -137,6 +138,7 @@ test('two viewers run live, a third keeps the recording, and none disturbs anoth
     await expect(ann.getByTestId('source')).toContainText('live', { timeout: bootMs });
     await expect(bob.getByTestId('source')).toContainText('live', { timeout: bootMs });
   });
+  await expect(ann.getByTestId('veil')).toHaveCount(0);
   const [hers, his] = [await runOf(ann), await runOf(bob)];
   expect(new Set([hers, his, recorded]).size).toBe(3);
 

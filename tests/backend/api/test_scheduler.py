@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duet.api.scheduler import Request, Scheduler
+from duet.api.slots import Slots
 from duet.errors import InputError
 
 NUMBERS = itertools.count()
@@ -172,3 +173,15 @@ def check(queue: Scheduler, slots: int, now: float) -> None:
     places = [queue.place(each.run_id, now) for each in queue.waiting]
     assert sorted(place.place for place in places if place) == list(range(1, len(places) + 1))
     assert bool(running) or not queue.waiting
+
+
+def test_a_run_takes_the_slot_whose_guests_it_can_use() -> None:
+    slots = Slots(3)
+    assert [slots.take("one", "a"), slots.take("one", "b"), slots.take("two", "c")] == [0, 1, 2]
+    with pytest.raises(ValueError):
+        slots.take("one", "d")
+    for slot in (0, 1, 2):
+        slots.free(slot)
+    assert slots.take("one", "b") == 1
+    assert slots.take("two", "d") == 2
+    assert slots.take("two", "d") == 0

@@ -2,7 +2,7 @@
 """Live runs: who asked for which, what runs in which slot, and what stays when it is over.
 
 Commands only change the queue; one task, the conductor, starts what may start, and each run has a
-task of its own. The decisions are in scheduler.py, the words to browsers in run_board.py.
+task of its own (performer.py). scheduler.py decides who is next, run_board.py tells browsers.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import itertools
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Coroutine, Mapping
 
 from duet.api.keeper import Keeper
 from duet.api.kept import new_name
-from duet.api.measuring import unfinished
 from duet.api.parts import LivePerformance, MeasureWish, Stage, Wish
+from duet.api.performer import Performer
 from duet.api.run_board import Entry, RunBoard
 from duet.api.scheduler import Request, Scheduler
+from duet.api.slots import Slots
 from duet.budgets import FINISHED_RUNS, FORMER_REQUESTS
 from duet.errors import DuetError, InputError
 from duet.stream import messages as m
@@ -46,8 +48,6 @@ class LiveRuns:
     """
 
     def __init__(self, hub: Hub, stage: Stage, keeper: Keeper | None, slots: int) -> None:
-        self.measured: dict[str, m.Measured] = {}
-        """Lesson -> the newest table that was measured here."""
         self._hub = hub
         self._stage = stage
         self._keeper = keeper
@@ -55,8 +55,8 @@ class LiveRuns:
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._board = RunBoard(hub, self._scheduler, self._entries)
         self._former: OrderedDict[str, Wish] = OrderedDict()
-        self._slots: list[Entry | None] = [None] * slots
-        self._warm: list[tuple[str, str]] = [("", "")] * slots
+        self._slots = Slots(slots)
+        self._performer = Performer(hub, stage, keeper, self._expired)
         self._numbers = itertools.count(1)
         self._moved = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -195,6 +195,11 @@ class LiveRuns:
 
     # What there is
 
+    @property
+    def measured(self) -> Mapping[str, m.Measured]:
+        """Lesson -> the newest table that was measured here."""
+        return self._performer.measured
+
     def find(self, run_id: str) -> LivePerformance | None:
         """A run that waits, runs, or is over and still in memory."""
         entry = self._entries.get(run_id)
@@ -259,6 +264,21 @@ class LiveRuns:
         viewer.put(pack(m.Begun(run_id=entry.request.run_id)))
         self.watch(viewer, entry.performance)
 
+    def _show(self, entry: Entry) -> None:
+        """Move the pages that asked for a run to it; those that watch it learn who controls."""
+        run = entry.performance
+        assert run is not None
+        for ident in sorted(entry.askers):
+            viewer = self._hub.viewer(ident)
+            if viewer is not None:
+                self._begin(viewer, entry)
+        for viewer in self._hub.watching(run.log):
+            self._board.show_control_to(viewer, entry)
+
+    def _expired(self, entry: Entry) -> None:
+        self._let_go(entry)
+        self._board.show_control(entry)
+
     def _stay(self, owner: str) -> None:
         """No page of a visitor is moved to what he asked for before."""
         pages = {viewer.ident for viewer in self._hub.pages_of(owner)}
@@ -297,8 +317,8 @@ class LiveRuns:
 
         self._spawn(go(), "let go")
 
-    def _spawn(self, work: object, name: str) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work, name=name)  # type: ignore[arg-type]
+    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -324,105 +344,28 @@ class LiveRuns:
                     log.exception("closing idle lanes failed")
 
     async def _carry_out(self, entry: Entry) -> None:
-        slot = self._take_slot(entry)
+        slot = self._slots.take(entry.what.folder.slug, entry.request.owner)
         try:
             if isinstance(entry.wish, MeasureWish):
-                await self._measure(entry, entry.wish)
+                await self._performer.measure(entry, entry.wish)
             else:
-                await self._perform(entry, slot)
+                self._show(entry)
+                await self._performer.perform(entry, slot)
+                if entry.saving is not None:
+                    entry.saving.add_done_callback(lambda _: self._forget())
         except DuetError as error:
             self._board.trouble(entry, failure(error))
         except Exception as error:
             log.exception("a run failed unexpectedly")
             self._board.trouble(entry, failure(error))
         finally:
-            self._slots[slot] = None
+            self._slots.free(slot)
             entry.over = True
             whole = not entry.halt.is_set()
             self._scheduler.over(entry.request.run_id, time.monotonic(), whole=whole)
             self._board.show_control(entry)
             self._forget()
             self._moved.set()
-
-    def _take_slot(self, entry: Entry) -> int:
-        """A free slot: the one whose guests this visitor used for this lesson, if possible."""
-        wish = entry.wish.wish if isinstance(entry.wish, MeasureWish) else entry.wish
-        mine = (wish.folder.slug, entry.request.owner)
-        free = [at for at, taken in enumerate(self._slots) if taken is None]
-
-        def nearest(at: int) -> tuple[bool, bool, bool]:
-            slug, owner = self._warm[at]
-            return ((slug, owner) != mine, slug != mine[0], slug != "")
-
-        slot = min(free, key=nearest)
-        self._slots[slot], self._warm[slot] = entry, mine
-        return slot
-
-    async def _perform(self, entry: Entry, slot: int) -> None:
-        run = entry.performance
-        assert run is not None
-        for ident in sorted(entry.askers):
-            viewer = self._hub.viewer(ident)
-            if viewer is not None:
-                self._begin(viewer, entry)
-        for viewer in self._hub.watching(run.log):
-            self._board.show_control_to(viewer, entry)
-        performing = asyncio.create_task(run.perform(slot), name=f"perform {run.log.run_id}")
-        try:
-            while not performing.done() and not entry.halt.is_set():
-                await self._next_of(entry, performing)
-            if not performing.done():
-                await run.stop()
-            await performing
-            if self._keeper is not None:
-                entry.saving = self._keeper.keep(run, entry.request.owner)
-                if entry.saving is not None:
-                    entry.saving.add_done_callback(lambda _: self._forget())
-        finally:
-            performing.cancel()
-            await asyncio.gather(performing, return_exceptions=True)
-
-    async def _next_of(self, entry: Entry, performing: asyncio.Task[None]) -> None:
-        """Wait until a run ends or is to end, or its control changes or expires."""
-        entry.used.clear()
-        waits = [asyncio.create_task(event.wait()) for event in (entry.halt, entry.used)]
-        try:
-            await asyncio.wait(
-                {performing, *waits},
-                timeout=entry.control.expires_in_s(time.monotonic()),
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-        finally:
-            for task in waits:
-                task.cancel()
-        if entry.control.expire(time.monotonic()):
-            self._let_go(entry)
-            self._board.show_control(entry)
-
-    async def _measure(self, entry: Entry, wish: MeasureWish) -> None:
-        slug, run_id = wish.wish.folder.slug, entry.request.run_id
-        if self._keeper is not None:
-            await self._keeper.idle()
-        last: list[m.Measured] = []
-
-        def publish(message: m.Measured) -> None:
-            last[:] = [message]
-            if message.done == message.total:
-                self.measured[slug] = message
-            self._hub.to_lesson(slug, message)
-
-        measuring = asyncio.create_task(self._stage.measure(wish, run_id, publish), name=run_id)
-        halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
-        try:
-            await asyncio.wait({measuring, halt}, return_when=asyncio.FIRST_COMPLETED)
-            if measuring.done():
-                await measuring
-        finally:
-            measuring.cancel()
-            halt.cancel()
-            await asyncio.gather(measuring, halt, return_exceptions=True)
-            if last and last[0].done != last[0].total:
-                publish(unfinished(last[0]))
 
     def _forget(self) -> None:
         """Keep few runs that are over, and each until its file is written."""
