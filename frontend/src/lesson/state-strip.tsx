@@ -125,7 +125,8 @@ function ControlBadge({
   readonly control: ControlMessage | null;
   readonly onControl: (take: boolean) => void;
 }) {
-  if (!control) return null;
+  // Of a run that is over nobody can have control.
+  if (!control || (control.by === 'nobody' && !control.may_take)) return null;
   if (control.by === 'you')
     return (
       <button

@@ -139,6 +139,16 @@ test('a live run that fails before its first event leaves the recording on show'
   expect(store.errors.get().map((error) => error.sentence)).toEqual(['QEMU went away.']);
 });
 
+test('a live run ends the wait for a recording that was coming in', () => {
+  const store = new Store();
+  const id = 'recorded:x';
+  store.dispatch(runMessage(id, ['a'], 'done'));
+  store.dispatch({ type: 'reading', run_id: id, read: 1, total: 9, whole: false });
+  expect(store.reading.get()).not.toBeNull();
+  store.dispatch(runMessage('kept:x:run-1', ['a'], 'preparing', 'live'));
+  expect(store.reading.get()).toBeNull();
+});
+
 test('a live run that comes again out of its file begins anew', () => {
   const store = new Store();
   const id = 'kept:x:run-1';

@@ -282,6 +282,8 @@ export class Store {
   #takeRun(message: RunMessage): void {
     if (message.purpose === 'measure') return;
     this.forgive(message.run_id);
+    // A live run takes the place of a recording that was coming in: no more of that will come.
+    if (message.source === 'live') this.reading.set(null);
     this.#renew(message);
     const run = this.#of(message.run_id);
     run.message = message;

@@ -165,12 +165,13 @@ def test_idle_control_is_free_and_held_guests_go_on(
     async def watch(address: str) -> None:
         async with pages(address, "ann") as (ann,):
             await ann.start("srcu", seconds=40)
-            await ann.begun()
+            run_id = await ann.begun()
             await ann.until_type("metrics")
             await ann.say(type="hold", on=True, after=0)
             await ann.until_type("held", phase="held")
             await ann.until_type("control", by="nobody")
             await ann.until_type("held", phase="going")
+            assert ann.of_run(run_id, "run")[-1]["phase"] == "running"
 
     with serving(toy_app(NOWHERE)) as address:
         run_async(watch(address))
