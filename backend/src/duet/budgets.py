@@ -27,6 +27,11 @@ COMMANDS_A_TURN: Final = 1
 """Packets that are sent, and messages of browsers that are handled, in one turn of the event
 loop, whoever they are of: the rest stand in line (stream/turns.py)."""
 
+RUN_PACKETS: Final = 30_000
+"""Packets of a run that are sent to those who come late; beyond it the oldest go, as a gap. Usual:
+200 of a recording, 18,000 of a minute of three live lanes. Each is looked at by every `open` and
+by every garbage collection."""
+
 # Connections and sockets (see stream/admission.py)
 
 CONNECTIONS: Final = 1024

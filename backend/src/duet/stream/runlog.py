@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import msgpack
 
+from duet.budgets import RUN_PACKETS
 from duet.stream.codec import Key, Packet, pack
 from duet.stream.messages import Gap, Lane, Lens, Metrics
 from duet.stream.outbox import TableKey, extend_gaps
@@ -53,10 +54,13 @@ class RunLog:
         elif packet.span is not None or packet.type == "reading":
             self._numbered.append(packet)
             self._bytes += len(packet.body)
-            while self._bytes > self._max_bytes and len(self._numbered) > 1:
+            while self._too_much() and len(self._numbered) > 1:
                 self._evict()
         else:
             self._kept.append(packet)
+
+    def _too_much(self) -> bool:
+        return self._bytes > self._max_bytes or len(self._numbered) > RUN_PACKETS
 
     def backlog(self) -> Iterator[Packet]:
         """All of it in an order that a page can take: state, gaps, batches, metrics, losses.
