@@ -14,10 +14,14 @@ from pathlib import Path
 import psutil
 from world import Server, World
 
+from duet.budgets import IDLE_CHILDREN
+
 SETTLE_S = 12.0
 """Until processes, descriptors and files of a round have gone. Usual: under 1 s."""
 SPARE_FDS = 3
-SPARE_HELPERS = 2
+SPARE_HELPERS = 8
+FDS_A_HELPER = 3
+"""Data, status, and a file that is read."""
 MOST_GUESTS = 6
 WARM_ROUNDS = 6
 """Allocator and caches reach their size in these."""
@@ -73,7 +77,9 @@ def descriptors(pid: int) -> Counter[str]:
 
 def strays(world: World, guests: int) -> list[str]:
     """Files and folders in places that should be empty."""
-    found = [f"runs/{path.name}" for path in world.runs.iterdir() if path.suffix != ".duet"]
+    runs = {path.name for path in world.runs.iterdir()}
+    beside = {f"{Path(name).stem}.owner" for name in runs if name.endswith(".duet")}
+    found = [f"runs/{name}" for name in runs - beside if not name.endswith(".duet")]
     folders = list((world.sockets / "kernel-duet").glob("*"))
     found += [f"sockets/{path.name}" for path in folders if not path.name.startswith("g-")]
     made = [path for path in folders if path.name.startswith("g-")]
@@ -117,10 +123,14 @@ class Ledger:
         if now.guests in self.fds:
             before = self.fds[now.guests]
             more = {kind: n - before[kind] for kind, n in now.fds.items()}
-            if sum(max(0, n) for n in more.values()) > SPARE_FDS:
-                found.append(f"descriptors grew from {dict(before)} to {dict(now.fds)}")
-            if len(now.helpers) > self.helpers[now.guests] + SPARE_HELPERS:
-                found.append(f"{len(now.helpers)} helpers: {now.helpers}")
+            children = max(0, len(now.helpers) - self.helpers[now.guests])
+            if sum(max(0, n) for n in more.values()) > SPARE_FDS + FDS_A_HELPER * children:
+                found.append(
+                    f"descriptors grew from {dict(before)} to {dict(now.fds)}, "
+                    f"and helpers by {children}"
+                )
+        if len(now.helpers) > IDLE_CHILDREN + SPARE_HELPERS:
+            found.append(f"{len(now.helpers)} helpers: {now.helpers[-SPARE_HELPERS:]}")
         return found
 
     def _growth(self) -> list[str]:

@@ -157,7 +157,7 @@ async def soak(minutes: float, seed: int, chosen: tuple[type[Fault], ...]) -> Fi
             took = server.end()
             left = await after_end(world, 1.0)
             figures.found += [f"end: {one}" for one in left]
-            say(f"end: {took:.1f} s, {len(left)} left behind")
+            say(f"end: {took:.1f} s, {len(left)} left behind {left}")
     return figures
 
 

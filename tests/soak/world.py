@@ -132,6 +132,7 @@ class World:
     def processes(self) -> list[psutil.Process]:
         """All processes that a server of this world has started and that are left."""
         own = {os.getpid(), os.getppid(), 1} if self.alone else {os.getpid()}
+        own |= self._drivers()
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
@@ -139,6 +140,15 @@ class World:
                     continue
                 if self.alone or process.environ().get(MARK) == str(self.base):
                     found.append(process)
+        return found
+
+    def _drivers(self) -> set[int]:
+        """Helpers of this very process, which opens recordings as well."""
+        found: set[int] = set()
+        for child in psutil.Process().children():
+            with contextlib.suppress(psutil.Error):
+                if "duet.confined.zygote" in child.cmdline():
+                    found |= {child.pid, *(below.pid for below in child.children(recursive=True))}
         return found
 
     @contextlib.contextmanager
