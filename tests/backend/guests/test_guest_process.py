@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -242,3 +243,15 @@ def test_what_was_left_in_the_making_goes_when_it_is_old(tmp_path: Path) -> None
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (time.time() - age_s,) * 2)
     assert [path.name for path in sweep(tmp_path)] == ["new-old"]
+
+
+def test_a_disk_without_room_leaves_no_directory(tmp_path: Path) -> None:
+    """A limit of the size of files stands in for the full disk, which only root can make."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with pytest.raises(InfraError, match="No private directory"):
+            RunDir(tmp_path).__enter__()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())

@@ -107,6 +107,7 @@ class RunDir:
         self.path = Path()
 
     def __enter__(self) -> Path:
+        made: Path | None = None
         try:
             self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._base.is_symlink() or self._base.stat().st_uid != os.getuid():
@@ -120,6 +121,8 @@ class RunDir:
                 made.chmod(0o1770)  # sticky: it adds its files, and removes none of ours
             self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix(_DRAFT)))
         except OSError as failed:
+            if made is not None:
+                shutil.rmtree(made, ignore_errors=True)
             raise InfraError(
                 f"No private directory for a guest can be made below {self._base}: {failed}.",
                 remedy="Free some disk space, or set XDG_RUNTIME_DIR to a writable directory.",
