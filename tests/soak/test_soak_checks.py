@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The soak's own checks: each of them can fail, and it ends nothing that it did not start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fault import refused
+from leaks import Ledger, slope_of, strays
+from soak import FAULTS, unexplained
+from world import MARK, World, in_namespace
+
+HERE = Path(__file__).parent
+
+
+def test_a_variable_alone_makes_no_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{MARK}_NAMESPACE", "1")
+    assert not in_namespace()
+
+
+def test_a_world_ends_no_process_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{MARK}_NAMESPACE", "1")
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        with World() as world:
+            assert not world.alone and not world.own_disks
+            assert world.processes() == []
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+    assert not world.base.exists()
+
+
+def test_the_clock_of_a_server_can_be_stepped(tmp_path: Path) -> None:
+    clock = tmp_path / "clock"
+    clock.write_text("-86400")
+    code = (
+        "import stepped_server, time, datetime; "
+        "print(stepped_server._real_time() - time.time(), datetime.datetime.now().timestamp())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=HERE, env={f"{MARK}_CLOCK": str(clock)},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    behind, now = map(float, done.stdout.split())
+    assert abs(behind - 86400) < 1 and abs(now + 86400 - clock.stat().st_mtime) < 120
+
+
+def test_memory_that_grows_is_seen_and_a_peak_is_not() -> None:
+    steady, growing = Ledger(), Ledger()
+    steady.rss = [100.0 + (40 if n == 9 else n % 2) for n in range(30)]
+    growing.rss = [100.0 + 2 * n for n in range(30)]
+    assert slope_of(growing.rss) == 2.0
+    assert steady._growth() == []
+    assert "grows by 2.0 MB a round" in growing._growth()[0]
+
+
+def test_what_is_left_in_folders_is_seen() -> None:
+    with World() as world:
+        (world.runs / "run-20260101-000000.duet").touch()
+        (world.runs / "run-20260101-000000.owner").touch()
+        assert strays(world, 0) == []
+        (world.runs / "tmpx.part").touch()
+        (world.runs / "run-20250101-000000.owner").touch()
+        (world.tmp / "x").touch()
+        folder = world.sockets / "kernel-duet"
+        (folder / "new-a").mkdir(parents=True)
+        (folder / "g-a").mkdir()
+        assert len(strays(world, 0)) == 5
+
+
+def test_a_sentence_is_asked_for() -> None:
+    good = {"message": "The guest of lane srcu has ended.", "remedy": "Run it again."}
+    assert refused(good, "guest") == []
+    assert refused(good, "disk")
+    assert refused({**good, "remedy": ""}, "guest")
+    assert refused({**good, "message": "KeyError: 'x' (unexpected)"}, ".")
+    assert refused(None, "guest")
+
+
+def test_lines_of_the_log_are_explained_or_findings() -> None:
+    log = "INFO duet.api: x is saved as y\nWARNING duet.api: run-1 is not saved: no space\n"
+    assert unexplained(log, r"is not saved") == []
+    assert len(unexplained(log, r"$^")) == 1
+    assert len(unexplained("Traceback (most recent call last):\n", r"$^")) == 1
+
+
+def test_each_fault_has_a_name_of_its_own_and_says_what_it_is() -> None:
+    assert max(Counter(kind().name for kind in FAULTS).values()) == 1
+    assert all(kind.__doc__ for kind in FAULTS)
