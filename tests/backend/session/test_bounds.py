@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import struct
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -136,27 +135,28 @@ def test_a_long_line_is_cut_and_says_so(lesson02: LessonFolder, run_async: Run) 
 def test_a_flood_of_frames_lets_others_use_the_event_loop(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
-    flood = pack_frame(FrameType.READY) * 60_000  # 720 KB in one chunk; without breaths 1 s of CPU
+    flood = 60_000  # 720 KB in one chunk, a second of CPU time
+    ends = pack_frame(FrameType.ERROR, b"The flood is over.\nGo on.\n")
+    said = pack_frame(FrameType.READY) * flood + ends
 
-    async def longest() -> float:
-        worst, over = 0.0, False
-
-        async def beat() -> None:
-            nonlocal worst
-            while not over:
-                began = time.thread_time()
+    async def once() -> int:
+        """The most frames that were handled between two turns of another task."""
+        sources = {"srcu": LaneSource("srcu", SYMBOLS, lambda _: Talker(said))}
+        async with Lanes(Limits(tick_s=0.005)) as lanes:
+            session = RunSession(lanes, spec_of(lesson02, "srcu"), sources, Ears())
+            run = asyncio.create_task(session.execute())
+            most = before = 0
+            while not run.done():
                 await asyncio.sleep(0)
-                worst = max(worst, time.thread_time() - began)
+                came = session._runs["srcu"]._frames_came
+                most, before = max(most, came - before), came
+            session.close()
+        error = run.result().lanes["srcu"].error
+        assert error is not None and error.sentence == "The flood is over."
+        assert before >= flood
+        return most
 
-        beating = asyncio.create_task(beat())
-        ends = pack_frame(FrameType.ERROR, b"The flood is over.\nGo on.\n")
-        result = await heard(lesson02, flood + ends)
-        over = True
-        await beating
-        assert result.lanes["srcu"].error.sentence == "The flood is over."  # type: ignore[union-attr]
-        return worst
-
-    assert min(run_async(longest()) for _ in range(2)) < 3 * budgets.LOOP_HOLD_S
+    assert run_async(once()) < flood / 3
 
 
 def test_the_death_of_one_lanes_child_leaves_the_others(
