@@ -74,6 +74,8 @@ class Fence:
 
     def _check(self, event: str, path: str) -> None:
         assert self.inside is not None
+        if event == "open" and Path(path).is_dir():
+            return  # O_TMPFILE: a file that never has a name, and goes with its last descriptor
         whole = os.path.normpath(Path.cwd() / path)
         if whole != os.devnull and not (whole + "/").startswith(self.inside + "/"):
             self.broken.append(f"{event} {whole}")
