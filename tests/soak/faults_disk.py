@@ -41,6 +41,7 @@ class FullTemporary(Fault):
     """No room for temporary files and sockets: lanes that must boot say so."""
 
     needs_root = True
+    logs = r"is not (?:kept|saved)"
     within_s = 150.0
 
     async def happen(self, at: Round) -> list[str]:

@@ -99,6 +99,7 @@ class Ledger:
     rss: list[float] = field(default_factory=list)
     fds: dict[int, Counter[str]] = field(default_factory=dict)
     helpers: dict[int, int] = field(default_factory=dict)
+    most_helpers: int = 0
 
     async def check(self, world: World, server: Server) -> list[str]:
         """Faults, once what a round used has had its time to go."""
@@ -123,7 +124,9 @@ class Ledger:
         if now.guests in self.fds:
             before = self.fds[now.guests]
             more = {kind: n - before[kind] for kind, n in now.fds.items()}
-            children = max(0, len(now.helpers) - self.helpers[now.guests])
+            # Of children that were killed the server's ends stay, as those of others do.
+            self.most_helpers = max(self.most_helpers, len(now.helpers))
+            children = max(0, self.most_helpers - self.helpers[now.guests])
             if sum(max(0, n) for n in more.values()) > SPARE_FDS + FDS_A_HELPER * children:
                 found.append(
                     f"descriptors grew from {dict(before)} to {dict(now.fds)}, "

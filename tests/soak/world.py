@@ -60,6 +60,7 @@ class World:
         self.cache = self.base / "cache"
         self.log = self.base / "server.log"
         self.clock = self.base / "clock"
+        self._cuts = 0
         self.image = self.base / "runs.img"
         self.mounted: list[Path] = []
         self.server: Server | None = None
@@ -170,7 +171,8 @@ class World:
     @contextlib.contextmanager
     def after_power_cut(self) -> Iterator[Path]:
         """The folder of runs as the next boot would find it: what was synced, and no more."""
-        copy, folder = self.base / "cut.img", self.base / "cut"
+        self._cuts += 1
+        copy, folder = (self.base / f"cut-{self._cuts}{end}" for end in (".img", ""))
         server = self.server
         if server is not None and server.alive:
             os.kill(server.pid, signal.SIGSTOP)  # the copy takes a moment, the cut none
@@ -184,7 +186,8 @@ class World:
         try:
             yield folder
         finally:
-            _call("umount", str(folder))
+            # A child of ours may still have a file open; the rest goes when it is closed.
+            _call("umount", "-l", str(folder))
             copy.unlink()
 
 

@@ -159,6 +159,27 @@ def test_a_page_that_vanishes_in_the_middle_is_not_written_to_for_long(
     assert not [record for record in caplog.records if "socket.send()" in record.message]
 
 
+@pytest.mark.parametrize(
+    "frame", [b"\x8f\x80\0\0\0\0", b"\x82\xff" + b"\x7f" * 8, b"\x82\x00", b"\xf2\x81\0\0\0\0\0"]
+)
+def test_a_malformed_frame_in_the_middle_of_a_recording_is_no_error_of_ours(
+    frame: bytes, run_async: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def look(address: str) -> None:
+        async with page(address) as one:
+            await one.open("recorded")
+            await one.until(lambda x: x["type"] == "batch")
+            one.socket.transport.write(frame)
+            with pytest.raises(ConnectionClosed):
+                while True:
+                    await one.next()
+
+    with serving(toy_app(NOWHERE), send_buffer=16384) as address:
+        run_async(look(address))
+        until_alone(address, left=0)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 def test_guests_go_on_when_the_page_that_holds_them_is_gone(run_async: Any) -> None:
     async def phases(address: str) -> list[str]:
         async with page(address) as other:

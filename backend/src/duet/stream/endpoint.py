@@ -198,6 +198,10 @@ class Endpoint:
                     await socket.send_bytes(packet.body)
             except TimeoutError as error:
                 raise Slow from error
+            except RuntimeError as error:
+                # uvicorn has closed the socket by itself, after a malformed frame of the peer; its
+                # `websocket.disconnect` is about to be read.
+                raise WebSocketDisconnect(CLOSE_POLICY) from error
             acks.sent += 1
             # A send that fits the buffer does not suspend; without this a long backlog would hold
             # up all other viewers and write on after the peer has gone.
