@@ -22,6 +22,7 @@ from duet.api import live_runs
 from duet.api.app import create_app
 from duet.api.director import Director
 from duet.api.host import live_runs as runs_at_once
+from duet.budgets import FINISHED_RUNS
 from duet.errors import InputError
 from duet.stream.control import Control
 
@@ -81,6 +82,29 @@ def test_two_run_live_a_third_has_the_recording_and_none_disturbs_another(run_as
     with serving(create_app(director, page=NOWHERE)) as address:
         run_async(watch(address))
     assert sorted(run.slot for run in made) == [0, 1]
+
+
+def test_a_run_that_nobody_can_ask_for_any_more_gives_up_what_it_holds(run_async: Any) -> None:
+    made: list[ToyRun] = []
+
+    class Stage(ToyStage):
+        def prepare(self, *given: Any) -> ToyRun:
+            made.append(super().prepare(*given))
+            return made[-1]
+
+    async def watch(address: str) -> None:
+        async with pages(address, "ann") as (ann,):
+            for hogs in range(1, FINISHED_RUNS + 2):
+                await ann.start("srcu", hogs=hogs, seconds=1)
+                await ann.begun()
+                await ann.until_over()
+
+    def director(hub: Any) -> Director:
+        return Director(hub, Stage(50.0), ToyRecordings(), ToyKernels())
+
+    with serving(create_app(director, page=NOWHERE)) as address:
+        run_async(watch(address))
+    assert [run.closed for run in made] == [True] + [False] * FINISHED_RUNS
 
 
 def test_who_waits_sees_his_place_and_only_the_page_that_asked_is_moved(run_async: Any) -> None:

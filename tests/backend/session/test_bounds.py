@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import struct
 import sys
+import weakref
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -205,6 +207,29 @@ def test_only_so_many_children_stay_for_raw_events(
             with pytest.raises(KernelError, match="it was ended from here"):
                 sessions[0].raw_events("srcu", 0, None, 2)
             sessions[1].close()
+
+    run_async(once())
+
+
+def test_a_closed_session_gives_up_its_lanes_at_once(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
+    """Not when the collector of cycles comes, which counts objects and no bytes."""
+
+    async def once() -> None:
+        async with Lanes(Limits(tick_s=0.005)) as lanes:
+            spec = spec_of(lesson02, "srcu")
+            session = RunSession(lanes, spec, Fleet().sources("srcu"), Ears())
+            await session.execute()
+            held = weakref.ref(session._runs["srcu"]._transcript)
+            assert held() is not None
+            gc.disable()
+            try:
+                session.close()
+                session = None  # type: ignore[assignment]
+                assert held() is None
+            finally:
+                gc.enable()
 
     run_async(once())
 

@@ -38,6 +38,7 @@ class ToyRun:
         self.send: Callable[[RunLog, Packet], None] = RunLog.add
         self.speed = speed
         self.stopped = False
+        self.closed = False
         self.acts: list[tuple[str, int]] = []
         self.lines = 0
 
@@ -90,6 +91,9 @@ class ToyRun:
 
     def withdraw(self) -> None:
         self.state("stopped")
+
+    def close(self) -> None:
+        self.closed = True
 
     async def perform(self, slot: int = 0) -> None:
         self.slot = slot

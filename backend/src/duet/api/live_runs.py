@@ -376,3 +376,5 @@ class LiveRuns:
         for entry in shown[:-FINISHED_RUNS]:
             if entry.saving is None or entry.saving.done():
                 del self._entries[entry.request.run_id]
+                if entry.performance is not None:
+                    entry.performance.close()

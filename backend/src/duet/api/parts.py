@@ -103,6 +103,10 @@ class LivePerformance(Performance, Protocol):
         """It will not begin; those who watch its log read so."""
         ...
 
+    def close(self) -> None:
+        """It is over, and nobody can ask for it any more: it gives up what it holds."""
+        ...
+
 
 class Stage(Protocol):
     """Where live runs happen, in slots that share no guest. Owns all guests."""

@@ -113,6 +113,17 @@ class LiveRun:
         """It will not begin."""
         self._feed.announce(phase="stopped", message="")
 
+    def close(self) -> None:
+        """Give up transcripts, packets and children now.
+
+        They refer to each other, and the collector of cycles counts objects, not bytes: without
+        this some hundred MB could wait for it.
+        """
+        if self._session is not None:
+            self._session.close()
+        self._session = self._result = None
+        del self._feed
+
     async def act(self, name: str, value: int) -> None:
         """Do one of the lesson's acts on every lane.
 
@@ -149,9 +160,8 @@ class LiveRun:
 
     def bundle(self) -> Path | bytes | None:
         """The whole run as a bundle; blocking."""
-        if self._result is None:
-            return None
-        return bundle_bytes(self._wish, self._result, self._settings)
+        result = self._result
+        return None if result is None else bundle_bytes(self._wish, result, self._settings)
 
 
 async def make_room(pool: Lanes, arms: Sequence[str]) -> None:

@@ -340,8 +340,12 @@ class LaneRun:
         return self._engine.raw_events(around_ns, row, n)
 
     def close(self) -> None:
-        """Give up the decoded records; `raw_events` has none from now on."""
+        """Give up the decoded records; `raw_events` has none from now on.
+
+        The transcript goes with the result; it shall not wait for the collector of cycles.
+        """
         self._engine.close()
+        self._transcript = None
 
     # steps
 

@@ -135,9 +135,10 @@ class RunSession:
         return self._runs[arm].raw_events(around_ns, row, max(1, min(n, 50)))
 
     def close(self) -> None:
-        """Give up the decoded records, and the processes that have them."""
+        """Give up the lanes: their decoded records, and the processes that have them."""
         for run in self._runs.values():
             run.close()
+        self._runs.clear()
 
     async def _all_ready(self) -> None:
         """Wait until every lane is ready or over: they start together."""
