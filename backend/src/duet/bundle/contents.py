@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from duet.budgets import FRAMES
 from duet.bundle.decoding import ConfinedDecoder
 from duet.bundle.read import Bundle
 from duet.bundle.record import CTL, LENS, Record
@@ -126,9 +127,15 @@ def take_apart(arm: str, records: Iterable[Record]) -> LaneContents:
         lane.stream_bytes += len(payload)
         if stream == CTL:
             try:
-                lane.frames += [decode_frame(raw) for raw in reader.feed(payload)]
+                for raw in reader.feed(payload):
+                    lane.frames.append(decode_frame(raw))
             except ProtocolError as error:
                 raise lane.broken(error) from error
+            if len(lane.frames) > FRAMES:
+                raise InputError(
+                    f"lane {arm} of the recording has more than {FRAMES:,} frames.",
+                    remedy="Get the file anew, or record it again with a shorter run.",
+                )
         elif stream == LENS:
             lane.lens.append(payload)
         else:
