@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -15,6 +16,12 @@ from hostile_case import Case, Expect
 from judge_corpus import MOST_TEXT
 from make_corpus import FAMILIES, cases, write
 
+from duet.api.recorded_run import RecordedRun
+from duet.errors import DuetError
+from duet.lessons import load as lessons
+from duet.stream.runlog import RunLog
+
+LESSON = "02-grace-periods"
 HERE = Path(__file__).parent
 CPU_S = 25.0
 """A case whose bounds refuse it late takes 10 s; most take a tenth of a second."""
@@ -71,6 +78,23 @@ def test_a_hostile_recording_is_refused_or_plays(family: str, tmp_path: Path) ->
         for fault in faults(made[came["name"]], came)
     ]
     assert not found, f"{len(found)} faults\n" + "\n".join(found)
+
+
+def test_a_page_gets_each_recording_of_hostile_frames_or_a_sentence(
+    tmp_path: Path, run_async: Any
+) -> None:
+    """The page's path packs what the program only prints: numbers must be ones that it can send."""
+
+    async def play(file: Path) -> None:
+        run = RecordedRun(lessons.load(LESSON), file, f"kept:{LESSON}:{file.stem}", RunLog.add)
+        try:
+            with contextlib.suppress(DuetError):
+                await run.perform()
+        finally:
+            run.close()
+
+    for case in write(tmp_path, "frame"):
+        run_async(play(tmp_path / f"{case.name}.duet"))
 
 
 def test_each_case_has_a_name_of_its_own_and_its_file_is_the_same_each_time() -> None:

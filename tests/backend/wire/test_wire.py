@@ -35,8 +35,10 @@ from duet.wire import (
     encode,
     pack_frame,
 )
+from duet.wire.frames import MOST_EVENTS
 
 U64 = st.integers(0, 2**64 - 1)
+EVENTS = st.integers(0, MOST_EVENTS)
 U32 = st.integers(0, 2**32 - 1)
 I32 = st.integers(-(2**31), 2**31 - 1)
 TEXT = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\n\0"))
@@ -52,8 +54,8 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
     st.builds(
         Stats,
         st.booleans(),
-        st.lists(st.builds(CpuStats, U64, U64, U64, U64, U64), min_size=1, max_size=4).map(tuple),
-        U64,
+        st.lists(st.builds(CpuStats, *[EVENTS] * 5), min_size=1, max_size=4).map(tuple),
+        EVENTS,
     ),
     st.builds(GuestError, TEXT, TEXT, TEXT),
     st.builds(Drained, U64),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import IntEnum
 from typing import Literal
 
@@ -17,6 +17,8 @@ from duet.wire.reader import HEADER, ProtocolError, RawFrame, pack_frame
 
 MAX_CPUS = 64
 MAX_NAME = 255
+MOST_EVENTS = 1 << 44
+"""In a counter of STATS: sums of all of them are numbers that a browser has. Usual: a million."""
 WHOLE = re.compile("[0-9]{1,19}")
 """A number of the greeting. Longer ones are none, and cost time that grows with their square."""
 
@@ -321,7 +323,12 @@ def _stats(raw: RawFrame) -> Stats:
     _sized(raw, end + _U64.size)
     rows = _CPU_STATS.iter_unpack(raw.payload[_STATS.size : end])
     (missed,) = _U64.unpack_from(raw.payload, end)
-    return Stats(bool(flags & 1), tuple(CpuStats(*row) for row in rows), missed)
+    stats = Stats(bool(flags & 1), tuple(CpuStats(*row) for row in rows), missed)
+    most = max(missed, *(max(astuple(cpu)) for cpu in stats.cpus), 0)
+    if most > MOST_EVENTS:
+        wanted = f"counters of at most {MOST_EVENTS} events"
+        raise ProtocolError(raw.offset + HEADER.size + _STATS.size, wanted, str(most))
+    return stats
 
 
 def _error(raw: RawFrame) -> GuestError:
