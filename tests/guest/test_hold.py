@@ -66,17 +66,20 @@ class Viewer:
 
 @pytest.mark.parametrize("after", [0, AFTER])
 def test_a_held_guest_stands_and_then_ends_with_exact_counts(after: int) -> None:
-    viewer = Viewer(after)
-    (run,) = watch("stock", [{"tasks": TASKS, "stats": STATS, "name_length": 24}], viewer)
-    assert "cannot be held now" in viewer.refused, "before it runs"
-    held = next(state for state in viewer.told if state.phase == "held")
-    assert held.asked is not None and held.stood is not None
+    for _ in range(3):  # on a busy host the request may come when the workload is just over
+        viewer = Viewer(after)
+        (run,) = watch("stock", [{"tasks": TASKS, "stats": STATS, "name_length": 24}], viewer)
+        assert "cannot be held now" in viewer.refused, "before it runs"
+        held = next(state for state in viewer.told if state.phase == "held")
+        assert held.asked is not None and held.stood is not None
+        total = run.cells.logged + run.cells.lost + run.cells.over
+        if total > held.stood:
+            break
     assert held.stood >= held.asked + after
     assert len(viewer.standing) > HELD_S and set(viewer.standing) == {held.stood}, "it stood"
     assert viewer.told[-1].message == ""
     assert run.cells.ops_touching == TASKS * STATS
     assert run.per_stat("reads", 1, "__d_lookup_rcu") == 2
-    total = run.cells.logged + run.cells.lost + run.cells.over
     assert total > held.stood
     guest_time_stood(run, held.stood)
 
