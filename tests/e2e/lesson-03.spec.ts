@@ -108,13 +108,15 @@ test('four live kernels: inodes balance, and only stock uses one again inside it
   test.setTimeout(2 * runMs);
   await page.goto(all);
   await page.getByTestId('run').click();
+  await expect(page.getByTestId('source')).toContainText('live', { timeout: runMs });
   for (const arm of arms)
     await expect(page.getByTestId(`lane-${arm}`)).toHaveAttribute('data-phase', 'done', {
       timeout: runMs,
     });
+  const own = `${all}&run=${new URL(page.url()).searchParams.get('run')}`;
 
   await test.step('what is queued is inactivated, but for what waits when the run ends', async () => {
-    await page.goto(`${all}&at=2000`);
+    await page.goto(`${own}&at=2000`);
     await expect(page.getByTestId('source')).toContainText('live');
     for (const arm of arms) {
       await expect
@@ -137,7 +139,7 @@ test('four live kernels: inodes balance, and only stock uses one again inside it
   });
 
   await test.step('each turn stands in the table, at most 50 of them', async () => {
-    await page.goto(`${all}&at=20`);
+    await page.goto(`${own}&at=20`);
     await page.getByRole('button', { name: 'in words' }).click();
     const rows = page.getByTestId('words').locator('tbody tr');
     await expect.poll(() => rows.count()).toBeGreaterThan(20);
