@@ -183,7 +183,7 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 	if (table->nfields == MAX_FIELDS)
 		return fail(d, "an event has more than %d fields", MAX_FIELDS);
 	field = &table->fields[table->nfields];
-	snprintf(field->name, sizeof(field->name), "%s", from->name);
+	snprintf(field->name, sizeof(field->name), "%s", from->name ? from->name : "");
 	field->offset = from->offset;
 	field->size = from->size;
 	field->is_signed = !!(from->flags & TEP_FIELD_IS_SIGNED);
@@ -261,6 +261,10 @@ int duet_add_event(struct duet *d, const char *group, const char *name, const ch
 	table->id = event->id;
 	table->pid_offset = -1;
 	for (from = event->format.common_fields; from; from = from->next) {
+		if (!from->name) {	/* libtraceevent takes "field: ;" for one */
+			free(table);
+			return fail(d, "%s/%s has a field without a name", group, name);
+		}
 		if (!strcmp(from->name, "common_pid") && from->size == 4)
 			table->pid_offset = from->offset;
 		if (!strcmp(from->name, "common_type") && (from->offset || from->size != 2)) {
