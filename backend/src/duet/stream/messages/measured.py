@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernel builds and the measured table."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from duet.stream.messages.base import BuildPhase, ClockName, Message, Source
+from duet.stream.messages.failure import ErrorMessage
+
+
+class Build(Message):
+    """Progress of the kernel builds; latest wins per arm."""
+
+    type: Literal["build"] = "build"
+    lesson: str
+    arms: list[str] = Field(description="all arms that are being built or wait for it")
+    arm: str
+    phase: BuildPhase
+    done: int
+    total: int
+    elapsed_s: float
+    message: str = ""
+    error: ErrorMessage | None = None
+
+
+class MeasuredRow(Message):
+    """One arm of a measured table."""
+
+    arm: str
+    n: int
+    ops_per_s_median: float | None
+    ops_per_s_mean: float | None = None
+    ops_per_s_low: float | None = Field(default=None, description="lower end of the 95 % interval")
+    ops_per_s_high: float | None = None
+    ops_per_s: list[float]
+    unit: str = "ops/s"
+    to: str | None = Field(default=None, description="the arm that it is compared with")
+    change_percent: float | None = None
+    verdict: str = ""
+
+
+class Measured(Message):
+    """The measured table: lanes one after another, untraced. Also its progress while it runs."""
+
+    type: Literal["measured"] = "measured"
+    lesson: str
+    run_id: str | None = None
+    source: Source
+    clock: ClockName
+    params: dict[str, int]
+    workload: str
+    rows: list[MeasuredRow]
+    at: str = Field(description="ISO 8601 UTC")
+    verdict: str
+    host: str = ""
+    command: str = Field(default="", description="what reproduces it")
+    done: int = Field(default=0, description="runs finished")
+    total: int = Field(default=0, description="runs wanted; done < total: still measuring")
