@@ -3,10 +3,10 @@
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { siteOf } from './base/site.ts';
-import { Beside } from './lesson/beside.tsx';
-import { Front } from './lesson/front.tsx';
-import { LessonPage } from './lesson/page.tsx';
-import { usePlace } from './lesson/use-place.ts';
+import { Beside } from './compare/compare-view.tsx';
+import { Front } from './home/home.tsx';
+import { usePlace } from './navigation/use-place.ts';
+import { LessonPage } from './page/lesson-loader.tsx';
 import { connect } from './store/connect.ts';
 import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The layer rule bites: base < protocol < store < derive < views < lesson, ui, svg. Checked on files in a scratch folder. */
+/**
+ * The layer rule bites: base < protocol < store < derive < views < ui, svg and the parts of the page, where
+ * navigation < runs < controls < panels < the pages. Checked on files in a scratch folder.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,15 +19,25 @@ const forbidden = [
   ['src/store/a.ts', '../derive/types.ts'],
   ['src/derive/a.ts', '../views/paints.ts'],
   ['src/derive/b.ts', 'react'],
-  ['src/views/a.ts', '../lesson/story.tsx'],
+  ['src/views/a.ts', '../page/story.tsx'],
   ['src/views/kind/a.ts', '../../ui/theme.ts'],
   ['src/views/b.ts', '../svg/pen.ts'],
+  ['src/navigation/a.ts', '../runs/knobs.ts'],
+  ['src/runs/a.ts', '../controls/keyboard.ts'],
+  ['src/controls/a.ts', '../panels/legend.tsx'],
+  ['src/panels/a.ts', '../page/stage.tsx'],
+  ['src/page/a.ts', '../compare/compare-view.tsx'],
+  ['src/home/a.ts', '../page/stage.tsx'],
+  ['src/numbers/a.ts', '../home/home.tsx'],
+  ['src/compare/a.ts', '../numbers/numbers.tsx'],
 ] as const;
 
 const allowed = [
   ['src/derive/c.ts', '../store/store.ts'],
   ['src/views/kind/c.ts', '../../derive/types.ts'],
-  ['src/lesson/c.ts', '../views/hooks.tsx'],
+  ['src/navigation/c.ts', '../views/hooks.tsx'],
+  ['src/compare/c.ts', '../page/stage.tsx'],
+  ['src/panels/c.ts', '../controls/keyboard.ts'],
 ] as const;
 
 test('an import of a higher layer fails the lint, one of a lower layer does not', () => {

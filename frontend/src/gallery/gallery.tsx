@@ -2,10 +2,10 @@
 /** Every kind of view on recorded data, one exhibit a lesson: picture, sentence, twin in words, panels, legend. */
 
 import { useMemo, useState } from 'react';
-import { Exhibit, type Shown } from '../lesson/exhibit.tsx';
-import { Legend } from '../lesson/legend.tsx';
-import { sceneOf } from '../lesson/page.tsx';
-import { ThemeButton } from '../lesson/tools.tsx';
+import { Exhibit, type Shown } from '../home/exhibit.tsx';
+import { sceneOf } from '../page/lesson-loader.tsx';
+import { Legend } from '../panels/legend.tsx';
+import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { Mark } from '../ui/icons.tsx';

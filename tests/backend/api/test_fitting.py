@@ -20,7 +20,7 @@ from duet.lessons.load import LessonFolder, load, slugs
 ASK = """
 import { readFileSync } from 'node:fs';
 import { transformWithOxc } from 'vite';
-const name = 'src/lesson/recording.ts';
+const name = 'src/derive/recording.ts';
 const { code } = await transformWithOxc(readFileSync(name, 'utf8'), name);
 const { bestRecording } = await import('data:text/javascript,' + encodeURIComponent(code));
 const lessons = JSON.parse(await new Response(process.stdin).text());
@@ -30,7 +30,7 @@ console.log(JSON.stringify(chosen));
 
 
 def page_chooses(root: Path, trees: list[dict[str, Any]]) -> list[list[str | None]]:
-    """As frontend/src/lesson/recording.ts does."""
+    """As frontend/src/derive/recording.ts does."""
     told = subprocess.run(
         ["node", "--input-type=module", "-e", ASK],
         cwd=root / "frontend",

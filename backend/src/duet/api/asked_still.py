@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an address asks a still of: the words of the page's own address (lesson/place.ts)."""
+"""What an address asks a still of: the words of the page's own address (navigation/place.ts)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which recording fits a step best. The page decides alike (frontend/src/lesson/recording.ts)."""
+"""Which recording fits a step best. The page decides alike (frontend/src/derive/recording.ts)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Two recordings of a lesson beside each other: first what they differ in, then their lanes on one axis. */
+
+import { useEffect, useMemo } from 'react';
+import { pairIndex, type Side } from '../derive/pair.ts';
+import type { RunIndex } from '../derive/types.ts';
+import type { Place } from '../navigation/place.ts';
+import type { Go } from '../navigation/use-place.ts';
+import { sceneOf } from '../page/lesson-loader.tsx';
+import { NoticeLines } from '../panels/notices.tsx';
+import type { Lesson } from '../protocol/lesson.ts';
+import type { Comparison } from '../runs/saved-list.ts';
+import { useLesson, useStore } from '../store/hooks.tsx';
+import type { Store } from '../store/store.ts';
+import { Mark } from '../ui/icons.tsx';
+import { LanesProvider } from '../views/hooks.tsx';
+import { allViews } from '../views/registry.ts';
+import { BesideDesk } from './compare-view-page.tsx';
+import {
+  besideId,
+  indexOf,
+  useComparison,
+  useNews,
+  useOpened,
+  useSecondStore,
+} from './use-compare-view.ts';
+
+interface Props {
+  readonly slug: string;
+  readonly place: Place & { readonly beside: string };
+  readonly go: Go;
+  readonly visit: number;
+}
+
+/** The two runs, as everything below is given them. */
+export interface Runs {
+  readonly ids: Readonly<Record<Side, string>>;
+  readonly stores: Readonly<Record<Side, Store>>;
+  readonly index: (side: Side) => RunIndex | null;
+}
+
+export function Beside({ slug, place, go, visit }: Props) {
+  const lesson = useLesson();
+  const first = useStore();
+  const second = useSecondStore();
+  const one = place.run === null ? null : besideId(slug, place.run);
+  const other = besideId(slug, place.beside);
+  const { found, refused } = useComparison(slug, one, other);
+  const fits = one !== null && refused === '';
+  useOpened(first, slug, one ?? '', fits);
+  useOpened(second, slug, other, fits);
+  useNews(first);
+  useNews(second);
+  const runs = useMemo<Runs>(() => {
+    const ids = { first: one ?? '', second: other };
+    const stores = { first, second };
+    return { ids, stores, index: (side) => indexOf(stores[side], ids[side]) };
+  }, [first, second, one, other]);
+  const left = runs.index('first');
+  const right = runs.index('second');
+  const alone = () => go({ run: place.run, beside: null });
+  if (refused) return <Waiting refused={refused} onLesson={alone} />;
+  if (found === null || lesson?.slug !== slug || left === null || right === null)
+    return <Waiting refused="" onLesson={alone} />;
+  const odd = unlike(lesson, left, right);
+  if (odd) return <Waiting refused={odd} onLesson={alone} />;
+  return <Both {...{ lesson, runs, found, place, go, visit }} />;
+}
+
+/** Why lanes of two runs have no common axis; empty: they have one. */
+export function unlike(lesson: Lesson, one: RunIndex, other: RunIndex): string {
+  if (!allViews().has(lesson.view))
+    return `This page has no view called ${lesson.view}: reload it.`;
+  const [left, right] = [one, other].map((index) => index.axis?.plural ?? 'guest time');
+  if (left === right) return '';
+  return `Their lanes have no common axis: that of the first counts ${left}, that of the second ${right}. Choose runs of one workload.`;
+}
+
+function Both(props: {
+  readonly lesson: Lesson;
+  readonly runs: Runs;
+  readonly found: Comparison;
+  readonly place: Place;
+  readonly go: Go;
+  readonly visit: number;
+}) {
+  const { lesson, runs, found, place } = props;
+  const scene = sceneOf(lesson, place.step);
+  const arms = commonArms(lesson, found, place.arms ?? scene.arms);
+  const key = arms.join(' ');
+  const given = useMemo(() => {
+    const shown = key.split(' ');
+    const index = () => {
+      const [one, other] = [runs.index('first'), runs.index('second')];
+      return one && other && pairIndex(one, other, shown);
+    };
+    // A step's moment is looked for in the first run: its finders know the lesson's arms.
+    const told = () => runs.index('first');
+    const news = [runs.stores.first.events, runs.stores.second.events];
+    return { index, whole: index, told, news };
+  }, [runs, key]);
+  return (
+    <LanesProvider given={given}>
+      <BesideDesk {...props} scene={scene} arms={arms} />
+    </LanesProvider>
+  );
+}
+
+/** Arms of both runs that are wanted, in the lesson's order; all that both have where none of these is in both. */
+export function commonArms(
+  lesson: Pick<Lesson, 'arms'>,
+  found: Pick<Comparison, 'sides'>,
+  wanted: readonly string[],
+): readonly string[] {
+  const both = lesson.arms
+    .map((arm) => arm.name)
+    .filter((name) => found.sides.every((side) => side.arms.includes(name)));
+  const chosen = both.filter((name) => wanted.includes(name));
+  return chosen.length > 0 ? chosen : both;
+}
+
+function Waiting({
+  refused,
+  onLesson,
+}: {
+  readonly refused: string;
+  readonly onLesson: () => void;
+}) {
+  const store = useStore();
+  useEffect(() => {
+    document.documentElement.dataset['idle'] = refused ? 'true' : 'false';
+  }, [refused]);
+  return (
+    <main className="front" data-testid="beside-waiting">
+      <p className="brand">
+        <Mark /> Kernel Duet
+      </p>
+      {refused ? (
+        <p className="lead" role="alert">
+          {refused}
+        </p>
+      ) : (
+        <p className="lead" role="status">
+          Two recordings are being read, and what they differ in…
+        </p>
+      )}
+      <NoticeLines connection={store.connection.get()} errors={[]} onDismiss={() => {}} />
+      <button type="button" className="button" onClick={onLesson}>
+        the lesson
+      </button>
+    </main>
+  );
+}

@@ -1,0 +1,191 @@
+// @vitest-environment happy-dom
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { cleanup, fireEvent, render, screen, within } from '@testing-library/react';
+import { useState } from 'react';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { testLesson } from '../../test/fixtures/page.tsx';
+import { bestRecording, differs } from '../derive/recording.ts';
+import {
+  clamp,
+  firstKnobs,
+  type Knobs,
+  knobPlace,
+  knobsAt,
+  modelParams,
+  needBoot,
+  paramWords,
+  runParams,
+  sceneKnobs,
+  withArm,
+  withClock,
+  withParam,
+} from '../runs/knobs.ts';
+import { KnobDesk } from './run-controls.tsx';
+
+afterEach(cleanup);
+const lesson = testLesson();
+const knobs = firstKnobs(lesson);
+
+describe('knobs', () => {
+  it('stay within their limits', () => {
+    const hogs = lesson.params['hogs'];
+    if (!hogs) throw new Error('no hogs');
+    expect([0, 1, 9, 10, 1e6, Number.NaN].map((v) => clamp(hogs, v))).toEqual([1, 1, 9, 9, 9, 3]);
+    expect(withParam(lesson, knobs, 'exp_holdoff', 7).params['exp_holdoff']).toBe(25000);
+  });
+
+  it('the count clock forces one CPU, and the wall clock gives the choice back', () => {
+    const count = withClock(lesson, withParam(lesson, knobs, 'vcpus', 4), 'count');
+    expect(count.params['vcpus']).toBe(1);
+    expect(withParam(lesson, count, 'vcpus', 3).params['vcpus']).toBe(1);
+    expect(withClock(lesson, count, 'wall').params['vcpus']).toBe(2);
+  });
+
+  it('come back from the address, which names only what the step puts elsewhere', () => {
+    const scene = lesson.scenes[1];
+    if (!scene) throw new Error('no second scene');
+    const plain = knobsAt(lesson, scene, { knobs: null, clock: null, workload: null });
+    expect(knobPlace(lesson, scene, plain)).toEqual({ knobs: null, clock: null, workload: null });
+    const turned = withClock(lesson, withParam(lesson, plain, 'hogs', 7), 'count');
+    const told = knobPlace(lesson, scene, turned);
+    expect(told).toEqual({ knobs: { hogs: 7 }, clock: 'count', workload: null });
+    expect(knobsAt(lesson, scene, told)).toEqual(turned);
+  });
+
+  it('of an address stay within what the lesson allows', () => {
+    const scene = lesson.scenes[0];
+    if (!scene) throw new Error('no scene');
+    const wild = {
+      knobs: { hogs: 1e9, toString: 1, cats: 3 },
+      clock: null,
+      workload: 'constructor',
+    };
+    const got = knobsAt(lesson, scene, wild);
+    expect([got.params['hogs'], got.workload]).toEqual([9, 'storm']);
+    expect(Object.keys(got.params)).toEqual(Object.keys(lesson.params));
+  });
+
+  it('never lose the last arm', () => {
+    const one = withArm(lesson, knobs, 'rwsem', false);
+    expect(one.arms).toEqual(['srcu']);
+    expect(withArm(lesson, one, 'srcu', false).arms).toEqual(['srcu']);
+    expect(withArm(lesson, one, 'rwsem', true).arms).toEqual(['rwsem', 'srcu']);
+  });
+
+  it('name what needs new guests', () => {
+    const wanted = withClock(lesson, withParam(lesson, knobs, 'hogs', 9), 'count');
+    expect(needBoot(lesson, knobs, wanted)).toEqual(['vCPUs', 'clock']);
+    expect(needBoot(lesson, knobs, withParam(lesson, knobs, 'hogs', 9))).toEqual([]);
+  });
+
+  it('of a model on the page are no business of a run', () => {
+    const cpus = { ...lesson.params['hogs']!, title: 'modelled CPUs', applies: 'model' as const };
+    const modelled = { ...lesson, params: { ...lesson.params, cpus } };
+    const mine = withParam(modelled, firstKnobs(modelled), 'cpus', 7);
+    expect(modelParams(modelled, mine)).toEqual({ cpus: 7 });
+    expect(runParams(modelled, mine)).toEqual(knobs.params);
+    expect(paramWords(modelled, mine.params).join()).not.toContain('modelled');
+    expect(differs(modelled, { params: { cpus: 5 } }, { cpus: 7 })).toEqual([]);
+  });
+
+  it('follow the scene and keep the CPUs', () => {
+    const mine = withParam(lesson, knobs, 'vcpus', 4);
+    const one = lesson.scenes[0];
+    if (!one) throw new Error('no scene');
+    expect(sceneKnobs(lesson, mine, one)).toMatchObject({
+      arms: ['rwsem'],
+      params: { hogs: 1, vcpus: 4 },
+    });
+  });
+});
+
+describe('recordings', () => {
+  const all = [
+    { name: 'nine', params: { hogs: 9 }, arms: ['rwsem', 'srcu'], clock: 'wall' },
+    { name: 'one', params: { hogs: 1 }, arms: ['rwsem', 'srcu'], clock: 'wall' },
+  ];
+  const with_ = { ...lesson, recordings: all as unknown as typeof lesson.recordings };
+
+  it('the one with the params of the step plays', () => {
+    expect(lesson.scenes.map((s) => bestRecording(with_, s)?.name)).toEqual(['one', 'one']);
+    expect(bestRecording(with_, { arms: ['rwsem'], params: { hogs: 8 } })?.name).toBe('nine');
+    expect(bestRecording(lesson, { arms: ['rwsem'], params: {} })).toBeNull();
+  });
+
+  it('what does not fit is named', () => {
+    expect(differs(lesson, { params: { hogs: 3 } }, { hogs: 9, seconds: 1 })).toEqual([
+      { name: 'hogs', wanted: 3, got: 9 },
+    ]);
+  });
+});
+
+function Bench({
+  onRun = () => {},
+  blocked = '',
+}: {
+  onRun?: (k: Knobs) => void;
+  blocked?: string;
+}) {
+  const [now, setNow] = useState(knobs);
+  return (
+    <KnobDesk
+      lesson={lesson}
+      knobs={now}
+      shown={knobs}
+      live
+      running={false}
+      armStates={[{ name: 'srcu', words: 'not built yet' }]}
+      blocked={blocked}
+      onKnobs={setNow}
+      onRun={() => onRun(now)}
+      onStop={() => {}}
+      onAgain={() => {}}
+    />
+  );
+}
+
+describe('the knob desk', () => {
+  it('hogs go from one to nine, and run takes what the knobs say', () => {
+    const onRun = vi.fn();
+    render(<Bench onRun={onRun} />);
+    const more = screen.getByRole('button', { name: 'more hogs' });
+    for (let i = 0; i < 20; i++) fireEvent.click(more);
+    expect(screen.getByTestId('value-hogs').textContent).toBe('9 hogs');
+    expect(more).toHaveProperty('disabled', true);
+    fireEvent.click(screen.getByTestId('run'));
+    expect(onRun.mock.calls[0]?.[0]).toMatchObject({ params: { hogs: 9 } });
+  });
+
+  it('a number out of bounds is told, not taken', () => {
+    render(<Bench />);
+    fireEvent.click(screen.getByTestId('more-knobs'));
+    const seconds = within(screen.getByTestId('knob-seconds')).getByRole('spinbutton');
+    fireEvent.change(seconds, { target: { value: '1000000' } });
+    expect(screen.getByRole('alert').textContent).toContain('1 to 60');
+    fireEvent.blur(seconds);
+    expect(seconds).toHaveProperty('value', '60');
+  });
+
+  it('the count clock greys the CPUs and says why; run says what must boot again', () => {
+    render(<Bench />);
+    fireEvent.click(screen.getByTestId('more-knobs'));
+    fireEvent.click(screen.getByRole('button', { name: 'count' }));
+    const cpus = screen.getByTestId('knob-vcpus');
+    expect(within(cpus).getByRole('spinbutton')).toHaveProperty('disabled', true);
+    expect(within(cpus).getByRole('spinbutton')).toHaveProperty('value', '1');
+    expect(cpus.textContent).toContain('one CPU');
+    expect(screen.getByTestId('needs-boot').textContent).toContain('clock');
+  });
+
+  it('who watches cannot run, and reads why', () => {
+    render(<Bench blocked="Another viewer controls the live run." />);
+    expect(screen.getByTestId('run')).toHaveProperty('disabled', true);
+    expect(screen.getByTestId('blocked').textContent).toContain('Another viewer');
+  });
+
+  it('shows the state of each kernel', () => {
+    render(<Bench />);
+    fireEvent.click(screen.getByTestId('more-knobs'));
+    expect(screen.getByTestId('knob-panel').textContent).toContain('not built yet');
+  });
+});

@@ -1,0 +1,113 @@
+// @vitest-environment happy-dom
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { type ComponentProps, createElement } from 'react';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { testLesson } from '../../test/fixtures/page.tsx';
+import { unaligned } from '../derive/align.ts';
+import { keyList } from './keyboard.ts';
+import { PlayButtons } from './play-buttons.tsx';
+import { Transport } from './transport.tsx';
+
+afterEach(cleanup);
+
+const nothing = () => undefined;
+const playing = {
+  moving: true,
+  backwards: false,
+  empty: false,
+  beat: 'umount',
+  onToggle: nothing,
+  onBeat: nothing,
+};
+
+function transport(more: Partial<ComponentProps<typeof Transport>>) {
+  const props: ComponentProps<typeof Transport> = {
+    ...playing,
+    ...{ moment: 0, speed: 1, align: 'time', armed: false, live: false, operation: 'umount' },
+    ...{ unaligned: null, nth: null, at: { n: 1, most: 3 }, axis: null, overview: null, lanes: 2 },
+    ...{ onAt: nothing, onBackwards: nothing, onEvent: nothing, onSpeed: nothing },
+    ...{ onAlign: nothing, onLongWait: null, onDivergence: nothing, onLoss: null },
+    ...{ onScope: nothing, onWords: nothing },
+    ...more,
+  };
+  render(createElement(Transport, props));
+}
+
+const choices = () =>
+  [...screen.getByLabelText('Align lanes by').querySelectorAll('button')].map(
+    ({ dataset, disabled }) => [dataset['testid'], disabled],
+  );
+
+describe('aligning by an operation', () => {
+  const { operation } = testLesson();
+
+  it('is offered where events tell of operations', () => {
+    expect(unaligned({ operation: { ...operation, open: 'enter_umount' } })).toBeNull();
+    const onAlign = vi.fn();
+    transport({ onAlign });
+    expect(choices()).toEqual([
+      ['align-time', false],
+      ['align-operation', false],
+      ['align-marker', false],
+    ]);
+    fireEvent.click(screen.getByTestId('align-operation'));
+    expect(onAlign).toHaveBeenCalledWith('operation');
+    expect(keyList('umount').map(({ act }) => act)).toContain('align-marker');
+  });
+
+  it('is there but says why it cannot be where none does', () => {
+    const why = unaligned({ operation: { ...operation, open: null } });
+    expect(why).toContain('no event tells when a umount begins or ends');
+    const onAlign = vi.fn();
+    transport({ unaligned: why, onAlign });
+    expect(choices()).toEqual([
+      ['align-time', false],
+      ['align-operation', true],
+      ['align-marker', true],
+    ]);
+    expect(screen.getByTestId('align-marker').title).toBe(why);
+    expect(screen.getByTestId('align-time').title).toBe('');
+    fireEvent.click(screen.getByTestId('align-operation'));
+    expect(onAlign).not.toHaveBeenCalled();
+    const acts = keyList('stat', 'access', false).map(({ act }) => act);
+    expect(acts).toContain('align-time');
+    expect(acts).not.toContain('align-operation');
+    expect(acts).not.toContain('align-marker');
+  });
+});
+
+describe('the buttons that play', () => {
+  const names = () =>
+    screen.getAllByRole('button').map((button) => button.getAttribute('aria-label'));
+
+  it('are three in a frame of slides, and all on the whole page', () => {
+    render(createElement(PlayButtons, playing));
+    expect(names()).toEqual(['One umount back', 'Pause', 'One umount on']);
+    cleanup();
+    render(createElement(PlayButtons, { ...playing, onEvent: nothing, onBackwards: nothing }));
+    expect(names()).toEqual([
+      ...['One umount back', 'One event back', 'Play backwards'],
+      ...['Pause', 'One event on', 'One umount on'],
+    ]);
+  });
+
+  it('say which way it goes, and what a press would do', () => {
+    render(
+      createElement(PlayButtons, {
+        ...playing,
+        backwards: true,
+        onEvent: nothing,
+        onBackwards: nothing,
+      }),
+    );
+    expect(screen.getByTestId('play-back').getAttribute('aria-label')).toBe('Pause');
+    expect(screen.getByTestId('play').getAttribute('aria-label')).toBe('Play');
+    const onBeat = vi.fn();
+    cleanup();
+    render(createElement(PlayButtons, { ...playing, onBeat }));
+    fireEvent.click(screen.getByTestId('beat-back'));
+    fireEvent.click(screen.getByTestId('beat-forward'));
+    expect(onBeat.mock.calls).toEqual([[-1], [1]]);
+  });
+});

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
+
+import { type CSSProperties, type ReactNode, useState } from 'react';
+import { axisSpeedWords, momentWords } from '../derive/retime.ts';
+import { sliderOf, speedOf } from '../derive/speed.ts';
+import type { Align } from '../navigation/place.ts';
+import type { Axis } from '../protocol/lesson.ts';
+import { PlayButtons, type PlayProps } from './play-buttons.tsx';
+
+interface Props extends Required<PlayProps> {
+  readonly moment: number;
+  readonly speed: number;
+  readonly align: Align;
+  /** The oscilloscope: play the newest episode again and again. */
+  readonly armed: boolean;
+  readonly live: boolean;
+  /** "umount": lanes can be aligned by it. */
+  readonly operation: string;
+  /** Why they cannot; null: they can. */
+  readonly unaligned: string | null;
+  /** Which operation `begin` aligns at; null: the step does not speak of one. */
+  readonly nth: number | null;
+  /** The operation that lanes are aligned at now, from 1, and the last that every lane has. */
+  readonly at: { readonly n: number; readonly most: number };
+  readonly onAt: (n: number) => void;
+  /** What the axis counts; null: guest time. */
+  readonly axis: Axis | null;
+  readonly overview: ReactNode;
+  /** How many lanes the overview has to hold. */
+  readonly lanes: number;
+  readonly onSpeed: (speed: number) => void;
+  readonly onAlign: (align: Align) => void;
+  /** Null where nothing of the lesson waits. */
+  readonly onLongWait: (() => void) | null;
+  readonly onDivergence: () => void;
+  /** Null where nothing was lost. */
+  readonly onLoss: (() => void) | null;
+  readonly onScope: () => void;
+  readonly onWords: () => void;
+}
+
+const plain: readonly Align[] = ['time', 'operation', 'marker'];
+const withBegin: readonly Align[] = ['time', 'begin', 'operation'];
+
+function alignWords(name: Align, { operation, axis, nth }: Props): string {
+  if (name === 'time') return axis?.plural ?? 'time';
+  if (name === 'begin') return `${operation} ${nth}`;
+  return name === 'operation' ? operation : name;
+}
+
+/** Which operation the lanes are aligned at: a number, written when it is a whole one that every lane has. */
+function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt'>) {
+  const [draft, setDraft] = useState<string | null>(null);
+  return (
+    <input
+      type="number"
+      className="at-field"
+      aria-label={`${operation} to align at, 1 to ${at.most}`}
+      title={`the ${operation} that happens on every lane at once; all have ${at.most.toLocaleString('en')}`}
+      min={1}
+      max={Math.max(1, at.most)}
+      value={draft ?? at.n}
+      onChange={(event) => {
+        const { value } = event.target;
+        const n = Number(value);
+        const fits = Number.isInteger(n) && n >= 1 && n <= at.most;
+        setDraft(fits ? null : value);
+        if (fits) onAt(n);
+      }}
+      onBlur={() => setDraft(null)}
+      data-testid="align-at"
+    />
+  );
+}
+
+export function Transport(props: Props) {
+  const { moment, speed, align, armed, live, empty, nth, unaligned } = props;
+  return (
+    <footer className="transport" data-testid="transport">
+      <div className="transport-left">
+        <div className="transport-buttons">
+          <PlayButtons {...props} />
+          <output className="moment number" aria-label="Moment" data-testid="moment" data-volatile>
+            {momentWords(props.axis, moment)}
+          </output>
+        </div>
+        <label className="speed">
+          <span className="hidden-text">Speed</span>
+          <input
+            type="range"
+            min="0"
+            max="1"
+            step="any"
+            value={sliderOf(speed)}
+            aria-valuetext={axisSpeedWords(props.axis, speed)}
+            onChange={(e) => props.onSpeed(speedOf(Number(e.target.value)))}
+            data-testid="speed"
+          />
+          <span className="small quiet number" data-testid="speed-words">
+            {axisSpeedWords(props.axis, speed)}
+          </span>
+        </label>
+      </div>
+      <div
+        className="transport-overview"
+        data-testid="overview"
+        style={{ '--lanes': props.lanes } as CSSProperties}
+      >
+        {props.overview}
+      </div>
+      <div className="transport-right">
+        <div className="align-row">
+          <span className="small quiet">align by</span>
+          <fieldset className="segments" aria-label="Align lanes by">
+            {(nth === null ? plain : withBegin).map((name) => (
+              <button
+                key={name}
+                type="button"
+                className="button"
+                aria-pressed={align === name}
+                disabled={name !== 'time' && unaligned !== null}
+                title={name === 'time' ? undefined : (unaligned ?? undefined)}
+                onClick={() => props.onAlign(name)}
+                data-testid={`align-${name}`}
+              >
+                {alignWords(name, props)}
+              </button>
+            ))}
+          </fieldset>
+          {(align === 'operation' || align === 'begin') && <AtField {...props} />}
+        </div>
+        <div className="jump-row">
+          {props.onLongWait && (
+            <button
+              type="button"
+              className="button"
+              disabled={empty}
+              onClick={props.onLongWait}
+              data-testid="long-wait"
+            >
+              next long wait
+            </button>
+          )}
+          <button
+            type="button"
+            className="button"
+            disabled={empty}
+            onClick={props.onDivergence}
+            data-testid="divergence"
+          >
+            first divergence
+          </button>
+          {props.onLoss && (
+            <button type="button" className="button" onClick={props.onLoss} data-testid="next-loss">
+              next loss
+            </button>
+          )}
+          {live && (
+            <button
+              type="button"
+              className="button"
+              aria-pressed={armed}
+              onClick={props.onScope}
+              title="play the newest episode, then wait for the next (r)"
+              data-testid="rearm"
+            >
+              re-arm
+            </button>
+          )}
+          <button
+            type="button"
+            className="button"
+            onClick={props.onWords}
+            title="the picture in words (w)"
+            data-testid="in-words"
+          >
+            in words
+          </button>
+        </div>
+      </div>
+    </footer>
+  );
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Knobs of a model on the page go to the store, where what is made of a run is made. */
+
+import { useEffect } from 'react';
+import type { Lesson } from '../protocol/lesson.ts';
+import { type Knobs, modelParams } from '../runs/knobs.ts';
+import { useStore } from '../store/hooks.tsx';
+
+export function useModel(lesson: Lesson, knobs: Knobs): void {
+  const store = useStore();
+  const values = modelParams(lesson, knobs);
+  const key = JSON.stringify(values);
+  useEffect(() => {
+    store.setModel(JSON.parse(key));
+  }, [store, key]);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A recorded scene of a lesson by itself, with a store and a socket of its own: front page and gallery. */
+
+import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
+import { bestRecording, recordingId } from '../derive/recording.ts';
+import type { RunIndex } from '../derive/types.ts';
+import { useSettled } from '../navigation/use-scene.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { connect } from '../store/connect.ts';
+import { StoreProvider, useCommands, useLesson, useRun } from '../store/hooks.tsx';
+import { Store } from '../store/store.ts';
+import { PlaybackProvider, usePlayback, useRunIndex } from '../views/hooks.tsx';
+import { allViews } from '../views/registry.ts';
+
+/** What there is to show once the recording is here. */
+export interface Shown {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly index: RunIndex;
+  readonly recordedAt: string | null;
+}
+
+interface Props {
+  readonly slug: string;
+  /** Which scene of the lesson; called when the lesson is known. */
+  readonly pick: (lesson: Lesson) => Scene;
+  /** Stands around everything once the lesson is known: a choice of scenes, say. */
+  readonly frame?: (lesson: Lesson, scene: Scene, picture: ReactNode) => ReactNode;
+  readonly children: (shown: Shown) => ReactNode;
+}
+
+/** Nothing here is shared with another exhibit, so that runs do not push each other off the stage. */
+export function Exhibit(props: Props) {
+  const [store] = useState(() => new Store());
+  useLayoutEffect(() => {
+    const socket = connect(store);
+    return () => socket.close();
+  }, [store]);
+  return (
+    <StoreProvider store={store}>
+      <Opened {...props} />
+    </StoreProvider>
+  );
+}
+
+function Opened({ slug, pick, frame, children }: Props) {
+  const lesson = useLesson();
+  const { open } = useCommands();
+  useEffect(() => open(slug, 'none'), [open, slug]);
+  const scene = lesson === null ? null : pick(lesson);
+  const best = lesson === null || scene === null ? null : bestRecording(lesson, scene);
+  const wanted = lesson === null || best === null ? null : recordingId(lesson, best);
+  useEffect(() => {
+    if (wanted !== null) open(slug, wanted);
+  }, [open, slug, wanted]);
+  if (lesson === null || scene === null) return <p className="quiet small">on its way…</p>;
+  if (!allViews().has(lesson.view)) return <p role="alert">No view of kind {lesson.view}.</p>;
+  const picture =
+    wanted === null ? (
+      <p className="quiet small">Nothing is recorded of this lesson yet.</p>
+    ) : (
+      <PlaybackProvider arms={scene.arms}>
+        <Placed {...{ lesson, scene, wanted }}>{children}</Placed>
+      </PlaybackProvider>
+    );
+  return frame?.(lesson, scene, picture) ?? picture;
+}
+
+interface PlacedProps {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly wanted: string;
+  readonly children: Props['children'];
+}
+
+/** Goes to where the scene looks and stands still there. */
+function Placed({ lesson, scene, wanted, children }: PlacedProps) {
+  const index = useRunIndex();
+  const run = useRun();
+  const settled = useSettled(index?.runId === wanted ? index : null);
+  const { goto, align } = usePlayback();
+  useEffect(() => {
+    if (!settled) return;
+    align(scene.align, scene.operation);
+    goto(scene, true);
+  }, [settled, scene, goto, align]);
+  if (index === null || !settled || run?.run_id !== wanted) {
+    return <p className="quiet small">The recording is on its way…</p>;
+  }
+  return children({ lesson, scene, index, recordedAt: run.recorded_at });
+}

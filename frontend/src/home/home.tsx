@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The front page: the lessons there are, each with its question and the state of its kernels. */
+
+import { useEffect, useState } from 'react';
+import { plural } from '../base/units.ts';
+import { frontPage, writePlace } from '../navigation/place.ts';
+import { measureCommand } from '../numbers/numbers.tsx';
+import { Inline } from '../panels/prose.tsx';
+import { ThemeButton } from '../panels/top-bar.tsx';
+import { KeptOnFront } from '../runs/saved-runs.tsx';
+import { useConnection, useHello } from '../store/hooks.tsx';
+import { Mark } from '../ui/icons.tsx';
+import { day } from '../ui/words.ts';
+import { Preview } from './preview.tsx';
+
+/** What the list says beyond the greeting; asked once per lesson. */
+interface More {
+  readonly summary?: string;
+  readonly arms?: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly summary: string;
+  }[];
+  readonly caveats?: readonly string[];
+  readonly ready?: Readonly<Record<string, boolean>>;
+  readonly seeds?: readonly { readonly claim: string; readonly mail: string }[];
+  readonly recordings?: readonly { readonly recorded_at?: string }[];
+}
+
+export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
+  const hello = useHello();
+  const connection = useConnection();
+  return (
+    <main className="front" data-list data-testid="front">
+      <header>
+        <span className="brand">
+          <Mark /> Kernel Duet
+        </span>
+        <ThemeButton />
+      </header>
+      <p className="lead">
+        Real Linux kernels that differ by one patch run the same work, side by side. Watch why one
+        of them is faster.
+      </p>
+      {!hello && (
+        <p className="quiet" role="status">
+          {connection.state === 'closed' && connection.reason
+            ? connection.reason
+            : connection.state === 'retry' || connection.state === 'closed'
+              ? 'The server does not answer. Start it with “make run”; this page will find it.'
+              : 'Looking for the lessons…'}
+        </p>
+      )}
+      <ul>
+        {hello?.lessons.map((lesson) => (
+          <Card key={lesson.slug} {...lesson} onOpen={onOpen} />
+        ))}
+      </ul>
+      {hello && <KeptOnFront titles={hello.lessons} />}
+      {hello && hello.role !== 'operator' && (
+        <p className="quiet small" data-testid="role">
+          You opened this page as {hello.role === 'instructor' ? 'an' : 'a'} {hello.role}.
+          {hello.denied.run ? ' You may watch runs and play recordings.' : ''}
+        </p>
+      )}
+    </main>
+  );
+}
+
+interface CardProps {
+  readonly slug: string;
+  readonly title: string;
+  readonly question: string;
+  readonly available: boolean;
+  readonly picture: boolean;
+  readonly onOpen: (slug: string) => void;
+}
+
+function Card({ slug, title, question, available, picture, onOpen }: CardProps) {
+  const more = useMore(slug);
+  const ready = more?.arms?.filter((a) => more.ready?.[a.name]).length ?? 0;
+  const all = more?.arms?.length ?? 0;
+  const recorded = more?.recordings?.[0]?.recorded_at;
+  const [pointed, setPointed] = useState(false);
+  const shown = picture && (more?.recordings?.length ?? 0) > 0;
+  return (
+    <li
+      className="lesson-card"
+      data-testid={`lesson-${slug}`}
+      data-picture={picture}
+      onPointerEnter={() => setPointed(true)}
+      onPointerLeave={() => setPointed(false)}
+      onFocus={() => setPointed(true)}
+      onBlur={() => setPointed(false)}
+    >
+      <span className="ordinal number">{/^\d+/.exec(slug)?.[0]}</span>
+      <div>
+        <h2>
+          <a
+            href={writePlace({ ...frontPage, lesson: slug }, location.search) || '?'}
+            onClick={(event) => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              onOpen(slug);
+            }}
+          >
+            {question}
+          </a>
+        </h2>
+        <p>
+          <b>{title}.</b> {more?.summary}
+        </p>
+        {more?.seeds?.[0] && (
+          <p className="headline">
+            The mail says: {more.seeds[0].claim}, <b className="number">{more.seeds[0].mail}</b>.
+          </p>
+        )}
+        {!picture && more && <Numbers {...more} slug={slug} />}
+        <p className="states">
+          {(more?.recordings?.length ?? 0) > 0 && (
+            <span className="badge" data-tone="recorded">
+              recording{recorded ? ` of ${day(recorded)}` : ''} plays at once
+            </span>
+          )}
+          <span className="badge">
+            {all > 0
+              ? ready === all
+                ? `${all} kernels built`
+                : `${ready} of ${all} kernels built`
+              : available
+                ? 'kernels built'
+                : 'kernels not built yet'}
+          </span>
+        </p>
+      </div>
+      {shown && <Preview slug={slug} moving={pointed} />}
+    </li>
+  );
+}
+
+/** What stands in place of a picture. */
+function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
+  return (
+    <>
+      <p className="no-picture">
+        <b>No picture yet:</b> its numbers come from <code>{measureCommand(slug)}</code>
+      </p>
+      <dl className="arm-list">
+        {arms?.map((arm) => (
+          <div key={arm.name}>
+            <dt>{arm.title}</dt>
+            <dd>{arm.summary}</dd>
+          </div>
+        ))}
+      </dl>
+      {caveats && caveats.length > 0 && (
+        <details className="card-caveats">
+          <summary>{plural(caveats.length, 'caveat')}</summary>
+          <ul>
+            {caveats.map((caveat) => (
+              <li key={caveat}>
+                <Inline text={caveat} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function useMore(slug: string): More | null {
+  const [more, setMore] = useState<More | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    fetch(`api/lessons/${encodeURIComponent(slug)}`, { signal: stop.signal })
+      .then((answer) => (answer.ok ? (answer.json() as Promise<More>) : null))
+      .then(
+        (tree) => setMore(tree),
+        () => {},
+      );
+    return () => stop.abort();
+  }, [slug]);
+  return more;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A lesson without a picture: question, arms with their patches, prose, and the command that measures it. */
+
+import { useMemo, useState } from 'react';
+import { Notices } from '../panels/notices.tsx';
+import { type PatchFile, parsePatch } from '../panels/patch.ts';
+import { Inline, Prose } from '../panels/prose.tsx';
+import { ThemeButton } from '../panels/top-bar.tsx';
+import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
+import { Mark } from '../ui/icons.tsx';
+
+interface Props {
+  readonly lesson: NumbersLesson;
+  readonly onFront: () => void;
+}
+
+export function measureCommand(slug: string): string {
+  return `./duet measure ${slug}`;
+}
+
+export function NumbersPage({ lesson, onFront }: Props) {
+  const metrics = Object.entries(lesson.metrics).filter(([, m]) => !m.extra);
+  return (
+    <main className="front numbers" data-testid="numbers">
+      <header>
+        <a
+          className="brand"
+          href="?"
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            onFront();
+          }}
+        >
+          <Mark /> Kernel Duet
+        </a>
+        <ThemeButton />
+      </header>
+      <p className="eyebrow">
+        Lesson {/^\d+/.exec(lesson.slug)?.[0]}: {lesson.title}
+      </p>
+      <h1>{lesson.question}</h1>
+      <p className="prose">{lesson.summary}</p>
+      <Notices empty />
+      <section className="card" aria-label="No picture yet" data-testid="no-picture">
+        <p>
+          <b>No picture yet.</b> This lesson is numbers only so far; they come from a terminal:
+        </p>
+        <Command text={measureCommand(lesson.slug)} />
+        <p className="quiet small">{clockWords(lesson)}</p>
+      </section>
+
+      <section aria-labelledby="numbers-arms">
+        <h2 id="numbers-arms">The kernels</h2>
+        {lesson.arms.map((arm) => (
+          <ArmCard key={arm.name} arm={arm} ready={lesson.ready[arm.name] ?? false} />
+        ))}
+      </section>
+
+      {lesson.prose && (
+        <section className="prose numbers-prose" aria-label="Text" data-testid="prose">
+          <Prose text={lesson.prose} />
+        </section>
+      )}
+
+      {metrics.length > 0 && (
+        <section aria-labelledby="numbers-metrics">
+          <h2 id="numbers-metrics">What is measured</h2>
+          <table className="table" data-testid="metrics">
+            <thead>
+              <tr>
+                <th scope="col">number</th>
+                <th scope="col">unit</th>
+                <th scope="col">better</th>
+                <th scope="col">obtained from</th>
+              </tr>
+            </thead>
+            <tbody>
+              {metrics.map(([name, metric]) => (
+                <tr key={name}>
+                  <th scope="row">{metric.title}</th>
+                  <td>{metric.unit === 'us' ? 'µs' : metric.unit}</td>
+                  <td>{metric.better}</td>
+                  <td>{sourceWords(metric)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+
+      {lesson.seeds.length > 0 && (
+        <section aria-labelledby="numbers-seeds">
+          <h2 id="numbers-seeds">What the mail claims</h2>
+          <dl className="claims" data-testid="seeds">
+            {lesson.seeds.map((seed) => (
+              <div key={`${seed.claim} ${seed.mail}`}>
+                <dt>{seed.claim}</dt>
+                <dd className="number">{seed.mail}</dd>
+              </div>
+            ))}
+          </dl>
+          <p className="quiet small">
+            These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:
+          </p>
+          <Command text={`${measureCommand(lesson.slug)} --against-seeds`} />
+        </section>
+      )}
+
+      {lesson.caveats.length > 0 && (
+        <section aria-labelledby="numbers-caveats">
+          <h2 id="numbers-caveats">What to keep in mind</h2>
+          <ul className="numbers-caveats" data-testid="caveats">
+            {lesson.caveats.map((caveat) => (
+              <li key={caveat}>
+                <Inline text={caveat} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </main>
+  );
+}
+
+/** A command to copy; where the clipboard is closed it can still be marked. */
+export function Command({ text }: { readonly text: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <p className="command">
+      <code>{text}</code>
+      <button
+        type="button"
+        className="button"
+        data-testid="copy-command"
+        onClick={async () => {
+          try {
+            await navigator.clipboard.writeText(text);
+            setCopied(true);
+            setTimeout(() => setCopied(false), 4000);
+          } catch {
+            setCopied(false);
+          }
+        }}
+      >
+        {copied ? 'copied' : 'copy'}
+      </button>
+    </p>
+  );
+}
+
+function ArmCard({ arm, ready }: { readonly arm: Arm; readonly ready: boolean }) {
+  return (
+    <article className="arm-card" data-testid={`arm-${arm.name}`}>
+      <h3>
+        {arm.title} <span className="badge">{arm.role}</span>{' '}
+        {!ready && <span className="badge">kernel not built yet</span>}
+      </h3>
+      <p>{arm.summary}</p>
+      {arm.patch_texts.length === 0 ? (
+        <p className="quiet small">No patch of its own: the base kernel as it comes.</p>
+      ) : (
+        arm.patch_texts.map((patch) => <PatchText key={patch.file} {...patch} />)
+      )}
+    </article>
+  );
+}
+
+function PatchText({ file, subject, body, text }: Arm['patch_texts'][number]) {
+  const files = useMemo(() => parsePatch(text), [text]);
+  const added = files.reduce((sum, f) => sum + f.added, 0);
+  const removed = files.reduce((sum, f) => sum + f.removed, 0);
+  return (
+    <details className="hunk patch-text">
+      <summary>
+        <span className="patch-subject">{subject || file}</span>
+        <span className="quiet number">
+          +{added} −{removed}
+        </span>
+      </summary>
+      {body && <pre className="patch-body">{body}</pre>}
+      {files.map((f) => (
+        <FileText key={f.path} file={f} />
+      ))}
+    </details>
+  );
+}
+
+function FileText({ file }: { readonly file: PatchFile }) {
+  return (
+    <div className="patch-file">
+      <p className="patch-path">
+        <code>{file.path}</code>
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, so keys must reach it */}
+      <pre tabIndex={0}>
+        {file.hunks.map((hunk, h) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: hunks of a patch never move
+          <span key={h} className="hunk-lines">
+            <span className="patch-line quiet">@@ {hunk.where}</span>
+            {hunk.lines.map((line, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines of a hunk never move
+              <span key={i} className="patch-line" data-sign={line.sign}>
+                <i>{line.sign === '-' ? '−' : line.sign}</i>
+                {line.text || ' '}
+              </span>
+            ))}
+          </span>
+        ))}
+      </pre>
+    </div>
+  );
+}
+
+function clockWords({ clocks, clock }: NumbersLesson): string {
+  const words = {
+    wall: 'the wall clock (untraced, repeated, with an interval)',
+    count: 'the count clock (an instruction is a guest nanosecond; it repeats exactly)',
+  };
+  const [only, other] = clocks;
+  if (other === undefined) return `It runs on ${words[only ?? clock]} alone.`;
+  const second = clock === 'wall' ? 'count' : 'wall';
+  return `It runs on ${words[clock]}; with --clock ${second} on ${words[second]}.`;
+}
+
+function sourceWords(metric: Metric): string {
+  if (metric.dwarf) return 'the kernel’s own debug information (static)';
+  return metric.line ? 'untraced runs' : 'counted events of a traced run';
+}

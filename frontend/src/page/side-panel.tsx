@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The right side: the patch as it runs, and the evidence. On narrow screens the two become tabs. */
+
+import { useMemo } from 'react';
+import type { Theme } from '../base/theme.ts';
+import type { RunIndex } from '../derive/types.ts';
+import { type Place, sideTabs } from '../navigation/place.ts';
+import type { Go } from '../navigation/use-place.ts';
+import { openFunctions } from '../panels/active-lines.ts';
+import { CountsPanel } from '../panels/counts-panel.tsx';
+import { MeasuredPanel } from '../panels/measured-panel.tsx';
+import { PatchPanel } from '../panels/patch-panel.tsx';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { MeasuredMessage } from '../protocol/messages.ts';
+import { useMetrics } from '../store/hooks.tsx';
+import { usePlayback } from '../views/hooks.tsx';
+import { LatencyDots } from '../views/latency-dots/index.tsx';
+import { viewOf } from '../views/registry.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly index: RunIndex | null;
+  readonly recorded: boolean;
+  /** The viewer is asked to predict: nothing here may give the answer away. */
+  readonly veiled: boolean;
+  readonly theme: Theme;
+  readonly measured: MeasuredMessage | null;
+  readonly blocked: string;
+  readonly onMeasure: () => void;
+  readonly place: Place;
+  readonly go: Go;
+}
+
+/** Whether a step has anything to show here. */
+export function hasSide(lesson: Lesson, scene: Scene): boolean {
+  return scene.show.some((what) => what === 'patch') || hasEvidence(lesson, scene);
+}
+
+function hasEvidence(lesson: Lesson, scene: Scene): boolean {
+  const panels = viewOf(lesson.view).panels ?? {};
+  return scene.show.some((what) => what === 'latency' || what === 'measured' || what in panels);
+}
+
+export function Side(props: Props) {
+  const { lesson, scene, arms, index, recorded, theme, place, go } = props;
+  const patch = scene.show.includes('patch');
+  const measured = scene.show.includes('measured');
+  const evidence = hasEvidence(lesson, scene);
+  const tab = place.side ?? 'patch';
+  const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
+  return (
+    // It scrolls, and may hold nothing that takes the focus: keys must reach it.
+    <aside
+      className="side"
+      data-tab={now}
+      aria-label="Patch and evidence"
+      data-testid="side"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable-region-focusable of axe
+      tabIndex={0}
+    >
+      {patch && evidence && (
+        <div className="tabs side-tabs" role="tablist" aria-label="Patch or evidence">
+          {sideTabs.map((name) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              className="tab"
+              aria-selected={now === name}
+              data-state={now === name ? 'active' : 'inactive'}
+              onClick={() => go({ side: name === 'patch' ? null : name }, 'replace')}
+              data-testid={`tab-${name}`}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+      {patch && (
+        <div className="patch-side" style={{ order: measured ? 2 : 1 }}>
+          <LitPatch {...{ lesson, arms, index, place, go }} />
+        </div>
+      )}
+      {evidence && !props.veiled && (
+        <div className="evidence-side" style={{ order: measured ? 1 : 2 }}>
+          {measured && (
+            <MeasuredPanel
+              lesson={lesson}
+              measured={props.measured}
+              blocked={props.blocked}
+              onMeasure={props.onMeasure}
+            />
+          )}
+          <ViewPanels {...{ lesson, scene, index, recorded, theme }} />
+          {scene.show.includes('latency') && <Latency {...{ lesson, index, recorded, theme }} />}
+          <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />
+        </div>
+      )}
+    </aside>
+  );
+}
+
+/** Panels of the lesson's own view that the step asks for. */
+function ViewPanels({
+  lesson,
+  scene,
+  index,
+  recorded,
+  theme,
+}: Pick<Props, 'lesson' | 'scene' | 'index' | 'recorded' | 'theme'>) {
+  const { frame } = usePlayback();
+  if (index === null) return null;
+  const panels = viewOf(lesson.view).panels ?? {};
+  return scene.show.map((name) => {
+    const panel = panels[name];
+    if (panel === undefined) return null;
+    const { Body } = panel;
+    return (
+      <section key={name} className="panel" aria-label={panel.title} data-testid={`panel-${name}`}>
+        <h3 className="eyebrow">
+          {panel.title}{' '}
+          <span className="evidence">
+            {panel.evidence}
+            {recorded ? ', recorded' : ''}
+          </span>
+        </h3>
+        <Body runIndex={index} {...{ lesson, scene, frame, theme, recorded }} />
+      </section>
+    );
+  });
+}
+
+function LitPatch({
+  lesson,
+  arms,
+  index,
+  place,
+  go,
+}: Pick<Props, 'lesson' | 'arms' | 'index' | 'place' | 'go'>) {
+  const { state } = usePlayback();
+  const arm = place.patch ?? '';
+  const patched = lesson.arms.filter((a) => arms.includes(a.name) && a.patch_texts.length > 0);
+  const chosen = arms.includes(arm) ? arm : (patched[0]?.name ?? arms[0] ?? '');
+  const kinds = useMemo(() => new Set(lesson.lit.map((lit) => lit.kind)), [lesson]);
+  const open = useMemo(
+    () => openFunctions(index, state, chosen, kinds),
+    [index, state, chosen, kinds],
+  );
+  const spans = useMetrics(chosen)?.spans;
+  return (
+    <PatchPanel
+      lesson={lesson}
+      arms={arms}
+      arm={chosen}
+      onArm={(patch) => go({ patch, hunk: null }, 'replace')}
+      hunk={place.hunk}
+      onHunk={(hunk) => go({ patch: hunk === null ? place.patch : chosen, hunk }, 'replace')}
+      occurs={(kind) => spans === undefined || (spans[kind] ?? 0) > 0}
+      open={(of, kind) => (of === chosen ? (open.get(kind) ?? 0) : 0)}
+    />
+  );
+}
+
+function Latency({
+  lesson,
+  index,
+  recorded,
+  theme,
+}: Pick<Props, 'lesson' | 'index' | 'recorded' | 'theme'>) {
+  const { frame } = usePlayback();
+  return (
+    <section className="panel" aria-label="Latency" data-testid="latency">
+      <h3 className="eyebrow">
+        Time of one {lesson.operation.name}, guest time{' '}
+        <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+      </h3>
+      <div className="dots-box" style={{ height: 38 + (index?.lanes.length ?? 0) * 58 }}>
+        {index && <LatencyDots runIndex={index} lesson={lesson} frame={frame} theme={theme} />}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The stage: every lane on one axis, a header over each, and words where there is nothing to draw yet. */
+
+import type { CSSProperties, ReactNode } from 'react';
+import type { Theme } from '../base/theme.ts';
+import type { Mark, RunIndex } from '../derive/types.ts';
+import { LaneHeader } from '../panels/lane-header.tsx';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
+import { contendedOf } from '../runs/contention.ts';
+import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
+import { useCounts, usePlayback } from '../views/hooks.tsx';
+import { viewOf } from '../views/registry.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly index: RunIndex | null;
+  readonly run: RunMessage | null;
+  readonly lanes: readonly LaneMessage[];
+  readonly builds: readonly BuildMessage[];
+  readonly pending: boolean;
+  /** Lanes of the run whose events are drawn. */
+  readonly shown: readonly LaneMessage[];
+  /** That a recording comes in, and how far; empty: none does. */
+  readonly coming: string;
+  readonly theme: Theme;
+  readonly present: boolean;
+  /** Something that covers the lanes: a prediction to be made first. */
+  readonly veil: ReactNode;
+  readonly onMark: (mark: Mark | null) => void;
+  readonly onLoss: () => void;
+}
+
+export function Stage(props: Props) {
+  const { lesson, scene, arms, index, run, theme, present } = props;
+  const { frame, seek } = usePlayback();
+  const counts = useCounts();
+  const distorted = contendedOf(lesson, run, props.shown)?.distorted ?? false;
+  const header = (name: string) => {
+    const arm = lesson.arms.find((a) => a.name === name);
+    if (!arm) return null;
+    const measured = props.shown.find((l) => l.arm === name)?.contention != null;
+    return (
+      <LiveLaneHeader
+        arm={arm}
+        lane={props.lanes.find((l) => l.arm === name) ?? null}
+        build={props.builds.find((b) => b.arm === name) ?? null}
+        recorded={run?.source === 'recorded'}
+        pending={props.pending}
+        missing={run !== null && !run.arms.includes(name)}
+        distorted={distorted && measured}
+        ops={
+          lesson.operation.open === null ? null : (counts.find((c) => c.arm === name)?.ops ?? null)
+        }
+        operation={lesson.operation}
+        onLoss={props.onLoss}
+      />
+    );
+  };
+  const view = viewOf(lesson.view);
+  const drawn = index?.lanes.map((lane) => lane.arm) ?? [];
+  const undrawn = arms.filter((name) => !drawn.includes(name));
+  const height = index === null ? 0 : view.preferredHeight(index, lesson, scene.show);
+  return (
+    <section
+      className="lanes"
+      aria-label="Lanes"
+      data-testid="stage"
+      style={{ '--lanes-height': `${Math.round(height)}px` } as CSSProperties}
+    >
+      {index !== null && drawn.length > 0 && (
+        <div className="lanes-canvas">
+          <view.Canvas
+            runIndex={index}
+            lesson={lesson}
+            frame={frame}
+            theme={theme}
+            show={scene.show}
+            header={header}
+            {...(present ? { headerHeight: 52, fontSize: 20 } : {})}
+            onSelect={props.onMark}
+            onSeek={seek}
+          />
+        </div>
+      )}
+      {undrawn.map((name) => (
+        <div key={name} className="undrawn">
+          {header(name)}
+        </div>
+      ))}
+      {props.coming && (
+        <p className="stage-coming" role="status" data-testid="coming" data-volatile>
+          {props.coming}
+        </p>
+      )}
+      {props.veil}
+    </section>
+  );
+}
+
+type HeaderProps = Omit<Parameters<typeof LaneHeader>[0], 'lines' | 'lost' | 'total'>;
+
+/** Feeds the header with what changes on its own: lines of the guest and losses. */
+export function LiveLaneHeader(props: HeaderProps) {
+  const lines = useLines(props.arm.name);
+  const { losses } = useLoss(props.arm.name);
+  const metrics = useMetrics(props.arm.name);
+  // What is counted of a part is not the run's.
+  const part = useReading() !== null;
+  const told = losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0);
+  return (
+    <LaneHeader
+      {...props}
+      total={part ? null : (metrics?.ops ?? null)}
+      lines={lines.map((line) => line.text)}
+      lost={Math.max(told, metrics?.events_lost ?? 0)}
+    />
+  );
+}

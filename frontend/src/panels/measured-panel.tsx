@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The measured table: only runs without tracing, one kernel after the other. Never fed by the animation. */
+
+import { useState } from 'react';
+import { formatFigure, plural } from '../base/units.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import type { MeasuredMessage } from '../protocol/messages.ts';
+import { paramWords } from '../runs/knobs.ts';
+import { useDenied } from '../store/hooks.tsx';
+import { day } from '../ui/words.ts';
+import { better, command, mailText } from './mail.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly measured: MeasuredMessage | null;
+  /** Why measuring is not possible now; empty when it is. */
+  readonly blocked: string;
+  readonly onMeasure: () => void;
+}
+
+export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
+  const denied = useDenied('measure');
+  const busy = measured !== null && measured.done < measured.total;
+  const most = Math.max(
+    1,
+    ...(measured?.rows ?? []).flatMap((r) => [...r.ops_per_s, r.ops_per_s_median ?? 0]),
+  );
+  const rows = measured?.rows ?? [];
+  const unit = rows[0]?.unit ?? `${lesson.operation.plural}/s`;
+  // A rate names its operation; a time does not.
+  const what = unit.endsWith('/s') ? unit : `${lesson.operation.name}, ${unit}`;
+  return (
+    <section className="panel" aria-label="Measured" data-testid="measured">
+      <h3 className="eyebrow">
+        {what}, {better(unit)} is better{' '}
+        <span className="evidence">{measured?.clock === 'count' ? 'counted' : 'measured'}</span>
+        {measured?.source === 'recorded' && (
+          <span className="evidence" data-recorded>
+            recorded {day(measured.at)}
+          </span>
+        )}
+      </h3>
+      {rows.length === 0 ? (
+        <p className="quiet">Nothing measured yet with these knobs.</p>
+      ) : (
+        <table className="table measured-table">
+          <thead>
+            <tr>
+              <th scope="col">arm</th>
+              <th scope="col" className="right">
+                n
+              </th>
+              <th scope="col" className="right">
+                median
+              </th>
+              <th scope="col">all samples</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.arm}>
+                <th scope="row">{title(lesson, row.arm)}</th>
+                <td className="right">{row.n}</td>
+                <td className="right strong">
+                  {row.ops_per_s_median === null ? 'refused' : formatFigure(row.ops_per_s_median)}
+                </td>
+                <td>
+                  <Samples values={row.ops_per_s} most={most} median={row.ops_per_s_median} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {rows
+        .filter((row) => row.verdict)
+        .map((row) => (
+          <p key={row.arm} className="verdict" data-testid="verdict">
+            <b>{title(lesson, row.arm)}</b>: {row.verdict}
+          </p>
+        ))}
+      {measured?.verdict && (
+        <p className="verdict" data-testid="verdict">
+          {measured.verdict}
+        </p>
+      )}
+      {measured && rows.length > 0 && (
+        <p className="small quiet">
+          {[measured.workload, ...paramWords(lesson, measured.params)].join(', ')}, {measured.clock}{' '}
+          clock, untraced, one kernel after the other
+        </p>
+      )}
+      {busy && (
+        <div className="measuring" data-testid="measuring">
+          <p className="small">
+            Measuring: {measured.done} of {plural(measured.total, 'run')}
+          </p>
+          <div className="meter">
+            <span style={{ width: `${(100 * measured.done) / Math.max(1, measured.total)}%` }} />
+          </div>
+        </div>
+      )}
+      <div className="row-of-buttons">
+        {measured && rows.length > 0 && <CopyMail lesson={lesson} measured={measured} />}
+        {denied === '' && (
+          <button
+            type="button"
+            className="button"
+            onClick={onMeasure}
+            disabled={busy || blocked !== ''}
+            title={blocked || undefined}
+            data-testid="measure"
+          >
+            measure now
+          </button>
+        )}
+      </div>
+      {denied !== '' && (
+        <p className="small quiet" data-testid="measure-denied">
+          {denied}
+        </p>
+      )}
+      {measured && rows.length > 0 && (
+        <details className="small">
+          <summary>the command that repeats it</summary>
+          <pre className="console">{command(measured, lesson)}</pre>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function title(lesson: Lesson, arm: string): string {
+  return lesson.arms.find((a) => a.name === arm)?.title ?? arm;
+}
+
+/** Every sample as a dot and the median as a bar, on one scale from zero for all arms. */
+function Samples(props: {
+  readonly values: readonly number[];
+  readonly median: number | null;
+  readonly most: number;
+}) {
+  const { values, median, most } = props;
+  const x = (v: number) => 3 + (v / most) * 94;
+  return (
+    <svg
+      className="samples"
+      viewBox="0 0 100 16"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={values.map((v) => formatFigure(v)).join(', ')}
+    >
+      <title>{values.map((v) => formatFigure(v)).join(', ')}</title>
+      {median !== null && (
+        <rect x="0" y="5" width={x(median)} height="6" fill="var(--work)" opacity="0.28" />
+      )}
+      {values.map((v, i) => (
+        <line
+          // biome-ignore lint/suspicious/noArrayIndexKey: samples of one table never move
+          key={i}
+          x1={x(v)}
+          x2={x(v)}
+          y1="2"
+          y2="14"
+          stroke="var(--work)"
+          strokeWidth="1"
+          vectorEffect="non-scaling-stroke"
+        />
+      ))}
+    </svg>
+  );
+}
+
+function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMessage }) {
+  const [done, setDone] = useState<'no' | 'yes' | 'failed'>('no');
+  const text = mailText(lesson, measured);
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        data-testid="copy-mail"
+        onClick={async () => {
+          try {
+            await navigator.clipboard.writeText(text);
+            setDone('yes');
+          } catch {
+            setDone('failed');
+          }
+        }}
+      >
+        {done === 'yes' ? 'copied' : 'copy as mail'}
+      </button>
+      {done === 'failed' && (
+        <pre className="console" data-testid="mail-text">
+          {text}
+        </pre>
+      )}
+    </>
+  );
+}

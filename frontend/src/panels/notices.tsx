@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Trouble in calm lines: the connection, and errors as sentences with a remedy. */
+
+import { useState } from 'react';
+import type { Arm } from '../protocol/lesson.ts';
+import type { ErrorMessage } from '../protocol/messages.ts';
+import type { Connection } from '../protocol/socket.ts';
+import type { PhaseWords } from '../runs/phase.ts';
+import { useConnection, useErrors } from '../store/hooks.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { CrossIcon } from '../ui/icons.tsx';
+import { sentenceCase } from '../ui/words.ts';
+
+/** `empty`: nothing is on the page yet that could be played meanwhile. */
+export function Notices({ empty = false }: { readonly empty?: boolean }) {
+  const connection = useConnection();
+  const { list, dismiss } = useErrors();
+  return <NoticeLines {...{ connection, empty }} errors={list} onDismiss={dismiss} />;
+}
+
+interface Props {
+  readonly connection: Connection;
+  readonly empty?: boolean;
+  readonly errors: readonly ErrorMessage[];
+  readonly onDismiss: (error: ErrorMessage) => void;
+}
+
+export function NoticeLines({ connection, empty = false, errors, onDismiss }: Props) {
+  const words = connectionWords(connection, empty);
+  if (!words && errors.length === 0) return null;
+  return (
+    <div className="notices" data-testid="notices">
+      {words && (
+        <p className="notice" data-calm role="status" data-testid="connection" data-volatile>
+          {words}
+        </p>
+      )}
+      {errors.slice(-3).map((error, i) => (
+        <ErrorLine
+          // biome-ignore lint/suspicious/noArrayIndexKey: errors have no name, and alike ones may follow
+          key={i}
+          error={error}
+          onDismiss={() => onDismiss(error)}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** One line while there is no connection; what is on the page stays usable. */
+export function connectionWords(connection: Connection, empty = false): string {
+  switch (connection.state) {
+    case 'open':
+    case 'connecting':
+      return '';
+    case 'retry':
+      return `${connection.reason} Reconnecting… ${empty ? 'If the server is not running, start it with “make run”.' : 'What is here stays and can be played.'}`;
+    case 'closed':
+      return connection.reason;
+  }
+}
+
+/** Lanes and builds that failed, each with its sentence; the other lanes go on below. */
+export function LaneErrors({
+  failed,
+}: {
+  readonly failed: readonly { readonly arm: Arm; readonly phase: PhaseWords }[];
+}) {
+  if (failed.length === 0) return null;
+  return (
+    <div className="notices">
+      {failed.map(({ arm, phase }) => (
+        <p key={arm.name} className="notice" role="alert" data-testid={`error-${arm.name}`}>
+          <CrossIcon />
+          <span>
+            <b>{arm.title}</b>: {phase.sentence} <span className="quiet">{phase.remedy}</span>
+          </span>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function ErrorLine({
+  error,
+  onDismiss,
+}: {
+  readonly error: ErrorMessage;
+  readonly onDismiss: () => void;
+}) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="notice" role="alert" data-testid="error">
+      <CrossIcon />
+      <span>
+        {sentenceCase(error.sentence)} <span className="quiet">{error.remedy}</span>
+      </span>
+      <span className="spring" />
+      {error.detail && (
+        <button type="button" className="link" onClick={() => setOpen(true)}>
+          details
+        </button>
+      )}
+      <button type="button" className="link" onClick={onDismiss}>
+        dismiss
+      </button>
+      <Dialog title="Details" open={open} onClose={() => setOpen(false)} testId="details">
+        <p>{sentenceCase(error.sentence)}</p>
+        <p className="quiet">{error.remedy}</p>
+        <pre className="console">{error.detail}</pre>
+      </Dialog>
+    </div>
+  );
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
+
+import { plural } from '../base/units.ts';
+import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
+import { isKept } from '../runs/saved-list.ts';
+import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
+import { day, when } from '../ui/words.ts';
+import { type LaneLens, LensBadges } from './lens-badge.tsx';
+
+interface Props {
+  readonly run: RunMessage | null;
+  readonly kernel: string | null;
+  readonly lanes: number;
+  readonly lost: number;
+  readonly gaps: number;
+  readonly control: ControlMessage | null;
+  readonly pending: string;
+  readonly lenses: readonly LaneLens[];
+  readonly onLoss: () => void;
+  readonly onLens: () => void;
+  /** Opens the list of kept runs; left out where there is no server. */
+  readonly onRuns?: (() => void) | undefined;
+  readonly onControl: (take: boolean) => void;
+}
+
+export function StateStrip(props: Props) {
+  const { run, kernel, lanes, lost, gaps, pending } = props;
+  const control = props.control?.run_id === run?.run_id ? props.control : null;
+  return (
+    <div className="state-strip" data-testid="state">
+      <SourceBadge run={run} kernel={kernel} />
+      {run && (
+        <span className="badge" data-testid="clock">
+          clock <b>{run.clock}</b>
+        </span>
+      )}
+      <span className="badge" data-testid="lanes">
+        <b>{lanes}</b> {lanes === 1 ? 'lane' : 'lanes'}
+      </span>
+      <button
+        type="button"
+        className="badge"
+        data-tone={lost + gaps > 0 ? 'hazard' : undefined}
+        onClick={props.onLoss}
+        data-testid="lost"
+        data-volatile
+      >
+        {lost + gaps > 0 && <CrossIcon />}
+        {gaps > 0 && lost === 0 ? (
+          <>
+            rows not sent <b>{gaps.toLocaleString('en')}</b>
+          </>
+        ) : (
+          <>
+            lost events <b>{lost.toLocaleString('en')}</b>
+          </>
+        )}
+      </button>
+      <LensBadges lanes={props.lenses} onOpen={props.onLens} />
+      {props.onRuns && (
+        <button
+          type="button"
+          className="badge"
+          onClick={props.onRuns}
+          title="Live runs that are kept, and two runs against each other"
+          data-testid="runs"
+        >
+          runs
+        </button>
+      )}
+      <span className="spring" />
+      {pending && (
+        <span className="badge" data-testid="pending" data-volatile>
+          <LiveSign /> {pending}
+        </span>
+      )}
+      <ControlBadge control={control} onControl={props.onControl} />
+    </div>
+  );
+}
+
+/** A recording is never shown without saying so, with its day and its kernel. */
+export function SourceBadge({
+  run,
+  kernel,
+}: {
+  readonly run: RunMessage | null;
+  readonly kernel: string | null;
+}) {
+  if (!run) return null;
+  if (run.source === 'recorded' && isKept(run.run_id))
+    return (
+      <span className="badge" data-tone="recorded" data-testid="source">
+        <RecordedSign /> <b>kept run</b> of {when(run.recorded_at ?? run.started_at ?? '')}
+        {kernel && `, Linux ${kernel}`}
+      </span>
+    );
+  if (run.source === 'recorded')
+    return (
+      <span className="badge" data-tone="recorded" data-testid="source" title={run.message}>
+        <RecordedSign /> <b>{/synthetic/.test(run.message) ? 'synthetic' : 'recorded'}</b>{' '}
+        {[run.recorded_at ? day(run.recorded_at) : '', kernel ? `Linux ${kernel}` : '']
+          .filter(Boolean)
+          .join(', ')}
+      </span>
+    );
+  return (
+    <span className="badge" data-testid="source" title={run.message}>
+      <LiveSign /> <b>live</b> {liveWords(run)} {kernel ? `Linux ${kernel}` : ''}
+    </span>
+  );
+}
+
+function liveWords(run: RunMessage): string {
+  if (run.phase === 'done') return 'run, over,';
+  if (run.phase === 'stopped') return 'run, stopped,';
+  return run.phase === 'failed' ? 'run, failed,' : '';
+}
+
+function ControlBadge({
+  control,
+  onControl,
+}: {
+  readonly control: ControlMessage | null;
+  readonly onControl: (take: boolean) => void;
+}) {
+  // Of a run that is over nobody can have control.
+  if (!control || (control.by === 'nobody' && !control.may_take)) return null;
+  if (control.by === 'you')
+    return (
+      <button
+        type="button"
+        className="badge"
+        onClick={() => onControl(false)}
+        title="You control the live run. Press to give it back."
+        data-testid="control"
+      >
+        <b>you control</b>
+      </button>
+    );
+  const whose = control.by === 'nobody' ? 'nobody controls' : 'watching';
+  return control.may_take ? (
+    <button
+      type="button"
+      className="badge"
+      onClick={() => onControl(true)}
+      title={
+        control.by === 'nobody'
+          ? 'Nobody controls this live run now.'
+          : 'Somebody else controls this live run.'
+      }
+      data-testid="control"
+    >
+      <b>{whose}</b> take control
+    </button>
+  ) : (
+    <span className="badge" title="Somebody else controls this live run." data-testid="control">
+      <b>{whose}</b>
+    </span>
+  );
+}
+
+export interface LaneLoss {
+  readonly arm: string;
+  readonly title: string;
+  readonly events: number;
+  readonly losses: readonly {
+    readonly t0: number;
+    readonly t1: number;
+    /** Null: nobody can say how many. */
+    readonly events: number | null;
+    readonly where: string;
+  }[];
+  readonly gapRows: number;
+}
+
+/** Where events were lost, lane by lane. */
+export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
+  return (
+    <div className="loss-list">
+      {lanes.map((lane) => (
+        <section key={lane.arm}>
+          <h3>{lane.title}</h3>
+          {lane.events === 0 && lane.gapRows === 0 && (
+            <p className="quiet">Nothing was lost: every event that the kernel wrote is here.</p>
+          )}
+          {lane.events > 0 && (
+            <p>
+              <CrossIcon /> {plural(lane.events, 'event')} lost.
+            </p>
+          )}
+          <ul>
+            {lane.losses.map((loss) => (
+              <li key={`${loss.where} ${loss.t0}`}>
+                {loss.events === null
+                  ? 'An unknown number of events'
+                  : plural(loss.events, 'event')}{' '}
+                in the {loss.where}, between {(loss.t0 / 1e6).toFixed(3)} and{' '}
+                {(loss.t1 / 1e6).toFixed(3)} ms
+              </li>
+            ))}
+          </ul>
+          {lane.gapRows > 0 && (
+            <p>
+              {plural(lane.gapRows, 'row')} were not sent to this browser, which was too slow.
+              Reload the page to get them.
+            </p>
+          )}
+        </section>
+      ))}
+      <p className="small quiet">
+        Counts and sentences of a stretch with losses are low by what was lost; no measured number
+        comes from such a run.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the knobs may say, and what a change of them costs. Pure. */
+
+import { plural } from '../base/units.ts';
+import { workloadOf } from '../derive/recording.ts';
+import type { Place } from '../navigation/place.ts';
+import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
+import type { ClockName } from '../protocol/messages.ts';
+
+export interface Knobs {
+  readonly arms: readonly string[];
+  readonly params: Readonly<Record<string, number>>;
+  readonly clock: ClockName;
+  readonly workload: string;
+}
+
+/** The count clock runs one instruction after another: one CPU, whatever the knob says. */
+export const cpuParam = 'vcpus';
+
+export function firstKnobs(lesson: Lesson): Knobs {
+  return {
+    arms: lesson.arms.map((a) => a.name),
+    params: Object.fromEntries(Object.entries(lesson.params).map(([k, p]) => [k, p.default])),
+    clock: lesson.clock,
+    workload: Object.keys(lesson.workloads)[0] ?? '',
+  };
+}
+
+/** What a scene says of the knobs on a clock. */
+export function sceneParams(
+  scene: Pick<Scene, 'params' | 'on_count'>,
+  clock: ClockName,
+): Readonly<Record<string, number>> {
+  return clock === 'count' ? { ...scene.params, ...scene.on_count?.params } : scene.params;
+}
+
+/** A scene sets its arms, its workload and its params; every other knob stays where the viewer left it. */
+export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
+  const base = withWorkload(lesson, now, workloadFor(lesson, now, scene));
+  return settled(lesson, {
+    ...base,
+    arms: scene.arms,
+    params: {
+      ...firstKnobs(lesson).params,
+      ...keepBoot(lesson, base),
+      ...sceneParams(scene, base.clock),
+    },
+  });
+}
+
+/** Another clock for a scene: knobs that stand where the scene put them follow it. */
+export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockName): Knobs {
+  const next = withClock(lesson, now, clock);
+  if (next.clock === now.clock) return next;
+  const usual = firstKnobs(lesson).params;
+  const [from, to] = [now.clock, next.clock].map((c) => ({ ...usual, ...sceneParams(scene, c) }));
+  const moved = Object.keys(scene.on_count?.params ?? {}).filter(
+    (name) => now.params[name] === from?.[name],
+  );
+  const params = Object.fromEntries(moved.map((name) => [name, to?.[name] ?? 0]));
+  return { ...next, params: { ...next.params, ...params } };
+}
+
+/**
+ * A workload that listens needs the wall clock: on the count clock nothing comes in while a guest runs, and idle time
+ * is skipped.
+ */
+export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knobs {
+  const listens = (name: string) => lesson.workloads[name]?.input === true;
+  const next = { ...now, workload };
+  if (listens(workload)) return withClock(lesson, next, 'wall');
+  return listens(now.workload) ? withClock(lesson, next, lesson.clock) : next;
+}
+
+/** Where no step speaks of a workload, the viewer's choice stays. */
+function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
+  if (lesson.scenes.every((s) => s.workload == null)) return now.workload;
+  return workloadOf(lesson, scene);
+}
+
+function keepBoot(lesson: Lesson, now: Knobs): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(now.params).filter(
+      ([k]) => k === 'seconds' || lesson.params[k]?.applies === 'boot',
+    ),
+  );
+}
+
+type KnobPlace = Pick<Place, 'knobs' | 'clock' | 'workload'>;
+
+/** The knobs of a step as an address has them; what the lesson does not know, or cannot have, is left out. */
+export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
+  let knobs = sceneKnobs(lesson, firstKnobs(lesson), scene);
+  if (place.workload !== null && Object.hasOwn(lesson.workloads, place.workload))
+    knobs = withWorkload(lesson, knobs, place.workload);
+  if (place.clock !== null) knobs = onClock(lesson, scene, knobs, place.clock);
+  for (const [name, value] of Object.entries(place.knobs ?? {}))
+    if (Object.hasOwn(lesson.params, name)) knobs = withParam(lesson, knobs, name, value);
+  return knobs;
+}
+
+/** What the address must say of these knobs: those that the step itself would put elsewhere. */
+export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace {
+  const usual = sceneKnobs(lesson, firstKnobs(lesson), scene);
+  const workload = knobs.workload === usual.workload ? null : knobs.workload;
+  const there = workload === null ? usual : withWorkload(lesson, usual, workload);
+  const clock = knobs.clock === there.clock ? null : knobs.clock;
+  const base = clock === null ? there : onClock(lesson, scene, there, clock);
+  const turned = Object.entries(knobs.params).filter(([name, v]) => base.params[name] !== v);
+  return { workload, clock, knobs: turned.length === 0 ? null : Object.fromEntries(turned) };
+}
+
+/** The nearest value the knob can have. */
+export function clamp(param: Param, value: number): number {
+  if (param.choices && param.choices.length > 0)
+    return param.choices.includes(value) ? value : param.default;
+  if (!Number.isFinite(value)) return param.default;
+  const low = param.min ?? Number.MIN_SAFE_INTEGER;
+  const high = param.max ?? Number.MAX_SAFE_INTEGER;
+  return Math.min(high, Math.max(low, Math.round(value)));
+}
+
+export function withParam(lesson: Lesson, now: Knobs, name: string, value: number): Knobs {
+  const param = lesson.params[name];
+  if (!param) return now;
+  return settled(lesson, { ...now, params: { ...now.params, [name]: clamp(param, value) } });
+}
+
+export function withClock(lesson: Lesson, now: Knobs, clock: ClockName): Knobs {
+  if (!lesson.clocks.includes(clock)) return now;
+  const back = lesson.params[cpuParam]?.default;
+  const params =
+    now.clock === 'count' && clock !== 'count' && back !== undefined
+      ? { ...now.params, [cpuParam]: back }
+      : now.params;
+  return settled(lesson, { ...now, clock, params });
+}
+
+/** Arms in the order of the lesson; the last one cannot be taken away. */
+export function withArm(lesson: Lesson, now: Knobs, arm: string, on: boolean): Knobs {
+  const wanted = new Set(now.arms);
+  if (on) wanted.add(arm);
+  else wanted.delete(arm);
+  if (wanted.size === 0) return now;
+  return { ...now, arms: lesson.arms.map((a) => a.name).filter((a) => wanted.has(a)) };
+}
+
+function settled(lesson: Lesson, knobs: Knobs): Knobs {
+  if (knobs.clock !== 'count' || !(cpuParam in lesson.params)) return knobs;
+  return { ...knobs, params: { ...knobs.params, [cpuParam]: 1 } };
+}
+
+/** Why a knob cannot be turned now, or null. */
+export function fixedBecause(knobs: Knobs, name: string): string | null {
+  if (name === cpuParam && knobs.clock === 'count')
+    return 'The count clock has one CPU: its time is the number of instructions, one after another.';
+  return null;
+}
+
+/** The knobs that differ from the run on the stage and need new guests, by title. */
+export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly string[] {
+  const names = Object.entries(lesson.params)
+    .filter(([k, p]) => p.applies === 'boot' && (run.params[k] ?? p.default) !== wanted.params[k])
+    .map(([, p]) => p.title);
+  if (run.clock !== wanted.clock) names.push('clock');
+  return names;
+}
+
+/** What a run is told: the knobs of a model on the page are none of its business. */
+export function runParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
+  return ofKnobs(lesson, knobs, (param) => param.applies !== 'model');
+}
+
+/** The knobs of a model on the page: turning them changes the picture at once. */
+export function modelParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
+  return ofKnobs(lesson, knobs, (param) => param.applies === 'model');
+}
+
+function ofKnobs(
+  lesson: Pick<Lesson, 'params'>,
+  knobs: Knobs,
+  wanted: (param: Param) => boolean,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(knobs.params).filter(([name]) => {
+      const param = lesson.params[name];
+      return param !== undefined && wanted(param);
+    }),
+  );
+}
+
+/** Whether pressing run would show anything else than the run on the stage. */
+export function sameRun(run: Knobs, wanted: Knobs): boolean {
+  return (
+    run.clock === wanted.clock &&
+    run.workload === wanted.workload &&
+    wanted.arms.every((a) => run.arms.includes(a)) &&
+    Object.entries(wanted.params).every(([k, v]) => (run.params[k] ?? v) === v)
+  );
+}
+
+/** A value as the knob shows it, with its unit. */
+export function valueWords(param: Param, value: number): string {
+  const at = param.choices?.indexOf(value) ?? -1;
+  const label = at >= 0 ? param.labels?.[at] : undefined;
+  if (label) return label;
+  if (value === 0 && param.min === 0) return 'never';
+  return param.unit ? `${value} ${param.unit}` : String(value);
+}
+
+/** "9 hogs" */
+export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: number): string {
+  const param = lesson.params[name];
+  if (!param) return `${name} ${value}`;
+  if (name === 'seconds') return valueWords(param, value);
+  if (param.title.endsWith('s') && !param.unit) return plural(value, param.title.slice(0, -1));
+  return `${param.title} ${valueWords(param, value)}`;
+}
+
+/** What is always said of a run, and what differs from the lesson's defaults. */
+export function paramWords(
+  lesson: Pick<Lesson, 'params'>,
+  params: Readonly<Record<string, number>>,
+): readonly string[] {
+  const always = ['hogs', cpuParam, 'seconds'];
+  return Object.entries(lesson.params)
+    .filter(([, p]) => p.applies !== 'model')
+    .filter(([k, p]) => k in params && (always.includes(k) || params[k] !== p.default))
+    .map(([k]) => knobWords(lesson, k, params[k] ?? 0));
+}

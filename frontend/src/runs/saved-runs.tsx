@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Live runs that were kept: play, download, delete; and two runs of a lesson against each other. */
+
+import { plural } from '../base/units.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { fileSize, when } from '../ui/words.ts';
+import { Compare } from './differences.tsx';
+import { paramWords } from './knobs.ts';
+import { type KeptRun, keptId, useKeptRuns } from './saved-list.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly open: boolean;
+  /** The run on the stage. */
+  readonly shown: string | null;
+  readonly onPlay: (runId: string) => void;
+  readonly onClose: () => void;
+}
+
+export function KeptRunsSheet({ lesson, open, shown, onPlay, onClose }: Props) {
+  const { runs, failed, remove } = useKeptRuns(lesson.slug, open);
+  return (
+    <Dialog title="Kept runs" open={open} onClose={onClose} testId="kept-runs">
+      <p className="small quiet">
+        Every live run is kept on the server’s machine when it is over, the newest first; the oldest
+        go when there are too many. Whoever started a run may delete it, and so may the operator.
+      </p>
+      {failed && <p role="alert">{failed}</p>}
+      {runs === null && !failed && <p role="status">The list is on its way…</p>}
+      {runs?.length === 0 && <p>No live run of this lesson is kept yet.</p>}
+      <ul className="kept-list">
+        {runs?.map((run) => (
+          <li key={run.name} data-testid={`kept-${run.name}`}>
+            <Line lesson={lesson} run={run} />
+            <span className="kept-buttons">
+              <button
+                type="button"
+                className="button"
+                aria-pressed={shown === keptId(run)}
+                onClick={() => onPlay(keptId(run))}
+                aria-label={`Play the run of ${when(run.recorded_at ?? '')}`}
+              >
+                {shown === keptId(run) ? 'on the stage' : 'play'}
+              </button>
+              <a
+                className="link small"
+                href={`api/runs/${encodeURIComponent(keptId(run))}/bundle`}
+                download
+              >
+                download
+              </a>
+              {run.deletable !== false && (
+                <button
+                  type="button"
+                  className="link small"
+                  onClick={() => void remove(run.name)}
+                  aria-label={`Delete the run of ${when(run.recorded_at ?? '')}`}
+                >
+                  delete
+                </button>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Compare lesson={lesson} kept={runs ?? []} shown={shown} />
+    </Dialog>
+  );
+}
+
+function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: KeptRun }) {
+  const titles = run.arms.map((name) => lesson.arms.find((a) => a.name === name)?.title ?? name);
+  const workload = lesson.workloads[run.workload ?? '']?.title ?? run.workload;
+  const knobs = paramWords(lesson, run.params ?? {});
+  return (
+    <span>
+      <b>kept run of {when(run.recorded_at ?? '')}</b>
+      <small>
+        {titles.join(', ')}
+        <br />
+        {[workload, ...knobs, `${run.clock} clock`, fileSize(run.bytes)].join(' · ')}
+      </small>
+    </span>
+  );
+}
+
+/** On the front page: all that is kept, a link each; nothing where nothing is kept. */
+export function KeptOnFront({
+  titles,
+}: {
+  readonly titles: readonly { readonly slug: string; readonly title: string }[];
+}) {
+  const { runs } = useKeptRuns('', true);
+  const known = (runs ?? []).filter((run) => titles.some((t) => t.slug === run.lesson));
+  if (known.length === 0) return null;
+  return (
+    <details className="kept-front" data-testid="kept-front">
+      <summary>{plural(known.length, 'live run')} kept on this machine</summary>
+      <ul>
+        {known.map((run) => (
+          <li key={run.name}>
+            <a href={`?lesson=${run.lesson}&run=${keptId(run)}`}>
+              kept run of {when(run.recorded_at ?? '')}
+            </a>{' '}
+            <span className="quiet small">
+              {titles.find((t) => t.slug === run.lesson)?.title}: {run.arms.join(', ')},{' '}
+              {fileSize(run.bytes)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
