@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The layer rule bites: base < protocol < store < derive < views < ui, svg and the parts of the page, where
+ * The layer rule bites: base < protocol < store < derive < views < playback < ui, svg and the parts of the page, where
  * navigation < runs < controls < panels < the pages. Checked on files in a scratch folder.
  */
 
@@ -22,6 +22,9 @@ const forbidden = [
   ['src/views/a.ts', '../page/story.tsx'],
   ['src/views/kind/a.ts', '../../ui/theme.ts'],
   ['src/views/b.ts', '../svg/pen.ts'],
+  ['src/views/d.ts', '../playback/hooks.ts'],
+  ['src/derive/d.ts', '../playback/machine.ts'],
+  ['src/playback/a.ts', '../page/place.ts'],
   ['src/navigation/a.ts', '../runs/knobs.ts'],
   ['src/runs/a.ts', '../controls/keyboard.ts'],
   ['src/controls/a.ts', '../panels/legend.tsx'],
@@ -35,7 +38,8 @@ const forbidden = [
 const allowed = [
   ['src/derive/c.ts', '../store/store.ts'],
   ['src/views/kind/c.ts', '../../derive/types.ts'],
-  ['src/navigation/c.ts', '../views/hooks.tsx'],
+  ['src/playback/c.ts', '../views/registry.ts'],
+  ['src/navigation/c.ts', '../playback/hooks.ts'],
   ['src/compare/c.ts', '../page/stage.tsx'],
   ['src/panels/c.ts', '../controls/keyboard.ts'],
 ] as const;

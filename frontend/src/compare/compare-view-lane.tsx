@@ -12,6 +12,8 @@ import { LiveLaneHeader } from '../page/stage.tsx';
 import { LensList } from '../panels/lens-badge.tsx';
 import { LossList, StateStrip } from '../panels/state-strip.tsx';
 import { useKernel, useLenses, useLosses } from '../panels/use-losses.ts';
+import type { Playback } from '../playback/actions.ts';
+import { useCounts } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { contendedOf } from '../runs/contention.ts';
 import { knobsAt } from '../runs/knobs.ts';
@@ -19,7 +21,6 @@ import type { Comparison } from '../runs/saved-list.ts';
 import { StoreProvider, useLanes, useRun } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { day } from '../ui/words.ts';
-import { type Playback, useCounts } from '../views/hooks.tsx';
 import { viewOf } from '../views/registry.ts';
 import type { Runs } from './compare-view.tsx';
 

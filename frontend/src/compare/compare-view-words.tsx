@@ -5,8 +5,8 @@ import { type Side, sides } from '../derive/pair.ts';
 import { momentWords } from '../derive/retime.ts';
 import { pickLanes } from '../derive/run-index.ts';
 import type { FrameSource } from '../derive/types.ts';
+import type { Playback } from '../playback/actions.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import type { Playback } from '../views/hooks.tsx';
 import { viewOf } from '../views/registry.ts';
 import type { Runs } from './compare-view.tsx';
 

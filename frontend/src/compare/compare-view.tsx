@@ -8,12 +8,12 @@ import type { Place } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { sceneOf } from '../page/lesson-loader.tsx';
 import { NoticeLines } from '../panels/notices.tsx';
+import { LanesProvider } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { Comparison } from '../runs/saved-list.ts';
 import { useLesson, useStore } from '../store/hooks.tsx';
 import type { Store } from '../store/store.ts';
 import { Mark } from '../ui/icons.tsx';
-import { LanesProvider } from '../views/hooks.tsx';
 import { allViews } from '../views/registry.ts';
 import { BesideDesk } from './compare-view-page.tsx';
 import {

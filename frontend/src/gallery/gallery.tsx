@@ -6,13 +6,19 @@ import { Exhibit, type Shown } from '../home/exhibit.tsx';
 import { sceneOf } from '../page/lesson-loader.tsx';
 import { Legend } from '../panels/legend.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
+import {
+  useCountTable,
+  useNearby,
+  usePlayback,
+  useSentence,
+  useSummary,
+} from '../playback/hooks.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
 import { CountsTable } from '../views/arm-table.tsx';
-import { useCountTable, useNearby, usePlayback, useSentence, useSummary } from '../views/hooks.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
 import './gallery.css';
 

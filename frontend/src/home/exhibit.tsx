@@ -5,11 +5,12 @@ import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { bestRecording, recordingId } from '../derive/recording.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { useSettled } from '../navigation/use-scene.ts';
+import { usePlayback } from '../playback/hooks.ts';
+import { PlaybackProvider, useRunIndex } from '../playback/provider.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { connect } from '../store/connect.ts';
 import { StoreProvider, useCommands, useLesson, useRun } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
-import { PlaybackProvider, usePlayback, useRunIndex } from '../views/hooks.tsx';
 import { allViews } from '../views/registry.ts';
 
 /** What there is to show once the recording is here. */

@@ -2,8 +2,8 @@
 /** A lesson's picture on the front page: a recorded scene, still until it is pointed at. */
 
 import { useEffect, useRef, useState } from 'react';
+import { usePlayback } from '../playback/hooks.ts';
 import { useTheme } from '../ui/theme.ts';
-import { usePlayback } from '../views/hooks.tsx';
 import { viewOf } from '../views/registry.ts';
 import { Exhibit, type Shown } from './exhibit.tsx';
 

@@ -3,10 +3,10 @@
 
 import { useEffect, useRef, useState } from 'react';
 import { spanOf } from '../derive/moments.ts';
-import type { PlaybackState } from '../derive/playback.ts';
 import type { RunIndex } from '../derive/types.ts';
+import type { Playback } from '../playback/actions.ts';
+import type { PlaybackState } from '../playback/machine.ts';
 import type { Scene } from '../protocol/lesson.ts';
-import type { Playback } from '../views/hooks.tsx';
 import type { Align, Place } from './place.ts';
 import type { Go } from './use-place.ts';
 

@@ -6,8 +6,8 @@ import { PlayButtons } from '../controls/play-buttons.tsx';
 import { momentWords } from '../derive/retime.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { SourceBadge } from '../panels/state-strip.tsx';
+import type { Playback } from '../playback/actions.ts';
 import type { RunMessage } from '../protocol/messages.ts';
-import type { Playback } from '../views/hooks.tsx';
 
 interface Props {
   readonly run: RunMessage | null;

@@ -8,6 +8,7 @@ import type { Place } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { NumbersPage } from '../numbers/numbers.tsx';
 import { Notices } from '../panels/notices.tsx';
+import { PlaybackProvider } from '../playback/provider.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { isKept } from '../runs/saved-list.ts';
 import {
@@ -22,7 +23,6 @@ import {
   useRun,
 } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
-import { PlaybackProvider } from '../views/hooks.tsx';
 import { allViews } from '../views/registry.ts';
 import { Desk } from './lesson-page.tsx';
 import { presentArms } from './present.tsx';

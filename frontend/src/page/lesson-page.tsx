@@ -29,6 +29,8 @@ import { TopBar } from '../panels/top-bar.tsx';
 import { useKept } from '../panels/use-answers.ts';
 import { useKernel, useLenses, useLosses } from '../panels/use-losses.ts';
 import { WordsPanel } from '../panels/words-panel.tsx';
+import { pointsAt, usePlayback, usePrediction, useSentence } from '../playback/hooks.ts';
+import { useRunIndex } from '../playback/provider.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import { ContendedNotice, canCount } from '../runs/contended.tsx';
@@ -66,7 +68,6 @@ import {
 import { Dialog } from '../ui/dialog.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
 import { evidenceWords } from '../ui/words.ts';
-import { pointsAt, usePlayback, usePrediction, useRunIndex, useSentence } from '../views/hooks.tsx';
 import { Overview } from '../views/overview/index.tsx';
 import { Embed } from './embed.tsx';
 import { PresentFoot, PresentTop } from './present.tsx';

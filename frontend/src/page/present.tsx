@@ -3,9 +3,9 @@
 
 import { momentWords } from '../derive/retime.ts';
 import { SourceBadge } from '../panels/state-strip.tsx';
+import type { Playback } from '../playback/actions.ts';
 import type { Axis, Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
-import type { Playback } from '../views/hooks.tsx';
 
 /** The two lanes that a wall can hold: those of the prediction, else the first two of the step. */
 export function presentArms(

@@ -10,10 +10,10 @@ import { openFunctions } from '../panels/active-lines.ts';
 import { CountsPanel } from '../panels/counts-panel.tsx';
 import { MeasuredPanel } from '../panels/measured-panel.tsx';
 import { PatchPanel } from '../panels/patch-panel.tsx';
+import { usePlayback } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useMetrics } from '../store/hooks.tsx';
-import { usePlayback } from '../views/hooks.tsx';
 import { LatencyDots } from '../views/latency-dots/index.tsx';
 import { viewOf } from '../views/registry.ts';
 

@@ -5,11 +5,11 @@ import type { CSSProperties, ReactNode } from 'react';
 import type { Theme } from '../base/theme.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import { LaneHeader } from '../panels/lane-header.tsx';
+import { useCounts, usePlayback } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
 import { contendedOf } from '../runs/contention.ts';
 import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
-import { useCounts, usePlayback } from '../views/hooks.tsx';
 import { viewOf } from '../views/registry.ts';
 
 interface Props {

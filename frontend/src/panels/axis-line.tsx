@@ -3,8 +3,8 @@
 
 import { axisWords } from '../derive/axis-words.ts';
 import type { RunIndex } from '../derive/types.ts';
+import type { Playback } from '../playback/actions.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import type { Playback } from '../views/hooks.tsx';
 
 interface Props {
   readonly lesson: Lesson;

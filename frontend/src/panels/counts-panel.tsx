@@ -2,10 +2,10 @@
 /** Counts of the run on the stage, up to now. Counts, never rates: this run was traced. */
 
 import { formatCount, formatNs } from '../base/units.ts';
+import { useCountTable } from '../playback/hooks.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useMetrics } from '../store/hooks.tsx';
 import { CountsTable } from '../views/arm-table.tsx';
-import { useCountTable } from '../views/hooks.tsx';
 import type { Counts } from '../views/types.ts';
 
 interface Props {

@@ -3,8 +3,9 @@
 
 import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';
+import { useNearby, usePlayback, useSummary } from '../playback/hooks.ts';
+import { useRunIndex } from '../playback/provider.tsx';
 import { evidenceWords } from '../ui/words.ts';
-import { useNearby, usePlayback, useRunIndex, useSummary } from '../views/hooks.tsx';
 
 interface Props {
   readonly sentence: string;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
-import { operationsOfAll } from './align.ts';
-import { axisWords } from './axis-words.ts';
-import { frameOf, initialPlayback, type PlaybackState, reduce, type World } from './playback.ts';
+import { operationsOfAll } from '../derive/align.ts';
+import { axisWords } from '../derive/axis-words.ts';
+import { frameOf, initialPlayback, type PlaybackState, reduce, type World } from './machine.ts';
 
 const index = indexOf(`
   rwsem

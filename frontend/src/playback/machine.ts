@@ -11,7 +11,7 @@
 
 import { assertNever } from '../base/assert.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
-import { type Alignment, noOffsets, type Offsets, operationOf, together } from './align.ts';
+import { type Alignment, noOffsets, type Offsets, operationOf, together } from '../derive/align.ts';
 import {
   beatAfter,
   type Direction,
@@ -19,11 +19,11 @@ import {
   firstDivergence,
   nextLongWait,
   nextLoss,
-} from './beats.ts';
-import { frameEnd, newestEpisode, nextEpisode } from './episodes.ts';
-import { type Place, stepOf } from './moments.ts';
-import { clampSpeed, speedFor } from './speed.ts';
-import type { Frame, Mark, RunIndex } from './types.ts';
+} from '../derive/beats.ts';
+import { frameEnd, newestEpisode, nextEpisode } from '../derive/episodes.ts';
+import { type Place, stepOf } from '../derive/moments.ts';
+import { clampSpeed, speedFor } from '../derive/speed.ts';
+import type { Frame, Mark, RunIndex } from '../derive/types.ts';
 
 export type Mode = 'scope' | 'play' | 'paused';
 

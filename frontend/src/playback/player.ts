@@ -3,6 +3,7 @@
 
 import type { FrameLoop } from '../base/raf.ts';
 import { Signal } from '../base/signal.ts';
+import type { Frame, FrameSource } from '../derive/types.ts';
 import {
   type Action,
   advance,
@@ -12,8 +13,7 @@ import {
   reduce,
   renew,
   type World,
-} from './playback.ts';
-import type { Frame, FrameSource } from './types.ts';
+} from './machine.ts';
 
 /** Text about a moving moment changes at most so often. */
 const textEveryMs = 100;

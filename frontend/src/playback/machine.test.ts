@@ -6,6 +6,8 @@ import { testLesson } from '../../test/fixtures/lesson.ts';
 import { opBatch, runMessage, spanBatch } from '../../test/fixtures/messages.ts';
 import { FrameLoop } from '../base/raf.ts';
 import { ns } from '../base/units.ts';
+import { indexRun } from '../derive/run-index.ts';
+import { sliderOf, speedOf } from '../derive/speed.ts';
 import {
   advance,
   beatMs,
@@ -15,10 +17,8 @@ import {
   reduce,
   renew,
   type World,
-} from './playback.ts';
+} from './machine.ts';
 import { Player } from './player.ts';
-import { indexRun } from './run-index.ts';
-import { sliderOf, speedOf } from './speed.ts';
 
 const recorded = indexOf(`
   rwsem

@@ -3,13 +3,13 @@
 
 import { expect, test } from 'vitest';
 import { fileRun } from '../../test/fixtures/extents.ts';
-import { offsetsOf, opEnd, together } from './align.ts';
-import { axisFlag } from './axis-words.ts';
-import { framesOfSide, laneKey, offsetOfSide, pairIndex } from './pair.ts';
-import { frameOf, initialPlayback, reduce } from './playback.ts';
-import { laneOf } from './query.ts';
-import { pickLanes } from './run-index.ts';
-import type { Frame, Mark } from './types.ts';
+import { offsetsOf, opEnd, together } from '../derive/align.ts';
+import { axisFlag } from '../derive/axis-words.ts';
+import { framesOfSide, laneKey, offsetOfSide, pairIndex } from '../derive/pair.ts';
+import { laneOf } from '../derive/query.ts';
+import { pickLanes } from '../derive/run-index.ts';
+import type { Frame, Mark } from '../derive/types.ts';
+import { frameOf, initialPlayback, reduce } from './machine.ts';
 
 const one = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
 const other = fileRun({ delayed: 2, written: 20, nr: 4, scans: 6 });

@@ -8,7 +8,9 @@ import { cell, storeOf } from '../../test/fixtures/drawing.ts';
 import { laneMessage, spanBatch } from '../../test/fixtures/messages.ts';
 import { StoreProvider, useLane } from '../store/hooks.tsx';
 import type { Store } from '../store/store.ts';
-import { type Playback, PlaybackProvider, useCounts, usePlayback, useSentence } from './hooks.tsx';
+import type { Playback } from './actions.ts';
+import { useCounts, usePlayback, useSentence } from './hooks.ts';
+import { PlaybackProvider } from './provider.tsx';
 
 afterEach(cleanup);
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Playback as the page uses it: its state, and what people do to it. */
+
+import { millisecond, type Nanos, ns } from '../base/units.ts';
+import type { Alignment } from '../derive/align.ts';
+import type { Direction } from '../derive/beats.ts';
+import { placeOf, spanOf } from '../derive/moments.ts';
+import type { FrameSource, Mark } from '../derive/types.ts';
+import type { Scene } from '../protocol/lesson.ts';
+import { viewOf } from '../views/registry.ts';
+import type { Mode, PlaybackState } from './machine.ts';
+import type { Stage } from './provider.tsx';
+
+export interface Playback {
+  readonly state: PlaybackState & {
+    readonly live: boolean;
+    readonly reduced: boolean;
+    /** Frame time up to which every lane shown is complete; the end of a recording. */
+    readonly watermark: Nanos;
+    readonly speedWords: string;
+  };
+  readonly frame: FrameSource;
+  /** The newest state, for event handlers. */
+  readonly now: () => PlaybackState;
+  readonly play: (direction?: Direction) => void;
+  readonly pause: () => void;
+  readonly toggle: () => void;
+  /** Plays backwards, or pauses where it does. */
+  readonly backwards: () => void;
+  readonly scope: () => void;
+  readonly reverse: () => void;
+  readonly seek: (moment: number) => void;
+  readonly setWindow: (start: number, span?: number) => void;
+  readonly zoom: (factor: number) => void;
+  readonly setSpeed: (speed: number) => void;
+  readonly beat: (direction: Direction) => void;
+  readonly event: (direction: Direction) => void;
+  readonly nextLongWait: () => void;
+  readonly firstDivergence: () => void;
+  readonly nextLoss: () => void;
+  /** Exactly this window and moment, still. */
+  readonly look: (start: number, span: number, moment: number) => void;
+  readonly align: (alignment: Alignment, nth?: number) => void;
+  readonly select: (mark: Mark | null) => void;
+  readonly focus: (kinds: readonly string[]) => void;
+  /** Goes to where a scene looks. `paused` keeps it still, for links that restore a moment. */
+  readonly goto: (scene: Scene, paused?: boolean) => void;
+}
+
+/** What people do to playback, as functions. */
+export function actions(stage: Stage) {
+  const { player } = stage;
+  const before: { mode: Mode } = { mode: 'scope' };
+  return {
+    frame: player.frame,
+    now: () => player.state,
+    play: (direction?: Direction) =>
+      player.do({ type: 'play', ...(direction === undefined ? {} : { direction }) }),
+    pause: () => player.do({ type: 'pause' }),
+    toggle: () => {
+      const { mode } = player.state;
+      const back = mode === 'play' && player.state.direction < 0;
+      if (back) player.do({ type: 'play', direction: 1 });
+      else if (mode !== 'paused') {
+        before.mode = mode;
+        player.do({ type: 'pause' });
+      } else if (before.mode === 'scope') player.do({ type: 'resume' });
+      else player.do({ type: 'play', direction: 1 });
+    },
+    backwards: () => {
+      const { mode, direction } = player.state;
+      if (mode === 'play' && direction < 0) player.do({ type: 'pause' });
+      else {
+        before.mode = 'play';
+        player.do({ type: 'play', direction: -1 });
+      }
+    },
+    scope: () => player.do({ type: 'scope' }),
+    reverse: () => player.do({ type: 'reverse' }),
+    seek: (moment: number) => player.do({ type: 'seek', moment }),
+    setWindow: (start: number, span?: number) =>
+      player.do({ type: 'window', start, ...(span === undefined ? {} : { span }) }),
+    zoom: (factor: number) => player.do({ type: 'zoom', factor }),
+    setSpeed: (speed: number) => player.do({ type: 'speed', speed }),
+    beat: (direction: Direction) => player.do({ type: 'beat', direction }),
+    event: (direction: Direction) => player.do({ type: 'event', direction }),
+    nextLongWait: () => player.do({ type: 'long_wait' }),
+    firstDivergence: () => player.do({ type: 'divergence' }),
+    nextLoss: () => player.do({ type: 'loss' }),
+    look: (start: number, span: number, moment: number) =>
+      player.do({ type: 'look', start, span, moment }),
+    align: (alignment: Alignment, nth?: number) =>
+      player.do({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }) }),
+    select: (mark: Mark | null) => player.do({ type: 'select', mark }),
+    focus: (kinds: readonly string[]) => player.do({ type: 'focus', kinds }),
+    goto: (scene: Scene, paused = false) => {
+      const index = stage.told();
+      const lesson = stage.lesson();
+      const span = spanOf(scene) || millisecond;
+      const nowhere = { start: ns(0), span, moment: ns(0), follows: true, known: false };
+      const own = lesson === null ? {} : viewOf(lesson.view).moments;
+      const place = index === null ? nowhere : placeOf(index, scene, own);
+      const { seconds, focus } = scene;
+      const hold = scene.show.includes('hold');
+      player.do({ type: 'place', place, seconds, focus, hold, paused });
+    },
+  };
+}

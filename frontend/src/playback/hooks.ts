@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Playback and derivations for React: text that follows the player calmly. */
+
+import { useMemo, useRef, useSyncExternalStore } from 'react';
+import { ns } from '../base/units.ts';
+import { frameEnd } from '../derive/episodes.ts';
+import { heldTime } from '../derive/hold.ts';
+import { type Answer, opsRatio } from '../derive/prediction.ts';
+import { opsUpTo } from '../derive/query.ts';
+import { axisSpeedWords } from '../derive/retime.ts';
+import type { NearbyRow } from '../derive/summary.ts';
+import type { Frame, Mark, RunIndex } from '../derive/types.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import { useEventsVersion, useLesson } from '../store/hooks.tsx';
+import { viewOf } from '../views/registry.ts';
+import type { Counts } from '../views/types.ts';
+import { actions, type Playback } from './actions.ts';
+import { reducedMotion, useRunIndex, useStage, useWholeIndex } from './provider.tsx';
+
+export function usePlayback(): Playback {
+  const stage = useStage();
+  const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
+  const acts = useMemo(() => actions(stage), [stage]);
+  const index = useRunIndex();
+  return useMemo(
+    () => ({
+      ...acts,
+      state: {
+        ...state,
+        live: index?.live ?? false,
+        reduced: reducedMotion(),
+        watermark: index === null ? ns(0) : frameEnd(index, state.offset),
+        speedWords: axisSpeedWords(index?.axis ?? null, state.speed),
+      },
+    }),
+    [acts, state, index],
+  );
+}
+
+/** A derivation of (index, frame, lesson), anew when the text moment or the events change, at most five times a second. */
+function useDerived<T>(
+  derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
+  none: T,
+  key: string,
+): T {
+  const stage = useStage();
+  const lesson = useLesson();
+  const version = useEventsVersion();
+  const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
+  const kept = useRef<{ at: number; inputs: readonly unknown[]; value: T }>({
+    at: Number.NEGATIVE_INFINITY,
+    inputs: [],
+    value: none,
+  });
+  const inputs = [lesson, version, state, key] as const;
+  const same = inputs.every((x, i) => x === kept.current.inputs[i]);
+  const calm = state.mode !== 'paused' && performance.now() - kept.current.at < 200;
+  const fixed = kept.current.inputs[3] === key && kept.current.inputs[0] === lesson;
+  if (!same && !(calm && fixed)) {
+    const index = stage.index();
+    const frame = stage.player.frame.get();
+    const value = index === null || lesson === null ? none : derive(index, frame, lesson);
+    kept.current = { at: performance.now(), inputs, value };
+  }
+  return kept.current.value;
+}
+
+/** The scene's sentence, now: one of its view's. */
+export function useSentence(kind: string): string {
+  return useDerived(
+    (index, frame, lesson) => viewOf(lesson.view).sentences[kind]?.(index, frame, lesson) ?? '',
+    '',
+    kind,
+  );
+}
+
+const noSummary: readonly string[] = [];
+
+/** The window in words, a sentence per lane. */
+export function useSummary(): readonly string[] {
+  return useDerived<readonly string[]>(
+    (index, frame, lesson) => viewOf(lesson.view).summary(index, frame, lesson),
+    noSummary,
+    'summary',
+  );
+}
+
+const noRows: readonly NearbyRow[] = [];
+
+/** At most 50 marks near the moment. Costs some work: use it only while the table is open. */
+export function useNearby(): readonly NearbyRow[] {
+  return useDerived<readonly NearbyRow[]>(
+    (index, frame, lesson) => viewOf(lesson.view).table(index, frame, lesson),
+    noRows,
+    'nearby',
+  );
+}
+
+/** The counts of the lesson's view at this moment; null if it has none of its own. */
+export function useCountTable(): Counts | null {
+  return useDerived<Counts | null>(
+    (index, frame, lesson) => viewOf(lesson.view).counts?.(index, frame, lesson) ?? null,
+    null,
+    'counts of the view',
+  );
+}
+
+export interface LaneCount {
+  readonly arm: string;
+  /** Operations that ended up to the moment; null while the moment is past what is known. */
+  readonly ops: number | null;
+}
+
+const noCounts: readonly LaneCount[] = [];
+
+export function useCounts(): readonly LaneCount[] {
+  return useDerived<readonly LaneCount[]>(
+    (index, frame) =>
+      index.lanes.map((lane) => ({
+        arm: lane.arm,
+        ops: opsUpTo(lane, heldTime(lane, frame)),
+      })),
+    noCounts,
+    'counts',
+  );
+}
+
+/** The truth about a prediction, from the run on show; null while there are too few operations. */
+export function usePrediction(id: string | null | undefined): Answer | null {
+  const lesson = useLesson();
+  const whole = useWholeIndex();
+  const prediction = id == null ? undefined : lesson?.predictions[id];
+  if (prediction === undefined || whole === null || lesson === null) return null;
+  if (whole.reading === 'coming') return null;
+  const own = viewOf(lesson.view).answers?.[prediction.metric];
+  const answer = own ?? (prediction.metric === 'ops_ratio' ? opsRatio : null);
+  return answer?.(whole, prediction, lesson) ?? null;
+}
+
+/** Is this mark what a question asks to point at? */
+export function pointsAt(
+  index: RunIndex,
+  mark: Mark,
+  question: { readonly kind: string; readonly arm: string },
+): boolean {
+  return mark.arm === question.arm && index.kinds[mark.kind]?.name === question.kind;
+}
