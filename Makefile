@@ -66,17 +66,17 @@ lesson: ## start a new lesson: make lesson LESSON=06-my-question
 	@echo "lessons/$(LESSON) is there: edit lesson.yaml, then ./duet lint $(LESSON)"
 
 stress: ## an hour of changed recordings, then each arm of LESSON (default: all) on a debug kernel; by hand, not in CI
-	$(VENV)/python tests/stress/fuzz_bundles.py
-	$(VENV)/python tests/debug/stress.py $(if $(LESSON),--lesson $(LESSON))
+	$(VENV)/python -m tests.stress.fuzz_bundles
+	$(VENV)/python -m tests.debug.stress $(if $(LESSON),--lesson $(LESSON))
 
 fuzz: ## coverage-guided fuzzing of what reads pages, events, frames and bundles: make fuzz MINUTES=10; some seconds of it are in make test
-	$(VENV)/python tests/fuzz/run_fuzz.py --minutes $(or $(MINUTES),10)
+	$(VENV)/python -m tests.fuzz.run_fuzz --minutes $(or $(MINUTES),10)
 
 soak: ## lanes in a loop with random faults: make soak MINUTES=60 SEED=1; CI runs three minutes of it
 	$(VENV)/python tests/soak/soak.py --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
 
 bench: ## figures: decode, reduce, latency, frames of the page
-	@for b in tests/bench/*.py; do $(VENV)/python $$b; done
+	@for b in bundles decode latency microscope reduce xray; do $(VENV)/python -m tests.bench.$$b; done
 	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
 
 pins: ## compile the hash-pinned requirements anew

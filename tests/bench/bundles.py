@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Size and opening of a long recording: python tests/bench/bundles.py [SECONDS [EVENTS_A_SECOND]].
+"""Size and opening of a long recording: python -m tests.bench.bundles [SECONDS [EVENTS_A_SECOND]].
 
 Three lanes of a minute at 5,000 events a second each, wanted: at most 12 bytes an event, opened
 within 2 s. The events are real: a recorded run's ring-buffer pages, laid behind one another with

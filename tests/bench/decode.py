@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many events a second one core decodes: python tests/bench/decode.py [SECONDS]."""
+"""How many events a second one core decodes: python -m tests.bench.decode [SECONDS]."""
 
 from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "decode"))
-import ring
-from ring import SWITCH, WAKING, CpuBuffer
 
 from duet.decode import Decoder
+from tests.support import ring
+from tests.support.ring import SWITCH, WAKING, CpuBuffer
 
 
 def pages(events: int) -> bytes:

@@ -6,7 +6,7 @@ the time from its newest event, twice: from the arrival of the event's bytes at 
 from the event's own guest time. Guest and host clocks differ by an unknown offset; it is taken
 as the least difference ever seen, so that the second figure is the delay beyond the best case.
 
-Run: python tests/bench/latency.py [SECONDS]
+Run: python -m tests.bench.latency [SECONDS]
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ import json
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "stream"))
-
-from toy_server import Message, page
+from tests.support.toy_server import Message, page
 
 ARMS = ("rwsem", "srcu", "srcu-expedited")
 

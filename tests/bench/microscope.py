@@ -12,7 +12,7 @@ The storm is lesson 05's with a fixed number of calls. Two figures each: its own
 the host's CPU time of the QEMU process for each call, which a busy host changes less. Ratios are of
 medians, with bootstrap intervals; how busy the host was stands in the result.
 
-Run: python tests/bench/microscope.py [ROUNDS]
+Run: python -m tests.bench.microscope [ROUNDS]
 """
 
 from __future__ import annotations
@@ -23,14 +23,9 @@ import os
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import psutil
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "guest"))
-
-from xray_driver import Look
 
 from duet.api.kernel_builds import find_image
 from duet.api.sources import house_sources
@@ -42,6 +37,7 @@ from duet.kernels import KernelImage, KernelSettings
 from duet.lenses.scope import plugin_library
 from duet.lessons.load import load
 from duet.session import Lanes, LaneSource, LaneState, RunSession, RunSpec, ScopeWish
+from tests.support.xray_driver import Look
 
 SLUG, ARM = "05-cacheline-pingpong", "stock"
 SLOWDOWN = 1.5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many events a second one core decodes and reduces: python tests/bench/reduce.py [BUNDLE].
+"""How many events a second one core decodes and reduces: python -m tests.bench.reduce [BUNDLE].
 
 Feeds a recording as it came, in ticks of 40 ms of host time, and counts CPU time of this process.
 """

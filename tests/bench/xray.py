@@ -8,7 +8,7 @@
 
 Both need a host with nothing else to do; how busy it was stands in the result.
 
-Run: python tests/bench/xray.py [ROUNDS]
+Run: python -m tests.bench.xray [ROUNDS]
 """
 
 from __future__ import annotations
@@ -18,19 +18,15 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "guest"))
-
-from xray_driver import Look, look
 
 from duet.api.sources import house_sources
 from duet.cli.request import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.session import Lanes, RunSession, RunSpec
+from tests.support.xray_driver import Look, look
 
 MEMCGS = 300
 SAMPLE_MS = 20.0

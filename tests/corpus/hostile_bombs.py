@@ -10,11 +10,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 
-from hostile_case import Case, Expect, Good, case, frame_of, long_frame, streamed
-
 from duet.bundle.record import CTL, LENS
 from duet.bundle.stream import HEAD
 from duet.wire.frames import FrameType as T
+from tests.corpus.hostile_case import Case, Expect, Good, case, frame_of, long_frame, streamed
 
 EITHER = Expect.EITHER
 MIB = 1 << 20

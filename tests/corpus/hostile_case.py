@@ -7,7 +7,6 @@ import copy
 import hashlib
 import io
 import json
-import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,17 +16,12 @@ from pathlib import Path
 from typing import Any
 
 REPO = Path(__file__).resolve().parents[2]
-for folder in ("backend/src", "tests/stress"):
-    if str(REPO / folder) not in sys.path:
-        sys.path.insert(0, str(REPO / folder))
-
-from bundle_parts import pack, take_apart  # noqa: E402
-
 from duet.bundle import Record, trim  # noqa: E402
 from duet.bundle.record import CTL  # noqa: E402
 from duet.lessons.load import load  # noqa: E402
 from duet.lessons.plan import workload_of  # noqa: E402
 from duet.wire import FrameReader, RawFrame, pack_frame  # noqa: E402
+from tests.support.bundle_parts import pack, take_apart  # noqa: E402
 
 GOOD = REPO / "lessons/02-grace-periods/recorded/1-hog.duet"
 ARM = "rwsem"

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from hostile_case import Case, Expect, Good, case
-
 from duet.wire.frames import FrameType
+from tests.corpus.hostile_case import Case, Expect, Good, case
 
 EVENT = "events/duet/cleanup_ret/format"
 UNUSED = "events/duet/lock/format"

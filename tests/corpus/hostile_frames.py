@@ -7,11 +7,10 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hostile_case import Case, Expect, Good, Payload, case, frame_of, long_frame
-
 from duet.bundle import Record
 from duet.wire import pack_frame
 from duet.wire.frames import FrameType as T
+from tests.corpus.hostile_case import Case, Expect, Good, Payload, case, frame_of, long_frame
 
 PLAYS, REFUSED, EITHER = Expect.PLAYS, Expect.REFUSED, Expect.EITHER
 MOST = (1 << 64) - 1

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hostile_case import STREAM, Case, Expect, Good, Tree, bundle, case, sums
+from tests.corpus.hostile_case import STREAM, Case, Expect, Good, Tree, bundle, case, sums
 
 PLAYS, REFUSED, EITHER = Expect.PLAYS, Expect.REFUSED, Expect.EITHER
 ESC = "\x1b]0;owned\x07\x1b[2J"

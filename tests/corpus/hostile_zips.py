@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgpack
-from hostile_case import STREAM, Case, Expect, Good, case, pack
 
 from duet.bundle import Record
 from duet.bundle.record import LENS, RECORD_TIME
 from duet.bundle.stream import HEAD
+from tests.corpus.hostile_case import STREAM, Case, Expect, Good, case, pack
 
 PLAYS, REFUSED, EITHER = Expect.PLAYS, Expect.REFUSED, Expect.EITHER
 ESC = "\x1b]0;owned\x07"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Inspect and replay recordings, each in a process of its own, and say what came of each.
 
-    .venv/bin/python tests/corpus/judge_corpus.py DIR [NAME...]
+    .venv/bin/python -m tests.corpus.judge_corpus DIR [NAME...]
 
 One JSON line a case and verb: exit code or signal, CPU seconds and peak memory (of the process and
 of the children it waited for), what was printed. The process imports the program once and forks.
@@ -19,12 +19,11 @@ import tempfile
 import time
 from pathlib import Path
 
-import hostile_case  # noqa: F401  (finds the program)
-
 import duet.cli.inspect
 import duet.cli.replay
 from duet import confined
 from duet.cli.entry import main as duet
+from tests.corpus import hostile_case  # noqa: F401  (finds the program)
 
 VERBS = ("inspect", "replay")
 CPU_LIMIT_S = 90

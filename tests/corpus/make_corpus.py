@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Make the hostile recordings.
 
-    .venv/bin/python tests/corpus/make_corpus.py DIR [--only PREFIX]
+    .venv/bin/python -m tests.corpus.make_corpus DIR [--only PREFIX]
 
 Each is one change of a good recording; cases.json beside them says what has to come of each.
 The same files come out each time.
@@ -15,12 +15,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import hostile_bombs
-import hostile_formats
-import hostile_frames
-import hostile_manifests
-import hostile_zips
-from hostile_case import Case, good
+from tests.corpus import (
+    hostile_bombs,
+    hostile_formats,
+    hostile_frames,
+    hostile_manifests,
+    hostile_zips,
+)
+from tests.corpus.hostile_case import Case, good
 
 FAMILIES = {
     "format": hostile_formats.cases,

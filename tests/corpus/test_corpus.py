@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_case import Case, Expect
-from judge_corpus import MOST_TEXT
-from make_corpus import FAMILIES, cases, write
 
 from duet.api.recorded_run import RecordedRun
 from duet.errors import DuetError
 from duet.lessons import load as lessons
+from duet.settings import repo_root
 from duet.stream.runlog import RunLog
+from tests.corpus.hostile_case import Case, Expect
+from tests.corpus.judge_corpus import MOST_TEXT
+from tests.corpus.make_corpus import FAMILIES, cases, write
 
 LESSON = "02-grace-periods"
-HERE = Path(__file__).parent
 CPU_S = 25.0
 """A case whose bounds refuse it late takes 10 s; most take a tenth of a second."""
 RSS_MB = 900
@@ -66,8 +66,8 @@ def faults(case: Case, came: dict[str, Any]) -> list[str]:
 def test_a_hostile_recording_is_refused_or_plays(family: str, tmp_path: Path) -> None:
     made = {case.name: case for case in write(tmp_path, family)}
     done = subprocess.run(
-        [sys.executable, str(HERE / "judge_corpus.py"), str(tmp_path)],
-        capture_output=True, text=True, timeout=FAMILY_S,
+        [sys.executable, "-m", "tests.corpus.judge_corpus", str(tmp_path)],
+        cwd=repo_root(), capture_output=True, text=True, timeout=FAMILY_S,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     results = [json.loads(line) for line in done.stdout.splitlines()]

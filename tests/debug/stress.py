@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stress of each patched arm on a kernel that looks for its own mistakes (debug.config).
 
-    .venv/bin/python tests/debug/stress.py [--seconds N] [--lesson L] [--arm A] [--results FILE]
+    .venv/bin/python -m tests.debug.stress [--seconds N] [--lesson L] [--arm A] [--results FILE]
 
 Run by hand, not in CI: a debug kernel takes a quarter of an hour to compile and a run takes
 minutes. Each arm boots on two vCPUs and runs its lesson's workloads in a loop, with reclaim
@@ -23,8 +23,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "backend" / "src"))
 
 from duet.guests import GuestRoot, ensure_root
 from duet.kernels import ArmSpec, KernelImage, KernelSettings, build

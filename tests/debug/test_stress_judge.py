@@ -3,28 +3,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
-import sys
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from duet.lessons import load as lessons
-
-HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="module")
-def stress() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("stress", HERE / "stress.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["stress"] = module
-    spec.loader.exec_module(module)
-    return module
-
+from tests.debug import stress
 
 GOOD = """\
 [    0.000000] Linux version 6.1
@@ -38,7 +22,7 @@ stress: end rounds=2
 """
 
 
-def test_a_quiet_console_is_clean(stress: ModuleType) -> None:
+def test_a_quiet_console_is_clean() -> None:
     verdict = stress.judge(GOOD)
     assert verdict.clean and verdict.rounds == 2 and verdict.work == {"umounts": 120}
 
@@ -57,18 +41,18 @@ def test_a_quiet_console_is_clean(stress: ModuleType) -> None:
         "stress: failed (1): storm --hogs 6",
     ],
 )
-def test_each_complaint_is_seen(stress: ModuleType, line: str) -> None:
+def test_each_complaint_is_seen(line: str) -> None:
     assert not stress.judge(GOOD.replace("storm: hogs", f"{line}\nstorm: hogs", 1)).clean
 
 
 @pytest.mark.parametrize("lost", ["stress: end rounds=2\n", "2\n"])
-def test_a_guest_without_an_end_or_without_work_is_not_clean(stress: ModuleType, lost: str) -> None:
+def test_a_guest_without_an_end_or_without_work_is_not_clean(lost: str) -> None:
     said = GOOD.removesuffix(lost) + ("0\n" if lost == "2\n" else "")
     assert not stress.judge(said).clean
 
 
 @pytest.mark.parametrize("slug", lessons.slugs())
-def test_first_program_of_every_lesson_is_a_shell_script(stress: ModuleType, slug: str) -> None:
+def test_first_program_of_every_lesson_is_a_shell_script(slug: str) -> None:
     folder = lessons.load(slug)
     text = stress.script(folder, 60)
     done = subprocess.run(["sh", "-n"], input=text, text=True, capture_output=True, check=False)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Build and run the coverage-guided fuzzers, one after another.
 
-    .venv/bin/python tests/fuzz/run_fuzz.py [--minutes N] [--seconds N] [--only TARGET] [--keep DIR]
+    .venv/bin/python -m tests.fuzz.run_fuzz [--minutes N] [--seconds N] [--only TARGET] [--keep DIR]
 
 libFuzzer with address and undefined-behaviour sanitizers on the C parts, atheris on the Python
 that reads wire and bundles. Each begins with seeds from the good and the hostile recordings and
@@ -24,9 +24,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 REPO = HERE.parents[1]
-sys.path.insert(0, str(HERE))
 
-from seeds import programs_header, write_seeds  # noqa: E402
+from tests.fuzz.seeds import programs_header, write_seeds  # noqa: E402
 
 DUET = REPO / "backend/src/duet"
 IMAGES = REPO / "vm-images"

@@ -4,13 +4,7 @@
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
-
-from hostile_case import Good, frame_of, good
-from hostile_formats import EVENT, PRINT, printing
 
 from duet.lessons.load import load
 from duet.lessons.manifest import Lesson
@@ -19,6 +13,8 @@ from duet.session.merge import loss_acts
 from duet.session.program import compile_program
 from duet.session.reduce_binding import program_words
 from duet.wire.frames import FrameType
+from tests.corpus.hostile_case import Good, frame_of, good
+from tests.corpus.hostile_formats import EVENT, PRINT, printing
 
 PAGE = 4096
 PROGRAMS = (("02-grace-periods", "rwsem"), ("02-grace-periods", "srcu"),

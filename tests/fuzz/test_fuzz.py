@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from run_fuzz import TARGETS, fuzz
+
+from tests.fuzz.run_fuzz import TARGETS, fuzz
 
 SECONDS = 2
 

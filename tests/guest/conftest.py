@@ -14,12 +14,12 @@ from functools import cache
 from typing import Any
 
 import pytest
-from guest_driver import Driver
 
 from duet.api.kernel_builds import arm_specs
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, ensure_root, open_guest
 from duet.kernels import KernelImage, KernelSettings, lookup, plan
 from duet.lessons.load import load
+from tests.support.guest_driver import Driver
 
 Boot = Callable[..., AbstractAsyncContextManager[Driver]]
 ImagesOf = Callable[[str], dict[str, KernelImage]]

@@ -6,16 +6,12 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 import urllib.request
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "stream"))
-
-from toy_server import Message, page
+from tests.support.toy_server import Message, page
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -14,7 +14,6 @@ import os
 from dataclasses import replace
 
 import pytest
-from live_measure import LIMIT_S, TIMEOUT_S, folder_of, kept
 
 from duet.api.sources import house_sources
 from duet.kernels import KernelSettings
@@ -22,6 +21,7 @@ from duet.lessons.load import slugs
 from duet.lessons.manifest import Claim
 from duet.measure import Ask, Measuring, Table
 from duet.measure.claims import ask_for, broken, told
+from tests.support.live_measure import LIMIT_S, TIMEOUT_S, folder_of, kept
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 

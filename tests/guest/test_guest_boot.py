@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from guest_driver import Driver, Outcome
 
 from duet.errors import InfraError, KernelError
 from duet.guests import Clock, GuestSpec, open_guest
@@ -19,6 +18,7 @@ from duet.guests.types import Accel
 from duet.lessons.load import load
 from duet.wire.frames import Drained, FrameType, Started, Stats
 from duet.wire.reader import pack_frame
+from tests.support.guest_driver import Driver, Outcome
 
 pytestmark = pytest.mark.guest
 

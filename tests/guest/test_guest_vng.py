@@ -8,7 +8,8 @@ from typing import Any
 
 import psutil
 import pytest
-from guest_driver import Outcome
+
+from tests.support.guest_driver import Outcome
 
 pytestmark = pytest.mark.guest
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from watched_driver import Watched, watch
-from xray_driver import Look
 
 from duet.errors import InputError
 from duet.session import HoldState, RunSession
 from duet.session.accesses import COUNTS
+from tests.support.watched_driver import Watched, watch
+from tests.support.xray_driver import Look
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -7,19 +7,15 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "stream"))
-
-from toy_server import SLUG, page
-
 from duet.bundle import open_bundle
 from duet.cli.entry import main
+from tests.support.toy_server import SLUG, page
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from live_measure import TIMEOUT_S, counted, measured, value
 
 from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import Ask, Table
 from duet.measure.claims import LIVE_SECONDS
+from tests.support.live_measure import TIMEOUT_S, counted, measured, value
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 

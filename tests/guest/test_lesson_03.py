@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from guest_driver import Driver
-from live_measure import TIMEOUT_S, counted, value
 
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, open_guest
 from duet.lessons.load import load
 from duet.measure import Table
+from tests.support.guest_driver import Driver
+from tests.support.live_measure import TIMEOUT_S, counted, value
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 

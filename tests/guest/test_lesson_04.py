@@ -8,11 +8,11 @@ referenced entries, data that must not be lost, fio, and what takes more than on
 from __future__ import annotations
 
 import pytest
-from live_measure import TIMEOUT_S, counted, measured, value
 
 from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import Ask, Table
+from tests.support.live_measure import TIMEOUT_S, counted, measured, value
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 

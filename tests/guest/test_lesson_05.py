@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-from live_measure import measured
 
 from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import Ask, Table
+from tests.support.live_measure import measured
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -8,19 +8,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import urllib.request
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 import pytest
-from processes import guests_below
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "backend" / "stream"))
-
-from toy_server import SLUG, Message, Page, page, told
+from tests.support.processes import guests_below
+from tests.support.toy_server import SLUG, Message, Page, page, told
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from processes import guests_below
 
 from duet.cli import main
 from duet.errors import KernelError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson
+from tests.support.processes import guests_below
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import psutil
 import pytest
-from processes import guests_below
+
+from tests.support.processes import guests_below
 
 pytestmark = pytest.mark.guest
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scope_driver as hammer
-from guest_driver import Driver
-from scope_driver import Said
-from scope_end import ScopeEnd, Victim
 
 from duet.guests import Clock, GuestOptions, GuestRoot, GuestSpec, open_guest
 from duet.lenses.scope import RESET, Hello, Reply, watch_line
+from tests.support import scope_driver as hammer
+from tests.support.guest_driver import Driver
+from tests.support.scope_driver import Said
+from tests.support.scope_end import ScopeEnd, Victim
 
 pytestmark = pytest.mark.guest
 

@@ -15,16 +15,16 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-import scope_driver as hammer
-from guest_driver import Driver
-from scope_driver import Said
-from scope_end import ScopeEnd
 
 from duet.errors import InputError
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, Microscope, open_guest, qmp
 from duet.guests.qemu import QEMU, qemu_version
 from duet.kernels import KernelImage
 from duet.lenses.scope import functions_text, plugin_library, watch_line
+from tests.support import scope_driver as hammer
+from tests.support.guest_driver import Driver
+from tests.support.scope_driver import Said
+from tests.support.scope_end import ScopeEnd
 
 pytestmark = pytest.mark.guest
 

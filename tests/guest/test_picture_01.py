@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
-from xray_driver import Look, look
 
 from duet.lenses import Wanted
 from duet.lessons.load import load
+from tests.support.xray_driver import Look, look
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from confined import Rights, of_lane
-from watched_driver import LINE, Watched, busy_host, watch
-from xray_driver import Look, columns
 
 from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user, can_unshare_network
 from duet.session import RunSession
+from tests.support.confined_guests import Rights, of_lane
+from tests.support.watched_driver import LINE, Watched, busy_host, watch
+from tests.support.xray_driver import Look, columns
 
 pytestmark = pytest.mark.guest
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from guest_driver import Driver
 
 from duet.api.sources import lesson_symbols
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, open_guest
 from duet.kernels import KernelImage
 from duet.lessons.load import load, slugs
 from duet.lessons.plan import boot_cmdline, plan_text, probes_of
+from tests.support.guest_driver import Driver
 
 pytestmark = pytest.mark.guest
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from guest_driver import Outcome
 
 from duet.api.sources import house_sources
 from duet.guests import Clock
@@ -17,6 +16,7 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson
 from duet.session import LanePhase, Lanes, RunResult, RunSession, RunSpec
+from tests.support.guest_driver import Outcome
 
 pytestmark = pytest.mark.guest
 

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xray_driver import Look, columns, look, raw_xray
 
 from duet.api.sources import bundle_sources, house_sources
 from duet.bundle import open_bundle
@@ -29,6 +28,8 @@ from duet.guests.qemu import QMP_SOCKETS
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.session import Lanes, RunSession, RunSpec
+from duet.settings import repo_root
+from tests.support.xray_driver import Look, columns, look, raw_xray
 
 pytestmark = pytest.mark.guest
 
@@ -226,12 +227,13 @@ def test_the_slow_route_is_told(boot: Any, kernel_images: Any, tmp_path: Path) -
             socket = driver.guest.facts.qmp_socket.with_name(QMP_SOCKETS["xray"])
             uid = driver.guest.facts.uid
             fast = await raw_xray(socket, vmlinux, uid)
-            relay = Path(__file__).with_name("qmp_relay.py")
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                str(relay),
+                "-m",
+                "tests.support.qmp_relay",
                 str(socket),
                 str(tmp_path / "r.sock"),
+                cwd=repo_root(),
                 stdout=asyncio.subprocess.PIPE,
             )
             assert process.stdout is not None

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xray_driver import Look, columns, look
 
 from duet.lenses import Sample, Wanted
 from duet.lessons.load import load
+from tests.support.xray_driver import Look, columns, look
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scope_end import TIMEOUT_S, ScopeEnd, Toy, Victim
 
 from duet.lenses.scope import RESET, Cells, Hello, Reply, watch_line
+from tests.support.scope_end import TIMEOUT_S, ScopeEnd, Toy, Victim
 
 HERE = Path(__file__).parent
 MICROSCOPE = HERE.parents[1] / "vm-images" / "microscope"

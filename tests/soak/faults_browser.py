@@ -18,9 +18,9 @@ from people import SLUG, Person
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from make_corpus import cases
+from tests.corpus.make_corpus import cases
 
 RECORDED = ("01-shrinker-bitmaps", "03-inode-recycling", "04-extent-shrinker")
 OPENS = 25

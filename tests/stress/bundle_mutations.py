@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import msgpack
-from bundle_parts import METHODS, Parts, frame_of, pack, take_apart
 from hypothesis import strategies as st
 
 from duet.bundle import Record
 from duet.bundle.record import CTL, LENS, RECORD_TIME
 from duet.errors import InputError
 from duet.wire import pack_frame
+from tests.support.bundle_parts import METHODS, Parts, frame_of, pack, take_apart
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 NUMBERS = (0, 1, -1, 2, 7, 63, 64, 255, 4079, 4096, 65535, (1 << 31) - 1, 1 << 31, (1 << 32) - 1,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A crowd at a real server: 40 pages at random, 1,100 silent connections, hostile saved runs.
 
-    .venv/bin/python tests/stress/crowd.py --seconds 60 [--guests] [--hostile]
+    .venv/bin/python -m tests.stress.crowd --seconds 60 [--guests] [--hostile]
 
 Reports how long another viewer's page took, what held the event loop, and how long the end took
 after SIGTERM. With --guests the pages start and stop real runs; with --hostile the corpus lies
@@ -41,7 +41,6 @@ SOCKETS, SILENT = 40, 1100
 PROBE_S = 0.25
 END_S = 30.0
 LIVE = ("start", "again", "stop")
-CORPUS = Path(__file__).parents[1] / "corpus"
 
 
 @dataclass
@@ -108,8 +107,7 @@ def saved_runs(runs: Path, family: str | None) -> None:
     runs.mkdir(parents=True)
     paths = [path for slug in lessons.slugs() for path in lessons.load(slug).recordings()]
     if family is not None:
-        sys.path.insert(0, str(CORPUS))
-        from make_corpus import write
+        from tests.corpus.make_corpus import write
 
         write(runs / "corpus", family or None)
         paths += sorted((runs / "corpus").glob("*.duet"))
@@ -164,7 +162,8 @@ def run(seconds: float, *, guests: bool = False, family: str | None = "", silent
         with server(runs, guests=guests, log=log) as (process, address):
             report.quiet_ms = statistics.median(page_ms(address) for _ in range(9))
             noise = subprocess.Popen(
-                [sys.executable, __file__, "--noise", address, "--seconds", str(seconds + 60),
+                [sys.executable, "-m", "tests.stress.crowd", "--noise", address,
+                 "--seconds", str(seconds + 60),
                  "--silent", str(silent), "--sockets", str(sockets), "--runs", str(runs)]
                 + (["--guests"] if guests else []),
                 stdout=subprocess.PIPE, text=True,

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fuzz what reads recordings, for as long as you like.
 
-    .venv/bin/python tests/stress/fuzz_bundles.py [--minutes N] [--seed N] [--keep DIR] [--plain]
-    .venv/bin/python tests/stress/fuzz_bundles.py --again FILE
+    .venv/bin/python -m tests.stress.fuzz_bundles [--minutes N] [--seed N] [--keep DIR] [--plain]
+    .venv/bin/python -m tests.stress.fuzz_bundles --again FILE
 
 The recordings of the lessons are changed (bundle_mutations.py) and then opened, inspected,
 replayed and exported; bundle_oracle.py says what must hold. The cases run in a process of their
@@ -28,7 +28,6 @@ from collections import Counter
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPO / "backend" / "src")]
 ROUND = 150
 CASE_S = 180
 """Host time of one case on a busy machine, before it counts as a hang."""
@@ -48,8 +47,9 @@ def recordings() -> tuple[Path, ...]:
 def round_of_cases(seed: int, count: int, keep: Path) -> int:
     """Draw and judge cases in this very process; what is found is kept and told."""
     import hypothesis
-    from bundle_mutations import changed
-    from bundle_oracle import judge
+
+    from tests.stress.bundle_mutations import changed
+    from tests.stress.bundle_oracle import judge
 
     reached: Counter[str] = Counter()
     told: set[str] = set()
@@ -116,7 +116,15 @@ def rounds(minutes: float, seed: int, keep: Path, plain: bool) -> int:
     while time.monotonic() < until:
         sanitized = not plain and seed % 2 == 1
         began = time.monotonic()
-        command = [sys.executable, "-X", "faulthandler", __file__, "--round", str(seed)]
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-m",
+            "tests.stress.fuzz_bundles",
+            "--round",
+            str(seed),
+        ]
         done = subprocess.run(
             [*command, "--keep", str(keep)], env=environment(sanitized), timeout=ROUND_S,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -151,7 +159,7 @@ def main() -> int:
     if os.environ.get("DUET_FUZZ_SANITIZED"):
         use_sanitizers()
     if given.again is not None:
-        from bundle_oracle import judge
+        from tests.stress.bundle_oracle import judge
 
         with tempfile.TemporaryDirectory() as folder:
             found, came = judge(given.again, Path(folder))

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from bundle_mutations import changed
-from bundle_oracle import judge
-from bundle_parts import take_apart
-from fuzz_bundles import recordings
 
 from duet.bundle import open_bundle
+from tests.stress.bundle_mutations import changed
+from tests.stress.bundle_oracle import judge
+from tests.stress.fuzz_bundles import recordings
+from tests.support.bundle_parts import take_apart
 
 CASES = 60
 REACHED: Counter[str] = Counter()

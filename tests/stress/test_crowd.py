@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 
-from crowd import allow_files, run
+from tests.stress.crowd import allow_files, run
 
 SECONDS = 6.0
 PAGE_MS = 300.0

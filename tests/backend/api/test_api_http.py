@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_server import SLUG, page, serving
-from toy_stage import toy_app
 
 from duet.lessons.load import load
 from duet.stream.messages import PROTOCOL
+from tests.support.toy_server import SLUG, page, serving
+from tests.support.toy_stage import toy_app
 
 
 @pytest.fixture(scope="module")

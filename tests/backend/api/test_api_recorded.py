@@ -12,13 +12,13 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from toy_server import SLUG, Page, page, serving, told
 
 from duet.api.app import create_app
 from duet.api.real import real_director
 from duet.bundle.read import open_bundle
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
+from tests.support.toy_server import SLUG, Page, page, serving, told
 
 RECORDINGS = [path for slug in slugs() for path in load(slug).recordings()]
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_server import SLUG, page, serving
-from toy_stage import toy_app
 
 from duet import budgets
 from duet.api import kept as kept_module
@@ -24,6 +22,8 @@ from duet.api.costly import Busy, Costly
 from duet.api.real import real_director
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
+from tests.support.toy_server import SLUG, page, serving
+from tests.support.toy_stage import toy_app
 
 NINE, ONE = (load(SLUG).folder / f"recorded/{name}.duet" for name in ("9-hogs", "1-hog"))
 RUNS = 40

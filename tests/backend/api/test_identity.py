@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from toy_server import page, serving
-from toy_stage import toy_app
 from websockets.asyncio.client import connect
 
 from duet.api.cookies import ident_of
 from duet.api.rights import ACTIONS
 from duet.stream import messages as m
 from duet.stream.hub import Hub
+from tests.support.toy_server import page, serving
+from tests.support.toy_stage import toy_app
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_api_recorded import look, real_app
-from test_site import keyed
-from toy_server import SLUG, page, serving
-from toy_stage import ToyKernels, ToyRecordings, ToyStage
 
 from duet.api.app import create_app
 from duet.api.director import Director
@@ -30,6 +26,10 @@ from duet.bundle import open_bundle, read_manifest
 from duet.cli.entry import main
 from duet.errors import InfraError, InputError
 from duet.lessons.load import load
+from tests.backend.api.test_api_recorded import look, real_app
+from tests.backend.api.test_site import keyed
+from tests.support.toy_server import SLUG, page, serving
+from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
 
 NINE = load(SLUG).folder / "recorded/9-hogs.duet"
 THREE = load(SLUG).folder / "recorded/3-hogs.duet"

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from toy_stage import ToyKernels, ToyRecordings
 
 from duet.api import readiness
 from duet.api.kernel_builds import arm_specs
@@ -15,6 +14,7 @@ from duet.api.lesson_cache import LessonCache
 from duet.api.readiness import Readiness
 from duet.kernels import ArmSpec, KernelSettings
 from duet.lessons.load import LessonFolder
+from tests.support.toy_stage import ToyKernels, ToyRecordings
 
 SLUG = "02-grace-periods"
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "stream"))
-
-from toy_server import SLUG, Page, page, serving
-from toy_stage import ToyKernels, ToyRecordings, ToyRun, ToyStage, toy_app
 
 from duet.api import live_runs
 from duet.api.app import create_app
@@ -25,6 +19,8 @@ from duet.api.host import live_runs as runs_at_once
 from duet.budgets import FINISHED_RUNS
 from duet.errors import InputError
 from duet.stream.control import Control
+from tests.support.toy_server import SLUG, Page, page, serving
+from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyRun, ToyStage, toy_app
 
 NOWHERE = Path("/nonexistent")
 

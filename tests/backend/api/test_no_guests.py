@@ -7,15 +7,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "stream"))
-
-from toy_server import Page, connect
+from tests.support.toy_server import Page, connect
 
 
 @pytest.fixture

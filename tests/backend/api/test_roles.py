@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from toy_server import page, serving
-from toy_stage import ToyKernels, ToyRecordings, ToyStage
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -32,6 +30,8 @@ from duet.api.tokens import AccessFile
 from duet.budgets import WRONG_TOKENS_PER_ADDRESS
 from duet.settings import repo_root
 from duet.stream.endpoint import CLOSE_TOKEN
+from tests.support.toy_server import page, serving
+from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
 
 NINE = repo_root() / "lessons/02-grace-periods/recorded/9-hogs.duet"
 

@@ -19,8 +19,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_api_recorded import look, real_app
-from toy_server import SLUG, serving
 
 from duet.api.export import pictures, site
 from duet.api.export.pictures import Shot
@@ -29,6 +27,8 @@ from duet.cli.entry import main
 from duet.cli.export import plain_name, read_shot
 from duet.errors import InfraError, InputError
 from duet.lessons.load import load
+from tests.backend.api.test_api_recorded import look, real_app
+from tests.support.toy_server import SLUG, serving
 
 NINE = load(SLUG).folder / "recorded/9-hogs.duet"
 

@@ -26,7 +26,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import psutil
 import pytest
-from toy_server import SLUG, serving
 
 from duet.api import stills as module
 from duet.api.app import create_app
@@ -43,6 +42,7 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user
 from duet.settings import repo_root
+from tests.support.toy_server import SLUG, serving
 
 NINE = load(SLUG).folder / "recorded/9-hogs.duet"
 HOSTILE = '"><script>alert(1)</script></noscript><img src=x onerror=alert(2)>&lesson='

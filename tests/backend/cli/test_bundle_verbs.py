@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundles import SMALL, recording, rewritten, with_figures
 
 from duet.bundle import Manifest, Record, open_bundle
 from duet.cli.entry import main
 from duet.lessons import load as lessons
+from tests.backend.cli.bundles import SMALL, recording, rewritten, with_figures
 
 ALL = [p for slug in lessons.slugs() for p in lessons.load(slug).recordings()]
 Printed = pytest.CaptureFixture[str]

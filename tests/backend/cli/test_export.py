@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundles import recording, rewritten
 
 from duet.api.export import export, perfetto, scene_of
 from duet.api.export.target import Target
@@ -25,6 +24,7 @@ from duet.errors import InfraError, InputError
 from duet.lenses import Sample
 from duet.lenses.records import pack_record
 from duet.lessons import load as lessons
+from tests.backend.cli.bundles import recording, rewritten
 
 ONE_EACH = [
     lessons.load(slug).recordings()[0]

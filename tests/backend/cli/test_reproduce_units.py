@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bundles import recording, rewritten, with_figures
 
 from duet.bundle import ArmEntry, Figures, Manifest, open_bundle
 from duet.bundle.compare import differences
@@ -15,6 +14,7 @@ from duet.cli.reproduce import figure_rows, request_of, told_differences, verdic
 from duet.cli.reproduce_claims import Checked, claims_about
 from duet.lessons.load import load
 from duet.measure.claims import told
+from tests.backend.cli.bundles import recording, rewritten, with_figures
 
 Printed = pytest.CaptureFixture[str]
 

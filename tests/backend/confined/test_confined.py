@@ -22,10 +22,8 @@ from duet.confined.replies import Odd, error_of
 from duet.confined.zygotes import ZYGOTE, start
 from duet.errors import DuetError, InputError, KernelError
 from duet.session import lane_child
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "decode"))
-import ring
-from ring import SWITCH, CpuBuffer
+from tests.support import ring
+from tests.support.ring import SWITCH, CpuBuffer
 
 GONE_S = 20.0
 REQUEST = {"do": "files", "files": {}, "page_bytes": 4096}

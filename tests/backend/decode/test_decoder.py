@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import struct
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +12,8 @@ from hypothesis import strategies as st
 
 from duet.decode import DecodeError, Decoder
 from duet.errors import InputError
-
-sys.path.insert(0, str(Path(__file__).parent))
-import ring
-from ring import EXP_GP, PAGE, PRINT, SRCU_GP, STRINGS, SWITCH, WAKING, CpuBuffer
+from tests.support import ring
+from tests.support.ring import EXP_GP, PAGE, PRINT, SRCU_GP, STRINGS, SWITCH, WAKING, CpuBuffer
 
 NUMBERS = ring.Event(
     "duet/numbers",

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted import SPEAK, ScriptedMachine, spec
 
 from duet.errors import InfraError, InputError
 from duet.guests import accel as accel_module
 from duet.guests.accel import choose_accel, policy_from_env
 from duet.guests.qemu import QemuMachine
 from duet.guests.types import Accel, Clock, GuestSpec, Microscope
+from tests.support.scripted import SPEAK, ScriptedMachine, spec
 
 Run = Callable[..., object]
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 import psutil
 import pytest
-from scripted import SPEAK, ScriptedGuest
 
 from duet.errors import InfraError, KernelError
 from duet.guests.types import Accel
 from duet.wire.reader import pack_frame
+from tests.support.scripted import SPEAK, ScriptedGuest
 
 Run = Callable[..., object]
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scripted import spec
 
 from duet.errors import InputError
 from duet.guests import REGISTRY, GuestOptions, default_kind, open_guest
@@ -15,6 +14,7 @@ from duet.guests.qemu import QemuGuest
 from duet.guests.registry import Registry
 from duet.guests.replay import ReplayGuest
 from duet.guests.vng import VngGuest
+from tests.support.scripted import spec
 
 
 def test_three_kinds_stand_behind_one_interface() -> None:

@@ -26,9 +26,7 @@ from duet.kernels.compiler import (
 )
 from duet.kernels.lock import BuildBusy, build_lock
 from duet.kernels.source import DiskFull, NoSource
-
-sys.path.insert(0, str(Path(__file__).parent))
-import house
+from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")
 SRCU = ArmSpec("02-toy", "srcu", (Path("srcu.patch"),))
@@ -37,7 +35,7 @@ SRCU = ArmSpec("02-toy", "srcu", (Path("srcu.patch"),))
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelSettings:
     monkeypatch.setenv("HOME", str(tmp_path))  # where the toy Makefile looks for its gate
-    return house.make_house(tmp_path)
+    return miniature.make_settings(tmp_path)
 
 
 def owner(settings: KernelSettings) -> subprocess.Popen[bytes]:
@@ -88,7 +86,7 @@ def test_build_killed_with_its_owner_leaves_no_compiler_and_goes_on_later(
 ) -> None:
     (tmp_path / "gate").touch()
     process = owner(settings)
-    assert house.wait_for_file(tmp_path / "waiting", 240), "the compiler has started"
+    assert miniature.wait_for_file(tmp_path / "waiting", 240), "the compiler has started"
     process.send_signal(signal.SIGKILL)
     process.wait()
     (tmp_path / "waiting").unlink()
@@ -109,7 +107,7 @@ def test_second_builder_waits_and_finds_the_work_done(
 ) -> None:
     (tmp_path / "gate").touch()
     process = owner(settings)
-    assert house.wait_for_file(tmp_path / "waiting", 240)
+    assert miniature.wait_for_file(tmp_path / "waiting", 240)
     told: list[BuildProgress] = []
 
     def tell(progress: BuildProgress) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,7 @@ from duet.kernels import ArmSpec, KernelSettings, build, inputs, plan
 from duet.kernels.compiler import OptionLost
 from duet.kernels.recipe import options_sha256, read_fragments, read_options, write_options
 from duet.settings import repo_root
-
-sys.path.insert(0, str(Path(__file__).parent))
-import house
+from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")
 PATCHES = repo_root() / "kernel-patches"
@@ -24,7 +21,7 @@ PATCHES = repo_root() / "kernel-patches"
 @pytest.fixture
 def lean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelSettings:
     monkeypatch.setenv("HOME", str(tmp_path))
-    made = house.make_house(tmp_path)
+    made = miniature.make_settings(tmp_path)
     (made.patches / "debug.config").write_text("# why\nCONFIG_KASAN=y\nCONFIG_LOCKDEP=y\n")
     return made
 

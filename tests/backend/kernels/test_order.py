@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,7 @@ from duet.kernels import ArmSpec, KernelSettings
 from duet.kernels.order import outwards
 from duet.kernels.tree import WorkTree
 from duet.lessons import load as lessons
-
-sys.path.insert(0, str(Path(__file__).parent))
-import house
+from tests.support import miniature
 
 # Name of an arm -> the files its patch touches, in the order in which a cold tree builds them.
 TOUCHED = {
@@ -29,10 +26,10 @@ TOUCHED = {
 
 @pytest.fixture
 def settings(tmp_path: Path) -> KernelSettings:
-    made = house.make_house(tmp_path)
+    made = miniature.make_settings(tmp_path)
     for arm, files in TOUCHED.items():
-        parts = [house.replace(name, "a\nb\n", 1, arm) for name in files]
-        (made.patches / "02-toy" / f"{arm}.patch").write_text(house.patch(arm, *parts))
+        parts = [miniature.replace(name, "a\nb\n", 1, arm) for name in files]
+        (made.patches / "02-toy" / f"{arm}.patch").write_text(miniature.patch(arm, *parts))
     return made
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,7 @@ import pytest
 from duet.errors import KernelError
 from duet.kernels import ArmSpec, KernelSettings, inputs, lookup
 from duet.kernels.payload import build_ids, is_payload
-
-sys.path.insert(0, str(Path(__file__).parent))
-import house
+from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")
 
@@ -28,7 +25,7 @@ def packed(kernel: bytes) -> bytes:
 
 def kernel(name: str) -> bytes:
     """With a vDSO that all kernels share, as real ones have."""
-    return b"ELF" * 1000 + house.kernel_of("vdso") + house.kernel_of(name)
+    return b"ELF" * 1000 + miniature.kernel_of("vdso") + miniature.kernel_of(name)
 
 
 def test_a_compressed_kernel_is_told_from_another_of_the_same_length(tmp_path: Path) -> None:
@@ -47,11 +44,11 @@ def test_what_is_no_kernel_is_none(tmp_path: Path) -> None:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> KernelSettings:
-    return house.make_house(tmp_path)
+    return miniature.make_settings(tmp_path)
 
 
 def test_two_kernels_are_not_stored(settings: KernelSettings, tmp_path: Path) -> None:
-    image = house.store_toy(settings, inputs(STOCK, settings))
+    image = miniature.store_toy(settings, inputs(STOCK, settings))
     files = {path.name: path for path in image.folder.iterdir() if path.name != "manifest.json"}
     files["bzImage"] = tmp_path / "other"
     files["bzImage"].write_bytes(packed(kernel("other")))
@@ -61,7 +58,7 @@ def test_two_kernels_are_not_stored(settings: KernelSettings, tmp_path: Path) ->
 
 
 def test_an_image_of_a_time_when_nobody_looked_is_looked_at_once(settings: KernelSettings) -> None:
-    image = house.store_toy(settings, inputs(STOCK, settings))
+    image = miniature.store_toy(settings, inputs(STOCK, settings))
     file = image.folder / "manifest.json"
 
     def forget() -> None:

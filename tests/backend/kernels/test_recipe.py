@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace as changed
 from pathlib import Path
 
@@ -19,9 +18,7 @@ from duet.kernels.recipe import (
     read_options,
     unmet_options,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-import house
+from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")
 SRCU = ArmSpec("02-toy", "srcu", (Path("srcu.patch"),))
@@ -29,7 +26,7 @@ SRCU = ArmSpec("02-toy", "srcu", (Path("srcu.patch"),))
 
 @pytest.fixture
 def settings(tmp_path: Path) -> KernelSettings:
-    return house.make_house(tmp_path)
+    return miniature.make_settings(tmp_path)
 
 
 def test_key_changes_with_each_input(settings: KernelSettings) -> None:
@@ -84,7 +81,7 @@ def test_options_that_did_not_stick_are_named() -> None:
 
 
 def test_patch_diff_leaves_mail_head_and_signature_out() -> None:
-    text = house.patch("x", house.replace("f.c", "a\nb\n", 1, "c")) + "-- \n2.39.2\n"
+    text = miniature.patch("x", miniature.replace("f.c", "a\nb\n", 1, "c")) + "-- \n2.39.2\n"
     kept = patch_diff(text)
     assert kept.startswith("diff --git a/f.c b/f.c\n--- a/f.c\n")
     assert "2.39.2" not in kept and "index" not in kept

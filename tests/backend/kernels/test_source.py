@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from dataclasses import replace as changed
 from pathlib import Path
 
@@ -22,14 +21,12 @@ from duet.kernels.source import (
     kernel_version,
     unpack,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-import house
+from tests.support import miniature
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> KernelSettings:
-    return house.make_house(tmp_path)
+    return miniature.make_settings(tmp_path)
 
 
 @pytest.fixture
@@ -85,7 +82,7 @@ def test_broken_memory_is_forgotten(settings: KernelSettings, memory: Path) -> N
         ({"README": "hello"}, "it has no kernel Makefile"),
         ({"Makefile": "all:\n\techo hi\n"}, "it has no kernel Makefile"),
         (
-            {"Makefile": house.MAKEFILE.replace("PATCHLEVEL = 1\n", "PATCHLEVEL = 12\n")},
+            {"Makefile": miniature.MAKEFILE.replace("PATCHLEVEL = 1\n", "PATCHLEVEL = 12\n")},
             r"is 6\.12\.7",
         ),
     ],
@@ -93,7 +90,7 @@ def test_broken_memory_is_forgotten(settings: KernelSettings, memory: Path) -> N
 def test_tarball_of_something_else_is_refused(
     settings: KernelSettings, tmp_path: Path, files: dict[str, str], said: str
 ) -> None:
-    other = house.make_tarball(tmp_path / "other.tar.xz", files)
+    other = miniature.make_tarball(tmp_path / "other.tar.xz", files)
     target = tmp_path / "tree" / "src"
     with pytest.raises(BadTarball, match=said) as caught:
         unpack(Tarball(other, "0"), settings.base, target, lock_fd=os.dup(0))

@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, build, inputs, lookup, plan
-
-sys.path.insert(0, str(Path(__file__).parent))
-import house
+from tests.support import miniature
 
 ARMS = (
     ArmSpec("02-toy", "stock"),
@@ -26,7 +24,7 @@ ARMS = (
 
 @pytest.fixture
 def settings(tmp_path: Path) -> KernelSettings:
-    return house.make_house(tmp_path)
+    return miniature.make_settings(tmp_path)
 
 
 def test_unknown_key_is_none(settings: KernelSettings) -> None:
@@ -34,7 +32,7 @@ def test_unknown_key_is_none(settings: KernelSettings) -> None:
 
 
 def test_published_image_is_found_with_its_symbols(settings: KernelSettings) -> None:
-    image = house.store_toy(settings, inputs(ARMS[0], settings))
+    image = miniature.store_toy(settings, inputs(ARMS[0], settings))
     assert lookup(image.key, settings) == image
     assert image.symbols() == {"_text": 0xFFFFFFFF81000000}
     assert sorted(path.name for path in settings.store.folder.iterdir()) == [image.key]
@@ -43,10 +41,10 @@ def test_published_image_is_found_with_its_symbols(settings: KernelSettings) -> 
 @pytest.mark.parametrize("lost", ["vmlinux", "bzImage", "System.map", "config", "manifest.json"])
 def test_image_with_a_lost_part_counts_as_absent(settings: KernelSettings, lost: str) -> None:
     need = inputs(ARMS[0], settings)
-    image = house.store_toy(settings, need)
+    image = miniature.store_toy(settings, need)
     (image.folder / lost).unlink()
     assert lookup(image.key, settings) is None
-    assert lookup(house.store_toy(settings, need).key, settings) is not None, "and is replaced"
+    assert lookup(miniature.store_toy(settings, need).key, settings) is not None, "and is replaced"
 
 
 @pytest.mark.parametrize("cut", ["vmlinux", "bzImage", "System.map", "config"])
@@ -56,21 +54,21 @@ def test_image_with_a_part_cut_off_counts_as_absent(
 ) -> None:
     """A power cut may leave a file shorter than it was written."""
     need = inputs(ARMS[0], settings)
-    image = house.store_toy(settings, need)
+    image = miniature.store_toy(settings, need)
     os.truncate(image.folder / cut, size)
     assert lookup(image.key, settings) is None
-    assert lookup(house.store_toy(settings, need).key, settings) is not None, "and is replaced"
+    assert lookup(miniature.store_toy(settings, need).key, settings) is not None, "and is replaced"
 
 
 def test_image_of_a_time_without_sizes_is_proven_anew(settings: KernelSettings) -> None:
-    image = house.store_toy(settings, inputs(ARMS[0], settings))
+    image = miniature.store_toy(settings, inputs(ARMS[0], settings))
     (image.folder / "sizes.json").unlink()
     assert lookup(image.key, settings) is not None
     assert (image.folder / "sizes.json").exists()
 
 
 def test_failed_publish_leaves_nothing(settings: KernelSettings) -> None:
-    image = house.store_toy(settings, inputs(ARMS[0], settings))
+    image = miniature.store_toy(settings, inputs(ARMS[0], settings))
     other = inputs(ARMS[1], settings)
     manifest = image.manifest.model_copy(update={"key": other.key()})
     with pytest.raises(FileNotFoundError):
@@ -80,7 +78,7 @@ def test_failed_publish_leaves_nothing(settings: KernelSettings) -> None:
 
 def test_build_with_nothing_to_do_ends_within_a_second(settings: KernelSettings) -> None:
     for arm in ARMS:
-        house.store_toy(settings, inputs(arm, settings))
+        miniature.store_toy(settings, inputs(arm, settings))
     told: list[BuildProgress] = []
     started = time.process_time()  # others may want this machine, too
     images = build(ARMS, settings, on_progress=told.append)
@@ -93,7 +91,7 @@ def test_build_with_nothing_to_do_ends_within_a_second(settings: KernelSettings)
 
 def test_whole_process_with_nothing_to_do_ends_within_a_second(settings: KernelSettings) -> None:
     """The same from a fresh interpreter; CPU time, so that a busy machine cannot fail it."""
-    house.store_toy(settings, inputs(ARMS[1], settings))
+    miniature.store_toy(settings, inputs(ARMS[1], settings))
     code = (
         "from pathlib import Path; from duet.kernels import *;"
         f"s = KernelSettings(Path({str(settings.cache)!r}), Path({str(settings.patches)!r}));"

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from duet.kernels.tree import PatchFails, WorkTree
+from tests.support import miniature
 
-sys.path.insert(0, str(Path(__file__).parent))
-import house
-
-FILES = {"mm/vmscan.c": house.VMSCAN, "mm/slab.c": "a\nb\nc\n", "fs/super.c": "x\ny\nz\n"}
+FILES = {"mm/vmscan.c": miniature.VMSCAN, "mm/slab.c": "a\nb\nc\n", "fs/super.c": "x\ny\nz\n"}
 
 
 @pytest.fixture
@@ -30,13 +27,15 @@ def work(tmp_path: Path) -> WorkTree:
 @pytest.fixture
 def arms(tmp_path: Path) -> dict[str, list[Path]]:
     texts = {
-        "both": house.patch("both", house.replace("mm/vmscan.c", house.VMSCAN, 30, "traced")),
-        "srcu": house.patch(
-            "srcu",
-            house.replace("mm/vmscan.c", house.VMSCAN, 10, "srcu"),
-            house.replace("fs/super.c", FILES["fs/super.c"], 2, "wait"),
+        "both": miniature.patch(
+            "both", miniature.replace("mm/vmscan.c", miniature.VMSCAN, 30, "traced")
         ),
-        "adds": house.patch(
+        "srcu": miniature.patch(
+            "srcu",
+            miniature.replace("mm/vmscan.c", miniature.VMSCAN, 10, "srcu"),
+            miniature.replace("fs/super.c", FILES["fs/super.c"], 2, "wait"),
+        ),
+        "adds": miniature.patch(
             "adds",
             "diff --git a/mm/new.c b/mm/new.c\nnew file mode 100644\nindex 0000000..1\n"
             "--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+new\n",
@@ -108,7 +107,7 @@ def test_switch_killed_anywhere_is_healed_by_the_next(
     assert status == (9 if after < 4 else 0), "two originals and two files are renamed into place"
     fresh = WorkTree(work.folder)
     fresh.switch(arms["both"])
-    expected = house.VMSCAN.replace("line 30\n", "traced\n")
+    expected = miniature.VMSCAN.replace("line 30\n", "traced\n")
     assert content(fresh) == FILES | {"mm/vmscan.c": expected}
     fresh.switch(arms["stock"])
     assert content(fresh) == FILES
@@ -117,13 +116,13 @@ def test_switch_killed_anywhere_is_healed_by_the_next(
 def test_patch_that_does_not_apply_names_file_and_hunk(
     work: WorkTree, arms: dict[str, list[Path]], tmp_path: Path
 ) -> None:
-    stale = house.VMSCAN.replace("line 20", "line twenty")
+    stale = miniature.VMSCAN.replace("line 20", "line twenty")
     bad = tmp_path / "stale.patch"
     bad.write_text(
-        house.patch(
+        miniature.patch(
             "stale",
-            house.replace("fs/super.c", FILES["fs/super.c"], 2, "fine"),
-            house.replace("mm/vmscan.c", stale, 21, "never"),
+            miniature.replace("fs/super.c", FILES["fs/super.c"], 2, "fine"),
+            miniature.replace("mm/vmscan.c", stale, 21, "never"),
         )
     )
     work.switch(arms["both"])
@@ -139,7 +138,7 @@ def test_patch_that_does_not_apply_names_file_and_hunk(
 
 def test_patch_for_a_file_the_kernel_lacks_is_refused(work: WorkTree, tmp_path: Path) -> None:
     bad = tmp_path / "gone.patch"
-    bad.write_text(house.patch("gone", house.replace("mm/shrinker.c", "a\nb\n", 1, "c")))
+    bad.write_text(miniature.patch("gone", miniature.replace("mm/shrinker.c", "a\nb\n", 1, "c")))
     with pytest.raises(PatchFails, match=r"gone\.patch, but this kernel has no mm/shrinker\.c"):
         work.switch([bad])
 

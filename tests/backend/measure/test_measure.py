@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +15,7 @@ from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import Ask, Measuring, Progress, Report
 from duet.session import Limits
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
-from fakes import Fleet
+from tests.support.fakes import Fleet
 
 Run = Callable[..., Any]
 LIMITS = Limits(tick_s=0.005, missing_s=1.0)

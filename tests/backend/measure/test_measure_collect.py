@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_measure_plan import ask_of, folder_with
 
 from duet.errors import InfraError
 from duet.guests.types import Accel, Clock, GuestFacts
@@ -17,6 +16,7 @@ from duet.measure.collect import Collector
 from duet.measure.plan import conditions
 from duet.measure.values import line_value
 from duet.session import LanePhase, LaneResult, Line, Metrics
+from tests.backend.measure.test_measure_plan import ask_of, folder_with
 
 EVENTS: dict[str, Any] = {
     "visits": {"title": "", "unit": "visits", "better": "lower", "event": "unregister"},

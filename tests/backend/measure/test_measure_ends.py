@@ -7,10 +7,8 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,9 +22,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Seed
 from duet.measure import Ask, Measuring
 from duet.session import Limits
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
-from fakes import Fleet
+from tests.support.fakes import Fleet
 
 SLUG = "02-grace-periods"
 LIMITS = Limits(tick_s=0.005, missing_s=1.0)

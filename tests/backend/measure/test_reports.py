@@ -11,7 +11,6 @@ import io
 import json
 import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,9 +23,7 @@ from duet.guests.types import Clock
 from duet.measure.model import ArmFacts, Condition, Report, Series, Table
 from duet.measure.reports import FORMATS, machine, ministat, render
 from duet.measure.reports.text import WIDTH, plain
-
-sys.path.insert(0, str(Path(__file__).parent))
-from reports_made import BOTH, HOST, REPORTS, count, judged, wall
+from tests.backend.measure.reports_made import BOTH, HOST, REPORTS, count, judged, wall
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS = [how for how in FORMATS if how not in ("json", "csv")]

@@ -6,11 +6,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import struct
-import sys
 import weakref
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,11 +27,9 @@ from duet.session.program import compile_program
 from duet.session.trouble import workload_figures
 from duet.wire import FrameType, ProtocolError, decode_frame, pack_frame
 from duet.wire.reader import RawFrame
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fakes import Ears, Fleet
-from stage import FILES, SYMBOLS, Stage
-from test_run import spec_of
+from tests.backend.session.test_run import spec_of
+from tests.support.fakes import Ears, Fleet
+from tests.support.stage import FILES, SYMBOLS, Stage
 
 Run = Callable[..., Any]
 HELLO = pack_frame(FrameType.HELLO, b"agent 1\ncpus 2\nkernel 6.1\nclocksource tsc\n")

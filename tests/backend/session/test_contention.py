@@ -6,10 +6,8 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,9 +23,7 @@ from duet.session import (
     contention_bound,
 )
 from duet.session.contention import ContentionWatch, _Reading, between
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fakes import Ears, FakeGuest, Fleet
+from tests.support.fakes import Ears, FakeGuest, Fleet
 
 Run = Callable[..., Any]
 SPIN = "echo 'CPU 0/TCG' > /proc/self/comm; echo; while :; do :; done"

@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 from duet.lessons.load import LessonFolder
-
-sys.path.insert(0, str(Path(__file__).parent))
-from stage import BLOCKED, KWORKER, PREEMPTED, SYMBOLS, ZOMBIE, Stage, play
+from tests.support.stage import BLOCKED, KWORKER, PREEMPTED, SYMBOLS, ZOMBIE, Stage, play
 
 A, B = 100, 101
 SRCU, RWSEM = SYMBOLS["shrinker_srcu"], SYMBOLS["shrinker_rwsem"]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+from duet.settings import repo_root
+
 SANITIZE = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 TIMEOUT_S = 300
 SEEDS = 25
@@ -18,13 +19,11 @@ SEEDS = 25
 
 def main() -> None:
     """In a process that has the sanitizers' libraries: each seed on each arm, in steps of seven."""
-    sys.path.insert(0, str(HERE))
-    from chaos import Chaos
-    from stage import FILES, reducer
-
     from duet.decode import Decoder
     from duet.lessons.load import load
     from duet.session import reduce_binding
+    from tests.support.chaos import Chaos
+    from tests.support.stage import FILES, reducer
 
     path = reduce_binding.ensure(SANITIZE)
     reduce_binding.ensure = lambda: path  # type: ignore[assignment]
@@ -51,8 +50,9 @@ def libraries() -> str:
 def test_the_loop_holds_under_sanitizers() -> None:
     own = {"LD_PRELOAD": libraries(), "ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run(
-        [sys.executable, __file__],
-        capture_output=True, text=True, timeout=TIMEOUT_S, env={**os.environ, **own},
+        [sys.executable, "-m", __name__],
+        cwd=repo_root(), env={**os.environ, **own},
+        capture_output=True, text=True, timeout=TIMEOUT_S,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert int(done.stdout.split()[0]) > 1000

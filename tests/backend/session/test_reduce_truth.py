@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,9 +15,17 @@ from hypothesis import strategies as st
 
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder, load
-
-sys.path.insert(0, str(Path(__file__).parent))
-from stage import BLOCKED, FILES, KWORKER, PREEMPTED, SYMBOLS, Outcome, Span, Stage, reducer
+from tests.support.stage import (
+    BLOCKED,
+    FILES,
+    KWORKER,
+    PREEMPTED,
+    SYMBOLS,
+    Outcome,
+    Span,
+    Stage,
+    reducer,
+)
 
 SRCU = SYMBOLS["shrinker_srcu"]
 SCRIPT: tuple[tuple[str, tuple[int, ...]], ...] = (

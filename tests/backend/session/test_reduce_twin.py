@@ -6,7 +6,6 @@ Of events that make no sense, and of the lessons' recordings.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,10 +28,9 @@ from duet.session.tables import Batch, Metrics
 from duet.wire import FrameReader, GuestFile, PageSplitter, decode_frame
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE / "slow")]
-from chaos import Chaos  # noqa: E402
-from slow_reduce import LaneReducer as SlowReducer  # noqa: E402
-from stage import FILES, SYMBOLS  # noqa: E402
+from tests.backend.session.slow.slow_reduce import LaneReducer as SlowReducer  # noqa: E402
+from tests.support.chaos import Chaos  # noqa: E402
+from tests.support.stage import FILES, SYMBOLS  # noqa: E402
 
 RECORDINGS = sorted((HERE.parents[2] / "lessons").glob("*/recorded/*.duet"))
 ARMS = ("rwsem", "srcu", "srcu-delayed")

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +16,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson
 from duet.session import Lanes, Limits, RunResult, RunSession, RunSpec
 from duet.wire import Beat, FrameReader, FrameType, decode_frame
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fakes import Ears, Fleet
+from tests.support.fakes import Ears, Fleet
 
 Run = Callable[..., Any]
 FAST = Limits(tick_s=0.005)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +17,7 @@ from duet.session.brackets import depths, outermost, pairs
 from duet.session.engine import LaneOf
 from duet.session.pipeline import LanePipeline, OwnEngine
 from duet.session.tally import Tally
-
-sys.path.insert(0, str(Path(__file__).parent))
-import stage
+from tests.support import stage
 
 Row = tuple[int, int, str, int, dict[str, int]]
 """time, CPU, probe (or marker text), tid, fields"""

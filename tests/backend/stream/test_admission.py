@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_server import page, serving
-from toy_stage import toy_app
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -25,6 +23,8 @@ from duet import budgets
 from duet.stream import admission
 from duet.stream.admission import Seats
 from duet.stream.connection import OUT_OF_FILES, OutOfFiles
+from tests.support.toy_server import page, serving
+from tests.support.toy_stage import toy_app
 
 
 def test_the_longest_silent_makes_room_and_who_speaks_stays() -> None:

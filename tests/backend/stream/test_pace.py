@@ -11,13 +11,13 @@ from typing import Any
 
 import msgpack
 import pytest
-from toy_server import SLUG, page, serving
-from toy_stage import toy_app
 from websockets.exceptions import ConnectionClosed
 
 from duet import budgets
 from duet.stream.bucket import Bucket
 from duet.stream.turns import Turns
+from tests.support.toy_server import SLUG, page, serving
+from tests.support.toy_stage import toy_app
 
 OPEN = msgpack.packb({"type": "open", "lesson": SLUG, "run": "none"})
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import msgpack
 import pytest
-from toy_server import SLUG, Page, page, serving, told
-from toy_stage import toy_app
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from duet.stream.hub import Hub
 from duet.stream.outbox import Outbox
+from tests.support.toy_server import SLUG, Page, page, serving, told
+from tests.support.toy_stage import toy_app
 
 NOWHERE = Path("/nonexistent")
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 import numpy as np
-from slow_threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
-from slow_tracks import Track
 
 from duet.decode.columns import CpuColumns
 from duet.session.merge import Merger, Stream, loss_acts
 from duet.session.points import PointSorter
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Act, Program
 from duet.session.tables import Batch, Loss, Metrics, Quantiles, Role, Row, columns_of
+from tests.backend.session.slow.slow_threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
+from tests.backend.session.slow.slow_tracks import Track
 
 Cells = tuple[float, ...]
 STEP_EVENTS = 25_000

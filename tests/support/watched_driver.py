@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from xray_driver import Look
 
 from duet.api.sources import house_sources
 from duet.cli.request import read_request
@@ -21,6 +20,7 @@ from duet.lenses import LensState, Sample
 from duet.lenses.scope import Cells
 from duet.session import Lanes, RunSession, RunSpec
 from duet.session.accesses import COUNTS
+from tests.support.xray_driver import Look
 
 SLUG, WORKLOAD = "05-cacheline-pingpong", "watched"
 LINE = 64

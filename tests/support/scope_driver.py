@@ -27,8 +27,6 @@ from duet.lenses.scope.symbols import read_functions
 from duet.lessons.load import load
 from duet.settings import repo_root
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "microscope"))
-
 SOURCES = Path(__file__).parents[1] / "fixtures" / "microscope"
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-no-pie")
 BASES = {"hammer": 0x7000000, "neighbour": 0x7800000}

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from duet.lenses.scope import SNAPSHOT, Cells, Log, Message, Reply, ScopeReader
+from duet.settings import repo_root
 
 TIMEOUT_S = 240
 
@@ -100,7 +101,10 @@ class Victim:
 
     def __init__(self, path: Path, watch: bytes) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, __file__, path, watch.decode()], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.support.scope_end", path, watch.decode()],
+            cwd=repo_root(),
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == "watching\n"

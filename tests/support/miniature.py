@@ -75,7 +75,7 @@ def make_tarball(path: Path, files: dict[str, str]) -> Path:
     return path
 
 
-def make_house(folder: Path) -> KernelSettings:
+def make_settings(folder: Path) -> KernelSettings:
     """kernel-patches/ with one shared patch and one arm, a tarball, and an empty cache."""
     patches = folder / "kernel-patches"
     (patches / "both").mkdir(parents=True)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 from duet.errors import DuetError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
@@ -44,9 +42,7 @@ from duet.wire import (
     encode,
 )
 from duet.wire import Line as LineFrame
-
-sys.path.insert(0, str(Path(__file__).parent))
-from stage import FILES, SYMBOLS, Stage
+from tests.support.stage import FILES, SYMBOLS, Stage
 
 
 class FakeGuest:

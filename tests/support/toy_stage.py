@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A synthetic stage, recordings and kernels behind the seams of duet.api.parts.
 
-`python tests/backend/stream/toy_stage.py [PORT]` serves them, for work on the page.
+`python -m tests.support.toy_stage [PORT]` serves them, for work on the page.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-
-from synthetic import LABEL, lane_messages
 
 from duet.api import shelf
 from duet.api.app import create_app
@@ -24,6 +22,7 @@ from duet.stream import messages as m
 from duet.stream.codec import Packet, pack, pack_line
 from duet.stream.hub import Hub
 from duet.stream.runlog import RunLog
+from tests.support.synthetic import LABEL, lane_messages
 
 NOW = "2026-01-01T00:00:00Z"
 

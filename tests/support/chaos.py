@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from stage import EVENTS, SYMBOLS, Stage
+from tests.support.stage import EVENTS, SYMBOLS, Stage
 
 TIDS = (100, 101, 102, 103, 98, 99, 0, 900, 901)
 NAMES = ("storm-0", "storm-1", "storm-12", "storm", "storm-reclaim", "storm-x", "kw")

@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "decode"))
-import ring
-from ring import EXP_GP, PRINT, SRCU_GP, STRINGS, SWITCH, WAKING, CpuBuffer
-
 from duet.decode import CpuColumns, Decoder
 from duet.lessons.manifest import Lesson
 from duet.session.program import compile_program
 from duet.session.reduce import LaneReducer, Reduction
 from duet.session.tables import TABLES
+from tests.support import ring
+from tests.support.ring import EXP_GP, PRINT, SRCU_GP, STRINGS, SWITCH, WAKING, CpuBuffer
 
 SYMBOLS = {
     "shrinker_rwsem": 0xFFFFFFFF81111000,
