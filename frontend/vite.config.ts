@@ -16,7 +16,17 @@ export default defineConfig({
     license: { fileName: 'licenses.md' },
     target: 'es2023',
     sourcemap: false,
-    chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      output: {
+        // Packages change less often than the page: a browser that was here before loads the page's part alone.
+        codeSplitting: {
+          groups: [
+            { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 2 },
+            { name: 'packages', test: /node_modules\/.*\.m?js$/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     strictPort: false,

@@ -3,7 +3,6 @@
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { siteOf } from './base/site.ts';
-import { Beside } from './compare/compare-view.tsx';
 import { Front } from './home/home.tsx';
 import { usePlace } from './navigation/use-place.ts';
 import { LessonPage } from './page/lesson-loader.tsx';
@@ -11,6 +10,7 @@ import { connect } from './store/connect.ts';
 import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';
 
+const Beside = lazy(() => import('./compare/compare-view.tsx').then((m) => ({ default: m.Beside })));
 const Gallery = lazy(() => import('./gallery/gallery.tsx').then((m) => ({ default: m.Gallery })));
 
 /** `?gallery` shows every view on recorded data; for those who build and judge them. */
@@ -43,12 +43,14 @@ export function App() {
       ) : lesson === null ? (
         <Front onOpen={(lesson) => go({ lesson })} />
       ) : place.beside !== null ? (
-        <Beside
-          key={`${lesson} beside`}
-          slug={lesson}
-          place={{ ...place, beside: place.beside }}
-          {...{ go, visit }}
-        />
+        <Suspense fallback={<p role="status">Loading the comparison…</p>}>
+          <Beside
+            key={`${lesson} beside`}
+            slug={lesson}
+            place={{ ...place, beside: place.beside }}
+            {...{ go, visit }}
+          />
+        </Suspense>
       ) : (
         <LessonPage key={lesson} slug={lesson} {...{ place, go, visit }} />
       )}
