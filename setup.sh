@@ -57,7 +57,8 @@ venv() {
 	say "making the Python environment"
 	rm -rf .venv
 	python3 -m venv .venv || fail "python3 -m venv failed." "Install python3-venv, 3.11 or newer, and start again."
-	.venv/bin/pip install -q --disable-pip-version-check --require-hashes -r backend/requirements-uv.txt
+	# No cache: under sudo it would lie in a home folder that is not root's, and pip would warn.
+	.venv/bin/pip install -q --no-cache-dir --disable-pip-version-check --require-hashes -r backend/requirements-uv.txt
 	# The package is used from the checkout, so an edit needs no reinstall.
 	local site
 	site=$($PYTHON -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
