@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from duet.api.sources import house_sources
-from duet.cli.quiet import Quiet
+from duet.cli.console_sink import ConsoleSink
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
@@ -34,7 +34,7 @@ FILES = 512
 Columns = dict[str, NDArray[np.generic]]
 
 
-class Tape(Quiet):
+class Tape(ConsoleSink):
     """Keeps the tables of a run."""
 
     def __init__(self) -> None:

@@ -26,19 +26,19 @@ from duet.session import (
     LaneState,
     Line,
     Loss,
-    Metrics,
     Row,
     RunResult,
     RunSession,
     RunSpec,
     RunState,
+    SessionSink,
 )
 from duet.wire import Beat, FrameReader, decode_frame
 
 Run = Callable[..., Any]
 
 
-class Tape:
+class Tape(SessionSink):
     """A sink that keeps everything."""
 
     def __init__(self) -> None:
@@ -63,9 +63,6 @@ class Tape:
         assert arm in self.rows, "rows come before what uses them"
         assert all(len(column) == new.n for column in new.columns.values())
         self.batches.setdefault((arm, new.table), []).append(new)
-
-    def on_metrics(self, arm: str, metrics: Metrics) -> None:
-        pass
 
     def on_loss(self, arm: str, loss: Loss) -> None:
         self.losses.append(loss)

@@ -19,8 +19,8 @@ from duet.session import (
     Line,
     Loss,
     Metrics,
-    Row,
     RunState,
+    SessionSink,
 )
 from duet.wire import (
     Beat,
@@ -201,7 +201,7 @@ class Fleet:
         return [guest for guest in self.guests if guest.wish.arm == arm]
 
 
-class Ears:
+class Ears(SessionSink):
     """A sink that keeps everything."""
 
     def __init__(self) -> None:
@@ -223,9 +223,6 @@ class Ears:
 
     def on_lane(self, state: LaneState) -> None:
         self.lanes.append(state)
-
-    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        pass
 
     def on_batch(self, arm: str, new: Batch) -> None:
         self.batches.append((arm, new))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duet.api.sources import house_sources
-from duet.cli.quiet import Quiet
+from duet.cli.console_sink import ConsoleSink
 from duet.cli.request import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, Xray
@@ -33,7 +33,7 @@ def columns(sample: Sample) -> dict[str, NDArray[np.generic]]:
     }
 
 
-class Look(Quiet):
+class Look(ConsoleSink):
     """A sink that keeps samples, and the run's result once it is over."""
 
     def __init__(self) -> None:

@@ -20,6 +20,7 @@ from duet.session import (
     Metrics,
     Row,
     RunState,
+    SessionSink,
     contention_bound,
 )
 from duet.stream import messages as m
@@ -32,8 +33,8 @@ SAMPLE_FIELDS = (
 )
 
 
-class Feed:
-    """A SessionSink that publishes messages.
+class Feed(SessionSink):
+    """Publishes what a session reports as messages.
 
     Args:
         run: the run message as it stands before the run; phase and message are updated.

@@ -13,30 +13,25 @@ from duet.bundle import Bundle, Figures, Manifest, Record
 from duet.errors import InputError
 from duet.guests import Clock
 from duet.guests.replay import ReplayGuest
-from duet.lenses import LensState, Sample
+from duet.lenses import Sample
 from duet.lessons.load import LessonFolder
 from duet.session import (
     Batch,
-    Contention,
     LaneResult,
     Lanes,
     LaneSource,
-    LaneState,
     Limits,
-    Line,
-    Loss,
-    Metrics,
     Row,
     RunSession,
     RunSpec,
-    RunState,
+    SessionSink,
 )
 
 MAX_HOGS = 4096
 """Rows that a recording may ask for before it has shown a thread."""
 
 
-class Tape:
+class Tape(SessionSink):
     """A sink that keeps batches, or only counts their rows.
 
     Args:
@@ -54,12 +49,6 @@ class Tape:
         """Rows of each table of a lane; `open` is left out, which changes until the end."""
         return dict(sorted(self.counts.get(arm, Counter()).items()))
 
-    def on_run(self, state: RunState) -> None:
-        """Not kept."""
-
-    def on_lane(self, state: LaneState) -> None:
-        """Not kept; the result has what matters."""
-
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
         """The newest list is the whole one."""
         self.rows[arm] = rows
@@ -73,25 +62,10 @@ class Tape:
         if self._keep:
             self.batches.setdefault((arm, new.table), []).append(new)
 
-    def on_metrics(self, arm: str, metrics: Metrics) -> None:
-        """Not kept; the result has the last."""
-
-    def on_loss(self, arm: str, loss: Loss) -> None:
-        """Not kept; the result has all."""
-
-    def on_line(self, arm: str, line: Line) -> None:
-        """Not kept; the result has them."""
-
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
         """A sample of a lens."""
         if self._keep:
             self.samples.setdefault(arm, []).append((sample, t_ns))
-
-    def on_lens(self, arm: str, state: LensState) -> None:
-        """Not kept."""
-
-    def on_contention(self, arm: str, contention: Contention) -> None:
-        """Not kept; the result has the last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from duet.api.sources import house_sources
+from duet.cli.console_sink import ConsoleSink
 from duet.cli.microscope_table import told, write_table
 from duet.cli.output import emit, split_names
-from duet.cli.quiet import Quiet
 from duet.cli.request import Request, read_request
 from duet.errors import InfraError, InputError
 from duet.guests import Clock
@@ -64,12 +64,12 @@ def read_wish(given: Given, functions: str, operation: str) -> tuple[Request, Sc
 
 
 async def look(
-    request: Request, wish: ScopeWish, ears: Quiet | None = None
+    request: Request, wish: ScopeWish, sink: ConsoleSink | None = None
 ) -> tuple[ScopeResult, list[str]]:
     """Run the workload once and count; its lines come with the counts.
 
     Args:
-        ears: hears the run, its samples among it.
+        sink: receives the run, its samples included.
 
     Raises:
         DuetError: the lane failed, or the microscope saw nothing.
@@ -87,7 +87,8 @@ async def look(
         microscope=wish,
     )
     async with Lanes() as lanes:
-        result = (await RunSession(lanes, spec, sources, ears or Quiet()).execute()).lanes[arm]
+        session = RunSession(lanes, spec, sources, sink or ConsoleSink())
+        result = (await session.execute()).lanes[arm]
     if result.error is not None:
         raise result.error
     if result.scope is None:

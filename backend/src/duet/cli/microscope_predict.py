@@ -6,9 +6,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from duet.cli.console_sink import ConsoleSink
 from duet.cli.microscope import look, read_wish
 from duet.cli.output import emit, note
-from duet.cli.quiet import Quiet
 from duet.errors import InfraError, InputError
 from duet.lenses.scope import model
 from duet.lenses.scope.coherence import Stream
@@ -24,7 +24,7 @@ OPS = 1000
 Tree = dict[str, Any]
 
 
-class AccessTape(Quiet):
+class AccessTape(ConsoleSink):
     """Keeps the log, access by access; a run gives it as points, and traces nothing else here."""
 
     def __init__(self) -> None:

@@ -15,8 +15,8 @@ from duet.api.recordings import MEASURED, read_tables
 from duet.api.replaying import play, records_source
 from duet.api.sources import house_sources
 from duet.bundle import Figures, Record, trim
+from duet.cli.console_sink import ConsoleTape
 from duet.cli.output import emit, note
-from duet.cli.quiet import ToldTape
 from duet.cli.request import Request, read_request
 from duet.cli.run import measure_request
 from duet.errors import InputError, KernelError
@@ -100,7 +100,7 @@ async def record_run(
                 seed=seed,
                 shift=shift,
             )
-            tape = ToldTape()
+            tape = ConsoleTape()
             session = RunSession(guests, spec, {arm: sources[arm]}, tape)
             lane = (await session.execute()).lanes[arm]
             await guests.close(arm)

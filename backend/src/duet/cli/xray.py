@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from duet.api.sources import house_sources
+from duet.cli.console_sink import ConsoleSink
 from duet.cli.output import emit, note
-from duet.cli.quiet import Quiet
 from duet.cli.request import Request, read_request
 from duet.errors import InfraError, InputError
 from duet.guests import Clock
@@ -28,7 +28,7 @@ DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
 
 
 @dataclass
-class Taken(Quiet):
+class Taken(ConsoleSink):
     """Keeps the samples of one lane."""
 
     samples: list[tuple[Sample, float]] = field(default_factory=list)

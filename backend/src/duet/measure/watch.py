@@ -6,17 +6,10 @@ from __future__ import annotations
 import time
 
 from duet.guests import CpuTime, cpu_time, host_ran_ns
-from duet.lenses import LensState, Sample
 from duet.session import (
-    Batch,
-    Contention,
     LanePhase,
     LaneState,
-    Line,
-    Loss,
-    Metrics,
-    Row,
-    RunState,
+    SessionSink,
 )
 
 BUSY = 0.15
@@ -24,8 +17,11 @@ BUSY = 0.15
 a host with nothing else to do 0 to 13 % were seen: our own reading, and the tick of /proc/stat."""
 
 
-class HostWatch:
-    """Hears a run (SessionSink) and keeps only how long its guest had to wait for the host."""
+class HostWatch(SessionSink):
+    """Measures only how long a run's guest had to wait for the host.
+
+    It reads the guest's own times: a single guest sleeps and wakes, so `on_contention` is not used.
+    """
 
     def __init__(self) -> None:
         self._before: CpuTime | None = None
@@ -60,30 +56,3 @@ class HostWatch:
                 host = host_ran_ns()
                 if host is not None and self._host_before_ns is not None:
                     self._host_ran_ns = host - self._host_before_ns
-
-    def on_run(self, state: RunState) -> None:
-        """Nothing."""
-
-    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """Nothing."""
-
-    def on_batch(self, arm: str, new: Batch) -> None:
-        """Nothing."""
-
-    def on_metrics(self, arm: str, metrics: Metrics) -> None:
-        """Nothing."""
-
-    def on_loss(self, arm: str, loss: Loss) -> None:
-        """Nothing; the result has them."""
-
-    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """Never: no x-ray measures."""
-
-    def on_lens(self, arm: str, state: LensState) -> None:
-        """Likewise."""
-
-    def on_contention(self, arm: str, contention: Contention) -> None:
-        """Nothing: a single guest sleeps and wakes, so its own reading stands above."""
-
-    def on_line(self, arm: str, line: Line) -> None:
-        """Nothing; the result has them."""

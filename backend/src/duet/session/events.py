@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from duet.budgets import CONTENDED_SHARE
 from duet.errors import DuetError
@@ -313,8 +313,11 @@ class RunResult:
     lanes: dict[str, LaneResult]
 
 
-class SessionSink(Protocol):
-    """Hears what happens. Plain calls on the event loop; they return soon and do not raise."""
+class SessionSink:
+    """Receives what a session reports. A subclass overrides the calls that it needs.
+
+    All are plain calls on the event loop; they return soon and do not raise.
+    """
 
     def on_run(self, state: RunState) -> None:
         """The run's phase changed."""
