@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fault import refused
-from leaks import Ledger, slope_of, strays
+from leaks import SLOPE_MB, WARM_ROUNDS, Ledger, slope_of, strays
 from soak import FAULTS, unexplained
 from world import MARK, World, in_namespace
 
@@ -58,6 +58,16 @@ def test_memory_that_grows_is_seen_and_a_peak_is_not() -> None:
     assert slope_of(growing.rss) == 2.0
     assert steady._growth() == []
     assert "grows by 2.0 MB a round" in growing._growth()[0]
+
+
+def test_a_step_of_memory_is_no_leak() -> None:
+    """What a server had in its first rounds: one fault made it 23 MB larger, for good."""
+    stepped = Ledger()
+    first = [100.0] * WARM_ROUNDS
+    later = [123, 129, 129, 129, 152, 154, 154, 154, 155, 155, 155, 156, 157]
+    stepped.rss = first + [float(mb) for mb in later]
+    assert slope_of(stepped.rss[WARM_ROUNDS:]) > SLOPE_MB
+    assert stepped._growth() == []
 
 
 def test_what_is_left_in_folders_is_seen() -> None:
