@@ -21,7 +21,7 @@ from duet.confined import Child, Reply, Terms
 from duet.confined.replies import Odd, error_of
 from duet.confined.zygotes import ZYGOTE, start
 from duet.errors import DuetError, InputError, KernelError
-from duet.session import lane_child
+from duet.session.lane import replies
 from tests.support import ring
 from tests.support.ring import SWITCH, CpuBuffer
 
@@ -190,7 +190,7 @@ def test_a_reply_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(Odd):
         packed = msgpack.packb(tree)
-        lane_child._reduction(Reply.unpack(packed, [bytearray(blob) for blob in blobs]))
+        replies.reduction(Reply.unpack(packed, [bytearray(blob) for blob in blobs]))
 
 
 def test_no_reply_is_taken_for_more_than_it_is() -> None:

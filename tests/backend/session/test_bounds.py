@@ -19,9 +19,10 @@ from duet.errors import DuetError, InputError, KernelError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson
-from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession, lane_run
+from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
 from duet.session.engine import LaneEngine, LaneOf, Step
-from duet.session.lane_child import LaneChild, terms_of
+from duet.session.lane import driver
+from duet.session.lane.child import LaneChild, terms_of
 from duet.session.merge import Merger
 from duet.session.program import compile_program
 from duet.session.trouble import workload_figures
@@ -169,8 +170,8 @@ def test_the_death_of_one_lanes_child_leaves_the_others(
             filler = {"filler": bytes(200 << 20)} if self._lane.arm == "srcu" else {}
             return super().step(replace(step, files={**(step.files or {}), **filler}))
 
-    monkeypatch.setattr("duet.session.lane_child.terms_of", stingy)
-    monkeypatch.setattr(lane_run, "LaneChild", Greedy)
+    monkeypatch.setattr("duet.session.lane.child.terms_of", stingy)
+    monkeypatch.setattr(driver, "LaneChild", Greedy)
 
     async def once() -> RunResult:
         async with Lanes(Limits(tick_s=0.005)) as lanes:

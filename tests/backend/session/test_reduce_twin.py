@@ -21,7 +21,7 @@ from duet.decode import CpuColumns, Decoder
 from duet.guests.types import CTL_STREAM
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.plan import workload_of
-from duet.session.lane import MAX_CPU_PORTS
+from duet.session.lane.guest import MAX_CPU_PORTS
 from duet.session.program import Program, compile_program
 from duet.session.reduce import LaneReducer, Reduction
 from duet.session.tables import Batch, Metrics

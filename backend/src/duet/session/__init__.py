@@ -20,7 +20,7 @@ from duet.session.events import (
     contended_share,
     contention_bound,
 )
-from duet.session.lane_hold import HoldState
+from duet.session.lane.hold import HoldState
 from duet.session.lanes import Lanes
 from duet.session.limits import Limits
 from duet.session.program import needed_symbols

@@ -2,7 +2,7 @@
 """Decode and reduce of one run on one lane: a service of confined children. Pure.
 
 Everything that looks into a guest's formats and pages is here; the server keeps what it can
-bound by itself (`pipeline`), and checks what comes back (`lane_child`).
+bound by itself (`pipeline`), and checks what comes back (`lane.child`).
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class LaneEngine:
     # as a service
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
-        """Requests `lane`, `step`, `counts` and `events`; see lane_child for the other side."""
+        """Requests `lane`, `step`, `counts` and `events`; see lane.child for the other side."""
         match request["do"]:
             case "lane":
                 self.__init__(request["lane"])  # type: ignore[misc]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 
 from duet.session.events import GuestWish, LaneSource
-from duet.session.lane import Lane, Listener
+from duet.session.lane.guest import Lane, Listener
 from duet.session.limits import Limits
 
 

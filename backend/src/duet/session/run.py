@@ -19,8 +19,8 @@ from duet.session.events import (
     RunState,
     SessionSink,
 )
-from duet.session.lane_hold import Tell
-from duet.session.lane_run import LaneRun
+from duet.session.lane.driver import LaneRun
+from duet.session.lane.hold import Tell
 from duet.session.lanes import Lanes
 
 _ORDER = (

@@ -37,11 +37,11 @@ from duet.session.events import (
     RunSpec,
     SessionSink,
 )
-from duet.session.lane import Lane
-from duet.session.lane_child import POOL, LaneChild, retire
-from duet.session.lane_hold import LaneHold, Tell
-from duet.session.lane_scope import IDENTIFY, LaneScope, Timing
-from duet.session.lane_xray import LaneXray
+from duet.session.lane.child import POOL, LaneChild, retire
+from duet.session.lane.guest import Lane
+from duet.session.lane.hold import LaneHold, Tell
+from duet.session.lane.microscope import IDENTIFY, LaneScope, Timing
+from duet.session.lane.xray import LaneXray
 from duet.session.lanes import Lanes
 from duet.session.pipeline import LanePipeline
 from duet.session.reduce import Reduction

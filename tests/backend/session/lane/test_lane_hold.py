@@ -20,7 +20,7 @@ from duet.guests.qmp import Monitor
 from duet.lenses import Calibration
 from duet.lenses.scope.wire import CELL, Cells
 from duet.session import HoldState, Limits
-from duet.session.lane_hold import LaneHold
+from duet.session.lane.hold import LaneHold
 
 Run = Callable[..., Any]
 EVENT = {"event": "STOP", "timestamp": {"seconds": 1, "microseconds": 2}}

@@ -33,7 +33,7 @@ from duet.session.accesses import (
     points_of,
 )
 from duet.session.events import ScopeResult
-from duet.session.lane_xray import LensSink
+from duet.session.lane.xray import LensSink
 from duet.session.tables import Batch
 
 IDENTIFY = "identify"

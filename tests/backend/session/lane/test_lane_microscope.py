@@ -15,9 +15,9 @@ from duet.errors import InfraError
 from duet.lenses import LensState, Sample, Window, unpack_record
 from duet.lenses.scope.wire import CELL, RECORD, Cells, Log
 from duet.lessons.manifest import MicroscopeWish
-from duet.session import lane_scope
 from duet.session.accesses import long_address, short_address
-from duet.session.lane_scope import LaneScope, Timing
+from duet.session.lane import microscope
+from duet.session.lane.microscope import LaneScope, Timing
 from duet.session.tables import Batch
 
 Run = Callable[..., Any]
@@ -154,7 +154,7 @@ def test_a_plugin_that_refuses_is_a_fault_and_the_workload_goes(run_async: Run) 
 def test_an_object_that_is_not_found_is_a_fault_and_the_workload_goes(
     run_async: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lane_scope, "AIM_FOUND_S", 0.01)
+    monkeypatch.setattr(microscope, "AIM_FOUND_S", 0.01)
     case = Case()
     case.scope.start(Plugin())  # type: ignore[arg-type]
     case.scope.line("ready name=abc")
