@@ -23,6 +23,7 @@ const forbidden = [
   ['src/views/kind/a.ts', '../../ui/theme.ts'],
   ['src/views/b.ts', '../svg/pen.ts'],
   ['src/views/d.ts', '../playback/hooks.ts'],
+  ['src/views/e.ts', '../store/hooks.tsx'],
   ['src/derive/d.ts', '../playback/machine.ts'],
   ['src/playback/a.ts', '../page/place.ts'],
   ['src/navigation/a.ts', '../runs/knobs.ts'],

@@ -21,6 +21,7 @@ import type { Comparison } from '../runs/saved-list.ts';
 import { StoreProvider, useLanes, useRun } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { day } from '../ui/words.ts';
+import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
 import type { Runs } from './compare-view.tsx';
 
@@ -124,7 +125,8 @@ function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }
       data-testid={`${side}-${name}`}
       style={{ '--lane-height': `${height}px` } as CSSProperties}
     >
-      <view.Canvas
+      <LaneCanvas
+        view={view}
         runIndex={index}
         lesson={lesson}
         frame={frame}

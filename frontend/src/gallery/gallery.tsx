@@ -13,12 +13,14 @@ import {
   useSentence,
   useSummary,
 } from '../playback/hooks.ts';
+import { PanelBody } from '../playback/panel-body.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
 import { CountsTable } from '../views/arm-table.tsx';
+import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
 import './gallery.css';
 
@@ -97,18 +99,24 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
         </button>
       </p>
       <div className="exhibit-picture" style={{ height }} data-testid={`view-${view.kind}`}>
-        <view.Canvas {...shared} show={scene.show} header={header} onSeek={playback.seek} />
+        <LaneCanvas
+          view={view}
+          {...shared}
+          show={scene.show}
+          header={header}
+          onSeek={playback.seek}
+        />
       </div>
       <Legend lesson={lesson} scene={scene} theme={theme} />
       <p data-volatile>{sentence}</p>
       <Words arms={lesson.arms.filter((arm) => scene.arms.includes(arm.name))} />
       <div className="exhibit-panels">
-        {Object.entries(view.panels ?? {}).map(([name, { title, evidence, Body }]) => (
-          <section key={name} className="panel" aria-label={title}>
+        {Object.entries(view.panels ?? {}).map(([name, panel]) => (
+          <section key={name} className="panel" aria-label={panel.title}>
             <h3 className="eyebrow">
-              {title} <span className="evidence">{evidence}, recorded</span>
+              {panel.title} <span className="evidence">{panel.evidence}, recorded</span>
             </h3>
-            <Body {...shared} scene={scene} recorded />
+            <PanelBody {...shared} {...{ panel, scene }} recorded />
           </section>
         ))}
       </div>

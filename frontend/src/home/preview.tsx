@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { usePlayback } from '../playback/hooks.ts';
 import { useTheme } from '../ui/theme.ts';
+import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
 import { Exhibit, type Shown } from './exhibit.tsx';
 
@@ -50,7 +51,8 @@ function Still({ lesson, scene, index, moving }: Shown & { readonly moving: bool
     else pause();
   }, [moving, scene, goto, pause]);
   return (
-    <view.Canvas
+    <LaneCanvas
+      view={view}
       runIndex={index}
       lesson={lesson}
       frame={frame}

@@ -11,6 +11,7 @@ import { CountsPanel } from '../panels/counts-panel.tsx';
 import { MeasuredPanel } from '../panels/measured-panel.tsx';
 import { PatchPanel } from '../panels/patch-panel.tsx';
 import { usePlayback } from '../playback/hooks.ts';
+import { PanelBody } from '../playback/panel-body.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useMetrics } from '../store/hooks.tsx';
@@ -116,7 +117,6 @@ function ViewPanels({
   return scene.show.map((name) => {
     const panel = panels[name];
     if (panel === undefined) return null;
-    const { Body } = panel;
     return (
       <section key={name} className="panel" aria-label={panel.title} data-testid={`panel-${name}`}>
         <h3 className="eyebrow">
@@ -126,7 +126,7 @@ function ViewPanels({
             {recorded ? ', recorded' : ''}
           </span>
         </h3>
-        <Body runIndex={index} {...{ lesson, scene, frame, theme, recorded }} />
+        <PanelBody runIndex={index} {...{ panel, lesson, scene, frame, theme, recorded }} />
       </section>
     );
   });

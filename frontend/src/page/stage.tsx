@@ -10,6 +10,7 @@ import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
 import { contendedOf } from '../runs/contention.ts';
 import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
+import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
 
 interface Props {
@@ -72,7 +73,8 @@ export function Stage(props: Props) {
     >
       {index !== null && drawn.length > 0 && (
         <div className="lanes-canvas">
-          <view.Canvas
+          <LaneCanvas
+            view={view}
             runIndex={index}
             lesson={lesson}
             frame={frame}

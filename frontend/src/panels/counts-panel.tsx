@@ -6,7 +6,7 @@ import { useCountTable } from '../playback/hooks.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useMetrics } from '../store/hooks.tsx';
 import { CountsTable } from '../views/arm-table.tsx';
-import type { Counts } from '../views/types.ts';
+import type { Counts } from '../views/contract.ts';
 
 interface Props {
   readonly lesson: Lesson;

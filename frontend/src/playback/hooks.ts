@@ -12,8 +12,8 @@ import type { NearbyRow } from '../derive/summary.ts';
 import type { Frame, Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useEventsVersion, useLesson } from '../store/hooks.tsx';
+import type { Counts } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
-import type { Counts } from '../views/types.ts';
 import { actions, type Playback } from './actions.ts';
 import { reducedMotion, useRunIndex, useStage, useWholeIndex } from './provider.tsx';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Figures with a row each and a column an arm: there are more figures than arms. */
 
-import type { Counts } from './types.ts';
+import type { Counts } from './contract.ts';
 
 interface Props {
   readonly arms: readonly { readonly name: string; readonly title: string }[];

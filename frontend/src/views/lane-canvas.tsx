@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * What every picture of lanes has in common: a canvas that fills its box, a header over each lane, pointing with
- * mouse and keys, a tip in words. A view brings an Artist: layout, drawing and hit test, all pure.
+ * mouse and keys, a tip in words. The view brings an Artist: layout, drawing and hit test, all pure.
  */
 
 import {
@@ -14,49 +14,9 @@ import {
 } from 'react';
 import type { Theme } from '../base/theme.ts';
 import type { Mark } from '../derive/types.ts';
-import { canvasTiles, type TileMaker } from './paints.ts';
-import type { CanvasProps, Drawing } from './types.ts';
+import type { ArrowKey, CanvasProps, Drawing, ViewKind } from './contract.ts';
+import { canvasTiles } from './paints.ts';
 import { type Draw, useCanvas, useSize } from './use-canvas.ts';
-
-/** Where a lane stands; its header is put there. */
-export interface LaidLane {
-  readonly arm: string;
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-}
-
-export interface Laid {
-  readonly lanes: readonly LaidLane[];
-}
-
-export type ArrowKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End';
-
-export interface Artist<L extends Laid> {
-  /** Where everything stands. Called for every frame: cheap, or cached by the view. */
-  readonly layout: (drawing: Drawing, headerHeight: number, fontSize: number) => L;
-  readonly draw: (
-    ctx: CanvasRenderingContext2D,
-    layout: L,
-    drawing: Drawing,
-    pointed: Mark | null,
-    tiles: TileMaker,
-  ) => void;
-  readonly hit: (layout: L, drawing: Drawing, x: number, y: number) => Mark | null;
-  /** The next mark in a direction; from nowhere: the first worth a look. */
-  readonly step: (layout: L, drawing: Drawing, from: Mark | null, key: ArrowKey) => Mark | null;
-  /** Where a mark stands, for its tip; null: out of view. */
-  readonly place: (
-    layout: L,
-    drawing: Drawing,
-    mark: Mark,
-  ) => { readonly x: number; readonly y: number } | null;
-  /** The moment (frame time) that a point stands for; null: it stands for none. */
-  readonly seek?: (layout: L, drawing: Drawing, x: number, y: number) => number | null;
-  readonly describe: (drawing: Drawing, mark: Mark) => string;
-  /** What the picture is, for those who do not see it. */
-  readonly label: string;
-}
 
 interface Tip {
   readonly mark: Mark;
@@ -87,13 +47,11 @@ function sameMark(one: Mark | null, other: Mark | null): boolean {
 }
 
 /** Fills its parent, which must be positioned and have a height. */
-export function LaneCanvas<L extends Laid>({
-  artist,
-  ...props
-}: CanvasProps & { readonly artist: Artist<L> }) {
+export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
   const { runIndex, lesson, frame, theme, show, header, onHover, onSelect, onSeek } = props;
   const { fontSize = 13 } = props;
   const headerHeight = header === undefined ? 0 : (props.headerHeight ?? 34);
+  const artist = useMemo(() => view.artist(lesson, show), [view, lesson, show]);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(box);

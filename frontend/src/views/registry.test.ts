@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
+import type { ViewKind } from './contract.ts';
 import { collectViews } from './registry.ts';
-import type { ViewKind } from './types.ts';
 
 const kind = (name: string) => ({ view: { kind: name } as ViewKind });
 

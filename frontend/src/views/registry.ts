@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Every kind of view that has a folder here. A lesson names its kind; nobody keeps a list. */
 
-import type { ViewKind } from './types.ts';
+import type { ViewKind } from './contract.ts';
 
 type Modules = Readonly<Record<string, { readonly view?: ViewKind }>>;
 

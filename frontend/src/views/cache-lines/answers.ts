@@ -9,7 +9,7 @@ import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import { kindNumber, type Lesson, type Prediction } from '../../protocol/lesson.ts';
-import type { Answerer, Counts } from '../types.ts';
+import type { Answerer, Counts } from '../contract.ts';
 import { functionName, totalsOf } from './counted.ts';
 import { fieldWords } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';

@@ -6,7 +6,7 @@ import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { ArmTable } from '../arm-table.tsx';
-import type { PanelProps } from '../types.ts';
+import type { PanelProps } from '../contract.ts';
 import { type BusyLine, type Cell, isStack, type Sum, type Totals, totalsOf } from './counted.ts';
 import { lineBytes, structOf } from './fields.ts';
 

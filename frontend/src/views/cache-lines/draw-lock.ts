@@ -4,8 +4,8 @@
 import { formatCount, formatFigure, formatNs, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
+import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
-import type { Drawing } from '../types.ts';
 import { type Brushes, brushesFor, dashedBox } from './brush.ts';
 import { intervalsOf, type Phase, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 import { type LockLane, type LockLayout, rateHeight } from './lock-layout.ts';

@@ -3,8 +3,8 @@
 
 import { formatCount, formatFigure } from '../../base/units.ts';
 import type { Mark } from '../../derive/types.ts';
+import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
-import type { Drawing } from '../types.ts';
 import { brushesFor, dashedBox } from './brush.ts';
 import { totalsOf } from './counted.ts';
 import { drawCards } from './draw-cards.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What every part of a lane's drawing is given. */
 
+import type { Drawing } from '../contract.ts';
 import type { Pen } from '../paints.ts';
-import type { Drawing } from '../types.ts';
 import type { Brushes } from './brush.ts';
 import type { LinesLane, LinesLayout } from './layout.ts';
 import type { LaneNow } from './now.ts';

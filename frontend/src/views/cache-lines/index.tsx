@@ -6,9 +6,8 @@
 
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
-import { type Artist, type Laid, LaneCanvas } from '../lane-canvas.tsx';
+import type { Artist, Drawing, Laid, ViewKind } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
-import type { CanvasProps, Drawing, ViewKind } from '../types.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { drawLines } from './draw.ts';
 import { drawLock, timeScale } from './draw-lock.ts';
@@ -133,10 +132,6 @@ const artist: Artist<Picture> = {
   label: 'The bytes of a dentry in cache lines, and the copies of each CPU, for each kernel',
 };
 
-function LinesCanvas(props: CanvasProps) {
-  return <LaneCanvas {...props} artist={artist} />;
-}
-
 const acts = {
   lines: [
     'name',
@@ -170,10 +165,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'cache-lines',
-  needs: ['mark', 'points', 'samples'],
-  draw: (pen, drawing, tiles) => draw(pen, layout(drawing, 0, 13), drawing, null, tiles),
-  hitTest: (drawing, x, y) => hit(layout(drawing, 0, 13), drawing, x, y),
-  describe,
+  artist: () => artist,
   summary,
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {
@@ -188,5 +180,4 @@ export const view: ViewKind = {
   counts,
   legend,
   Swatch,
-  Canvas: LinesCanvas,
 };

@@ -2,8 +2,7 @@
 /** How the arrow keys go among the marks: fields, copies, accesses, the executed order, then the next lane. */
 
 import type { Mark } from '../../derive/types.ts';
-import type { ArrowKey } from '../lane-canvas.tsx';
-import type { Drawing } from '../types.ts';
+import type { ArrowKey, Drawing } from '../contract.ts';
 import { runsOf } from './fields.ts';
 import type { LinesLane, LinesLayout } from './layout.ts';
 import {

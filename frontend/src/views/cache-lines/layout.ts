@@ -5,7 +5,7 @@
  */
 
 import type { Size } from '../../derive/types.ts';
-import type { LaidLane } from '../lane-canvas.tsx';
+import type { LaidLane } from '../contract.ts';
 import type { Box } from './brush.ts';
 import { lineBytes } from './fields.ts';
 

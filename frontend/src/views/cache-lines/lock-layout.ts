@@ -2,7 +2,7 @@
 /** Where the second act stands: time runs to the right, lanes lie under each other on one axis. */
 
 import type { Size } from '../../derive/types.ts';
-import type { LaidLane } from '../lane-canvas.tsx';
+import type { LaidLane } from '../contract.ts';
 import type { Box } from './brush.ts';
 
 export interface LockLane extends LaidLane {

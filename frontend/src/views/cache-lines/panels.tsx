@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Beside the stage: what was counted, what the model predicts, which way the lock's operations took. */
 
-import type { Panel } from '../types.ts';
+import type { Panel } from '../contract.ts';
 import { CountedPanel } from './counted-panel.tsx';
 import { ModelPanel } from './model-panel.tsx';
 import { PathPanel } from './path-panel.tsx';

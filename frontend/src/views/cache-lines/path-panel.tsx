@@ -4,7 +4,7 @@
 import { formatCount, formatFigure } from '../../base/units.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
-import type { PanelProps } from '../types.ts';
+import type { PanelProps } from '../contract.ts';
 import { phaseWords } from './draw-lock.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 

@@ -2,8 +2,8 @@
 /** How a kind looks, for legends: by the brushes of the picture. */
 
 import { useCallback, useMemo, useRef } from 'react';
+import type { SwatchProps } from '../contract.ts';
 import { canvasTiles } from '../paints.ts';
-import type { SwatchProps } from '../types.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import {
   type Box,

@@ -6,7 +6,7 @@ import { laneTime } from '../../derive/align.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { Sentence } from '../types.ts';
+import type { Sentence } from '../contract.ts';
 import { all, totalsOf } from './counted.ts';
 import { fieldWords, lineBytes } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';

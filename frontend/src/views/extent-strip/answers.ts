@@ -8,7 +8,7 @@ import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { Answerer, Counts } from '../types.ts';
+import type { Answerer, Counts } from '../contract.ts';
 import { type Counted, counted, perFreed } from './figures.ts';
 import { boxMark } from './marks.ts';
 import { laneNow } from './now.ts';

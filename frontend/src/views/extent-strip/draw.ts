@@ -3,8 +3,8 @@
 
 import { formatCount } from '../../base/units.ts';
 import type { Mark } from '../../derive/types.ts';
+import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
-import type { Drawing } from '../types.ts';
 import { type Brushes, brushBox, brushesFor } from './brush.ts';
 import { chargeWords, figures } from './figures.ts';
 import { cellAt, type StripLane, type StripLayout } from './layout.ts';

@@ -3,8 +3,7 @@
 
 import type { RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
-import { type Artist, LaneCanvas } from '../lane-canvas.tsx';
-import type { CanvasProps, Drawing, ViewKind } from '../types.ts';
+import type { Artist, Drawing, ViewKind } from '../contract.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { drawStrip } from './draw.ts';
 import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
@@ -45,10 +44,6 @@ const artist: Artist<StripLayout> = {
   label: 'The entries of one file as boxes, a strip for each kernel',
 };
 
-function StripCanvas(props: CanvasProps) {
-  return <LaneCanvas {...props} artist={artist} />;
-}
-
 /** What can be seen in a scene: its letters, what a scan does to them, and what the scene adds. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
@@ -64,10 +59,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'extent-strip',
-  needs: ['mark', 'points', 'ops'],
-  draw: (pen, drawing, tiles) => drawStrip(pen, layout(drawing, 0, 13), drawing, null, tiles),
-  hitTest: (drawing, x, y) => hit(layout(drawing, 0, 13), drawing, x, y),
-  describe,
+  artist: () => artist,
   summary,
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {
@@ -83,5 +75,4 @@ export const view: ViewKind = {
   counts,
   legend,
   Swatch,
-  Canvas: StripCanvas,
 };

@@ -2,7 +2,7 @@
 /** Where boxes, budget and words stand. Lanes lie under each other, with equal cells at equal places. */
 
 import type { Size } from '../../derive/types.ts';
-import type { LaidLane } from '../lane-canvas.tsx';
+import type { LaidLane } from '../contract.ts';
 
 export interface Grid {
   readonly x: number;

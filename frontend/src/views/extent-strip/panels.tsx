@@ -3,10 +3,8 @@
 
 import { type CSSProperties, useCallback, useEffect, useRef, useState } from 'react';
 import { formatCount, formatFigure } from '../../base/units.ts';
-import type { MeasuredMessage } from '../../protocol/messages.ts';
-import { useLines, useMeasured, useStore } from '../../store/hooks.tsx';
 import { ArmTable } from '../arm-table.tsx';
-import type { Panel, PanelProps } from '../types.ts';
+import type { Panel, PanelProps } from '../contract.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawChart } from './chart.ts';
 import { perFreed } from './figures.ts';
@@ -74,19 +72,8 @@ interface PriceRow {
   readonly of: (arm: string) => string;
 }
 
-/** Bytes by arm, as each guest says them. The first lane's lines make it look again; so does every moment. */
-function useBytes(arms: readonly string[]): ReadonlyMap<string, number | null> {
-  const store = useStore();
-  useLines(arms[0] ?? '');
-  const run = store.shown();
-  return new Map(arms.map((arm) => [arm, said(run?.lane(arm).lines ?? [], 'entry_bytes')]));
-}
-
-function priceRows(
-  { runIndex, frame }: PanelProps,
-  bytes: ReadonlyMap<string, number | null>,
-  measured: MeasuredMessage | null,
-): PriceRow[] {
+function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
+  const { measured, linesOf } = data;
   const told = new Map(
     runIndex.lanes.map((lane) => [
       lane.arm,
@@ -100,7 +87,11 @@ function priceRows(
   const figure = (n: number | null | undefined, unit = '') =>
     n == null ? '–' : `${formatFigure(n)}${unit}`;
   const rows: PriceRow[] = [
-    { head: 'bytes an entry', evidence: 'counted', of: (arm) => figure(bytes.get(arm)) },
+    {
+      head: 'bytes an entry',
+      evidence: 'counted',
+      of: (arm) => figure(said(linesOf(arm), 'entry_bytes')),
+    },
     {
       head: 'list changed',
       evidence: 'counted',
@@ -137,8 +128,7 @@ function Price(props: PanelProps) {
   useCalm(props.frame.subscribe);
   const { lesson, runIndex } = props;
   const shown = lesson.arms.filter((arm) => runIndex.lanes.some((lane) => lane.arm === arm.name));
-  const bytes = useBytes(shown.map((arm) => arm.name));
-  const rows = priceRows(props, bytes, useMeasured());
+  const rows = priceRows(props);
   return (
     <>
       <ArmTable arms={shown} rows={rows} testId="price" />

@@ -6,8 +6,8 @@ import { extentLesson, fileRun, frameAfter } from '../../../test/fixtures/extent
 import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { darkTheme, lightTheme } from '../../base/theme.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
+import type { Drawing } from '../contract.ts';
 import { namedTiles } from '../paints.ts';
-import type { Drawing } from '../types.ts';
 import { brushesFor } from './brush.ts';
 import { drawStrip } from './draw.ts';
 import { boxAt, cellAt, gridFor, layoutStrip, type StripLayout } from './layout.ts';

@@ -5,7 +5,7 @@ import { formatCount, plural } from '../../base/units.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { Sentence } from '../types.ts';
+import type { Sentence } from '../contract.ts';
 import { perFreed, scansOver } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { absence, sumsOf } from './scans.ts';

@@ -7,24 +7,15 @@ import { waitMoments } from '../../derive/moments.ts';
 import { rowSentences } from '../../derive/sentences.ts';
 import { nearbyOf, summaryOf } from '../../derive/summary.ts';
 import type { KindFacts } from '../../derive/types.ts';
-import { LaneCanvas } from '../lane-canvas.tsx';
+import type { ViewKind } from '../contract.ts';
 import { canvasTiles } from '../paints.ts';
-import type { CanvasProps, Drawing, ViewKind } from '../types.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import { stavesArtist } from './artist.ts';
 import { brushRects, paintOf } from './brush.ts';
-import { drawPicture } from './draw.ts';
-import { layoutScore, preferredHeight } from './layout.ts';
-import { hitTest, RectList } from './marks.ts';
-import { describeMark, pictureOf, scoreOf } from './picture.ts';
+import { preferredHeight } from './layout.ts';
+import { RectList } from './marks.ts';
+import { scoreOf } from './picture.ts';
 import { stylesFor } from './styles.ts';
-
-/** Fills its parent, which must be positioned and have a height. */
-export function HogRowsCanvas(props: CanvasProps) {
-  const { lesson, show } = props;
-  const artist = useMemo(() => stavesArtist(lesson, show), [lesson, show]);
-  return <LaneCanvas {...props} artist={artist} />;
-}
 
 /** How a kind looks, for legends: painted by the same brush. */
 export function KindSwatch({
@@ -61,20 +52,11 @@ export function KindSwatch({
 
 export const view: ViewKind = {
   kind: 'hog-rows',
-  needs: ['state', 'track', 'ops', 'links'],
-  draw(pen, { index, frame, size, lesson, theme, show }: Drawing, tiles) {
-    const picture = pictureOf(index, frame, size, scoreOf(lesson, show, null));
-    drawPicture(pen, picture, { theme, tiles, stamp: null });
-  },
-  hitTest({ index, frame, size, lesson, show }, x, y) {
-    return hitTest(index, layoutScore(index, frame, size, scoreOf(lesson, show, null)), x, y);
-  },
-  describe: describeMark,
+  artist: stavesArtist,
   summary: (index, frame, lesson) => summaryOf(index, frame, lesson).map((lane) => lane.sentence),
   table: nearbyOf,
   preferredHeight: (index, lesson, show, fontSize) =>
     preferredHeight(index, scoreOf(lesson, show, null, fontSize)),
   sentences: rowSentences,
   moments: waitMoments,
-  Canvas: HogRowsCanvas,
 };

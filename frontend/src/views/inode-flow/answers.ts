@@ -5,7 +5,7 @@ import { formatCount } from '../../base/units.ts';
 import { choiceOf } from '../../derive/prediction.ts';
 import { laneOf, lostIn } from '../../derive/query.ts';
 import { armTitle } from '../../derive/words.ts';
-import type { Answerer } from '../types.ts';
+import type { Answerer } from '../contract.ts';
 import { lifeOf } from './layout.ts';
 import { tallyOf } from './tally.ts';
 

@@ -5,8 +5,8 @@ import { formatCount, formatMoment, momentMs } from '../../base/units.ts';
 import { axisFlag } from '../../derive/axis-words.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
 import { drawFlag } from '../axis-flag.ts';
+import type { Drawing } from '../contract.ts';
 import { mix, type Pen } from '../paints.ts';
-import type { Drawing } from '../types.ts';
 import {
   drawGrace,
   drawHero,

@@ -2,7 +2,7 @@
 /** Which inode is enlarged: the one of the mark that was chosen, or the one that is used again most often. */
 
 import type { LaneIndex } from '../../derive/types.ts';
-import type { Drawing } from '../types.ts';
+import type { Drawing } from '../contract.ts';
 import type { Lives } from './lives.ts';
 import { never } from './lives.ts';
 

@@ -3,9 +3,8 @@
 
 import { useCallback, useMemo, useRef } from 'react';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
-import { type Artist, LaneCanvas } from '../lane-canvas.tsx';
+import type { Artist, Drawing, SwatchProps, ViewKind } from '../contract.ts';
 import { canvasTiles, type TileMaker } from '../paints.ts';
-import type { CanvasProps, Drawing, SwatchProps, ViewKind } from '../types.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import { answers } from './answers.ts';
 import { drawAll } from './draw.ts';
@@ -35,10 +34,6 @@ const artist: Artist<Layout> = {
   label:
     'Lives of inodes on a time axis, with the shadow that each leaves until its grace period ends',
 };
-
-function InodeCanvas(props: CanvasProps) {
-  return <LaneCanvas artist={artist} {...props} />;
-}
 
 /** How a kind looks, painted as the picture paints it. */
 function Swatch({ kind, theme, width = 30, height = 13 }: SwatchProps) {
@@ -99,11 +94,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'inode-flow',
-  needs: ['state', 'track', 'points'],
-  draw: (pen, drawing, tiles) =>
-    drawAll(pen, layoutOf(drawing, 34, 13), drawing, null, easelOf(drawing, 13, tiles)),
-  hitTest: (drawing, x, y) => hit(drawing.index, layoutOf(drawing, 34, 13), x, y),
-  describe,
+  artist: () => artist,
   summary,
   table,
   preferredHeight: (index, lesson, show, fontSize = 13) =>
@@ -117,5 +108,4 @@ export const view: ViewKind = {
     sweep: { title: 'Files a second against batch', evidence: 'counted', Body: SweepPanel },
   },
   Swatch,
-  Canvas: InodeCanvas,
 };

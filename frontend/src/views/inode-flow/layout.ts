@@ -4,8 +4,7 @@
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { Laid, LaidLane } from '../lane-canvas.tsx';
-import type { Drawing } from '../types.ts';
+import type { Drawing, Laid, LaidLane } from '../contract.ts';
 import { heroOf } from './hero.ts';
 import { type Lives, livesOf } from './lives.ts';
 import { type Queues, queuesFor } from './queues.ts';

@@ -55,7 +55,9 @@ function drawingAt(moment: number, show?: readonly string[]) {
 
 test('a cross and a line in crimson stand where a life begins inside the shadow, and nowhere else', () => {
   const { pen, log } = recordingPen();
-  view.draw(pen, drawingAt(499, ['inode']), namedTiles);
+  const drawing = drawingAt(499, ['inode']);
+  const artist = view.artist(drawing.lesson, drawing.show);
+  artist.draw(pen, artist.layout(drawing, 34, 13), drawing, null, namedTiles);
   const lines = log.filter((s) => s.what === 'fillRect' && s.fill === lightTheme.hazard);
   const layout = layoutOf(drawingAt(499, ['inode']), 34, 13);
   const at = xOf(layout, layout.lanes[0]!, 80 * us);

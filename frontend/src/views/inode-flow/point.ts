@@ -6,7 +6,7 @@ import { laneOf } from '../../derive/query.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { ArrowKey } from '../lane-canvas.tsx';
+import type { ArrowKey } from '../contract.ts';
 import { bandOf } from './draw.ts';
 import { queueParts } from './draw-bands.ts';
 import { type Band, type LaneBox, type Layout, lifeOf, pitchIn, timeAt, xOf } from './layout.ts';

@@ -4,11 +4,9 @@
  * measures. An explain run counts; it gives no rate and no point here.
  */
 
-import { useEffect, useMemo, useState } from 'react';
 import { formatCount } from '../../base/units.ts';
 import type { Lesson, MeasuredTable } from '../../protocol/lesson.ts';
-import { useMeasured } from '../../store/hooks.tsx';
-import type { PanelProps } from '../types.ts';
+import type { PanelProps } from '../contract.ts';
 
 export interface SweepPoint {
   readonly batch: number;
@@ -97,22 +95,10 @@ function area(lines: readonly Line[], arms: readonly [string, string]): string {
   return `${path(one)} ${path([...other].reverse()).replace('M', 'L')} Z`;
 }
 
-/** Tables measured while the page is open join those that were recorded. */
-function useTables(lesson: Lesson): readonly MeasuredTable[] {
-  const newest = useMeasured();
-  const [seen, setSeen] = useState<readonly MeasuredTable[]>([]);
-  useEffect(() => {
-    if (newest?.lesson === lesson.slug && newest.source === 'live' && newest.done >= newest.total)
-      setSeen((old) => [...old, newest]);
-  }, [newest, lesson.slug]);
-  return useMemo(() => [...lesson.measured, ...seen], [lesson, seen]);
-}
-
 const waits = 'wait-at-recycle';
 
-export function SweepPanel({ lesson }: PanelProps) {
-  const tables = useTables(lesson);
-  const ours = ourLines(lesson, tables, 'count');
+export function SweepPanel({ lesson, data }: PanelProps) {
+  const ours = ourLines(lesson, data.tables, 'count');
   const mails = mailLines(lesson);
   const stock = lesson.arms[0]?.name ?? '';
   const drawn = ours.filter((line) => line.arm === stock || line.arm === waits);

@@ -9,7 +9,7 @@ import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { Counts, Sentence } from '../types.ts';
+import type { Counts, Sentence } from '../contract.ts';
 import { commonest } from './hero.ts';
 import { kindAt, lifeOf, limitOf } from './layout.ts';
 import { type Life, type Lives, lifeAt, never, stateAt } from './lives.ts';

@@ -4,7 +4,7 @@
 import { type CSSProperties, useCallback, useMemo, useRef } from 'react';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { latenciesOf } from '../../derive/latency.ts';
-import type { CanvasProps } from '../types.ts';
+import type { CanvasProps } from '../contract.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawDots } from './draw.ts';
 import { layoutDots, preferredHeight } from './layout.ts';

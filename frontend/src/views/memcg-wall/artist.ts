@@ -4,8 +4,7 @@
 import { heldTime } from '../../derive/hold.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
-import type { Artist } from '../lane-canvas.tsx';
-import type { Drawing } from '../types.ts';
+import type { Artist, Drawing } from '../contract.ts';
 import { drawWalls } from './draw.ts';
 import { cellAt, cellBox, layoutWalls, type WallLayout } from './layout.ts';
 import { cellOf, describeCell, markAt, newestMark, stepFrom } from './marks.ts';

@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { formatCount, formatNs } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { PanelProps } from '../types.ts';
+import type { PanelProps } from '../contract.ts';
 import { type CostPoint, costOf, type Measure, merged, parseCosts } from './cost.ts';
 import { CostChart } from './cost-chart.tsx';
 

@@ -3,20 +3,14 @@
 
 import { useEffect, useRef } from 'react';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
-import { LaneCanvas } from '../lane-canvas.tsx';
-import type { CanvasProps, SwatchProps, ViewKind } from '../types.ts';
-import { hitWalls, layoutOf, wallArtist } from './artist.ts';
+
+import type { SwatchProps, ViewKind } from '../contract.ts';
+import { wallArtist } from './artist.ts';
 import { CostPanel } from './cost-panel.tsx';
-import { drawWalls } from './draw.ts';
 import { type Face, faces, Sprites } from './faces.ts';
-import { describeCell } from './marks.ts';
 import { touched } from './moments.ts';
 import { summary, table } from './twin.ts';
 import { answers, counts, sentences } from './words.ts';
-
-export function WallCanvas(props: CanvasProps) {
-  return <LaneCanvas artist={wallArtist} {...props} />;
-}
 
 /** A cell as the wall has it, large enough to see. */
 export function CellSwatch({ kind, theme, width = 15, height = 15 }: SwatchProps) {
@@ -64,12 +58,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'memcg-wall',
-  needs: ['points'],
-  draw(pen, drawing, tiles) {
-    drawWalls(pen, layoutOf(drawing, 0, 13), drawing, null, tiles);
-  },
-  hitTest: (drawing, x, y) => hitWalls(layoutOf(drawing, 0, 13), drawing, x, y),
-  describe: (index, mark, lesson) => describeCell(index, mark, lesson, mark.t0),
+  artist: () => wallArtist,
   summary,
   table,
   preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),
@@ -80,5 +69,4 @@ export const view: ViewKind = {
   counts,
   legend,
   Swatch: CellSwatch,
-  Canvas: WallCanvas,
 };

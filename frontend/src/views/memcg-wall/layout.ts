@@ -2,7 +2,7 @@
 /** Where the walls stand: side by side, with equal cells. */
 
 import type { Size } from '../../derive/types.ts';
-import type { LaidLane } from '../lane-canvas.tsx';
+import type { LaidLane } from '../contract.ts';
 import { type Grid, gridSize, rowTop } from './paint.ts';
 
 export interface LaidWall extends LaidLane {

@@ -9,7 +9,7 @@ import type { Frame, LaneIndex, Nanos, RunIndex } from '../../derive/types.ts';
 import { armTitle, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { sampleAt } from '../../store/samples.ts';
-import type { Answerer, Counts, Sentence } from '../types.ts';
+import type { Answerer, Counts, Sentence } from '../contract.ts';
 import { Bit, type Cells, Count } from './cells.ts';
 import { countWords } from './marks.ts';
 import { touches } from './moments.ts';

@@ -9,7 +9,7 @@ import {
   useMemo,
   useRef,
 } from 'react';
-import type { CanvasProps } from '../types.ts';
+import type { CanvasProps } from '../contract.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawOverview } from './draw.ts';
 import { layoutOverview, lengthOf } from './layout.ts';

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a kind of view is. A folder below views/ whose index.tsx exports `view` is found by looking. */
+/**
+ * The one contract of views. A folder below views/ whose index.tsx exports `view` is found by its files. A view brings
+ * pure functions of (index, frame, size); LaneCanvas brings canvas, pointer, keys and tips.
+ */
 
 import type { ComponentType, ReactNode } from 'react';
 import type { Theme } from '../base/theme.ts';
@@ -7,7 +10,8 @@ import type { Finder } from '../derive/moments.ts';
 import type { Answer } from '../derive/prediction.ts';
 import type { NearbyRow } from '../derive/summary.ts';
 import type { Frame, FrameSource, KindFacts, Mark, RunIndex, Size } from '../derive/types.ts';
-import type { Kind, Lesson, Prediction, Scene } from '../protocol/lesson.ts';
+import type { Kind, Lesson, MeasuredTable, Prediction, Scene } from '../protocol/lesson.ts';
+import type { LineMessage, MeasuredMessage } from '../protocol/messages.ts';
 import type { Pen, TileMaker } from './paints.ts';
 
 export interface CanvasProps {
@@ -38,6 +42,47 @@ export interface Drawing {
   readonly show?: Scene['show'];
 }
 
+/** Where a lane stands; its header is put there. */
+export interface LaidLane {
+  readonly arm: string;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+}
+
+export interface Laid {
+  readonly lanes: readonly LaidLane[];
+}
+
+export type ArrowKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End';
+
+/** A place on the canvas, CSS px. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/**
+ * A picture of lanes. Written as methods: a view's own layout type is narrower than Laid, and each artist is only
+ * ever given layouts that it made.
+ */
+export interface Artist<L extends Laid = Laid> {
+  /** What the picture is, for those who do not see it. */
+  readonly label: string;
+  /** Where everything stands. Called for every frame: cheap, or cached by the view. */
+  layout(drawing: Drawing, headerHeight: number, fontSize: number): L;
+  draw(pen: Pen, layout: L, drawing: Drawing, pointed: Mark | null, tiles: TileMaker): void;
+  hit(layout: L, drawing: Drawing, x: number, y: number): Mark | null;
+  /** The next mark in a direction; from nowhere: the first worth a look. */
+  step(layout: L, drawing: Drawing, from: Mark | null, key: ArrowKey): Mark | null;
+  /** Where a mark stands, for its tip; null: out of view. */
+  place(layout: L, drawing: Drawing, mark: Mark): Point | null;
+  /** A mark in words. */
+  describe(drawing: Drawing, mark: Mark): string;
+  /** The moment (frame time) that a point stands for; null: it stands for none. */
+  seek?(layout: L, drawing: Drawing, x: number, y: number): number | null;
+}
+
 /** A sentence about this moment, read off the index; empty while there is nothing to say. */
 export type Sentence = (index: RunIndex, frame: Frame, lesson: Lesson) => string;
 
@@ -63,6 +108,17 @@ export interface PanelProps {
   readonly frame: FrameSource;
   readonly theme: Theme;
   readonly recorded: boolean;
+  readonly data: PanelData;
+}
+
+/** What panels show beside the run's events. */
+export interface PanelData {
+  /** The newest table of this session; null: none was measured. */
+  readonly measured: MeasuredMessage | null;
+  /** Tables recorded with the lesson, then those that were measured while the page is open. */
+  readonly tables: readonly MeasuredTable[];
+  /** What the guest of an arm has printed. */
+  readonly linesOf: (arm: string) => readonly LineMessage[];
 }
 
 /** A panel that a scene's `show` asks for by name. */
@@ -74,12 +130,10 @@ export interface Panel {
 
 export interface ViewKind {
   readonly kind: string;
-  /** Layers and tables it draws; a lesson without them has nothing for it. */
-  readonly needs: readonly string[];
-  readonly draw: (pen: Pen, drawing: Drawing, tiles: TileMaker) => void;
-  readonly hitTest: (drawing: Drawing, x: number, y: number) => Mark | null;
-  /** A mark in words. */
-  readonly describe: (index: RunIndex, mark: Mark, lesson: Lesson) => string;
+  /**
+   * Layout, drawing and hit tests of a scene. Called once for each canvas, so an artist may have a cache of its own.
+   */
+  readonly artist: (lesson: Lesson, show?: Scene['show']) => Artist;
   /** The window in words, a sentence per lane. */
   readonly summary: (index: RunIndex, frame: Frame, lesson: Lesson) => readonly string[];
   /** At most 50 marks near the moment. */
@@ -103,7 +157,6 @@ export interface ViewKind {
   readonly legend?: (lesson: Lesson, scene: Scene) => readonly Kind[];
   /** How a kind looks; without it the brush of the time views. */
   readonly Swatch?: ComponentType<SwatchProps>;
-  readonly Canvas: ComponentType<CanvasProps>;
 }
 
 export interface SwatchProps {
