@@ -11,7 +11,7 @@ import { allViews, viewOf } from '../src/views/registry.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dump = `
 import json
-from duet.api.lesson_view import lesson_tree
+from duet.lessons.view import lesson_tree
 from duet.lessons.load import load, slugs
 print(json.dumps([lesson_tree(load(s), [], {}) for s in slugs()]))
 `;

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from duet import durable
-from duet.api.export.target import Target
-from duet.api.kept import KeptFolder
+from duet.export.target import Target
+from duet.serve.archive import ArchiveFolder
 
 
 class Disk:
@@ -74,7 +74,7 @@ def test_a_folder_survives_a_power_cut(disk: Disk, tmp_path: Path) -> None:
 
 
 def test_a_saved_run_survives_a_power_cut(disk: Disk, tmp_path: Path) -> None:
-    assert KeptFolder(tmp_path / "runs", 4, 1 << 20).keep(b"run") is not None
+    assert ArchiveFolder(tmp_path / "runs", 4, 1 << 20).keep(b"run") is not None
     disk.check()
 
 

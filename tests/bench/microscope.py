@@ -27,15 +27,15 @@ from dataclasses import replace
 import numpy as np
 import psutil
 
-from duet.api.kernel_builds import find_image
-from duet.api.sources import house_sources
 from duet.cli.request import read_request
 from duet.errors import KernelError
 from duet.guests import Microscope
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.arms import find_image
 from duet.lenses.scope import plugin_library
 from duet.lessons.load import load
+from duet.runs.sources import kernel_sources
 from duet.session import Lanes, LaneSource, LaneState, RunSession, RunSpec, ScopeWish
 from tests.support.xray_driver import Look
 
@@ -84,7 +84,7 @@ async def storms(kind: str, turn: int) -> list[dict[str, float]]:
     if kind == WHOLE:
         knobs[1] = f"stats={STATS // WHOLE_SHARE}"
     request = read_request(SLUG, ARM, "watched" if kind == "watched" else "exact", "wall", knobs)
-    sources = await house_sources(request.folder, (ARM,), settings)
+    sources = await kernel_sources(request.folder, (ARM,), settings)
     wish = request.folder.lesson.microscope
     assert wish is not None
     spec = RunSpec(

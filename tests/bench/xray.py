@@ -21,10 +21,10 @@ import time
 
 import numpy as np
 
-from duet.api.sources import house_sources
 from duet.cli.request import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
+from duet.runs.sources import kernel_sources
 from duet.session import Lanes, RunSession, RunSpec
 from tests.support.xray_driver import Look, look
 
@@ -70,7 +70,7 @@ async def rates(rounds: int) -> dict[bool, list[float]]:
     """Operations a second without (False) and with the x-ray, on one guest kept up."""
     knobs = ["hogs=1", "vcpus=1", f"seconds={SECONDS}"]
     request = read_request("02-grace-periods", ARM, "", "wall", knobs)
-    sources = await house_sources(request.folder, (ARM,), KernelSettings.default())
+    sources = await kernel_sources(request.folder, (ARM,), KernelSettings.default())
     found: dict[bool, list[float]] = {False: [], True: []}
     async with Lanes() as lanes:
         for number in range(-1, 4 * rounds):

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from duet.api.recorded_run import RecordedRun
 from duet.errors import DuetError
 from duet.lessons import load as lessons
+from duet.serve.recorded_run import RecordedRun
 from duet.settings import repo_root
 from duet.stream.runlog import RunLog
 from tests.corpus.hostile_case import Case, Expect

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from duet.api.kernel_builds import arm_specs
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, ensure_root, open_guest
 from duet.kernels import KernelImage, KernelSettings, lookup, plan
+from duet.kernels.arms import arm_specs
 from duet.lessons.load import load
 from tests.support.guest_driver import Driver
 

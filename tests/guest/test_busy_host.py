@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from duet.api.replaying import Tape
-from duet.api.sources import house_sources
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
 from duet.lessons.manifest import Lesson, Metric
 from duet.measure.values import line_value, tally_value
+from duet.runs.replay import Tape
+from duet.runs.sources import kernel_sources
 from duet.session import (
     LaneResult,
     Lanes,
@@ -88,7 +88,7 @@ def test_the_first_comparison_keeps_its_direction_or_is_labelled(slug: str, run_
     )
 
     async def run() -> dict[str, LaneResult]:
-        sources = await house_sources(folder, arms, KernelSettings.default())
+        sources = await kernel_sources(folder, arms, KernelSettings.default())
         async with asyncio.timeout(280), Lanes() as lanes:
             return (await RunSession(lanes, spec, sources, Tape()).execute()).lanes
 

@@ -15,12 +15,12 @@ from dataclasses import replace
 
 import pytest
 
-from duet.api.sources import house_sources
 from duet.kernels import KernelSettings
 from duet.lessons.load import slugs
 from duet.lessons.manifest import Claim
 from duet.measure import Ask, Measuring, Table
 from duet.measure.claims import ask_for, broken, told
+from duet.runs.sources import kernel_sources
 from tests.support.live_measure import LIMIT_S, TIMEOUT_S, folder_of, kept
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
@@ -97,7 +97,7 @@ CHEAP = CHOSEN or ["01-shrinker-bitmaps", "02-grace-periods"]
 async def _swapped(ask: Ask) -> Table:
     """Measure with each arm booting the other one's kernel."""
     async with asyncio.timeout(LIMIT_S):
-        own = await house_sources(ask.folder, ask.arms, KernelSettings.default())
+        own = await kernel_sources(ask.folder, ask.arms, KernelSettings.default())
         one, other = ask.arms
         sources = {
             one: replace(own[other], arm=one),

@@ -8,11 +8,11 @@ from functools import cache
 
 import pytest
 
-from duet.api.replaying import Tape
-from duet.api.sources import house_sources
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
+from duet.runs.replay import Tape
+from duet.runs.sources import kernel_sources
 from duet.session import LaneResult, Lanes, RunSession, RunSpec
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(300)]
@@ -31,7 +31,7 @@ async def _run(folder: LessonFolder, name: str) -> dict[str, LaneResult]:
     there = scene.on_count.params if scene.on_count else {}
     params = folder.check_params({"seconds": 1, **scene.params, **there}, "count")
     spec = RunSpec("count", folder, scene.arms, "storm", params, Clock.COUNT, shift=lesson.shift)
-    sources = await house_sources(folder, scene.arms, KernelSettings.default())
+    sources = await kernel_sources(folder, scene.arms, KernelSettings.default())
     async with asyncio.timeout(280), Lanes() as lanes:
         result = await RunSession(lanes, spec, sources, Tape()).execute()
     for lane in result.lanes.values():

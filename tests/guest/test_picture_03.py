@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from duet.api.sources import house_sources
 from duet.cli.console_sink import ConsoleSink
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
+from duet.runs.sources import kernel_sources
 from duet.session import Batch, LaneResult, Lanes, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest
@@ -58,7 +58,7 @@ def run_of(arm: str, workload: str, *knobs: tuple[str, int]) -> tuple[Tape, Lane
 
     async def go() -> LaneResult:
         async with asyncio.timeout(LIMIT_S), Lanes() as guests:
-            sources = await house_sources(folder, (arm,), KernelSettings.default())
+            sources = await kernel_sources(folder, (arm,), KernelSettings.default())
             spec = RunSpec(
                 run_id=f"picture-{arm}",
                 folder=folder,

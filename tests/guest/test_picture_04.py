@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from duet.api.sources import house_sources
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
+from duet.runs.sources import kernel_sources
 from duet.session import Batch, Lanes, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest
@@ -82,7 +82,7 @@ class Lane:
 
 async def record(arm: str, params: dict[str, int]) -> Lane:
     folder = load(SLUG)
-    sources = await house_sources(folder, (arm,), KernelSettings.default())
+    sources = await kernel_sources(folder, (arm,), KernelSettings.default())
     tape = Tape()
     spec = RunSpec(
         run_id=f"picture-{arm}",

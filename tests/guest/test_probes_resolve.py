@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from duet.api.sources import lesson_symbols
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, open_guest
 from duet.kernels import KernelImage
 from duet.lessons.load import load, slugs
 from duet.lessons.plan import boot_cmdline, plan_text, probes_of
+from duet.runs.sources import lesson_symbols
 from tests.support.guest_driver import Driver
 
 pytestmark = pytest.mark.guest

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from duet.api.bundling import How, figures, write_run
-from duet.api.parts import Wish
-from duet.api.replaying import Tape, play_bundle
-from duet.api.sources import house_sources
 from duet.bundle import open_bundle
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
+from duet.runs.pack import How, figures, write_run
+from duet.runs.replay import Tape, play_bundle
+from duet.runs.request import RunRequest
+from duet.runs.sources import kernel_sources
 from duet.session import TABLES, Columns, LaneResult, Lanes, Limits, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest
@@ -59,7 +59,7 @@ async def run_live(folder: LessonFolder, workload: str, given: dict[str, int]) -
         params=folder.check_params(given, clock),
         clock=Clock(clock),
     )
-    sources = await house_sources(folder, arms, kernels)
+    sources = await kernel_sources(folder, arms, kernels)
     found: list[tuple[dict[str, LaneResult], Tape]] = []
     async with Lanes(LIMITS) as lanes:
         # The second on kept guests, whose ports have sent before; none is kept on the count clock.
@@ -79,7 +79,7 @@ def test_a_replay_is_the_live_run(
     images_of(slug)
     folder = load(slug)
     spec, kernels, found = asyncio.run(run_live(folder, *SMALL[slug]))
-    wish = Wish(folder, spec.arms, spec.workload, dict(spec.params), folder.lesson.clock)
+    wish = RunRequest(folder, spec.arms, spec.workload, dict(spec.params), folder.lesson.clock)
     for number, (lanes, live) in enumerate(found):
         for lane in lanes.values():
             assert lane.error is None, lane.error

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from duet.api.sources import house_sources
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson
+from duet.runs.sources import kernel_sources
 from duet.session import LanePhase, Lanes, RunResult, RunSession, RunSpec
 from tests.support.guest_driver import Outcome
 
@@ -184,7 +184,7 @@ def test_a_guest_out_of_memory_says_so(
     spec = RunSpec("r", folder, ("rwsem",), "storm", params, clock, "measure", traced=False)
 
     async def scenario() -> RunResult:
-        sources = await house_sources(folder, spec.arms, KernelSettings.default())
+        sources = await kernel_sources(folder, spec.arms, KernelSettings.default())
         async with Lanes() as lanes, asyncio.timeout(200):
             return await RunSession(lanes, spec, sources, Deaf()).execute()
 

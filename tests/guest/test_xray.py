@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from duet.api.sources import bundle_sources, house_sources
 from duet.bundle import open_bundle
 from duet.cli.request import read_request
 from duet.guests import Clock
 from duet.guests.qemu import QMP_SOCKETS
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
+from duet.runs.sources import bundle_sources, kernel_sources
 from duet.session import Lanes, RunSession, RunSpec
 from duet.settings import repo_root
 from tests.support.xray_driver import Look, columns, look, raw_xray
@@ -310,7 +310,7 @@ def test_the_event_loop_is_not_held_up() -> None:
     async def worst_gap_ms() -> float:
         worst, loop = 0.0, asyncio.get_running_loop()
         request = read_request(BITMAPS, "after", "", "wall", ["n=300"])
-        sources = await house_sources(request.folder, ("after",), KernelSettings.default())
+        sources = await kernel_sources(request.folder, ("after",), KernelSettings.default())
         run = Look()
         spec = RunSpec(
             "r", request.folder, ("after",), "containers", request.params, Clock.WALL,

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from duet.api.replaying import play, play_bundle, recorded_spec, records_source
 from duet.bundle import Bundle, Figures, Record, open_bundle
 from duet.lessons import load as lessons
+from duet.runs.replay import play, play_bundle, recorded_spec, records_source
 from duet.settings import repo_root
 
 KEPT = Path(__file__).with_name("figures.json")

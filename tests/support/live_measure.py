@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from duet.api.evidence import house_measuring
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.measure import Ask, Table
+from duet.runs.measure import prepare_measurement
 
 folder_of = cache(load)
 LIMIT_S = 560
@@ -48,7 +48,7 @@ def measured(ask: Ask, limit_s: float = LIMIT_S) -> list[Table]:
 
     async def measure() -> list[Table]:
         async with asyncio.timeout(limit_s):
-            measuring = await house_measuring(ask, KernelSettings.default(), "")
+            measuring = await prepare_measurement(ask, KernelSettings.default(), "")
             return (await measuring.run()).tables
 
     return asyncio.run(measure())

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from duet.api.kernel_builds import find_image
 from duet.guests import Microscope
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.arms import find_image
 from duet.lenses.scope import RMW, Cells, functions_text, plugin_library
 from duet.lenses.scope.symbols import read_functions
 from duet.lessons.load import load

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A synthetic stage, recordings and kernels behind the seams of duet.api.parts.
+"""A synthetic stage, recordings and kernels behind the seams of duet.serve.interfaces.
 
 `python -m tests.support.toy_stage [PORT]` serves them, for work on the page.
 """
@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from duet.api import shelf
 from duet.api.app import create_app
-from duet.api.director import Director
-from duet.api.parts import MeasureWish, Wish
 from duet.errors import InputError
+from duet.lessons import cache as lesson_cache
 from duet.lessons import load as lessons
+from duet.runs.request import MeasureRequest, RunRequest
+from duet.serve.director import Director
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack, pack_line
 from duet.stream.hub import Hub
@@ -30,7 +30,7 @@ NOW = "2026-01-01T00:00:00Z"
 class ToyRun:
     """A run that replays synthetic messages in the guest's own time, `speed` times as fast."""
 
-    def __init__(self, wish: Wish, run_id: str, hub: Hub | None, speed: float) -> None:
+    def __init__(self, wish: RunRequest, run_id: str, hub: Hub | None, speed: float) -> None:
         self.log = RunLog(run_id, wish.folder.slug)
         self.wish = wish
         self.hub = hub
@@ -180,13 +180,13 @@ class ToyStage:
     async def __aexit__(self, *exc: object) -> None:
         return None
 
-    def prepare(self, wish: Wish, run_id: str, hub: Hub) -> ToyRun:
+    def prepare(self, wish: RunRequest, run_id: str, hub: Hub) -> ToyRun:
         run = ToyRun(wish, run_id, hub, self.speed)
         run.state("preparing")
         return run
 
     async def measure(
-        self, wish: MeasureWish, run_id: str, publish: Callable[[m.Message], None]
+        self, wish: MeasureRequest, run_id: str, publish: Callable[[m.Message], None]
     ) -> None:
         arms = wish.wish.arms
         total = len(arms) * wish.repeats
@@ -246,7 +246,7 @@ class ToyRecordings:
                 "params": self.knobs,
                 "recorded_at": NOW,
                 "clock": "wall",
-                "arms": [a.name for a in shelf.find(slug).lesson.arms],
+                "arms": [a.name for a in lesson_cache.find(slug).lesson.arms],
                 "bytes": 0,
                 "seconds": self.knobs["seconds"],
             }
@@ -259,10 +259,10 @@ class ToyRecordings:
         if name not in (None, "synthetic"):
             raise InputError(f"there is no recording '{name}'.", remedy="Choose: synthetic.")
         if slug not in self.cache:
-            folder = shelf.find(slug)
+            folder = lesson_cache.find(slug)
             params = folder.check_params(self.knobs)
             arms = tuple(arm.name for arm in folder.lesson.arms)
-            wish = Wish(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
+            wish = RunRequest(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
             run = ToyRun(wish, f"recorded:{slug}:synthetic", None, 1.0)
             run.send = self.publish
             self.cache[slug] = run
@@ -291,7 +291,7 @@ class ToyKernels:
         self.newest: dict[str, m.Build] = {}
 
     def ready(self, slug: str) -> dict[str, bool]:
-        return {a.name: a.name not in self.missing for a in shelf.find(slug).lesson.arms}
+        return {a.name: a.name not in self.missing for a in lesson_cache.find(slug).lesson.arms}
 
     def latest(self) -> list[m.Message]:
         return list(self.newest.values())

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.api.sources import house_sources
 from duet.cli.request import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample
 from duet.lenses.scope import Cells
+from duet.runs.sources import kernel_sources
 from duet.session import Lanes, RunSession, RunSpec
 from duet.session.accesses import COUNTS
 from tests.support.xray_driver import Look
@@ -100,7 +100,7 @@ def watch(
                 request = read_request(SLUG, arm, WORKLOAD, "wall", knobs)
                 folder = request.folder
                 assert folder.lesson.microscope is not None
-                sources = sources or await house_sources(folder, (arm,), KernelSettings.default())
+                sources = sources or await kernel_sources(folder, (arm,), KernelSettings.default())
                 spec = RunSpec(
                     f"watched-{number}", folder, (arm,), WORKLOAD, request.params, request.clock
                 )  # fmt: skip

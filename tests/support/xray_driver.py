@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.api.sources import house_sources
 from duet.cli.console_sink import ConsoleSink
 from duet.cli.request import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, Xray
+from duet.runs.sources import kernel_sources
 from duet.session import Batch, LaneResult, Lanes, LaneState, RunSession, RunSpec
 from duet.session.lane.xray import LaneXray
 
@@ -100,7 +100,7 @@ def look(
 
     async def go() -> None:
         request = read_request(slug, arm, workload, clock, list(knobs))
-        sources = await house_sources(request.folder, (arm,), KernelSettings.default())
+        sources = await kernel_sources(request.folder, (arm,), KernelSettings.default())
         if vmlinux is not None:
             sources[arm] = replace(sources[arm], vmlinux=vmlinux)
         spec = RunSpec(

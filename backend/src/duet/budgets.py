@@ -220,7 +220,7 @@ BREATH_S: Final = 0.01
 # Live runs
 
 LIVE_RUNS_MOST: Final = 8
-"""Live runs at once on any host, whatever its size. Usual: 1 or 2, see api/host.py."""
+"""Live runs at once on any host, whatever its size. Usual: 1 or 2, see serve/capacity.py."""
 RUN_CPUS: Final = 2
 """Host CPUs that one live run is counted with: two lanes, each with a busy vCPU at least."""
 RUN_BYTES: Final = 3 << 30

@@ -2,7 +2,7 @@
 /**
  * Batches of a site have columns as differences, since those pack small; here they become what a server sends.
  * Of each difference the lowest bytes of all values come first, then the next; the first value is told from 0.
- * Written by api/export/tape.py.
+ * Written by export/tape.py.
  */
 
 import { decode, encode } from '@msgpack/msgpack';

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from duet import budgets
-from duet.api import kept as kept_module
 from duet.api.app import create_app
 from duet.api.costly import Busy, Costly
-from duet.api.real import real_director
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
+from duet.serve import archive as kept_module
+from duet.serve.wiring import default_director
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import toy_app
 
@@ -133,7 +133,7 @@ def saved(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         shutil.copy(NINE if number % 2 else ONE, runs / f"run-20260101-{number:06}.duet")
     (tmp_path / "index.html").write_text("built")
     settings = KernelSettings(tmp_path / "cache", root / "kernel-patches")
-    app = create_app(lambda hub: real_director(hub, settings, False), page=tmp_path)
+    app = create_app(lambda hub: default_director(hub, settings, False), page=tmp_path)
     with serving(app) as address:
         yield address, app
 

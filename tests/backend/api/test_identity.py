@@ -12,7 +12,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from duet.api.cookies import ident_of
-from duet.api.rights import ACTIONS
+from duet.serve.rights import ACTIONS
 from duet.stream import messages as m
 from duet.stream.hub import Hub
 from tests.support.toy_server import page, serving

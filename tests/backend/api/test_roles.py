@@ -22,12 +22,12 @@ from websockets.exceptions import ConnectionClosed
 from duet.access import Role
 from duet.api.app import create_app
 from duet.api.cookies import ident_of
-from duet.api.director import Director
-from duet.api.kept import KeptFolder, KeptRuns
 from duet.api.rights import ROUTES
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.budgets import WRONG_TOKENS_PER_ADDRESS
+from duet.serve.archive import ArchivedRuns, ArchiveFolder
+from duet.serve.director import Director
 from duet.settings import repo_root
 from duet.stream.endpoint import CLOSE_TOKEN
 from tests.support.toy_server import page, serving
@@ -43,7 +43,7 @@ class House:
     address: str
     file: AccessFile
     tokens: dict[Role, str]
-    kept: KeptFolder
+    kept: ArchiveFolder
     app: FastAPI
 
     def get(
@@ -82,11 +82,13 @@ def house(tmp_path: Path) -> Iterator[House]:
     (tmp_path / "dist/index.html").write_text("<!doctype html><title>the app</title>")
     file = AccessFile(tmp_path / "access.json")
     tokens = file.make(Role, again=False)
-    kept = KeptFolder(tmp_path / "runs", 40, 1 << 30)
+    kept = ArchiveFolder(tmp_path / "runs", 40, 1 << 30)
 
     def director(hub: Any) -> Director:
         stage = ToyStage(20.0)
-        return Director(hub, stage, ToyRecordings(), ToyKernels(()), False, True, KeptRuns(kept))
+        return Director(
+            hub, stage, ToyRecordings(), ToyKernels(()), False, True, ArchivedRuns(kept)
+        )
 
     app = create_app(director, page=tmp_path / "dist", sessions=Sessions(file))
     with serving(app) as address:
@@ -218,7 +220,8 @@ def test_a_live_run_is_saved_as_its_starters(house: House, run_async: Any) -> No
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "duet.api.keeper.Keeper.keep", lambda self, run, owner="", **_: given.append(owner)
+            "duet.serve.archiver.Archiver.keep",
+            lambda self, run, owner="", **_: given.append(owner),
         )
         run_async(run())
         for _ in range(1000):

@@ -29,18 +29,18 @@ import pytest
 
 from duet.api import stills as module
 from duet.api.app import create_app
-from duet.api.export import browser, pictures
-from duet.api.export.pictures import Shot
-from duet.api.kept import KeptFolder
-from duet.api.live_runs import LiveRuns
 from duet.api.noscript import noscript
-from duet.api.real import real_director
 from duet.api.stills import Stills
 from duet.errors import InfraError
+from duet.export import browser, pictures
+from duet.export.pictures import Shot
 from duet.guests.process import sweep_all
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user
+from duet.serve.archive import ArchiveFolder
+from duet.serve.live_runs import LiveRuns
+from duet.serve.wiring import default_director
 from duet.settings import repo_root
 from tests.support.toy_server import SLUG, serving
 
@@ -89,7 +89,7 @@ def address(
     (built / "index.html").write_text("<body><noscript><p>words</p></noscript></body>")
     settings = KernelSettings(tmp_path / "cache", root / "kernel-patches")
     app = create_app(
-        lambda hub: real_director(hub, settings, False),
+        lambda hub: default_director(hub, settings, False),
         page=built,
         stills=Stills(lambda: camera.measuring, camera.take),
     )
@@ -152,7 +152,7 @@ def test_what_makes_no_sense_is_one_sentence_and_no_picture(
 
 
 def test_the_words_of_an_address_choose_file_and_moment(address: str, camera: Camera) -> None:
-    kept = KeptFolder.default().add(NINE)
+    kept = ArchiveFolder.default().add(NINE)
     for query in (
         "step=one-umount",
         "step=ticks&run=3-hogs&at=12.5&from=0&for=40&arms=srcu,rwsem&align=begin&n=3&speed=1&x=1",
@@ -204,7 +204,7 @@ def test_a_picture_is_taken_once_and_known_by_what_the_file_holds(
     first = still(address, "step=ticks&run=9-hogs&at=5")
     assert (first[0], first[1]["content-type"]) == (200, "image/png")
     assert still(address, "step=ticks&run=9-hogs&at=5.0&unknown=1")[2] == first[2]
-    kept = KeptFolder.default().add(NINE)  # the same bytes under another name
+    kept = ArchiveFolder.default().add(NINE)  # the same bytes under another name
     assert still(address, f"step=ticks&run=kept:{SLUG}:{kept}&at=5")[2] == first[2]
     assert len(camera.taken) == 1
     still(address, "step=ticks&run=9-hogs&at=6")
@@ -348,7 +348,7 @@ def test_without_chromium_it_is_a_sentence_in_both_places(
     monkeypatch.setattr(browser, "NAMES", ("no-such-browser",))
     settings = KernelSettings(tmp_path / "cache", root / "kernel-patches")
     with serving(
-        create_app(lambda hub: real_director(hub, settings, False), page=tmp_path)
+        create_app(lambda hub: default_director(hub, settings, False), page=tmp_path)
     ) as where:
         answer = still(where)
     assert (answer[0], "Chromium, which is not installed" in sentence(answer)) == (503, True)
@@ -426,7 +426,7 @@ def test_chromium_takes_it_listens_nowhere_is_not_root_and_leaves_nothing(
     watch = Watch()
     watch.start()
     with serving(
-        create_app(lambda hub: real_director(hub, settings, False), page=tmp_path)
+        create_app(lambda hub: default_director(hub, settings, False), page=tmp_path)
     ) as where:
         query = "/still.png?lesson=04-extent-shrinker&step=budget&at=1&embed=1"
         status, _, png = ask(where, query)
@@ -462,7 +462,7 @@ def test_a_server_that_ends_meanwhile_ends_chromium(helpers: Path) -> None:
 
 TAKER = """
 import asyncio
-from duet.api.export import pictures
+from duet.export import pictures
 from duet.lessons.load import load
 folder = load("04-extent-shrinker")
 async def main():

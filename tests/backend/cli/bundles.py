@@ -7,9 +7,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from duet.api.replaying import play_bundle
 from duet.bundle import Bundle, Manifest, Record, open_bundle, write_bundle
 from duet.lessons.load import load
+from duet.runs.replay import play_bundle
 from duet.settings import repo_root
 
 SMALL = "04-extent-shrinker/recorded/one-file.duet"

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from duet.api.export import browser
 from duet.cli import doctor
 from duet.cli.entry import main
+from duet.export import browser
 
 ALONE = "It runs as the server's own user 1000: only root can give it another."
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from duet.api.export import export, perfetto, scene_of
-from duet.api.export.target import Target
 from duet.bundle import Bundle, Record, open_bundle
 from duet.bundle.contents import contents_of
 from duet.bundle.record import LENS
 from duet.cli.entry import main
 from duet.errors import InfraError, InputError
+from duet.export import export, perfetto, scene_of
+from duet.export.target import Target
 from duet.lenses import Sample
 from duet.lenses.records import pack_record
 from duet.lessons import load as lessons

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from duet.api.recordings import MEASURED, read_tables
 from duet.cli.claims import broken_claims
 from duet.lessons import load as lessons
 from duet.lessons.manifest import Claim, Lesson
+from duet.serve.recordings import MEASURED, read_tables
 
 FOLDER = lessons.load("02-grace-periods")
 TABLES = read_tables(FOLDER.folder / "recorded" / MEASURED)

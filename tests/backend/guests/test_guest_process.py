@@ -107,7 +107,7 @@ def test_no_process_starts_whose_owner_died_before_the_kernel_was_asked(
 def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
     """The keeper of a launcher ends what the launcher started, in another session too."""
     shell = f"setsid sleep 61 & echo $! > {short_base}/pid; wait; sleep 62"
-    words = [sys.executable, "-m", "duet.guests.keeper", "sh", "-c", shell]
+    words = [sys.executable, "-m", "duet.guests.reaper", "sh", "-c", shell]
     owner, keeper, _ = start_owner(words, "TERM", short_base)
     pid_file = short_base / "pid"
     end = time.monotonic() + 120

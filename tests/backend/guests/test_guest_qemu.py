@@ -94,7 +94,7 @@ def test_boot_plan_goes_by_fw_cfg(tmp_path: Path) -> None:
 def test_vng_runs_the_agent_by_its_path_on_the_host(tmp_path: Path) -> None:
     machine = VngMachine(SPEC, Accel.TCG, False, Path("/p"))
     argv = machine.argv(tmp_path, SOCKETS)
-    assert argv[1:5] == ["-P", "-s", "-m", "duet.guests.keeper"]
+    assert argv[1:5] == ["-P", "-s", "-m", "duet.guests.reaper"]
     assert "--disable-kvm" in argv
     assert argv[-2:] == ["--", "/p/duet-agent --vng --path /p"]
     assert any("name=duet.ctl" in word for word in argv if word.startswith("--qemu-opts="))

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from duet.api import evidence
 from duet.cli import main
 from duet.cli.measure import write
 from duet.cli.measure_args import Given, command_of, read_ask
 from duet.errors import InfraError, InputError
 from duet.guests.types import Clock
+from duet.runs import measure as evidence
 
 SLUG = "02-grace-periods"
 
@@ -133,7 +133,7 @@ def test_a_report_whose_file_went_away_stands_on_stdout(
 def test_a_kernel_that_is_not_built_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "house_sources", not_built)
+    monkeypatch.setattr(evidence, "kernel_sources", not_built)
     assert main(["measure", SLUG]) == 3
     told = capsys.readouterr()
     assert told.err.startswith("error: The kernel of rwsem is not built yet.\nremedy: Run ./duet b")

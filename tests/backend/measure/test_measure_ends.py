@@ -43,7 +43,7 @@ def house(fleet: Fleet, unbuilt: str = "") -> Any:
 def use(monkeypatch: pytest.MonkeyPatch) -> Any:
     def set_to(fleet: Fleet, unbuilt: str = "") -> None:
         for module in (measure_verb, against):
-            monkeypatch.setattr(module, "house_measuring", house(fleet, unbuilt))
+            monkeypatch.setattr(module, "prepare_measurement", house(fleet, unbuilt))
 
     monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.0)
     return set_to

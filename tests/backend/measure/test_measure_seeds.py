@@ -11,9 +11,9 @@ from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Claim, Seed
 from duet.measure import Comparison, Condition, Series, Table
-from duet.measure.against import asks_of, counts, judge, key_of, rows_of, told_interval
 from duet.measure.claims import ask_for, broken, told
 from duet.measure.plan import conditions
+from duet.measure.published import asks_of, counts, judge, key_of, rows_of, told_interval
 
 
 @pytest.mark.parametrize(

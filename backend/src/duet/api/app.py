@@ -13,7 +13,6 @@ from fastapi.concurrency import run_in_threadpool
 
 from duet import __version__, confined
 from duet.api.costly import Costly
-from duet.api.director import Director
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.identity import Identity
 from duet.api.page import add_page
@@ -22,8 +21,9 @@ from duet.api.routes import add_routes
 from duet.api.sessions import Sessions
 from duet.api.stills import Stills
 from duet.api.token_page import NEEDED
-from duet.api.watchdog import Watchdog
 from duet.budgets import SESSION_CHECK_S
+from duet.serve.director import Director
+from duet.serve.watchdog import Watchdog
 from duet.stream.admission import Admission
 from duet.stream.endpoint import SEND_STALL_S, Endpoint
 from duet.stream.hub import Hub
@@ -45,7 +45,7 @@ def create_app(
     """The whole application.
 
     Args:
-        make_director: called with the hub; real_director() in real.py for real guests.
+        make_director: called with the hub; default_director() in real.py for real guests.
         page: folder of the built page (frontend/dist); may be absent.
         host: the address that will be bound; decides which Host headers are answered.
         names: more host names to answer to.

@@ -9,10 +9,10 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 
-from duet.api.comparing import compare
-from duet.api.stamps import Stamp, stamp
 from duet.budgets import COMPARISONS_SAVED
 from duet.errors import InputError
+from duet.runs.compare import compare
+from duet.serve.stamps import Stamp, stamp
 
 
 class Comparisons:

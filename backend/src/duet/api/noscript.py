@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from html import escape
 from urllib.parse import parse_qs, urlencode
 
-from duet.api import shelf
-from duet.api.asked_still import WORDS
-from duet.api.export.browser import find_chromium
+from duet.api.still_request import WORDS
 from duet.errors import DuetError, InfraError
+from duet.export.browser import find_chromium
+from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
 
 LONGEST = 200
@@ -36,7 +36,7 @@ def noscript(query: str) -> str:
     words = _words(query)
     bare = words.pop("embed", "") == "1"
     try:
-        folder = shelf.find(words.get("lesson", ""))
+        folder = lesson_cache.find(words.get("lesson", ""))
     except DuetError:
         return f"{MAIN}{_contents()}</main>"
     question = escape(folder.lesson.question)
@@ -74,7 +74,7 @@ def _contents() -> str:
     """All lessons, for an address that names none."""
     links = "".join(
         f'<li><a href="?{urlencode({"lesson": f.slug})}">{escape(f.lesson.question)}</a></li>'
-        for f in shelf.usable()
+        for f in lesson_cache.usable()
     )
     return (
         "<h1>Kernel Duet</h1>\n<p>Two kernels, one workload, one screen. The pictures move with "

@@ -14,15 +14,15 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from duet import __version__
 from duet.access import FORBIDDEN, Action
-from duet.api import shelf
-from duet.api.asked_still import StillQuery, asked
 from duet.api.comparisons import Comparisons
 from duet.api.costly import Costly
-from duet.api.director import Director
-from duet.api.ownership import owner_of
+from duet.api.still_request import StillQuery, resolve_still
 from duet.api.stills import Stills
 from duet.budgets import RETRY_AFTER_S
 from duet.errors import DuetError, InfraError, InputError
+from duet.lessons import cache as lesson_cache
+from duet.serve.director import Director
+from duet.serve.ownership import owner_of
 from duet.stream.codec import failure
 from duet.stream.endpoint import visitor_of
 from duet.stream.messages import PROTOCOL
@@ -39,7 +39,8 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     @app.get("/api/health")
     def health() -> dict[str, JsonValue]:
         ready: dict[str, JsonValue] = {
-            folder.slug: dict(director.kernels.ready(folder.slug)) for folder in shelf.usable()
+            folder.slug: dict(director.kernels.ready(folder.slug))
+            for folder in lesson_cache.usable()
         }
         return {
             "status": "ok",
@@ -58,7 +59,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     def all_lessons() -> list[dict[str, JsonValue]]:
         return [
             {"slug": f.slug, "title": f.lesson.title, "question": f.lesson.question}
-            for f in shelf.usable()
+            for f in lesson_cache.usable()
         ]
 
     @app.get("/api/lessons/{slug}")
@@ -145,7 +146,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         wanted = await costly.run(
             "still",
             address_of(request),
-            lambda: asked(query, director),
+            lambda: resolve_still(query, director),
             same=query.model_dump_json(),
         )
         if request.method == "HEAD":  # whether there could be one is told without taking it

@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from duet.api.asked_still import Asked
-from duet.api.export.pictures import Shot, taken_of
+from duet.api.still_request import StillRequest
 from duet.errors import InfraError
+from duet.export.pictures import Shot, taken_of
 from duet.lessons.load import LessonFolder
 from duet.settings import repo_root
 
@@ -46,7 +46,7 @@ class Stills:
         self._turn = asyncio.Lock()
         self._waiting = 0
 
-    async def png(self, asked: Asked) -> bytes:
+    async def png(self, asked: StillRequest) -> bytes:
         """The picture.
 
         Raises:
@@ -93,7 +93,7 @@ class Stills:
         finally:
             self._waiting -= 1
 
-    def _key(self, asked: Asked) -> Key:
+    def _key(self, asked: StillRequest) -> Key:
         """The recording's checksum, and what else may change: the lesson, the built page."""
         status = asked.path.stat()
         if status.st_size > LARGE:

@@ -7,7 +7,6 @@ import asyncio
 import time
 from pathlib import Path
 
-from duet.api.evidence import house_measuring
 from duet.cli.against_table import Work, table, tree
 from duet.cli.measure import check_format, check_output, write
 from duet.cli.measuring import Teller, interruptible, told_all, told_time
@@ -17,8 +16,9 @@ from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.measure import Ask
-from duet.measure.against import Key, asks_of
 from duet.measure.plan import knobs, steps
+from duet.measure.published import Key, asks_of
+from duet.runs.measure import prepare_measurement
 
 Todo = list[tuple[LessonFolder, Key, Ask]]
 
@@ -102,7 +102,7 @@ async def _measure(work: Work, todo: Todo) -> None:
         note(f"table {number} of {len(todo)}: {_told(folder, ask, left)}")
         with Teller() as tell:
             try:
-                measuring = await house_measuring(ask, settings, "", tell)
+                measuring = await prepare_measurement(ask, settings, "", tell)
                 work.tables.setdefault(folder.slug, {})[key] = measuring.report.tables[0]
                 try:
                     await measuring.run()

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field
 
 from duet.cli.measuring import told_time
 from duet.lessons.load import LessonFolder
-from duet.measure.against import RULE, Key, SeedRow, counts, rows_of, told_interval
 from duet.measure.compare import told_value
 from duet.measure.model import ArmFacts, Report, Table
+from duet.measure.published import RULE, Key, SeedRow, counts, rows_of, told_interval
 from duet.measure.reports.text import WIDTH, plain
 
 SHORT = 12

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duet.api.comparing import Comparison
-from duet.api.comparing import compare as compared
-from duet.api.kept import KeptFolder
 from duet.cli.output import emit
 from duet.cli.reproduce import figure_table
 from duet.lessons import load as lessons
+from duet.runs.compare import Comparison
+from duet.runs.compare import compare as compared
+from duet.serve.archive import ArchiveFolder
 from duet.settings import runs_dir
 
 
@@ -54,7 +54,7 @@ def page_name(slug: str, path: Path) -> str | None:
     path = path.resolve()
     if path in [recording.resolve() for recording in lessons.load(slug).recordings()]:
         return path.stem
-    kept = KeptFolder(runs_dir(), 0, 0).paths().get(path.stem)
+    kept = ArchiveFolder(runs_dir(), 0, 0).paths().get(path.stem)
     return f"kept:{slug}:{path.stem}" if kept is not None and kept.resolve() == path else None
 
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from duet.api.replaying import Tape
 from duet.cli.output import note
+from duet.runs.replay import Tape
 from duet.session import LaneState, Loss, SessionSink
 
 

@@ -208,7 +208,7 @@ def _page() -> Iterator[Check]:
 
 def _chromium() -> Check:
     """Chromium, and whether it can be confined."""
-    from duet.api.export.browser import can_make_user_namespace, find_chromium
+    from duet.export.browser import can_make_user_namespace, find_chromium
 
     name, purpose = "chromium", "stills, exported pictures, browser tests"
     try:
@@ -230,8 +230,8 @@ def _chromium() -> Check:
 
 
 def _lessons() -> Iterator[Check]:
-    from duet.api.kernel_builds import ready_arms
     from duet.kernels import KernelSettings
+    from duet.kernels.arms import ready_arms
     from duet.lessons import load as lessons
 
     settings = KernelSettings.default()

@@ -7,16 +7,16 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from duet.api.export import FORMATS as FILES
-from duet.api.export import export as write_files
-from duet.api.export import pictures, site
-from duet.api.export.browser import Screen
-from duet.api.export.pictures import Shot
-from duet.api.export.target import Target
 from duet.bundle import open_bundle
 from duet.cli.output import emit, note
 from duet.cli.which import which
 from duet.errors import InfraError, InputError
+from duet.export import FORMATS as FILES
+from duet.export import export as write_files
+from duet.export import pictures, site
+from duet.export.browser import Screen
+from duet.export.pictures import Shot
+from duet.export.target import Target
 from duet.lessons import load as lessons
 from duet.lessons.load import SLUG, LessonFolder
 

@@ -7,16 +7,16 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
-from duet.api.kernel_builds import arm_specs
-from duet.api.lesson_view import Patch, read_patch, sections
-from duet.api.recordings import MEASURED, LessonRecordings, read_tables
 from duet.cli.claims import broken_claims
 from duet.cli.output import emit
 from duet.errors import DuetError
+from duet.kernels.arms import arm_specs
 from duet.kernels.recipe import arm_patches, build_inputs
 from duet.lenses import probe_names
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
+from duet.lessons.view import Patch, read_patch, sections
+from duet.serve.recordings import MEASURED, LessonRecordings, read_tables
 from duet.settings import repo_root
 
 MAX_RECORDING_BYTES = 1_000_000

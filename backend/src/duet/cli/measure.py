@@ -8,7 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-from duet.api.evidence import house_measuring
 from duet.cli.measure_args import Given, command_of, read_ask
 from duet.cli.measuring import INTERRUPTED, Teller, interruptible, told_all, told_time
 from duet.cli.output import note
@@ -16,6 +15,7 @@ from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report
 from duet.measure.reports import FORMATS, render
+from duet.runs.measure import prepare_measurement
 
 
 def measure(given: Given, how: str, output: Path | None) -> int:
@@ -40,7 +40,7 @@ def measure(given: Given, how: str, output: Path | None) -> int:
     async def work() -> None:
         with Teller() as tell:
             command = command_of(ask)
-            held.append(await house_measuring(ask, KernelSettings.default(), command, tell))
+            held.append(await prepare_measurement(ask, KernelSettings.default(), command, tell))
             await held[0].run()
 
     whole = asyncio.run(interruptible(work()))

@@ -7,7 +7,6 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from duet.api.sources import house_sources
 from duet.cli.console_sink import ConsoleSink
 from duet.cli.microscope_table import told, write_table
 from duet.cli.output import emit, split_names
@@ -17,6 +16,7 @@ from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lenses.scope.symbols import static_names
 from duet.lessons.load import load
+from duet.runs.sources import kernel_sources
 from duet.session import Lanes, RunSession, RunSpec, ScopeResult, ScopeWish
 
 Given = tuple[str, str, str, list[str]]
@@ -75,7 +75,7 @@ async def look(
         DuetError: the lane failed, or the microscope saw nothing.
     """
     (arm,) = request.arms
-    sources = await house_sources(request.folder, request.arms, KernelSettings.default())
+    sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
     spec = RunSpec(
         run_id="microscope",
         folder=request.folder,

@@ -6,9 +6,9 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-from duet.api.kernel_builds import find_image
 from duet.cli.output import emit, note
 from duet.kernels import KernelSettings
+from duet.kernels.arms import find_image
 from duet.lenses.scope import native, native_perf
 from duet.lenses.scope.native import Layout, Operation, Run
 from duet.lessons.load import LessonFolder, load

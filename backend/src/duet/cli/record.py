@@ -9,11 +9,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from duet.api.bundling import How, figures, write_run
-from duet.api.measuring import measured_message
-from duet.api.recordings import MEASURED, read_tables
-from duet.api.replaying import play, records_source
-from duet.api.sources import house_sources
 from duet.bundle import Figures, Record, trim
 from duet.cli.console_sink import ConsoleTape
 from duet.cli.output import emit, note
@@ -22,6 +17,11 @@ from duet.cli.run import measure_request
 from duet.errors import InputError, KernelError
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
+from duet.runs.pack import How, figures, write_run
+from duet.runs.replay import play, records_source
+from duet.runs.sources import kernel_sources
+from duet.serve.measuring import measured_message
+from duet.serve.recordings import MEASURED, read_tables
 from duet.session import LaneResult, Lanes, LaneSource, RunSession, RunSpec
 from duet.stream.messages import Measured
 
@@ -82,7 +82,7 @@ async def record_run(
     Raises:
         DuetError: a lane failed, or sent too much, or the file cannot be written.
     """
-    sources = await house_sources(request.folder, request.arms, kernels)
+    sources = await kernel_sources(request.folder, request.arms, kernels)
     marker = workload_of(request.folder.lesson, request.workload).start_marker
     lanes: dict[str, LaneResult] = {}
     records: dict[str, list[Record]] = {}

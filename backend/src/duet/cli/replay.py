@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from duet.api.comparing import flat
-from duet.api.replaying import play_bundle
 from duet.bundle import Bundle, Figures, open_bundle
 from duet.cli.output import emit
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
+from duet.runs.compare import flat
+from duet.runs.replay import play_bundle
 
 
 @dataclass(frozen=True, slots=True)

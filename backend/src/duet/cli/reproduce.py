@@ -14,8 +14,6 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from duet.api.comparing import figure_rows, figures_of
-from duet.api.kernel_builds import arm_specs
 from duet.bundle import Bundle, open_bundle
 from duet.bundle.compare import Difference, differences
 from duet.cli.build import build_missing
@@ -26,10 +24,12 @@ from duet.cli.request import Request
 from duet.errors import InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
+from duet.kernels.arms import arm_specs
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import workload_of
 from duet.measure.model import SAME
+from duet.runs.compare import figure_rows, figures_of
 
 
 def reproduce(file: Path, out: Path | None, claims: bool, as_json: bool) -> int:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from duet.api.evidence import house_measuring
 from duet.cli.measuring import Teller
 from duet.cli.request import Request
 from duet.kernels import KernelSettings
@@ -14,6 +13,7 @@ from duet.lessons.manifest import Claim
 from duet.measure import Ask, Table
 from duet.measure.claims import ask_for, broken, told
 from duet.measure.plan import default_repeats
+from duet.runs.measure import prepare_measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,5 +129,5 @@ def _merged(request: Request, asks: list[Ask]) -> Ask:
 
 async def _measure(ask: Ask, kernels: KernelSettings) -> Table:
     with Teller() as tell:
-        measuring = await house_measuring(ask, kernels, "", progress=tell)
+        measuring = await prepare_measurement(ask, kernels, "", progress=tell)
         return (await measuring.run()).tables[0]

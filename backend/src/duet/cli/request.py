@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duet.api.parts import Wish
 from duet.cli.output import parse_settings, split_names
 from duet.errors import InputError
 from duet.guests import Clock
@@ -13,6 +12,7 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import ClockName
 from duet.lessons.plan import workload_of
+from duet.runs.request import RunRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Request:
     params: dict[str, int]
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> RunRequest:
         """The same in the words of the server."""
         clock: ClockName = "count" if self.clock is Clock.COUNT else "wall"
-        return Wish(self.folder, self.arms, self.workload, self.params, clock)
+        return RunRequest(self.folder, self.arms, self.workload, self.params, clock)
 
 
 def read_request(lesson: str, arms: str, workload: str, clock: str, settings: list[str]) -> Request:

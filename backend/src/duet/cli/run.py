@@ -6,8 +6,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from duet.api.measuring import ask_of
-from duet.api.sources import house_sources
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
 from duet.cli.run_table import RunRow
@@ -15,6 +13,8 @@ from duet.errors import DuetError
 from duet.kernels import KernelSettings
 from duet.measure import Kind, Measuring, Progress, Report, Step
 from duet.measure.compare import verdict_line
+from duet.runs.sources import kernel_sources
+from duet.serve.measuring import ask_of
 from duet.session import LaneResult
 
 
@@ -30,7 +30,7 @@ async def measure_request(
         DuetError: a kernel is not built, or no guest ran.
     """
     settings = kernels or KernelSettings.default()
-    sources = await house_sources(request.folder, request.arms, settings)
+    sources = await kernel_sources(request.folder, request.arms, settings)
     ask = replace(ask_of(request.wish, repeats), explain=traced)
     rows: dict[str, RunRow] = {}
 

@@ -7,20 +7,20 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from duet.api.kept import KeptFolder, KeptRuns
 from duet.cli.output import emit
 from duet.errors import InputError
+from duet.serve.archive import ArchivedRuns, ArchiveFolder
 
 
 def runs(add: Path | None, delete: str, as_json: bool) -> int:
     """See `duet runs --help`."""
     if add is not None and delete:
         raise InputError("--add and --delete were both given.", remedy="Do one at a time.")
-    folder = KeptFolder.default()
+    folder = ArchiveFolder.default()
     added = folder.add(add) if add is not None else None
     if delete:
         folder.delete(delete)
-    found = KeptRuns(folder).all()
+    found = ArchivedRuns(folder).all()
     if as_json:
         tree: dict[str, object] = {"folder": str(folder.folder), "runs": found, "added": added}
         emit(tree | {"most": folder.most, "most_bytes": folder.most_bytes})
@@ -50,7 +50,7 @@ def line(entry: dict[str, JsonValue]) -> str:
     )
 
 
-def summary(folder: KeptFolder, found: list[dict[str, JsonValue]]) -> str:
+def summary(folder: ArchiveFolder, found: list[dict[str, JsonValue]]) -> str:
     """How full it is."""
     sizes = [entry["bytes"] for entry in found]
     total = sum(size for size in sizes if isinstance(size, int))

@@ -18,7 +18,6 @@ import uvicorn
 
 from duet.api.app import create_app
 from duet.api.guard import is_loopback
-from duet.api.real import real_director
 from duet.budgets import LOCK_SWITCH_S
 from duet.cli.ending import ending
 from duet.cli.serve_access import Ask, Greeting, admission, shown_name
@@ -26,6 +25,7 @@ from duet.errors import InfraError, InputError
 from duet.guests.process import sweep_all
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
+from duet.serve.wiring import default_director
 from duet.settings import repo_root
 from duet.stream.connection import OutOfFiles, server_config
 from duet.stream.hub import Hub
@@ -59,7 +59,7 @@ def serve(
         sessions, links = admission(host, ask)
         settings = KernelSettings.default(source)
         app = create_app(
-            lambda hub: real_director(hub, settings, builds, live),
+            lambda hub: default_director(hub, settings, builds, live),
             page=repo_root() / "frontend/dist",
             host=host,
             names=names,

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from duet.api.kept import NAME, KeptFolder
 from duet.errors import InputError
 from duet.lessons import load as lessons
+from duet.serve.archive import NAME, ArchiveFolder
 from duet.settings import runs_dir
 
 OF_LESSON = re.compile(r"^(?:recorded:)?(\d{2}-[a-z0-9-]+)[/:]([A-Za-z0-9._-]+)$")
@@ -26,7 +26,7 @@ def which(text: str) -> Path:
         return path
     name = text.removeprefix("kept:").rpartition(":")[2]
     if NAME.match(name):
-        return KeptFolder(runs_dir(), 0, 0).path(name)
+        return ArchiveFolder(runs_dir(), 0, 0).path(name)
     if found := OF_LESSON.match(text):
         return of_lesson(found[1], found[2])
     raise InputError(f"'{text:.80}' is no recording.", remedy=REMEDY)

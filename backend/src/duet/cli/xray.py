@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from duet.api.sources import house_sources
 from duet.cli.console_sink import ConsoleSink
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
@@ -18,6 +17,7 @@ from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, probe_names
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of
+from duet.runs.sources import kernel_sources
 from duet.session import Lanes, RunSession, RunSpec
 
 CHOICE = "the last of the largest"
@@ -85,7 +85,7 @@ async def look(request: Request, wanted: Wanted) -> Taken:
         DuetError: the lane failed, or the lens saw nothing.
     """
     (arm,) = request.arms
-    sources = await house_sources(request.folder, request.arms, KernelSettings.default())
+    sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
     taken = Taken()
     spec = RunSpec(
         run_id="xray",

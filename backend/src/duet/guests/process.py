@@ -175,10 +175,10 @@ def mortal_words() -> tuple[str, ...]:
     return (find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--")
 
 
-def keeper_words() -> tuple[str, ...]:
-    """Words before a program whose children must end with it (see duet.guests.keeper)."""
+def reaper_words() -> tuple[str, ...]:
+    """Words before a program whose children must end with it (see duet.guests.reaper)."""
     # It may start in a folder that its program writes to: nothing is imported from there.
-    return (sys.executable, "-P", "-s", "-m", "duet.guests.keeper")
+    return (sys.executable, "-P", "-s", "-m", "duet.guests.reaper")
 
 
 class Outlet(Protocol):

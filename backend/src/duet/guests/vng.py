@@ -16,7 +16,7 @@ from duet.errors import InfraError, InputError
 from duet.guests.accel import choose_accel
 from duet.guests.limits import TERM_S, VNG_BOOT_DEADLINE_S
 from duet.guests.machine import Machine, MachineGuest
-from duet.guests.process import find_program, keeper_words
+from duet.guests.process import find_program, reaper_words
 from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version, qmp_args
 from duet.guests.types import Accel, Clock, GuestSpec
 
@@ -38,7 +38,7 @@ class VngMachine(Machine):
         extra = [*port_args(sockets), *qmp_args(folder)]
         cmdline = (*(word for word in FIXED_CMDLINE if word[:7] != "console"), *self.spec.cmdline)
         return [
-            *keeper_words(),
+            *reaper_words(),
             *(find_vng(), "--run", str(self.spec.bzimage)),
             *(() if self.accel is Accel.KVM else ("--disable-kvm",)),
             *("--memory", f"{self.spec.memory_mib}M", "--cpus", str(self.cpus)),

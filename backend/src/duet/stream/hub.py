@@ -2,7 +2,7 @@
 """Who watches what. One event loop, no locks, nothing here waits.
 
 Each message is encoded once and put into the outbox of every viewer of its run. Nothing moves a
-viewer to another run but what he asked for (see duet.api.live_runs).
+viewer to another run but what he asked for (see duet.serve.live_runs).
 """
 
 from __future__ import annotations

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording in the formats of other programs. Whatever is asked, all of it is checked first."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from duet.bundle import Bundle
+from duet.bundle.contents import contents_of
+from duet.errors import InputError
+from duet.export import perfetto, tables, tracedat
+from duet.export.scene import Scene
+from duet.export.target import Target
+from duet.lessons import load as lessons
+from duet.runs.replay import play_bundle
+
+FORMATS = ("perfetto", "trace.dat", "csv")
+
+
+def export(bundle: Bundle, to: str, out: Path, *, force: bool = False) -> dict[str, int]:
+    """Write a recording in another format.
+
+    Args:
+        to: one of FORMATS.
+        out: a file (perfetto), or a folder (trace.dat: one file per lane; csv: one per table).
+        force: replace what is there.
+
+    Returns:
+        Path -> bytes, of what was written.
+
+    Raises:
+        InputError: an unknown format, a recording that cannot be played, or a place that is taken.
+        InfraError: it cannot be written.
+    """
+    if to not in FORMATS:
+        raise InputError(
+            f"there is no export to '{to:.20}'.", remedy=f"Choose from: {', '.join(FORMATS)}."
+        )
+    target = Target(out, force=force)
+    if to == "trace.dat":
+        lanes = [(entry, contents_of(bundle, entry.name)) for entry in bundle.manifest.arms]
+        target.check_folder()
+        for entry, lane in lanes:
+            with target.file(f"{entry.name}.dat") as file:
+                tracedat.write(file, entry, lane)
+        return target.written
+    if to == "perfetto":
+        target.check_file()
+    scene = scene_of(bundle)
+    if to == "csv":
+        target.check_folder()
+        tables.write(target, bundle, scene)
+        return target.written
+    with target.file() as file:
+        perfetto.write(file, scene)
+    return target.written
+
+
+def scene_of(bundle: Bundle) -> Scene:
+    """Play a bundle and keep all of it.
+
+    Raises:
+        InputError: its lesson is not here, or it cannot be played.
+    """
+    folder = lessons.load(bundle.manifest.lesson)
+    played = asyncio.run(play_bundle(folder, bundle, keep=True))
+    return Scene(folder.lesson, bundle.manifest, played)

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pictures and films of a recording for slides: the page itself, as Chromium draws it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode
+
+from duet.errors import InfraError, InputError
+from duet.export import site, vector
+from duet.export.browser import IDLE_S, Browser, Screen, find_chromium
+from duet.export.films import FPS, film
+from duet.export.target import Target
+from duet.guests.process import RunDir
+from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Scene
+
+FORMATS = ("png", "svg", "gif", "webm")
+MAX_FRAMES = 1500
+WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
+"""A page that stands still says in its address what window it shows."""
+POLL_S = 0.1
+PAUSED = """(() => {
+  const play = document.querySelector('[data-testid=play]');
+  if (play && !play.disabled && play.getAttribute('aria-label') === 'Pause') play.click();
+  return location.search;
+})()"""
+"""Asked again and again: a page that is not moving yet must not be sent off by the click."""
+
+BARE = """(() => {
+  const style = document.createElement('style');
+  style.textContent =
+    '.embed-foot :is(button, input, a) { visibility: hidden } .lane-details { display: none }';
+  document.head.append(style);
+})()"""
+"""What is to be clicked has no place in a picture; the moment and where it is from stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What is to be taken.
+
+    Args:
+        step: a scene of the lesson; "" its picture of the front page, or the first.
+        at_ms: moment of a picture; None: where the scene looks.
+        from_ms: where a film begins, in guest time since the workload's start.
+        to_ms: where it ends.
+        seconds: how long the film takes.
+        arms: lanes; none: those of the scene.
+        align: how lanes are laid over each other; None: as the scene does.
+        nth: the operation that they are aligned at, from 1.
+    """
+
+    step: str = ""
+    at_ms: float | None = None
+    from_ms: float | None = None
+    to_ms: float | None = None
+    seconds: float = 5.0
+    arms: tuple[str, ...] = ()
+    screen: Screen = field(default_factory=Screen)
+    align: str | None = None
+    nth: int | None = None
+
+
+def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) -> None:
+    """Take a picture (png, svg) or a film (gif, webm) of a recording.
+
+    Raises:
+        InputError: no such step, or a range that is none.
+        InfraError: Chromium or ffmpeg is missing or fails.
+    """
+    scene_of(folder, shot.step)
+    for arm in shot.arms:
+        folder.arm(arm)
+    frames = moments(shot, FPS[to]) if to in FPS else []
+    if frames and shutil.which("ffmpeg") is None:
+        raise InfraError(
+            f"a {to} is made with ffmpeg, which is not installed.",
+            remedy="Run: sudo apt-get install --no-install-recommends ffmpeg.",
+        )
+    with RunDir() as scratch:
+        out = _write_site(scratch, folder, path)
+        content = asyncio.run(_taken(out, to, folder, path, shot, frames))
+    with target.file() as file:
+        file.write(content)
+
+
+def _write_site(scratch: Path, folder: LessonFolder, path: Path) -> Path:
+    """A site with one recording, in a private folder."""
+    site.write(site.check_site(scratch / "site"), folder, {"run": path})
+    return scratch / "site"
+
+
+async def taken_of(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
+    """One picture of a recording, for a caller with an event loop, which is not held up.
+
+    Raises:
+        InputError: the recording cannot be played.
+        InfraError: no Chromium, no built page, or one of them fails.
+    """
+    find_chromium()  # before seconds of decoding
+    with RunDir() as scratch:
+        writing = asyncio.ensure_future(asyncio.to_thread(_write_site, scratch, folder, path))
+        try:
+            out = await asyncio.shield(writing)
+        finally:  # a thread goes on when its task is cancelled; its folder must not go before it
+            await asyncio.wait([writing])
+        async with Browser(shot.screen) as browser:
+            return await still(browser, out, folder, shot)
+
+
+def scene_of(folder: LessonFolder, step: str) -> Scene:
+    """The scene of a step.
+
+    Raises:
+        InputError: the lesson has none of that name.
+    """
+    scenes = {scene.id: scene for scene in folder.lesson.scenes}
+    name = step or folder.lesson.hero or next(iter(scenes), "")
+    if name not in scenes:
+        raise InputError(
+            f"lesson {folder.slug} has no step '{name:.60}'.",
+            remedy=f"Choose from: {', '.join(scenes)}." if scenes else "It has no picture yet.",
+        )
+    return scenes[name]
+
+
+def moments(shot: Shot, fps: int) -> list[float]:
+    """Guest times of a film's frames, ms.
+
+    Raises:
+        InputError: the range is missing, turned round or empty, or takes too many frames.
+    """
+    if shot.from_ms is None or shot.to_ms is None:
+        raise InputError(
+            "a film needs a range of guest time.", remedy="Give --from and --to-ms, e.g. 5 and 40."
+        )
+    if not shot.from_ms < shot.to_ms:
+        raise InputError(
+            f"a film from {shot.from_ms:g} to {shot.to_ms:g} ms has no length.",
+            remedy="Give --from a smaller number than --to-ms.",
+        )
+    count = max(2, round(shot.seconds * fps))
+    if count > MAX_FRAMES:
+        raise InputError(
+            f"{shot.seconds:g} s are {count} frames, and {MAX_FRAMES} are allowed.",
+            remedy=f"Give --seconds at most {MAX_FRAMES // fps}.",
+        )
+    length = shot.to_ms - shot.from_ms
+    return [shot.from_ms + length * frame / (count - 1) for frame in range(count)]
+
+
+def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: bool = True) -> str:
+    """The query of the page's address of one moment; None: it plays as the scene does."""
+    query: dict[str, str] = {"lesson": folder.slug, "step": scene_of(folder, shot.step).id}
+    if at_ms is not None:
+        query["at"] = f"{at_ms:.6f}"
+    if shot.from_ms is not None and shot.to_ms is not None:
+        query |= {"from": f"{shot.from_ms:.6f}", "for": f"{shot.to_ms - shot.from_ms:.6f}"}
+    if shot.arms:
+        query["arms"] = ",".join(shot.arms)
+    if shot.align is not None:
+        query["align"] = shot.align
+    if shot.nth is not None:
+        query["n"] = str(shot.nth)
+    if embed:
+        query["embed"] = "1"
+    return "?" + urlencode(query, safe=",:")
+
+
+async def _taken(
+    out: Path, to: str, folder: LessonFolder, path: Path, shot: Shot, frames: list[float]
+) -> bytes:
+    async with Browser(shot.screen) as browser:
+        if to == "png":
+            return await still(browser, out, folder, shot)
+        if to == "svg":
+            await stand(browser, out, folder, shot)
+            return await vector.drawn(browser, folder, path, scene_of(folder, shot.step))
+        return await film(pictures(browser, out, folder, shot, frames), to)
+
+
+async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> bytes:
+    """One picture of a site that lies in a folder."""
+    await stand(browser, out, folder, shot)
+    return await browser.png()
+
+
+async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
+    """Open the page of a site at the moment of a picture, and wait until it stands."""
+    page = await browser.uri(out / "index.html")
+    at_ms = shot.at_ms if shot.at_ms is not None else shot.from_ms
+    if at_ms is None:
+        at_ms = await usual_moment(browser, page + address(folder, shot, None, embed=False))
+    await browser.open(page + address(folder, shot, at_ms))
+    await browser.rest()
+    await browser.evaluate(BARE)
+
+
+async def usual_moment(browser: Browser, url: str) -> float:
+    """Three quarters through the window that the scene chooses, ms.
+
+    Raises:
+        InfraError: the page shows nothing within IDLE_S.
+    """
+    await browser.open(url)
+    for _ in range(round(IDLE_S / POLL_S)):
+        found = WINDOW.search(str(await browser.evaluate(PAUSED)))
+        if found:
+            return float(found[1]) + 0.75 * float(found[2])
+        await asyncio.sleep(POLL_S)
+    raise InfraError(
+        f"the page has shown nothing within {IDLE_S:.0f} s.",
+        remedy="Name a moment with --at, or look at the site in a browser.",
+    )
+
+
+async def pictures(
+    browser: Browser, out: Path, folder: LessonFolder, shot: Shot, frames: list[float]
+) -> AsyncIterator[bytes]:
+    """The frames of a film; the page is opened once, and then sent on as Back and Forward do."""
+    page = await browser.uri(out / "index.html")
+    await browser.open(page + address(folder, shot, frames[0]))
+    await browser.rest()
+    await browser.evaluate(BARE)
+    for at_ms in frames:
+        where = json.dumps(address(folder, shot, at_ms))
+        await browser.evaluate(
+            f"history.replaceState(null, '', {where}); dispatchEvent(new PopStateEvent('popstate'))"
+        )
+        await browser.rest()
+        yield await browser.png()
+
+
+def picture_of(out: Path, folder: LessonFolder) -> bytes:
+    """The still picture of a site, for readers whose browser runs no scripts."""
+    shot = Shot()
+
+    async def taken() -> bytes:
+        async with Browser(shot.screen) as browser:
+            return await still(browser, out, folder, shot)
+
+    return asyncio.run(taken())

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lesson with its recordings as a folder that plays without a server.
+
+The built page, and beside it, as scripts, the very messages that the server would send: the page
+takes them through the code that reads the socket. Scripts, since a page that a browser opened as
+a file may read no other files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.errors import InfraError, InputError
+from duet.export.tape import part
+from duet.export.target import NAME, Target
+from duet.kernels import KernelSettings
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.runs.fitting import Entry, best_recording
+from duet.serve.director import Director
+from duet.serve.live_run import HouseStage
+from duet.serve.recordings import ChosenRecordings
+from duet.settings import repo_root
+from duet.stream import messages as m
+from duet.stream.codec import Packet
+from duet.stream.hub import Hub, Viewer
+from duet.stream.outbox import KEPT
+
+LIST = "site.js"
+MARK = "globalThis.duetSite = "
+PICTURE = "picture.png"
+POLICY = (
+    "default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
+    "img-src 'self' file: data: blob:; font-src 'self' file: data:; worker-src 'self' blob:; "
+    "connect-src 'self' data:; base-uri 'none'; form-action 'none'"
+)
+"""The site's own files and nothing else, also where it is opened as a file."""
+
+
+class NoKernels:
+    """A page without a server has no kernels (see serve.interfaces.Kernels)."""
+
+    def ready(self, slug: str) -> dict[str, bool]:
+        """None is."""
+        return {arm.name: False for arm in lessons.load(slug).lesson.arms}
+
+    def latest(self) -> list[m.Message]:
+        """Nothing is being built."""
+        return []
+
+    async def work(self, tell: Callable[[m.Message], None]) -> None:
+        """Nothing is to be built."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a server tells of a lesson: to anyone, of the lesson, of each run."""
+
+    greeting: list[Packet]
+    lesson: list[Packet]
+    runs: dict[str, list[Packet]]
+
+
+async def told_by_server(slug: str, recordings: ChosenRecordings) -> Told:
+    """Open a lesson and its recordings as a browser does, and keep every message.
+
+    Raises:
+        InputError: a recording cannot be played.
+    """
+    hub = Hub()
+    stage = HouseStage(KernelSettings.default())
+    director = Director(hub, stage, recordings, NoKernels(), builds=False, live=False)
+    viewer = hub.join()
+    director.greet(viewer)
+    told = Told(taken(viewer), [], {})
+    for name in recordings.paths(slug):
+        run_id = f"recorded:{slug}:{name}"
+        await director.find_run(run_id)  # whole, before anybody looks
+        await director.command(viewer, m.Open(type="open", lesson=slug, run=run_id))
+        packets = taken(viewer)
+        told.lesson[:] = [packet for packet in packets if packet.type in KEPT]
+        told.runs[run_id] = [packet for packet in packets if packet.type not in KEPT]
+    return told
+
+
+def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, str]:
+    """Step -> the run that a server would show there, the lesson's first step first."""
+    best = {s.id: best_recording(folder, s, listing) for s in folder.lesson.scenes}
+    return {step: f"recorded:{folder.slug}:{name}" for step, name in best.items() if name}
+
+
+def taken(viewer: Viewer) -> list[Packet]:
+    """All that waits for a viewer."""
+    packets: list[Packet] = []
+    while (packet := viewer.outbox.pop()) is not None:
+        packets.append(packet)
+    return packets
+
+
+def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> None:
+    """Write the site; the folder must have been checked with check_site.
+
+    Args:
+        chosen: name -> recording; the first is shown first.
+
+    Raises:
+        InputError: a recording cannot be played.
+        InfraError: the page is not built, or a file cannot be written.
+    """
+    page = built_page()
+    slug = folder.slug
+    recordings = ChosenRecordings(slug, chosen)
+    told = asyncio.run(told_by_server(slug, recordings))
+    parts = {"greeting": "greeting.js", "lesson": "lesson.js"}
+    texts = {"greeting": part(told.greeting), "lesson": part(told.lesson)}
+    for name, run_id in zip(chosen, told.runs, strict=True):
+        parts[run_id] = f"run-{name}.js"
+        texts[run_id] = part(told.runs[run_id])
+    bundle = f"{next(iter(chosen))}.duet" if len(chosen) == 1 else None
+    listed: dict[str, object] = {
+        "lesson": slug,
+        "first": next(iter(told.runs)),
+        "steps": fitting_runs(folder, recordings.listing(slug)),
+        "bundle": bundle,
+        "parts": parts,
+        "files": [*page, "index.html", "icon.svg", *parts.values()],
+        "brought": {},
+    }
+    for name, content in page.items():
+        put(target, name, content)
+    put(target, "icon.svg", (repo_root() / "frontend/src/ui/icon.svg").read_bytes())
+    for name, text in texts.items():
+        script = f"duetSite.brought[{json.dumps(name)}] = {json.dumps(text)};\n"
+        put(target, parts[name], script.encode())
+    if bundle is not None:
+        put(target, bundle, chosen[bundle.removesuffix(".duet")].read_bytes())
+    put(target, LIST, f"{MARK}{json.dumps(listed, indent=1)};\n".encode())
+    put(target, "index.html", index_html(folder, False).encode())
+
+
+def add_picture(target: Target, folder: LessonFolder, picture: bytes) -> None:
+    """What is shown where scripts are off."""
+    put(target, PICTURE, picture)
+    put(target, "index.html", index_html(folder, True).encode())
+
+
+def put(target: Target, name: str, content: bytes) -> None:
+    """One file."""
+    with target.file(name) as file:
+        file.write(content)
+
+
+def built_page() -> dict[str, bytes]:
+    """The files of the built page, by name; read at once, since a build may begin meanwhile.
+
+    Raises:
+        InfraError: it is not built, or is being built just now.
+    """
+    folder = repo_root() / "frontend/dist/site"
+    try:
+        page = {path.name: path.read_bytes() for path in sorted(folder.glob("*.*"))}
+    except OSError:
+        page = {}
+    if not {"page.js", "page.css"} <= set(page):
+        raise InfraError(
+            "the page that a site is made of is not built.", remedy="Run ./setup.sh page."
+        )
+    return page
+
+
+def check_site(out: Path) -> Target:
+    """A folder that takes a site: a new or empty one, or that of an earlier export.
+
+    Raises:
+        InputError: it has other things in it, or is no folder.
+    """
+    listed = earlier_files(out)
+    if not listed:
+        Target(out).check_folder()
+    for name in listed:
+        (out / name).unlink(missing_ok=True)
+    return Target(out, force=True)
+
+
+def earlier_files(out: Path) -> list[str]:
+    """What an earlier export wrote into a folder that has nothing else in it; empty: no export.
+
+    Raises:
+        InputError: the folder has other things, too.
+    """
+    marked = out / LIST
+    if not marked.is_file() or marked.is_symlink():
+        return []
+    try:
+        tree = json.loads(marked.read_text().removeprefix(MARK).rstrip(";\n"))
+        listed = {str(name) for name in tree["files"] if NAME.match(str(name))}
+        bundle = str(tree["bundle"])
+    except (ValueError, KeyError, TypeError, OSError):
+        return []
+    listed |= {LIST, PICTURE, *({bundle} if NAME.match(bundle) else set())}
+    there = {path.name: path for path in out.iterdir()}
+    known = {name for name in listed if name in there and not there[name].is_dir()}
+    if others := sorted(set(there) - known):
+        raise InputError(
+            f"the folder {out} has more in it than an earlier export: {others[0][:60]!r}.",
+            remedy="Name a new folder, or take the other files out of it.",
+        )
+    return sorted(known)
+
+
+def index_html(folder: LessonFolder, picture: bool) -> str:
+    """The page's own page; it says what it is where scripts are off."""
+    lesson = folder.lesson
+    scene = next((s for s in lesson.scenes if s.id == lesson.hero), lesson.scenes[0])
+    title, question = html.escape(lesson.title), html.escape(lesson.question)
+    shown = f'<img src="{PICTURE}" alt="{html.escape(scene.title)}" style="max-width: 100%">'
+    return f"""<!doctype html>
+<!-- SPDX-License-Identifier: GPL-2.0-or-later; notices of bundled packages: licenses.md -->
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="{question}">
+<link rel="icon" type="image/svg+xml" href="icon.svg">
+<link rel="stylesheet" href="page.css">
+<title>{title}</title>
+</head>
+<body>
+<div id="root"></div>
+<noscript>
+<main style="max-width: 60em; margin: 2em auto; padding: 0 1em">
+<h1>{question}</h1>
+<p>{html.escape(lesson.summary)}</p>
+{shown if picture else ""}
+<p>This page moves with JavaScript, which is switched off here.</p>
+</main>
+</noscript>
+<script src="{LIST}"></script>
+<script defer src="page.js"></script>
+</body>
+</html>
+"""

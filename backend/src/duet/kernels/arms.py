@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernels of a lesson's arms: what each is made of, and whether it is built."""
+
+from __future__ import annotations
+
+from duet.errors import DuetError, InfraError
+from duet.kernels.builder import KernelSettings, lookup, plan
+from duet.kernels.image import KernelImage
+from duet.kernels.recipe import ArmSpec
+from duet.lessons.load import LessonFolder
+
+
+def arm_specs(folder: LessonFolder) -> dict[str, ArmSpec]:
+    """What the kernel store needs to know of each arm."""
+    return {
+        arm.name: ArmSpec(folder.slug, arm.name, folder.patch_files(arm.name))
+        for arm in folder.lesson.arms
+    }
+
+
+def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> KernelImage:
+    """The built kernel of an arm.
+
+    Raises:
+        InfraError: it is not built.
+    """
+    image = lookup(plan(arm_specs(folder)[arm], settings), settings)
+    if image is None:
+        error = InfraError(
+            f"The kernel of {arm} is not built yet.",
+            remedy=f"Run ./duet build {folder.slug}.",
+        )
+        error.code = "not-built"
+        raise error
+    return image
+
+
+def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool]:
+    """arm -> its kernel is built; all False where not even a compiler is there."""
+    ready: dict[str, bool] = {}
+    for name, spec in arm_specs(folder).items():
+        try:
+            ready[name] = lookup(plan(spec, settings), settings) is not None
+        except DuetError:
+            ready[name] = False
+    return ready

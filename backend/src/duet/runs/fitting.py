@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which recording fits a step best. The page decides alike (frontend/src/derive/recording.ts)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log1p
+
+from pydantic import JsonValue
+
+from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Scene
+
+Entry = Mapping[str, JsonValue]
+"""One line of a listing of recordings (see serve.interfaces.Recordings)."""
+RUNS_OWN = ("seconds", "vcpus")
+"""Knobs of which a step says nothing unless it names them."""
+
+
+def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry]) -> str | None:
+    """Name of the recording for a step; an unknown one is the first, as on the page.
+
+    None: there is no recording, or the lesson has no steps.
+    """
+    scenes = folder.lesson.scenes
+    found = next((scene for scene in scenes if scene.id == step), next(iter(scenes), None))
+    return None if found is None else best_recording(folder, found, listing)
+
+
+def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry]) -> str | None:
+    """Its name; None: there is none.
+
+    The same workload, then the most arms, then the fewest knobs that differ, then the nearest
+    values, then the lesson's clock, then the lesson's own order.
+    """
+    lesson = folder.lesson
+    wanted = wishes(folder, scene)
+    workload = scene.workload or next(iter(lesson.workloads), "")
+
+    def rank(entry: Entry) -> tuple[bool, int, int, float, bool]:
+        arms, params = entry["arms"], entry["params"]
+        assert isinstance(arms, list) and isinstance(params, dict)
+        got = {name: _number(params.get(name), lesson.params[name].default) for name in wanted}
+        off = [name for name in wanted if got[name] != wanted[name]]
+        return (
+            (entry.get("workload") or workload) != workload,
+            sum(arm not in arms for arm in scene.arms),
+            len(off),
+            sum(abs(log1p(wanted[name]) - log1p(got[name])) for name in off),
+            entry["clock"] != lesson.clock,
+        )
+
+    found = min(listing, key=rank, default=None)
+    return None if found is None else str(found["name"])
+
+
+def wishes(folder: LessonFolder, scene: Scene) -> dict[str, int]:
+    """What a step says of the knobs that a run knows, and the defaults of the others."""
+    params = folder.lesson.params
+    usual = {name: knob.default for name, knob in params.items() if name not in RUNS_OWN}
+    return {
+        name: value
+        for name, value in {**usual, **scene.params}.items()
+        if params[name].applies != "model"
+    }
+
+
+def _number(value: JsonValue, usual: int) -> int:
+    return value if isinstance(value, int) else usual

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A measurement in this house: guests of stored kernels, what they are made of, on what machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from duet.errors import DuetError
+from duet.kernels import KernelSettings
+from duet.kernels.arms import find_image
+from duet.kernels.dwarf import read as read_dwarf
+from duet.measure import Ask, Measuring, Progress
+from duet.measure.plan import metrics_of
+from duet.measure.provenance import arm_facts, host_fingerprint
+from duet.runs.sources import kernel_sources
+
+
+async def prepare_measurement(
+    ask: Ask,
+    settings: KernelSettings,
+    command: str,
+    progress: Callable[[Progress], None] | None = None,
+) -> Measuring:
+    """Everything that a measurement needs, ready to run.
+
+    Raises:
+        InfraError: a kernel is not built, or the guests' root cannot be made.
+    """
+    return Measuring(
+        ask,
+        await kernel_sources(ask.folder, ask.arms, settings),
+        facts=[arm_facts(ask.folder, arm, settings) for arm in ask.arms],
+        host=host_fingerprint(),
+        statics=await asyncio.to_thread(read_statics, ask, settings),
+        command=command,
+        progress=progress,
+    )
+
+
+def read_statics(ask: Ask, settings: KernelSettings) -> dict[str, dict[str, float | DuetError]]:
+    """arm -> metric -> its value in the arm's vmlinux, or why it has none. Blocking."""
+    found: dict[str, dict[str, float | DuetError]] = {}
+    for arm in ask.arms:
+        for name, metric in metrics_of(ask, arm, ("dwarf",)).items():
+            assert metric.dwarf is not None
+            try:
+                value: float | DuetError = read_dwarf(
+                    find_image(ask.folder, arm, settings).vmlinux, metric.dwarf
+                )
+            except DuetError as error:
+                value = error
+            found.setdefault(arm, {})[name] = value
+    return found

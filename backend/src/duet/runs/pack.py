@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A finished run as a .duet file: transcripts, patches, and what they were made on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from duet import __version__
+from duet.bundle import ArmEntry, Figures, Manifest, Record, Waited, write_bundle
+from duet.guests.process import RunDir
+from duet.kernels import KernelSettings
+from duet.kernels.arms import find_image
+from duet.runs.request import RunRequest
+from duet.runs.sources import lesson_symbols
+from duet.session import LaneResult, RunResult
+
+
+def host_fingerprint() -> dict[str, str]:
+    """The machine as far as it matters for times; nothing that names it."""
+    model = ""
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "cpu": model or platform.machine(),
+        "cpus": str(os.cpu_count() or 1),
+        "memory_gib": f"{memory:.0f}",
+        "kernel": platform.release(),
+    }
+
+
+def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figures | None:
+    """What a lane says of its run; None where it failed.
+
+    Args:
+        tables: rows of each table, where somebody counted them.
+    """
+    if lane.error is not None:
+        return None
+    op_ns = lane.metrics.op_ns
+    metrics = {**lane.metrics.as_dict(), "op_ns": op_ns.as_dict() if op_ns else None}
+    return Figures.model_validate(
+        {
+            "by": __version__,
+            "metrics": metrics,
+            "tallies": lane.tallies,
+            "tables": tables or {},
+            "ops": lane.ops,
+            "ops_per_s": lane.ops_per_s,
+            "status": lane.status,
+        }
+    )
+
+
+def arm_entry(
+    wish: RunRequest, lane: LaneResult, settings: KernelSettings, told: Figures | None
+) -> ArmEntry:
+    """What the manifest says of one lane.
+
+    Args:
+        told: what its records say, where they are not all of the run.
+    """
+    truncated = lane.transcript is not None and lane.transcript.truncated
+    arm = wish.folder.arm(lane.arm)
+    image = find_image(wish.folder, lane.arm, settings)
+    loss = {"events": sum(loss.events or 0 for loss in lane.loss), "intervals": len(lane.loss)}
+    return ArmEntry(
+        name=arm.name,
+        title=arm.title,
+        role=arm.role,
+        patches=arm.patches,
+        kernel=image.manifest.model_dump(mode="json"),
+        kernel_version=lane.kernel or image.manifest.kernel_version,
+        config_sha256=image.manifest.config_sha256,
+        symbols=lesson_symbols(wish.folder, image),
+        loss=loss | dict(lane.lost_by_place),
+        truncated=truncated,
+        figures=told or (None if truncated else figures(lane)),
+        contention=None if lane.contention is None else Waited(**asdict(lane.contention)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How the lanes of a recording were run and cut.
+
+    Args:
+        lanes: "at once" or "one after another".
+        window_ms: what was kept of each from its start; None: all.
+        figures: of each lane as it is kept; missing ones are taken from the run itself.
+        left_out: lanes that failed, and why.
+    """
+
+    lanes: str
+    window_ms: int | None = None
+    shift: int = 0
+    seed: int = 1
+    figures: Mapping[str, Figures | None] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def make_manifest(
+    wish: RunRequest, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
+) -> Manifest:
+    """The manifest of a run."""
+    results = list(lanes)
+    facts = next((lane.facts for lane in results if lane.facts), None)
+    accel = {"accel": str(facts.accel)} if facts else {}
+    return Manifest(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        lesson=wish.folder.slug,
+        clock=wish.clock,
+        shift=how.shift if wish.clock == "count" else 0,
+        seed=how.seed,
+        params=wish.params,
+        workload=wish.workload,
+        window_ms=how.window_ms,
+        arms=tuple(arm_entry(wish, lane, settings, how.figures.get(lane.arm)) for lane in results),
+        left_out=dict(how.left_out),
+        host=host_fingerprint() | accel | {"lanes": how.lanes},
+        versions={
+            "duet": __version__,
+            "qemu": facts.qemu_version if facts else "",
+            "python": platform.python_version(),
+        },
+    )
+
+
+def write_run(
+    path: Path,
+    wish: RunRequest,
+    lanes: Mapping[str, LaneResult],
+    records: Mapping[str, Iterable[Record]],
+    settings: KernelSettings,
+    how: How,
+) -> int:
+    """Write the lanes of a run; returns the size in bytes."""
+    manifest = make_manifest(wish, lanes.values(), settings, how)
+    patches = {
+        file.name: file.read_bytes() for arm in lanes for file in wish.folder.patch_files(arm)
+    }
+    return write_bundle(path, manifest, records, patches)
+
+
+def bundle_bytes(wish: RunRequest, result: RunResult, settings: KernelSettings) -> bytes | None:
+    """A live run as a bundle in memory; None when no lane has a whole transcript."""
+    lanes = {a: lane for a, lane in result.lanes.items() if lane.transcript and not lane.error}
+    if not lanes:
+        return None
+    left_out = {a: lane.error.sentence for a, lane in result.lanes.items() if lane.error}
+    records = {arm: lane.transcript.records() for arm, lane in lanes.items() if lane.transcript}
+    with RunDir() as folder:  # swept at the next start, if this process is killed
+        path = folder / "run.duet"
+        write_run(
+            path,
+            wish,
+            lanes,
+            records,
+            settings,
+            How("at once", shift=wish.shift, left_out=left_out),
+        )
+        return path.read_bytes()

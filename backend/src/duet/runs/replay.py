@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording through the very path of a live run, for those who want its numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from duet.bundle import Bundle, Figures, Manifest, Record
+from duet.errors import InputError
+from duet.guests import Clock
+from duet.guests.replay import ReplayGuest
+from duet.lenses import Sample
+from duet.lessons.load import LessonFolder
+from duet.runs.pack import figures
+from duet.runs.sources import bundle_sources
+from duet.session import (
+    Batch,
+    LaneResult,
+    Lanes,
+    LaneSource,
+    Limits,
+    Row,
+    RunSession,
+    RunSpec,
+    SessionSink,
+)
+
+MAX_HOGS = 4096
+"""Rows that a recording may ask for before it has shown a thread."""
+
+
+class Tape(SessionSink):
+    """A sink that keeps batches, or only counts their rows.
+
+    Args:
+        keep: whether batches are kept; a long run's take its whole size in memory.
+    """
+
+    def __init__(self, *, keep: bool = False) -> None:
+        self._keep = keep
+        self.counts: dict[str, Counter[str]] = {}
+        self.batches: dict[tuple[str, str], list[Batch]] = {}
+        self.rows: dict[str, tuple[Row, ...]] = {}
+        self.samples: dict[str, list[tuple[Sample, float]]] = {}
+
+    def tables(self, arm: str) -> dict[str, int]:
+        """Rows of each table of a lane; `open` is left out, which changes until the end."""
+        return dict(sorted(self.counts.get(arm, Counter()).items()))
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        """The newest list is the whole one."""
+        self.rows[arm] = rows
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """Rows of one table."""
+        if new.table != "open":
+            self.counts.setdefault(arm, Counter())[new.table] += new.n
+        elif self._keep:
+            self.batches[arm, "open"] = []
+        if self._keep:
+            self.batches.setdefault((arm, new.table), []).append(new)
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """A sample of a lens."""
+        if self._keep:
+            self.samples.setdefault(arm, []).append((sample, t_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of playing a recording."""
+
+    lanes: dict[str, LaneResult]
+    tape: Tape = field(repr=False)
+
+    def figures(self, arm: str) -> Figures | None:
+        """What one lane says."""
+        return figures(self.lanes[arm], self.tape.tables(arm))
+
+
+def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "replay") -> RunSpec:
+    """The run that a recording is of.
+
+    Raises:
+        InputError: the lesson of this checkout has no such arm, or the recording asks for more
+            rows than anybody can draw.
+    """
+    arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
+    hogs = manifest.params.get("hogs", 0)
+    if not 0 <= hogs <= MAX_HOGS:
+        raise InputError(
+            f"the recording says {hogs} hogs, and 0 to {MAX_HOGS} can be.",
+            remedy="Get the file anew, or record it again with ./duet record.",
+        )
+    return RunSpec(
+        run_id=run_id,
+        folder=folder,
+        arms=arms,
+        workload=manifest.workload,
+        params=manifest.params,
+        clock=Clock(manifest.clock),
+        source="recorded",
+        recorded_at=manifest.created,
+        shift=manifest.shift,
+        seed=manifest.seed,
+    )
+
+
+async def play(
+    spec: RunSpec, sources: Mapping[str, LaneSource], *, keep: bool = False, history: int = 10_000
+) -> Played:
+    """Play lanes to their end; failures of lanes are in the result.
+
+    Args:
+        keep: batches, for an export.
+        history: raw records kept, of which nobody asks here.
+    """
+    tape = Tape(keep=keep)
+    async with Lanes(Limits(history_events=history, transcript_bytes=0)) as lanes:
+        session = RunSession(lanes, spec, sources, tape)
+        try:
+            result = await session.execute()
+        finally:
+            session.close()
+    return Played(result.lanes, tape)
+
+
+async def play_bundle(folder: LessonFolder, bundle: Bundle, *, keep: bool = False) -> Played:
+    """Play a bundle.
+
+    Raises:
+        InputError: see recorded_spec.
+        DuetError: whatever the first lane met that did not come to its end.
+    """
+    spec = recorded_spec(folder, bundle.manifest)
+    played = await play(spec, bundle_sources(bundle), keep=keep)
+    for lane in played.lanes.values():
+        if lane.error is not None:
+            raise lane.error
+    return played
+
+
+def records_source(arm: str, records: Iterable[Record], symbols: Mapping[str, int]) -> LaneSource:
+    """A lane of a transcript that is in no bundle yet."""
+    return LaneSource(arm, symbols, lambda _: ReplayGuest(records))

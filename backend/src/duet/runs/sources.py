@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where lanes come from: the kernel store and a kind of guest, or a recording."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+
+from duet.bundle import Bundle, Record
+from duet.bundle.stream import HEAD
+from duet.guests import (
+    Guest,
+    GuestOptions,
+    GuestRoot,
+    GuestSpec,
+    Microscope,
+    default_kind,
+    ensure_root,
+    open_guest,
+)
+from duet.guests.qemu import qemu_version
+from duet.guests.replay import ReplayGuest
+from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.arms import find_image
+from duet.lenses.scope.build import plugin_library
+from duet.lenses.scope.ranges import functions_text
+from duet.lessons.load import LessonFolder
+from duet.session import GuestWish, LaneSource, ScopeWish, needed_symbols
+
+SWITCH = "__switch_to_asm"
+"""Where one task's stack becomes another's (arch/x86/entry/entry_64.S)."""
+
+
+def image_source(
+    arm: str, image: KernelImage, symbols: dict[str, int], root: GuestRoot, lesson: str = ""
+) -> LaneSource:
+    """A lane that boots a stored kernel in the kind of guest that $DUET_GUEST names."""
+
+    def guest(wish: GuestWish) -> Guest:
+        spec = GuestSpec(
+            arm=wish.arm,
+            bzimage=image.bzimage,
+            initrd=root.image,
+            vcpus=wish.vcpus,
+            memory_mib=wish.memory_mb,
+            disks_mib=(wish.scratch_mb,) if wish.scratch_mb else (),
+            cmdline=wish.cmdline,
+            clock=wish.clock,
+            icount_shift=wish.shift,
+            seed=wish.seed,
+            boot_plan=wish.boot_plan,
+            microscope=wish.microscope,
+        )
+        return open_guest(default_kind(), spec, GuestOptions(programs=root.programs))
+
+    async def scope(wish: ScopeWish) -> Microscope:
+        plugin = await asyncio.to_thread(plugin_library, await qemu_version())
+        text = await asyncio.to_thread(
+            functions_text, image.vmlinux, wish.functions, wish.operation or None, SWITCH
+        )
+        return Microscope(plugin, text)
+
+    return LaneSource(arm, symbols, guest, vmlinux=image.vmlinux, lesson=lesson, scope=scope)
+
+
+async def kernel_sources(
+    folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
+) -> dict[str, LaneSource]:
+    """Lanes of stored kernels.
+
+    Raises:
+        InfraError: a kernel is not built, or the guests' root cannot be made.
+    """
+    images = {arm: await asyncio.to_thread(find_image, folder, arm, settings) for arm in arms}
+    root = await ensure_root()
+    sources: dict[str, LaneSource] = {}
+    for arm, image in images.items():
+        symbols = await asyncio.to_thread(lesson_symbols, folder, image)
+        sources[arm] = image_source(arm, image, symbols, root, folder.slug)
+    return sources
+
+
+_symbols: dict[tuple[str, str], dict[str, int]] = {}
+
+
+def lesson_symbols(folder: LessonFolder, image: KernelImage) -> dict[str, int]:
+    """Addresses that the lesson mentions; a System.map has 100,000 lines, so they are kept."""
+    key = (folder.slug, str(image.key))
+    if key not in _symbols:
+        needed = needed_symbols(folder.lesson)
+        found = image.symbols()
+        _symbols[key] = {name: found[name] for name in sorted(needed) if name in found}
+    return _symbols[key]
+
+
+def bundle_sources(
+    bundle: Bundle, tell: Callable[[str, int], None] = lambda arm, length: None
+) -> dict[str, LaneSource]:
+    """Lanes of a recording, played as fast as they can be read.
+
+    Args:
+        tell: hears lane and length of each record once it was taken.
+    """
+
+    def fed(arm: str) -> Iterator[Record]:
+        for record in bundle.records(arm):
+            yield record
+            tell(arm, HEAD.size + len(record.payload))
+
+    def source(arm: str) -> LaneSource:
+        def guest(_: GuestWish) -> Guest:
+            return ReplayGuest(fed(arm))
+
+        return LaneSource(arm, bundle.manifest.arm(arm).symbols, guest)
+
+    return {entry.name: source(entry.name) for entry in bundle.manifest.arms}

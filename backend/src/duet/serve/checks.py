@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A browser's `start` or `measure`, checked against the lesson."""
+
+from __future__ import annotations
+
+from duet.errors import InfraError, InputError
+from duet.lessons import cache as lesson_cache
+from duet.lessons.plan import workload_of
+from duet.runs.request import RunRequest
+from duet.serve.interfaces import Kernels
+from duet.stream import messages as m
+
+
+def check_start(
+    command: m.Start | m.Measure, kernels: Kernels, all_ready: bool = False
+) -> RunRequest:
+    """What is to run, with defaults filled in.
+
+    Args:
+        all_ready: refuse unless the kernels of all arms are built.
+
+    Raises:
+        InputError: unknown lesson, arm, workload, parameter or clock, or a value out of range.
+        InfraError: no kernel that was asked for is built yet.
+    """
+    folder = lesson_cache.find(command.lesson)
+    if isinstance(command, m.Start) and folder.lesson.view is None:
+        raise InputError(
+            f"lesson {folder.slug} has no picture yet, so there is nothing to watch.",
+            remedy=f"Get its numbers on a terminal: ./duet measure {folder.slug}.",
+        )
+    for arm in command.arms:
+        folder.arm(arm)
+    if len(set(command.arms)) != len(command.arms):
+        raise InputError("an arm was named twice.", remedy="Name each arm once.")
+    workload = command.workload or next(iter(folder.lesson.workloads))
+    workload_of(folder.lesson, workload)
+    clock = command.clock or folder.lesson.clock
+    if clock not in folder.lesson.clocks:
+        raise InputError(
+            f"lesson {folder.slug} does not run on the {clock} clock.",
+            remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
+        )
+    params = folder.check_params(command.params, clock)
+    ready = kernels.ready(folder.slug)
+    there = tuple(arm for arm in command.arms if ready[arm])
+    missing = tuple(arm for arm in command.arms if not ready[arm])
+    if not there or (missing and all_ready):
+        error = InfraError(
+            f"The kernel of {' and '.join(missing)} is not built yet.",
+            remedy="Wait for its progress bar to end, or run ./duet build.",
+        )
+        error.code = "not-built"
+        raise error
+    return RunRequest(folder, there, workload, params, clock, missing)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a viewer's command does: opens recordings, asks for live runs (live_runs.py), greets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from pathlib import Path
+from types import TracebackType
+
+import psutil
+from pydantic import JsonValue
+
+from duet import __version__
+from duet.errors import DuetError, InputError
+from duet.lessons import cache as lesson_cache
+from duet.lessons.load import LessonFolder
+from duet.runs.fitting import fitting_step
+from duet.runs.request import MeasureRequest
+from duet.serve.archive import ArchivedRuns
+from duet.serve.archiver import Archiver
+from duet.serve.checks import check_start
+from duet.serve.interfaces import Kernels, Recordings, Run, Stage
+from duet.serve.lesson_packets import LessonCache
+from duet.serve.live_runs import LiveRuns
+from duet.serve.rights import action_of, denied
+from duet.stream import messages as m
+from duet.stream.codec import failure, pack
+from duet.stream.hub import Hub, Viewer
+
+log = logging.getLogger("duet.api")
+
+
+class Director:
+    """Carries out commands (see stream.endpoint.Commands). Use as `async with`.
+
+    Args:
+        stage: where live runs happen; entered and left with the director.
+        builds: False for a server that never builds kernels.
+        live: False for a server that shows recordings only; it boots no guest.
+        kept: where live runs are kept once they are over; None: nowhere.
+        slots: live runs at once, as many as the stage has.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        stage: Stage,
+        recordings: Recordings,
+        kernels: Kernels,
+        builds: bool = True,
+        live: bool = True,
+        kept: ArchivedRuns | None = None,
+        slots: int = 1,
+    ) -> None:
+        self.hub = hub
+        self.kernels = kernels
+        self.recordings = recordings
+        self.kept = kept
+        for source in (recordings, kept):
+            if source is not None:
+                source.publish = hub.publish
+        self._lessons = LessonCache(recordings, kernels)
+        keeper = Archiver(kept.folder) if kept is not None else None
+        self.live_runs = LiveRuns(hub, stage, keeper, slots)
+        self._builds = builds and live
+        self._live = live
+        self._building: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Director:
+        await self.live_runs.__aenter__()
+        if self._builds:
+            self._building = asyncio.create_task(self._build(), name="kernel builds")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._building is not None:
+            self._building.cancel()
+            await asyncio.gather(self._building, return_exceptions=True)
+        for source in (self.recordings, self.kept):
+            if source is not None:
+                await source.close()
+        await self.live_runs.__aexit__(kind, error, trace)
+
+    # What viewers see and ask
+
+    def warm(self) -> None:
+        """Read all lessons and look up their kernels once. Blocking; call it before the loop runs.
+
+        The first viewer's greeting would do it on the event loop otherwise.
+        """
+        for folder in lesson_cache.usable():
+            with contextlib.suppress(DuetError):
+                self._lessons.view(folder.slug)
+
+    def greet(self, viewer: Viewer) -> None:
+        """First messages of a new viewer."""
+        cards = [self._card(folder) for folder in lesson_cache.usable()]
+        hello = m.Hello(
+            version=__version__,
+            viewer=viewer.ident,
+            live=self._live,
+            lessons=cards,
+            role=viewer.visitor.role.word,
+            denied=denied(viewer.visitor),
+        )
+        viewer.put(pack(hello))
+        self.live_runs.greet(viewer)
+        for message in self.kernels.latest():
+            viewer.put(pack(message))
+
+    async def command(self, viewer: Viewer, command: m.Command) -> None:
+        """Carry out or queue one command.
+
+        Raises:
+            DuetError: why not.
+        """
+        viewer.visitor.require(action_of(command))
+        if not self._live and isinstance(command, m.Start | m.Again | m.Measure):
+            raise InputError(
+                "This server shows recordings only; its guests are switched off.",
+                remedy="Start a server without --no-guests to run live.",
+            )
+        match command:
+            case m.Open():
+                await self._open(viewer, command)
+            case m.TakeControl():
+                self.live_runs.take(viewer, command.take)
+            case m.Start():
+                self.live_runs.ask(viewer, check_start(command, self.kernels))
+            case m.Measure():
+                wish = check_start(command, self.kernels, all_ready=True)
+                self.live_runs.ask(viewer, MeasureRequest(wish, command.repeats))
+            case m.Again():
+                self.live_runs.again(viewer)
+            case m.Do():
+                await self.live_runs.controlled(viewer).act(command.name, command.value)
+            case m.Hold():
+                await self.live_runs.controlled(viewer).hold(command.on, command.after)
+            case m.Stop():
+                self.live_runs.stop(viewer, command.run)
+
+    def lesson(self, slug: str) -> dict[str, JsonValue]:
+        """A lesson for the page or over HTTP.
+
+        Raises:
+            InputError: no such lesson.
+        """
+        return self._lessons.view(slug).tree
+
+    async def find_run(self, run_id: str) -> Run:
+        """A run: live (while it is in memory), saved, or recorded and then whole.
+
+        Raises:
+            InputError: unknown, deleted or not usable.
+        """
+        live = self.live_runs.find(run_id)
+        if live is not None:
+            return live
+        source, slug, name = self._recorded(run_id)
+        return self._known(run_id, None if source is None else await source.load(slug, name))
+
+    def file_of(self, run_id: str) -> Path | None:
+        """The file of a recorded or saved run; None: it has none, or there is no such run."""
+        source, slug, name = self._recorded(run_id)
+        return None if source is None else source.file(slug, name)
+
+    def _recorded(self, run_id: str) -> tuple[Recordings | None, str, str]:
+        """Which recordings have a run of that id, its lesson and its name; None: it is no such."""
+        kind, _, rest = run_id.partition(":")
+        slug, _, name = rest.partition(":")
+        sources = {"recorded": self.recordings, "kept": self.kept}
+        return (sources.get(kind) if rest else None), slug, name
+
+    @staticmethod
+    def _known(run_id: str, found: Run | None) -> Run:
+        if found is None:
+            raise InputError(
+                f"there is no run '{run_id:.60}' here: it was deleted, or came to no events.",
+                remedy="Open the lesson again to see which runs there are.",
+            )
+        return found
+
+    def lanes(self) -> list[dict[str, JsonValue]]:
+        """Lanes of the live runs that go on, or else of the newest one.
+
+        Each with the process of its guest while that is alive.
+        """
+        return [
+            {
+                "run_id": run.log.run_id,
+                "arm": lane.arm,
+                "phase": lane.phase,
+                "pid": lane.pid if lane.pid and psutil.pid_exists(lane.pid) else None,
+            }
+            for run in self.live_runs.newest()
+            for lane in run.log.lanes().values()
+        ]
+
+    def measuring(self) -> str | None:
+        """That a measurement goes on, which wants the machine for itself; None: none does."""
+        alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
+        return "arms are being measured" if alone else None
+
+    def _card(self, folder: LessonFolder) -> m.LessonCard:
+        lesson = folder.lesson
+        return m.LessonCard(
+            slug=folder.slug,
+            title=lesson.title,
+            question=lesson.question,
+            available=all(self.kernels.ready(folder.slug).values()),
+            picture=lesson.view is not None,
+        )
+
+    async def _open(self, viewer: Viewer, command: m.Open) -> None:
+        slug = command.lesson
+        packet = self._lessons.view(slug).packet
+        viewer.lesson = slug
+        viewer.put(packet)
+        try:
+            measured = self.live_runs.measured.get(slug) or self.recordings.measured(slug)
+        except DuetError as error:  # the rest of the lesson can still be shown
+            viewer.put(pack(failure(error)))
+        else:
+            if measured is not None:
+                viewer.put(pack(measured))
+        try:
+            chosen = self._chosen_run(command)
+        except DuetError as error:
+            viewer.put(pack(failure(error, command.run)))
+        else:
+            if chosen is not None:
+                self._show(viewer, chosen)
+
+    def _show(self, viewer: Viewer, chosen: Run) -> None:
+        live = self.live_runs.find(chosen.log.run_id)
+        if live is not None and live is chosen:
+            self.live_runs.watch(viewer, live)
+        else:
+            viewer.watch(chosen.log)
+
+    def _chosen_run(self, command: m.Open) -> Run | None:
+        """The run to show: the named one, or the recording that fits the step.
+
+        A recording may still be read; its packets come by the hub.
+        """
+        slug, run = command.lesson, command.run
+        if run == "none":
+            return None
+        if run is None or run == "recorded":
+            listing = self.recordings.listing(slug)
+            return self.recordings.begin(
+                slug, fitting_step(lesson_cache.find(slug), command.step, listing)
+            )
+        if run in self.recordings.paths(slug):
+            return self.recordings.begin(slug, run)
+        live = self.live_runs.find(run)
+        if live is not None:
+            return live
+        source, of, named = self._recorded(run)
+        return self._known(run, None if source is None else source.begin(of, named))
+
+    async def _build(self) -> None:
+        try:
+            await self.kernels.work(self.hub.everyone)
+        except Exception as error:
+            log.exception("building kernels failed")
+            self.hub.everyone(failure(error))

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lessons as the page gets them, encoded once and again only when something of them changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from duet.lessons import cache as lesson_cache
+from duet.lessons.load import LessonFolder
+from duet.lessons.view import lesson_tree
+from duet.serve.interfaces import Kernels, Recordings
+from duet.serve.stamps import Stamps
+from duet.stream import messages as m
+from duet.stream.codec import Packet, pack
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a lesson's tree is made of, as far as it can change while the server runs."""
+
+    folder: LessonFolder
+    files: Stamps
+    recordings: list[dict[str, JsonValue]]
+    ready: dict[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A lesson, made and encoded."""
+
+    sources: Sources
+    tree: dict[str, JsonValue]
+    packet: Packet
+
+
+class LessonCache:
+    """The lessons of a server."""
+
+    def __init__(self, recordings: Recordings, kernels: Kernels) -> None:
+        self._recordings = recordings
+        self._kernels = kernels
+        self._views: dict[str, View] = {}
+
+    def view(self, slug: str) -> View:
+        """A lesson for the page, over the socket or HTTP. Its tree must not be changed.
+
+        Raises:
+            InputError: no such lesson.
+        """
+        folder = lesson_cache.find(slug)
+        known = self._views.get(slug)
+        sources = self._sources(folder)
+        if known is None or known.sources != sources:
+            known = self._made(sources)
+            self._views[slug] = known
+        return known
+
+    def _sources(self, folder: LessonFolder) -> Sources:
+        slug = folder.slug
+        own = [folder.folder / "content.md", folder.folder / "recorded/measured.json"]
+        patches = [path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)]
+        return Sources(
+            folder,
+            Stamps.of([*own, *patches]),
+            self._recordings.listing(slug),
+            self._kernels.ready(slug),
+        )
+
+    def _made(self, sources: Sources) -> View:
+        tree = lesson_tree(sources.folder, sources.recordings, sources.ready)
+        tree["measured"] = self._recordings.tables(sources.folder.slug)
+        return View(sources, tree, pack(m.LessonMessage(lesson=tree)))

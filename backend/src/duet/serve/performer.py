@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Carries out one run or one measurement, from its start to the writing of its file."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from duet.runs.request import MeasureRequest
+from duet.serve.archiver import Archiver
+from duet.serve.interfaces import Stage
+from duet.serve.measuring import unfinished
+from duet.serve.run_board import Entry
+from duet.stream import messages as m
+from duet.stream.hub import Hub
+
+
+class Performer:
+    """Runs and measures.
+
+    Args:
+        keeper: saves runs that are over; None: nobody does.
+        expired: called when control of a run was idle for too long.
+    """
+
+    def __init__(
+        self, hub: Hub, stage: Stage, keeper: Archiver | None, expired: Callable[[Entry], None]
+    ) -> None:
+        self.measured: dict[str, m.Measured] = {}
+        """Lesson -> the newest table that was measured here."""
+        self._hub = hub
+        self._stage = stage
+        self._keeper = keeper
+        self._expired = expired
+
+    async def perform(self, entry: Entry, slot: int) -> None:
+        """Run until all lanes have ended or the run is to end; then begin to save it."""
+        run = entry.performance
+        assert run is not None
+        performing = asyncio.create_task(run.perform(slot), name=f"perform {run.log.run_id}")
+        try:
+            while not performing.done() and not entry.halt.is_set():
+                await self._next_of(entry, performing)
+            if not performing.done():
+                await run.stop()
+            await performing
+            if self._keeper is not None:
+                entry.saving = self._keeper.keep(run, entry.request.owner)
+        finally:
+            performing.cancel()
+            await asyncio.gather(performing, return_exceptions=True)
+
+    async def _next_of(self, entry: Entry, performing: asyncio.Task[None]) -> None:
+        """Wait until a run ends or is to end, or its control changes or expires."""
+        entry.used.clear()
+        waits = [asyncio.create_task(event.wait()) for event in (entry.halt, entry.used)]
+        try:
+            await asyncio.wait(
+                {performing, *waits},
+                timeout=entry.control.expires_in_s(time.monotonic()),
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+        finally:
+            for task in waits:
+                task.cancel()
+        if entry.control.expire(time.monotonic()):
+            self._expired(entry)
+
+    async def measure(self, entry: Entry, wish: MeasureRequest) -> None:
+        """Measure; a measurement that is ended leaves a table that says so."""
+        slug, run_id = wish.wish.folder.slug, entry.request.run_id
+        if self._keeper is not None:
+            await self._keeper.idle()
+        last: list[m.Measured] = []
+
+        def publish(message: m.Measured) -> None:
+            last[:] = [message]
+            if message.done == message.total:
+                self.measured[slug] = message
+            self._hub.to_lesson(slug, message)
+
+        measuring = asyncio.create_task(self._stage.measure(wish, run_id, publish), name=run_id)
+        halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
+        try:
+            await asyncio.wait({measuring, halt}, return_when=asyncio.FIRST_COMPLETED)
+            if measuring.done():
+                await measuring
+        finally:
+            measuring.cancel()
+            halt.cancel()
+            await asyncio.gather(measuring, halt, return_exceptions=True)
+            if last and last[0].done != last[0].total:
+                publish(unfinished(last[0]))

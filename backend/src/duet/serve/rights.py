@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which action each command of a browser is; whose run it is decides more (director.py)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from duet.access import Action, Visitor
+from duet.stream import messages as m
+
+ACTIONS: Final[dict[type[m.Command], Action]] = {
+    m.Open: Action.WATCH,
+    m.Start: Action.RUN,
+    m.Again: Action.RUN,
+    m.Stop: Action.RUN,
+    m.Do: Action.RUN,
+    m.Hold: Action.RUN,
+    m.TakeControl: Action.RUN,
+    m.Measure: Action.MEASURE,
+}
+
+
+def action_of(command: m.Command) -> Action:
+    """What a visitor must be allowed to, to send this command."""
+    return ACTIONS[type(command)]
+
+
+def denied(visitor: Visitor) -> dict[m.ActionName, str]:
+    """What a visitor may not do, each with the reason, for the page."""
+    names: dict[m.ActionName, Action] = {
+        "watch": Action.WATCH,
+        "run": Action.RUN,
+        "control_others": Action.CONTROL_OTHERS,
+        "measure": Action.MEASURE,
+        "delete_others": Action.DELETE_OTHERS,
+    }
+    return {
+        name: visitor.refusal(action).sentence
+        for name, action in names.items()
+        if not visitor.may(action)
+    }

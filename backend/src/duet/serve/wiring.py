@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The director of real guests, real kernels and the lessons' own recordings."""
+
+from __future__ import annotations
+
+from duet.kernels import KernelSettings
+from duet.serve.archive import ArchivedRuns, ArchiveFolder
+from duet.serve.capacity import live_runs
+from duet.serve.director import Director
+from duet.serve.kernel_builds import HouseKernels
+from duet.serve.live_run import HouseStage
+from duet.serve.recordings import LessonRecordings
+from duet.stream.hub import Hub
+
+
+def default_director(
+    hub: Hub, settings: KernelSettings, builds: bool, live: bool = True
+) -> Director:
+    """What `duet serve` runs."""
+    kernels = HouseKernels(settings)
+    kept = ArchivedRuns(ArchiveFolder.default())
+    slots = live_runs()
+    stage = HouseStage(settings, slots)
+    return Director(hub, stage, LessonRecordings(), kernels, builds, live, kept, slots)

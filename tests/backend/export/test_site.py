@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A site holds what the server would send, and is written nowhere but into its folder."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duet.cli.entry import main
+from duet.cli.export import plain_name, read_shot
+from duet.errors import InfraError, InputError
+from duet.export import pictures, site
+from duet.export.pictures import Shot
+from duet.export.tape import differences, small
+from duet.lessons.load import load
+from tests.support.real_server import keyed, look, real_app
+from tests.support.toy_server import SLUG, serving
+
+NINE = load(SLUG).folder / "recorded/9-hogs.duet"
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that stands for the built one, which tests of Python alone do not need."""
+    page = {"page.js": b"'use strict';", "page.css": b""}
+    monkeypatch.setattr(site, "built_page", lambda: page)
+
+
+def write(out: Path, **chosen: Path) -> Path:
+    site.write(site.check_site(out), load(SLUG), chosen or {"nine": NINE})
+    return out
+
+
+def brought(script: Path) -> Iterator[bytes]:
+    """The messages of one part, as the page reads them."""
+    found = re.fullmatch(r"duetSite\.brought\[.*?\] = (\".*\");\n", script.read_text())
+    assert found is not None
+    framed = gzip.decompress(base64.b64decode(json.loads(found[1])))
+    at = 0
+    while at < len(framed):
+        (size,) = struct.unpack_from("<I", framed, at)
+        yield whole(framed[at + 4 : at + 4 + size])
+        at += 4 + size
+
+
+def whole(body: bytes) -> bytes:
+    """What frontend/src/protocol/deltas.ts does: columns told as differences become columns."""
+    message = msgpack.unpackb(body)
+    for name in message.pop("deltas", []):
+        message["columns"][name] = summed(message["columns"][name], message["dtypes"][name])
+    return bytes(msgpack.packb(message))
+
+
+def summed(deltas: bytes, dtype: str) -> bytes:
+    width = int(dtype[1:])
+    planes = np.frombuffer(deltas, np.uint8).reshape(width, -1)
+    values = np.cumsum(planes.T.copy().view(f"<i{width}" if width > 1 else "i1").ravel())
+    return bytes(values.astype("<f8" if dtype == "f8" else f"<i{width}").tobytes())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "deltas"),
+    [
+        (
+            "f8",
+            [1000, 2234, -3, 2**31],
+            "e8d243030304f7000000ff000000ff800000ff000000ff000000ff000000ff00",
+        ),
+        ("i4", [5, -5, -6], "05f6ff00ffff00ffff00ffff"),
+        ("u4", [2**32 - 1, 1], "ff02ff00ff00ff00"),
+        ("i2", [-1, 256, -32511], "ff0101ff0180"),
+        ("u1", [7, 3, 1], "07fcfe"),
+    ],
+)
+def test_columns_are_told_as_differences(dtype: str, values: list[int], deltas: str) -> None:
+    # The same texts as in frontend/src/protocol/deltas.test.ts.
+    column = np.array(values, f"<{dtype}").tobytes()
+    assert differences(column, dtype) == bytes.fromhex(deltas)
+    assert summed(bytes.fromhex(deltas), dtype) == column
+
+
+@given(st.lists(st.floats(width=64) | st.integers(-(2**53), 2**53).map(float)))
+def test_no_bit_of_a_column_is_lost(values: list[float]) -> None:
+    column = np.array(values, "<f8").tobytes()
+    deltas = differences(column, "f8")
+    assert deltas is None or summed(deltas, "f8") == column
+
+
+@pytest.mark.parametrize("value", [0.5, -0.0, float("nan"), float("inf"), 2.0**52, -(2.0**60)])
+def test_what_would_be_rounded_is_told_as_it_is(value: float) -> None:
+    column = np.array([1.0, value], "<f8").tobytes()
+    assert differences(column, "f8") is None
+    columns = {"t": column, "n": b"\x01\x02"}
+    batch = {"type": "batch", "columns": columns, "dtypes": {"t": "f8", "n": "u1"}}
+    assert msgpack.unpackb(whole(small(msgpack.packb(batch)))) == batch
+
+
+def test_a_site_holds_the_messages_of_the_server(
+    built: None, root: Path, tmp_path: Path, run_async: Any
+) -> None:
+    out = write(tmp_path / "site", **{"9-hogs": NINE})
+    messages = [msgpack.unpackb(raw) for raw in brought(out / "run-9-hogs.js")]
+    with serving(real_app(tmp_path / "cache", root)) as address:
+        seen = run_async(look(address, f"recorded:{SLUG}:9-hogs")).seen
+
+    from_server = keyed(seen)
+    assert keyed(messages) == from_server
+    assert len(from_server) > 10
+    assert [m["type"] for m in messages if m["type"] == "run"] == ["run"]
+    first = [msgpack.unpackb(raw) for raw in brought(out / "greeting.js")]
+    assert (first[0]["type"], first[0]["live"]) == ("hello", False)
+    lesson = next(
+        m for raw in brought(out / "lesson.js") if (m := msgpack.unpackb(raw))["type"] == "lesson"
+    )
+    assert [r["name"] for r in lesson["lesson"]["recordings"]] == ["9-hogs"]
+    assert lesson["lesson"]["measured"]
+    assert (out / "9-hogs.duet").read_bytes() == NINE.read_bytes()
+
+
+def test_several_recordings_are_parts_of_their_own(built: None, tmp_path: Path) -> None:
+    three = NINE.with_name("3-hogs.duet")
+    out = write(tmp_path / "site", nine=NINE, three=three)
+    listed = json.loads((out / "site.js").read_text().removeprefix(site.MARK).rstrip(";\n"))
+    assert listed["first"] == f"recorded:{SLUG}:nine"
+    assert list(listed["steps"]) == [scene.id for scene in load(SLUG).lesson.scenes]
+    assert listed["steps"]["three-hogs"] == f"recorded:{SLUG}:three"
+    assert listed["steps"]["ticks"] == f"recorded:{SLUG}:nine"
+    assert set(listed["parts"]) == {
+        "greeting", "lesson", f"recorded:{SLUG}:nine", f"recorded:{SLUG}:three"
+    }  # fmt: skip
+    assert listed["bundle"] is None
+    assert all((out / name).is_file() for name in listed["files"])
+
+
+def test_a_folder_with_other_things_is_refused_an_earlier_export_is_replaced(
+    built: None, tmp_path: Path
+) -> None:
+    out = write(tmp_path / "site", nine=NINE)
+    again = write(out, three=NINE.with_name("3-hogs.duet"))
+    assert not (again / "run-nine.js").exists() and (again / "run-three.js").is_file()
+    (out / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"more in it than an earlier export: 'thesis.txt'"):
+        site.check_site(out)
+    assert (out / "run-three.js").is_file() and (out / "thesis.txt").read_text() == "mine"
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes").write_text("mine")
+    with pytest.raises(InputError, match="is not empty"):
+        site.check_site(other)
+    with pytest.raises(InputError, match="is no folder"):
+        site.check_site(other / "notes")
+
+
+@pytest.mark.parametrize("names", [["../../thesis.txt"], ["/etc/passwd"], ["sub"]])
+def test_a_forged_list_takes_nothing_away(tmp_path: Path, names: list[str]) -> None:
+    out = tmp_path / "deep/site"
+    (out / "sub").mkdir(parents=True)
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("mine")
+    tree = {"files": names, "bundle": "../../thesis.txt"}
+    (out / "site.js").write_text(site.MARK + json.dumps(tree) + ";\n")
+    with pytest.raises(InputError, match=r"more in it than an earlier export: 'sub'"):
+        site.check_site(out)
+    assert thesis.read_text() == "mine" and (out / "site.js").is_file()
+
+
+def test_texts_of_a_lesson_are_no_markup_of_the_page() -> None:
+    folder = load(SLUG)
+    lesson = folder.lesson.model_copy(
+        update={"title": "</title><script>x()</script>", "question": '"><script>y()</script>'}
+    )
+    text = site.index_html(replace(folder, lesson=lesson), True)
+    assert "<script>x()" not in text and "<script>y()" not in text
+    assert text.count("<script") == 2
+
+
+@pytest.mark.parametrize(
+    ("stem", "plain"),
+    [("9-hogs", "9-hogs"), ("My Run (2)", "my-run-2"), ("..", "recording"), ("a" * 99, "a" * 60)],
+)
+def test_file_names_become_plain(stem: str, plain: str) -> None:
+    assert plain_name(stem) == plain
+
+
+def test_a_page_that_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "repo_root", lambda: tmp_path)
+    with pytest.raises(InfraError, match="not built"):
+        site.built_page()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--to", "pdf"], "there is no export to 'pdf'"),
+        (["--to", "gif"], "a film needs a range"),
+        (["--to", "gif", "--from", "9", "--to-ms", "3"], "has no length"),
+        (["--to", "webm", "--from", "1", "--to-ms", "3", "--seconds", "999"], "frames"),
+        (["--to", "png", "--step", "nowhere"], "has no step 'nowhere'"),
+        (["--to", "png", "--arms", "rwsem,fast"], "fast"),
+        (["--to", "png", "--size", "huge"], "--size wants"),
+        (["--to", "png", "--size", "100x9000"], "--size wants"),
+        (["--to", "png", "--theme", "pink"], "no theme 'pink'"),
+        (["--to", "csv", "--at", "3"], "takes no step"),
+        (["--to", "site", "--theme", "dark"], "takes no step"),
+    ],
+)
+def test_what_cannot_be_exported_is_one_sentence(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["export", f"{SLUG}/9-hogs", str(out), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error and "remedy:" in error
+    assert not out.exists()
+
+
+def test_frames_go_from_the_first_moment_to_the_last() -> None:
+    shot = Shot(from_ms=5, to_ms=45, seconds=1)
+    found = pictures.moments(shot, 25)
+    assert (found[0], found[-1], len(found)) == (5, 45, 25)
+    steps = {round(b - a, 6) for a, b in pairwise(found)}
+    assert len(steps) == 1
+
+
+def test_an_address_says_where_a_picture_looks() -> None:
+    given = read_shot(("ticks", 20.0, 5.0, 45.0, None), ("rwsem",), "1600x900", "dark")
+    assert (given.screen.width, given.screen.height, given.screen.dark) == (1600, 900, True)
+    query = pictures.address(load(SLUG), given, 20.0)
+    assert query == (
+        f"?lesson={SLUG}&step=ticks&at=20.000000&from=5.000000&for=40.000000&arms=rwsem&embed=1"
+    )

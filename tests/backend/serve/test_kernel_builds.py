@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Building in the background: what pages are told, and that a failure is a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duet.errors import InfraError
+from duet.kernels import BuildProgress, KernelSettings, Phase
+from duet.lessons.load import load
+from duet.serve import kernel_builds
+from duet.serve.kernel_builds import BuildTeller, HouseKernels
+from duet.stream import messages as m
+from duet.stream.codec import failure
+
+SLUG = "02-grace-periods"
+
+
+def at(arm: str, phase: Phase, done: int = 0) -> BuildProgress:
+    return BuildProgress(phase, SLUG, arm, 0, 2, done, 100, 1.0)
+
+
+def told(steps: list[BuildProgress]) -> tuple[BuildTeller, list[tuple[str, str, int]], list[Any]]:
+    raw: list[m.Build] = []
+    teller = BuildTeller(SLUG, ["rwsem", "srcu"], raw.append)
+    for step in steps:
+        teller.progress(step)
+    return teller, [(b.arm, b.phase, b.done) for b in raw], raw
+
+
+def test_an_arm_is_done_when_the_next_one_begins() -> None:
+    steps = [
+        at("rwsem", Phase.COMPILE, 1),
+        at("rwsem", Phase.LINK, 99),
+        at("srcu", Phase.PATCH),
+        at("srcu", Phase.STORE, 3),
+        at("srcu", Phase.DONE, 3),
+    ]
+    teller, seen, raw = told(steps)
+    teller.finished()
+    assert seen == [
+        ("rwsem", "compile", 1),
+        ("rwsem", "link", 99),
+        ("rwsem", "done", 99 * 0),
+        ("srcu", "patch", 0),
+        ("srcu", "store", 3),
+    ]
+    assert [(b.arm, b.phase) for b in raw[5:]] == [("srcu", "done")]
+
+
+def test_counting_steps_are_told_a_few_times_a_second_only() -> None:
+    _, seen, _ = told([at("rwsem", Phase.COMPILE, n) for n in range(1000)])
+    assert len(seen) < 10
+
+
+def test_a_failure_closes_every_open_arm_with_the_sentence() -> None:
+    teller, _, raw = told([at("rwsem", Phase.COMPILE, 1), at("srcu", Phase.PATCH)])
+    teller.failed(failure(InfraError("disk full.", remedy="free some.")))
+    last = raw[-1]
+    assert (last.arm, last.phase, last.error.sentence) == ("srcu", "failed", "disk full.")
+    assert [b.arm for b in raw if b.phase == "done"] == ["rwsem"]
+
+
+def test_no_source_is_told_to_every_page_and_tried_again(
+    tmp_path: Path, root: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_builds, "RETRY_S", 0.05)
+    monkeypatch.setattr(kernel_builds.lesson_cache, "usable", lambda: [load(SLUG)])
+    arms = {arm.name for arm in load(SLUG).lesson.arms}
+    settings = KernelSettings(tmp_path, root / "kernel-patches", tmp_path / "none.tar.xz")
+    kernels = HouseKernels(settings)
+    seen: list[m.Build] = []
+
+    async def work() -> None:
+        twice = asyncio.Event()
+
+        def tell(message: m.Message) -> None:
+            assert isinstance(message, m.Build)
+            seen.append(message)
+            if len(seen) == 2 * len(arms):
+                twice.set()
+
+        task = asyncio.create_task(kernels.work(tell))
+        await asyncio.wait_for(twice.wait(), 240)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    run_async(work())
+    assert kernels.ready(SLUG) == dict.fromkeys(arms, False)
+    assert {b.phase for b in seen} == {"failed"}
+    assert seen[0].error is not None
+    assert "none.tar.xz" in seen[0].error.sentence
+    assert seen[0].error.remedy
+    assert {m.arm for m in kernels.latest()} == arms  # type: ignore[attr-defined]

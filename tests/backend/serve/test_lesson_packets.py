@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an `open` is answered with is made once, and again when a file of it changed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from duet.kernels import ArmSpec, KernelSettings
+from duet.kernels.arms import arm_specs
+from duet.lessons.load import LessonFolder
+from duet.serve import readiness
+from duet.serve.lesson_packets import LessonCache
+from duet.serve.readiness import Readiness
+from tests.support.toy_stage import ToyKernels, ToyRecordings
+
+SLUG = "02-grace-periods"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, root: Path) -> KernelSettings:
+    patches = tmp_path / "kernel-patches"
+    shutil.copytree(root / "kernel-patches", patches)
+    tarball = tmp_path / "linux.tar.xz"
+    tarball.write_bytes(b"source")
+    return KernelSettings(tmp_path / "cache", patches, tarball)
+
+
+def test_patches_are_hashed_again_only_after_a_change(
+    settings: KernelSettings, lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[str] = []
+    plan = readiness.plan
+
+    def counted(spec: ArmSpec, given: KernelSettings) -> object:
+        planned.append(spec.name)
+        return plan(spec, given)
+
+    monkeypatch.setattr(readiness, "plan", counted)
+    specs = arm_specs(lesson02)
+    known = Readiness(settings)
+    first = known.of(SLUG, specs)
+    assert first == known.of(SLUG, specs) == dict.fromkeys(specs, False)
+    assert planned == list(specs)
+    patch = next((settings.patches / "both").glob("*.patch"))
+    patch.write_text(patch.read_text() + "\n")
+    known.of(SLUG, specs)
+    assert len(planned) == 2 * len(specs)
+    (settings.store.folder / plan(specs["srcu"], settings)).mkdir(parents=True)
+    known.of(SLUG, specs)  # something was put where the kernel would lie
+    assert len(planned) == 3 * len(specs)
+
+
+def test_a_lesson_is_encoded_once_until_a_kernel_is_built() -> None:
+    kernels = ToyKernels(missing=("srcu",))
+    cache = LessonCache(ToyRecordings(), kernels)
+    first = cache.view(SLUG)
+    assert cache.view(SLUG).packet is first.packet
+    kernels.missing.clear()
+    then = cache.view(SLUG)
+    assert then.packet is not first.packet
+    assert then.tree["ready"] != first.tree["ready"]
