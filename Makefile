@@ -73,7 +73,7 @@ fuzz: ## coverage-guided fuzzing of what reads pages, events, frames and bundles
 	$(VENV)/python -m tests.fuzz.run_fuzz --minutes $(or $(MINUTES),10)
 
 soak: ## lanes in a loop with random faults: make soak MINUTES=60 SEED=1; CI runs three minutes of it
-	$(VENV)/python tests/soak/soak.py --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
+	$(VENV)/python -m tests.soak.soak --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
 
 bench: ## figures: decode, reduce, latency, frames of the page
 	@for b in bundles decode latency microscope reduce xray; do $(VENV)/python -m tests.bench.$$b; done

@@ -106,3 +106,12 @@ def test_every_wire_file_says_its_licence(root: Path) -> None:
         and not name.endswith(".gen.ts")
     ]
     assert silent == []
+
+
+def test_no_test_edits_the_import_path(root: Path) -> None:
+    """Helpers are modules of the package `tests`; a path that a file adds hides name clashes."""
+    edits = re.compile(r"\bsys" + r"\.path\b")
+    folders = [root / "tests", *root.glob("lessons/*/tests")]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    assert files
+    assert [str(path.relative_to(root)) for path in files if edits.search(path.read_text())] == []

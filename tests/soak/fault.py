@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import psutil
-from people import ARMS, Message, Person
-from world import Server, World
+
+from tests.soak.people import ARMS, Message, Person
+from tests.soak.world import Server, World
 
 SENTENCE = re.compile(r"^[A-Z\w'\"].{10,500}[.)?]$")
 

@@ -9,18 +9,14 @@ import os
 import re
 import socket
 import struct
-import sys
-from pathlib import Path
 
 import msgpack
-from fault import Fault, Round
-from people import SLUG, Person
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from tests.corpus.make_corpus import cases
+from tests.soak.fault import Fault, Round
+from tests.soak.people import SLUG, Person
 
 RECORDED = ("01-shrinker-bitmaps", "03-inode-recycling", "04-extent-shrinker")
 OPENS = 25

@@ -8,11 +8,10 @@ import shutil
 import time
 from pathlib import Path
 
-from fault import Fault, Round, refused
-from people import ARMS
-
 from duet.bundle import open_bundle
 from duet.errors import DuetError
+from tests.soak.fault import Fault, Round, refused
+from tests.soak.people import ARMS
 
 NO_ROOM = r"space|room|disk|directory|written|made|saved|kept"
 SAVED_S = 20.0

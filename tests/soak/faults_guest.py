@@ -9,8 +9,9 @@ import os
 import signal
 
 import psutil
-from fault import Fault, Round, refused
-from people import ARMS
+
+from tests.soak.fault import Fault, Round, refused
+from tests.soak.people import ARMS
 
 GUEST = r"guest|QEMU|lane"
 

@@ -7,10 +7,10 @@ import asyncio
 import os
 import signal
 
-from fault import Fault, Round
-from leaks import after_end
-from people import ARMS, Person
-from world import Server
+from tests.soak.fault import Fault, Round
+from tests.soak.leaks import after_end
+from tests.soak.people import ARMS, Person
+from tests.soak.world import Server
 
 END_S = 5.0
 """What `duet serve` promises from SIGTERM on (cli/serve.py)."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
-from world import Server, World
 
 from duet.budgets import IDLE_CHILDREN
+from tests.soak.world import Server, World
 
 SETTLE_S = 12.0
 """Until processes, descriptors and files of a round have gone. Usual: under 1 s."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lanes in a loop, with one fault a round; each round says what it found.
 
-    .venv/bin/python tests/soak/soak.py [--minutes N] [--seed N] [--only FAULT,FAULT] [--report F]
+    .venv/bin/python -m tests.soak.soak [--minutes N] [--seed N] [--only FAULT,FAULT] [--report F]
 
 A real server with real guests, in folders, a cache and (as root) file systems and a PID namespace
 of its own. After each round: the promised sentence was said, other lanes were unharmed, processes,
@@ -28,16 +28,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPO / "backend/src"), str(Path(__file__).parent)]
 
-import faults_browser as browser  # noqa: E402
-import faults_disk as disk  # noqa: E402
-import faults_guest as guest  # noqa: E402
-import faults_server as server_faults  # noqa: E402
-from fault import Fault, Round  # noqa: E402
-from leaks import Ledger, after_end  # noqa: E402
-from people import Late, Person, Prober  # noqa: E402
-from world import MARK, Server, World  # noqa: E402
+from tests.soak import faults_browser as browser  # noqa: E402
+from tests.soak import faults_disk as disk  # noqa: E402
+from tests.soak import faults_guest as guest  # noqa: E402
+from tests.soak import faults_server as server_faults  # noqa: E402
+from tests.soak.fault import Fault, Round  # noqa: E402
+from tests.soak.leaks import Ledger, after_end  # noqa: E402
+from tests.soak.people import Late, Person, Prober  # noqa: E402
+from tests.soak.world import MARK, Server, World  # noqa: E402
 
 FAULTS: tuple[type[Fault], ...] = (
     guest.Nothing, guest.KillGuest, guest.PauseGuest, guest.FrozenGuest, guest.KillHelper,
@@ -209,7 +208,8 @@ def main() -> int:
     if os.environ.get(f"{MARK}_NAMESPACE") != "1" and can_unshare():
         os.environ[f"{MARK}_NAMESPACE"] = "1"
         # A shell is the namespace's first process: it reaps what others leave.
-        shell = ("sh", "-c", '"$@"; exit $?', "sh", sys.executable, *sys.argv)
+        shell = ("sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-m", "tests.soak.soak",
+                 *sys.argv[1:])  # fmt: skip
         os.execvp(NAMESPACE[0], [*NAMESPACE, *shell])
     names = {kind().name: kind for kind in FAULTS}
     wanted = [name for name in given.only.split(",") if name]

@@ -9,12 +9,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fault import refused
-from leaks import SLOPE_MB, WARM_ROUNDS, Ledger, slope_of, strays
-from soak import FAULTS, unexplained
-from world import MARK, World, in_namespace
 
-HERE = Path(__file__).parent
+from duet.settings import repo_root
+from tests.soak.fault import refused
+from tests.soak.leaks import SLOPE_MB, WARM_ROUNDS, Ledger, slope_of, strays
+from tests.soak.soak import FAULTS, unexplained
+from tests.soak.world import MARK, World, in_namespace
 
 
 def test_a_variable_alone_makes_no_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,11 +40,11 @@ def test_the_clock_of_a_server_can_be_stepped(tmp_path: Path) -> None:
     clock = tmp_path / "clock"
     clock.write_text("-86400")
     code = (
-        "import stepped_server, time, datetime; "
+        "from tests.soak import stepped_server; import time, datetime; "
         "print(stepped_server._real_time() - time.time(), datetime.datetime.now().timestamp())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=HERE, env={f"{MARK}_CLOCK": str(clock)},
+        [sys.executable, "-c", code], cwd=repo_root(), env={f"{MARK}_CLOCK": str(clock)},
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     behind, now = map(float, done.stdout.split())
