@@ -10,7 +10,9 @@ import { connect } from './store/connect.ts';
 import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';
 
-const Beside = lazy(() => import('./compare/compare-view.tsx').then((m) => ({ default: m.Beside })));
+const Beside = lazy(() =>
+  import('./compare/compare-view.tsx').then((m) => ({ default: m.Beside })),
+);
 const Gallery = lazy(() => import('./gallery/gallery.tsx').then((m) => ({ default: m.Gallery })));
 
 /** `?gallery` shows every view on recorded data; for those who build and judge them. */
