@@ -11,7 +11,7 @@ PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
 
-.PHONY: help run test dev check kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
+.PHONY: help run test dev check docs kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -42,15 +42,21 @@ dev: ## the server with reload and Vite's dev server
 	@./setup.sh all
 	@trap 'kill 0' EXIT; $(VENV)/python -m duet serve & cd frontend && DUET_PORT=8642 npm run dev
 
-check: ## lint, format, types, layers, drift, shell
+check: ## lint, format, types, layers, drift, shell, links
 	@./setup.sh dev
 	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests vm-images/root/build
 	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests vm-images/root/build
 	cd backend && ../$(VENV)/mypy
 	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
 	cd frontend && npm run --silent check
+	$(PYTEST) -q tests/contract/test_docs.py
 	shellcheck setup.sh duet .ci/run vm-images/root/init vm-images/root/duet-scratch
 	./duet lint
+
+docs: ## the pages of docs/ as a site in build/docs
+	@./setup.sh docs
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+	@echo "The pages are at build/docs/index.html"
 
 kernel: ## build the kernels of LESSON (default: all)
 	@./duet build $(LESSON)
@@ -80,9 +86,9 @@ bench: ## figures: decode, reduce, latency, frames of the page
 	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
 
 pins: ## compile the hash-pinned requirements anew
-	@cd backend && for f in requirements-uv requirements requirements-dev; do \
+	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs; do \
 		../$(VENV)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--python-version 3.11 --custom-compile-command 'make pins' $$f.in -o $$f.txt; done
 
 clean: ## remove what set-up made in the checkout (not the kernel cache)
-	rm -rf .venv .setup-stamps frontend/node_modules frontend/dist
+	rm -rf .venv .venv-docs .setup-stamps build/docs frontend/node_modules frontend/dist

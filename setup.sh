@@ -6,6 +6,7 @@
 #   ./setup.sh kernels   what building and booting kernels needs
 #   ./setup.sh dev       what the checks and the browser tests need
 #   ./setup.sh all       everything
+#   ./setup.sh docs      what `make docs` needs; no part of all
 #
 # Every step is skipped when its inputs have not changed. Packages are installed when the script runs as
 # root; a plain user is told which are missing.
@@ -75,6 +76,13 @@ python_dev() {
 	.venv/bin/uv pip install -q --python $PYTHON --require-hashes -r backend/requirements-dev.txt
 }
 
+python_docs() {
+	say "installing the packages of make docs (hash-pinned)"
+	rm -rf .venv-docs
+	$PYTHON -m venv --without-pip .venv-docs
+	.venv/bin/uv pip install -q --python .venv-docs/bin/python --require-hashes -r backend/requirements-docs.txt
+}
+
 binding() {
 	say "building the C parts of decoding and reducing"
 	$PYTHON -c 'from duet.decode.build import ensure; ensure(); from duet.session.reduce_binding import ensure; ensure()'
@@ -117,10 +125,18 @@ setup_dev() {
 	ln -sfn ../frontend/node_modules tests/node_modules
 }
 
+setup_docs() {
+	# shellcheck disable=SC2086
+	packages $PAGE_PACKAGES
+	once venv backend/requirements-uv.txt <(echo "$PWD") -- venv
+	once docs backend/requirements-docs.txt "$STAMPS/venv" -- python_docs
+}
+
 case "${1:-all}" in
 page) setup_page ;;
+docs) setup_docs ;;
 kernels) setup_page; setup_kernels ;;
 dev) setup_page; setup_dev ;;
 all) setup_page; setup_kernels; setup_dev ;;
-*) printf 'error: setup.sh wanted page, kernels, dev or all, but "%s" came.\nremedy: Run ./setup.sh all.\n' "$1" >&2; exit 2 ;;
+*) printf 'error: setup.sh takes page, kernels, dev, docs or all, but "%s" came.\nremedy: Run ./setup.sh all.\n' "$1" >&2; exit 2 ;;
 esac
