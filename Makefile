@@ -55,7 +55,7 @@ check: ## lint, format, types, layers, drift, shell, links
 
 docs: ## the pages of docs/ as a site in build/docs
 	@./setup.sh docs
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build
 	@echo "The pages are at build/docs/index.html"
 
 kernel: ## build the kernels of LESSON (default: all)
