@@ -11,7 +11,7 @@ PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
 
-.PHONY: help run test dev check docs kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
+.PHONY: help run test dev check docs format kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -57,6 +57,13 @@ docs: ## the pages of docs/ as a site in build/docs
 	@./setup.sh docs
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build
 	@echo "The pages are at build/docs/index.html"
+
+format: ## write Python, TypeScript and C as the checks want them
+	$(VENV)/ruff check --fix --config backend/pyproject.toml backend/src tests vm-images/root/build
+	$(VENV)/ruff format --config backend/pyproject.toml backend/src tests vm-images/root/build
+	cd frontend && npm run --silent fmt
+	git ls-files '*.c' '*.h' | grep -v ^vm-images/microscope/ | xargs clang-format-14 -i --style=file:vm-images/agent/.clang-format
+	git ls-files 'vm-images/microscope/*.[ch]' | xargs clang-format-14 -i --style=file:vm-images/microscope/.clang-format
 
 kernel: ## build the kernels of LESSON (default: all)
 	@./duet build $(LESSON)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -41,17 +40,3 @@ def test_a_broken_check_is_seen(tmp_path: Path) -> None:
     """The runner itself can fail: a wrong argument count trips check() in golden.c."""
     with pytest.raises(AssertionError, match="argc == 2"):
         compile_and_run("golden", tmp_path)
-
-
-@pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
-def test_agent_and_workloads_are_in_kernel_style() -> None:
-    style = f"--style=file:{AGENT / '.clang-format'}"
-    lessons = HERE.parents[1] / "lessons"
-    sources = [*AGENT.glob("*.[ch]"), *lessons.glob("[0-9]*/workload/*.c")]
-    done = subprocess.run(
-        ["clang-format", style, "--dry-run", "--Werror", *sources],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ static struct frame_reader reader;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct plan plan;
-	struct report report = { 0 };
+	struct report report = {0};
 	size_t piece;
 	int got = 0;
 
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t take = piece < size ? piece : size;
 
 		if (!room)
-			abort();	/* it promised room while a frame is not whole */
+			abort(); /* it promised room while a frame is not whole */
 		take = take < room ? take : room;
 		memcpy(at, data, take);
 		data += take, size -= take;
@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 			memcpy(text, view.payload, view.length);
 			frame_name(view.type);
-			if (view.length <= PLAN_MAX_TEXT && !plan_parse(&plan, text, view.length, &report)) {
+			if (view.length <= PLAN_MAX_TEXT &&
+			    !plan_parse(&plan, text, view.length, &report)) {
 				for (int i = 0; i < plan.argc; i++)
 					if (strlen(plan.argv[i]) > PLAN_MAX_TEXT)
 						abort();

@@ -7,14 +7,13 @@
  */
 #include "_pages.c"
 
-#define PAGE 4096
+#define PAGE	   4096
 #define MOST_FILES 16
 
-static const char header[] =
-	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-	"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+static const char header[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			     "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+			     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+			     "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
 
 /* The name that the format itself gives; the decoder has it from the file's name. */
 static void name_of(const char *text, char *name, size_t room)
@@ -47,7 +46,8 @@ static unsigned long read_all(struct duet *d)
 	for (t = 0; t < d->ntables; t++) {
 		long rows = duet_rows(d, t);
 
-		sum += touch(duet_column(d, t, -3), rows * 8) + touch(duet_column(d, t, -1), rows * 4);
+		sum += touch(duet_column(d, t, -3), rows * 8) +
+		       touch(duet_column(d, t, -1), rows * 4);
 		for (f = 0; f < duet_nfields(d, t); f++)
 			sum += touch(duet_column(d, t, f), rows * d->tables[t]->fields[f].width);
 	}
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		data += 2, size -= 2;
 		length = length < size ? length : size;
-		text = malloc(length + 1);	/* exactly: a byte beyond the end is seen */
+		text = malloc(length + 1); /* exactly: a byte beyond the end is seen */
 		memcpy(text, data, length);
 		text[length] = 0;
 		name_of(text, name, sizeof(name));

@@ -12,9 +12,9 @@
 #include "programs.h"
 #include "reduce.h"
 
-#define EVENT 8
+#define EVENT	    8
 #define MOST_EVENTS 512
-#define MOST_ROWS 4096
+#define MOST_ROWS   4096
 
 static int answer(struct reduce *r, int why, int *rows)
 {
@@ -35,7 +35,7 @@ static int answer(struct reduce *r, int why, int *rows)
 		break;
 	}
 	if (*rows > MOST_ROWS)
-		abort();	/* more rows than events: it asked twice */
+		abort(); /* more rows than events: it asked twice */
 	reduce_rows_are(r, *rows);
 	return 0;
 }

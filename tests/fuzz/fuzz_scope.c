@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				abort();
 		}
 	} else if (!sentence[0] || strchr(sentence, '\n')) {
-		abort();	/* refused without one sentence */
+		abort(); /* refused without one sentence */
 	}
 	free(text);
 	return 0;

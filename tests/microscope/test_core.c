@@ -80,7 +80,8 @@ static void sites(void)
 	core_access(&core, 0, 0x1008, 2, ACCESS_WRITE, 7, 6);
 	core_access(&core, 0, 0x1000, 3, ACCESS_READ, 7, 6);
 	check(core_cells(&core, 0) == 2);
-	check(cell(0x1008, 7, false, ACCESS_WRITE) == 1 && cell(0x1008, 7, false, ACCESS_READ) == 0);
+	check(cell(0x1008, 7, false, ACCESS_WRITE) == 1 &&
+	      cell(0x1008, 7, false, ACCESS_READ) == 0);
 	check(cell(0x1000, 7, false, ACCESS_READ) == 1 && count(COUNT_ACCESSES) == 2);
 	core_exit(&core);
 }

@@ -203,8 +203,8 @@ int main(void)
 		kind = insn_kind(bytes, one->length);
 		if (kind.atomic != one->atomic || kind.wide != one->wide || kind.ret != one->ret ||
 		    kind.repeats != one->repeats || kind.hidden != one->hidden) {
-			fprintf(stderr, "%s: %d %d %d %d %d\n", one->text, kind.atomic,
-				kind.wide, kind.ret, kind.repeats, kind.hidden);
+			fprintf(stderr, "%s: %d %d %d %d %d\n", one->text, kind.atomic, kind.wide,
+				kind.ret, kind.repeats, kind.hidden);
 			return 1;
 		}
 		free(bytes);

@@ -4,7 +4,6 @@ the host's own reader."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -202,18 +201,3 @@ def test_a_killed_client_is_forgotten(toy: Toy) -> None:
     victim.kill()
     with ScopeEnd(toy.path) as client:
         assert isinstance(client.until(lambda _: True), Hello)
-
-
-@pytest.mark.skipif(shutil.which("clang-format") is None, reason="clang-format is not installed")
-def test_the_microscope_is_in_qemus_style_and_its_tests_in_the_kernels() -> None:
-    for style, files in (
-        (MICROSCOPE / ".clang-format", MICROSCOPE.glob("*.[ch]")),
-        (MICROSCOPE.parent / "agent" / ".clang-format", HERE.glob("*.c")),
-    ):
-        done = subprocess.run(
-            ["clang-format", f"--style=file:{style}", "--dry-run", "--Werror", *files],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr

@@ -97,7 +97,7 @@ typedef struct {
     /* Written by the vCPU, read by the collector. */
     _Alignas(64) _Atomic uint64_t counts[COUNTS];
     _Atomic uint32_t zero, watch; /* what the counts belong to */
-    _Atomic uint32_t used; /* cells */
+    _Atomic uint32_t used;        /* cells */
     _Alignas(64) _Atomic uint32_t head;
     /* Written by the collector, read by the vCPU. */
     _Alignas(64) _Atomic uint32_t tail;

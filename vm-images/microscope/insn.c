@@ -44,7 +44,7 @@ uint8_t string_accesses(uint8_t opcode)
     }
 }
 
-/* One-byte opcodes that have one operand in memory, told by a ModRM byte, and that compilers use. */
+/* One-byte opcodes with one operand in memory, given by a ModRM byte, that compilers use. */
 static bool has_operand(uint8_t opcode)
 {
     switch (opcode) {

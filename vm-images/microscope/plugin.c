@@ -66,8 +66,8 @@ static inline unsigned int place_site(const void *place)
 static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *place)
 {
     core_access(&core, cpu, address, qemu_plugin_mem_size_shift(info),
-                qemu_plugin_mem_is_store(info) ? ACCESS_WRITE : ACCESS_READ,
-                place_function(place), place_site(place));
+                qemu_plugin_mem_is_store(info) ? ACCESS_WRITE : ACCESS_READ, place_function(place),
+                place_site(place));
 }
 
 /*

@@ -228,7 +228,8 @@ static void tell(void)
 		ended = tasks[t].ended > ended ? tasks[t].ended : ended;
 	}
 	printf("replica: threads=%u ns=%" PRIu64 " ops=%" PRIu64 " retries=%" PRIu64
-	       " stuck=%" PRIu64 "\n", nthreads, ended - began, ops, retries, stuck);
+	       " stuck=%" PRIu64 "\n",
+	       nthreads, ended - began, ops, retries, stuck);
 }
 
 int main(int argc, char **argv)

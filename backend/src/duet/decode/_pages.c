@@ -18,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_HEADER 16
+#define PAGE_HEADER   16
 #define MISSED_EVENTS (1U << 31)
 #define MISSED_STORED (1U << 30)
-#define MAX_IDS 65536
-#define MAX_TABLES 256
-#define MAX_FIELDS 48
-#define MAX_CPUS 64
-#define TEXT_WIDTH 256
+#define MAX_IDS	      65536
+#define MAX_TABLES    256
+#define MAX_FIELDS    48
+#define MAX_CPUS      64
+#define TEXT_WIDTH    256
 
 enum kind { KIND_INT = 0, KIND_CHARS = 1, KIND_STRING = 2, KIND_TEXT = 3, KIND_LOC = 4 };
 
@@ -33,16 +33,16 @@ struct field {
 	char name[64];
 	int kind;
 	int offset;
-	int size;	/* in the record */
+	int size; /* in the record */
 	int is_signed;
-	int width;	/* in the column */
+	int width; /* in the column */
 	char *cells;
 };
 
 struct table {
 	int id;
 	int pid_offset;
-	int need;	/* bytes that a record must have */
+	int need; /* bytes that a record must have */
 	long rows;
 	long room;
 	uint64_t *ts;
@@ -55,7 +55,7 @@ struct table {
 struct loss {
 	uint64_t t0;
 	uint64_t t1;
-	int64_t count;	/* -1: the kernel did not say */
+	int64_t count; /* -1: the kernel did not say */
 };
 
 struct duet {
@@ -197,7 +197,7 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 		field->kind = KIND_CHARS;
 		field->width = from->size < TEXT_WIDTH ? from->size : TEXT_WIDTH;
 	} else if (is_array || is_dynamic) {
-		return 0;	/* arrays of numbers: no lesson draws them */
+		return 0; /* arrays of numbers: no lesson draws them */
 	} else if (is_pointer && strstr(from->type, "char") && from->size == 8) {
 		field->kind = KIND_STRING;
 		field->width = 8;
@@ -239,7 +239,8 @@ static int parse_format(struct duet *d, const char *group, const char *text, lon
 }
 
 /* Returns the number of the new table, or -1. */
-int duet_add_event(struct duet *d, const char *group, const char *name, const char *text, long bytes)
+int duet_add_event(struct duet *d, const char *group, const char *name, const char *text,
+		   long bytes)
 {
 	struct tep_event *event;
 	struct tep_format_field *from;
@@ -257,11 +258,11 @@ int duet_add_event(struct duet *d, const char *group, const char *name, const ch
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return fail(d, "out of memory");
-	d->tables[d->ntables] = table;	/* owned by d from here on */
+	d->tables[d->ntables] = table; /* owned by d from here on */
 	table->id = event->id;
 	table->pid_offset = -1;
 	for (from = event->format.common_fields; from; from = from->next) {
-		if (!from->name) {	/* libtraceevent takes "field: ;" for one */
+		if (!from->name) { /* libtraceevent takes "field: ;" for one */
 			free(table);
 			return fail(d, "%s/%s has a field without a name", group, name);
 		}
@@ -446,14 +447,18 @@ static int check_page(struct duet *d, const unsigned char *page, int cpu, long n
 			if ((type == 0 || type == KBUFFER_TYPE_PADDING) && at + 8 <= (long)used) {
 				need = ((long)u32(first + at + 4) + 3) / 4 * 4;
 				if (need < 4)
-					return fail(d, "page %ld of CPU %d: an event at byte %ld has length 0",
+					return fail(d,
+						    "page %ld of CPU %d: an event at byte %ld has "
+						    "length 0",
 						    number, cpu, at + PAGE_HEADER);
 				need += 4;
 			}
 		}
 		if (at + need > (long)used)
-			return fail(d, "page %ld of CPU %d: the event at byte %ld lacks %ld of %ld bytes",
-				    number, cpu, at + PAGE_HEADER, at + need - (long)used, need);
+			return fail(
+				d,
+				"page %ld of CPU %d: the event at byte %ld lacks %ld of %ld bytes",
+				number, cpu, at + PAGE_HEADER, at + need - (long)used, need);
 		at += need;
 	}
 	*size = at;
@@ -471,7 +476,7 @@ static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count)
 		d->losses = more;
 		d->losses_room = room;
 	}
-	d->losses[d->nlosses++] = (struct loss){ t0 ? t0 : t1, t1, count };
+	d->losses[d->nlosses++] = (struct loss){t0 ? t0 : t1, t1, count};
 	return 0;
 }
 
@@ -485,7 +490,8 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 	if (check_page(d, page, cpu, number, &size))
 		return -1;
 	if ((commit_of(page) & ~(MISSED_EVENTS | MISSED_STORED)) != size) {
-		uint64_t commit = size;	/* the count of lost events would lie elsewhere: told as unknown */
+		/* The count of lost events would lie elsewhere: it is reported as unknown. */
+		uint64_t commit = size;
 
 		if (commit_of(page) & MISSED_EVENTS)
 			commit |= MISSED_EVENTS;
@@ -497,7 +503,8 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 		return fail(d, "page %ld of CPU %d could not be loaded", number, cpu);
 	missed = kbuffer_missed_events(d->kbuf);
 	record = kbuffer_read_event(d->kbuf, &ts);
-	if (missed && note_loss(d, d->last_ts[cpu], record ? ts : u64(page), missed > 0 ? missed : -1))
+	if (missed &&
+	    note_loss(d, d->last_ts[cpu], record ? ts : u64(page), missed > 0 ? missed : -1))
 		return -1;
 	for (; record; record = kbuffer_next_event(d->kbuf, &ts)) {
 		int bytes = page + PAGE_HEADER + size - record;
@@ -508,7 +515,8 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 		if (own < bytes)
 			bytes = own;
 		if (bytes < 2)
-			return fail(d, "page %ld of CPU %d: an event of %d bytes has no type", number, cpu, bytes);
+			return fail(d, "page %ld of CPU %d: an event of %d bytes has no type",
+				    number, cpu, bytes);
 		memcpy(&id, record, sizeof(id));
 		d->last_ts[cpu] = ts;
 		if (d->by_id[id] < 0) {
@@ -518,7 +526,9 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 		}
 		table = d->tables[d->by_id[id]];
 		if (bytes < table->need)
-			return fail(d, "page %ld of CPU %d: event %d has %d bytes, but its format wants %d",
+			return fail(d,
+				    "page %ld of CPU %d: event %d has %d bytes, but its format "
+				    "wants %d",
 				    number, cpu, id, bytes, table->need);
 		if (table->rows == table->room && grow(d, table))
 			return -1;

@@ -27,8 +27,7 @@ static const struct rule *rule_that_holds(const struct group *group, const int64
 	return NULL;
 }
 
-int opens(struct reduce *r, struct thread *thread, int group, int64_t ts,
-		 const int64_t *args)
+int opens(struct reduce *r, struct thread *thread, int group, int64_t ts, const int64_t *args)
 {
 	const struct rule *rule = rule_that_holds(&r->groups[group], args);
 	struct call *call;
@@ -57,8 +56,8 @@ int closes(struct reduce *r, struct thread *thread, int group, int64_t ts, int c
 	struct call call;
 
 	if (!thread->inside[group])
-		return 0;	/* its entry was not traced */
-	do {	/* whatever is above it has lost its return */
+		return 0; /* its entry was not traced */
+	do {		  /* whatever is above it has lost its return */
 		call = thread->calls[--thread->ncalls];
 		thread->inside[call.group]--;
 		thread->counting -= call.rule && call.rule->counts;
@@ -78,7 +77,7 @@ void op_opens(const struct reduce *r, struct thread *thread, int64_t ts)
 	thread->op_t0 = ts;
 	thread->waited = 0;
 	thread->certain = 1;
-	clear_calls(r, thread);	/* the outermost call: what is open has lost its return */
+	clear_calls(r, thread); /* the outermost call: what is open has lost its return */
 }
 
 int op_closes(struct reduce *r, struct thread *thread, int64_t ts)

@@ -5,12 +5,12 @@
 #include "reduce.h"
 
 static const int widths[NTABLES][MAX_COLUMNS] = {
-	[SPANS] = { 8, 8, 4, 1, 2, 8, 4 },
-	[OPS] = { 8, 8, 4, 1, 4 },
-	[LINKS] = { 8, 4, 4, 1, 4 },
-	[STILL_OPEN] = { 8, 8, 4, 1, 2, 8, 4 },
-	[TIMES] = { 8, 8 },	/* per operation: waited, lasted */
-	[READERS] = { 8 },	/* threads that got a row here */
+	[SPANS] = {8, 8, 4, 1, 2, 8, 4},
+	[OPS] = {8, 8, 4, 1, 4},
+	[LINKS] = {8, 4, 4, 1, 4},
+	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4},
+	[TIMES] = {8, 8}, /* per operation: waited, lasted */
+	[READERS] = {8},  /* threads that got a row here */
 };
 
 /* The program, as words; reading beyond its end gives zeros and a fault. */
@@ -122,7 +122,7 @@ static void read_tracks(struct words *w, struct reduce *r)
 
 struct reduce *reduce_new(const int64_t *program, long n)
 {
-	struct words w = { program, program + n, 0 };
+	struct words w = {program, program + n, 0};
 	struct reduce *r = calloc(1, sizeof(*r));
 	int t, c;
 

@@ -9,7 +9,8 @@
  * through ctypes, so the interpreter lock is free while it works.
  *
  * A recording from elsewhere is not to be trusted: whatever events come, in
- * whatever order, each costs a bounded time. The program is trusted; it comes from compile_program().
+ * whatever order, each costs a bounded time. The program is trusted; it comes from
+ * compile_program().
  *
  * One struct reduce belongs to one thread at a time. What returns an int gives
  * -1 when there is no memory, if nothing else is said.
@@ -19,14 +20,14 @@
 
 #include <stdint.h>
 
-#define MAX_ARGS 3
-#define MAX_MEMBERS 1024	/* threads inside of one track; a real one has a few workers */
-#define EXIT_STATES 0x30
+#define MAX_ARGS     3
+#define MAX_MEMBERS  1024 /* threads inside of one track; a real one has a few workers */
+#define EXIT_STATES  0x30
 #define SLEEP_STATES 0xff
 
 enum act_kind { SWITCH, WAKING, OPEN, CLOSE, OP_OPEN, OP_CLOSE, PHASE, MARKER, LOSS };
 enum state { UNKNOWN = -1, GONE = -2 };
-enum role { HOG = 1, READER = 2 };	/* bits */
+enum role { HOG = 1, READER = 2 }; /* bits */
 enum why { NO_MEMORY = -1, ALL_DONE, START, PLACE, LOST };
 enum table_name { SPANS, OPS, LINKS, STILL_OPEN, TIMES, READERS, NTABLES };
 
@@ -41,10 +42,10 @@ struct condition {
 };
 
 struct rule {
-	int kind;	/* of the span that is drawn, or -1 */
-	int wait;	/* the state of a sleep inside, or -1 */
-	int arg;	/* what the span carries, or -1 */
-	int counts;	/* as waiting of the operation */
+	int kind;   /* of the span that is drawn, or -1 */
+	int wait;   /* the state of a sleep inside, or -1 */
+	int arg;    /* what the span carries, or -1 */
+	int counts; /* as waiting of the operation */
 	int nwhen;
 	struct condition *when;
 };
@@ -75,7 +76,7 @@ struct link {
 struct member {
 	int64_t tid;
 	int kind;
-	int superseded;	/* another phase has begun since; its end ends nothing */
+	int superseded; /* another phase has begun since; its end ends nothing */
 };
 
 struct track {
@@ -91,9 +92,9 @@ struct track {
 
 /* A function that was entered and has not returned. */
 struct call {
-	const struct rule *rule;	/* NULL: none of the group's rules held */
+	const struct rule *rule; /* NULL: none of the group's rules held */
 	int group;
-	int wait;	/* the state of a sleep now: its rule's or that of the call below */
+	int wait; /* the state of a sleep now: its rule's or that of the call below */
 	int64_t since;
 	double arg;
 	uint32_t number;
@@ -103,14 +104,14 @@ struct thread {
 	int64_t tid;
 	int role, made;
 	int row, state, cpu;
-	int woken;	/* a wake came while it was on its CPU, on the way to sleep */
-	int certain;	/* 0 after a loss, until the next operation */
+	int woken;   /* a wake came while it was on its CPU, on the way to sleep */
+	int certain; /* 0 after a loss, until the next operation */
 	int64_t since, op_t0, waited;
 	uint32_t span;
 	long ncalls, room;
 	struct call *calls;
-	int counting;	/* calls whose rule counts */
-	int *inside;	/* calls by group */
+	int counting; /* calls whose rule counts */
+	int *inside;  /* calls by group */
 };
 
 /* Columns of one table; widths are those of TABLES in tables.py. */
@@ -130,11 +131,11 @@ struct reduce {
 	struct track *tracks;
 	struct link *links;
 
-	struct thread **threads;	/* in the order in which they were heard of */
+	struct thread **threads; /* in the order in which they were heard of */
 	long nthreads, room;
-	struct thread **made;		/* in the order of their first event */
+	struct thread **made; /* in the order of their first event */
 	long nmade;
-	int32_t *slots;			/* hash of tids: index into threads, or -1 */
+	int32_t *slots; /* hash of tids: index into threads, or -1 */
 	long nslots;
 
 	int began;
@@ -145,9 +146,9 @@ struct reduce {
 	int64_t *counts;
 	struct table tables[NTABLES];
 
-	long at;	/* the event, and the act of it, to go on with */
+	long at; /* the event, and the act of it, to go on with */
 	int act;
-	int64_t about;	/* the thread or the time that the caller is asked about */
+	int64_t about; /* the thread or the time that the caller is asked about */
 };
 
 struct event {
@@ -191,9 +192,8 @@ int phase(struct reduce *r, struct track *track, int64_t ts, int cpu, int64_t ti
 struct reduce *reduce_new(const int64_t *program, long n);
 void reduce_free(struct reduce *r);
 int reduce_know(struct reduce *r, int64_t tid, int role);
-int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu,
-	       const int64_t *code, const int64_t *pid, const int64_t *a, const int64_t *b,
-	       const int64_t *c);
+int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, const int64_t *code,
+	       const int64_t *pid, const int64_t *a, const int64_t *b, const int64_t *c);
 int64_t reduce_about(const struct reduce *r, int why);
 void reduce_start(struct reduce *r, int64_t origin);
 int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *row);

@@ -73,7 +73,7 @@ static int happens(struct reduce *r, const struct event *e)
 	if (!r->act && thread && e->code != r->switch_code) {
 		thread->woken = 0;
 		if (thread->state != r->running && thread->state != GONE &&
-		    enter(r, thread, r->running, e->ts, e->cpu))	/* it emits, so it runs */
+		    enter(r, thread, r->running, e->ts, e->cpu)) /* it emits, so it runs */
 			return NO_MEMORY;
 	}
 	for (; r->act < code->nacts; r->act++) {
@@ -82,7 +82,7 @@ static int happens(struct reduce *r, const struct event *e)
 		why = carry_out(r, act, e, thread);
 		if (why)
 			return why;
-		if (act->kind == LOSS) {	/* the caller counts it */
+		if (act->kind == LOSS) { /* the caller counts it */
 			r->act++;
 			return LOST;
 		}
@@ -95,15 +95,14 @@ static int happens(struct reduce *r, const struct event *e)
  * Work on n events in order of time. ALL_DONE: the next call brings others. Any
  * other answer: see reduce_about(), then call again with the same columns.
  */
-int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu,
-	       const int64_t *code, const int64_t *pid, const int64_t *a, const int64_t *b,
-	       const int64_t *c)
+int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, const int64_t *code,
+	       const int64_t *pid, const int64_t *a, const int64_t *b, const int64_t *c)
 {
 	int why;
 
 	for (; r->at < n; r->at++) {
 		const long i = r->at;
-		const struct event e = { ts[i], pid[i], cpu[i], code[i], { a[i], b[i], c[i] } };
+		const struct event e = {ts[i], pid[i], cpu[i], code[i], {a[i], b[i], c[i]}};
 
 		why = happens(r, &e);
 		if (why)
@@ -139,8 +138,7 @@ int reduce_still_open(struct reduce *r, double mark)
 
 		if (t->row < 0)
 			continue;
-		if (t->state >= 0 &&
-		    still(r, t->since, mark, t->row, t->state, t->cpu, 0, t->span))
+		if (t->state >= 0 && still(r, t->since, mark, t->row, t->state, t->cpu, 0, t->span))
 			return -1;
 		for (k = 0; k < t->ncalls; k++) {
 			const struct call *call = &t->calls[k];

@@ -38,7 +38,7 @@ struct table *row_of(struct reduce *r, int name)
 }
 
 int put_span(struct reduce *r, int name, double t0, double t1, int row, int kind, int cpu,
-		    double arg, uint32_t number)
+	     double arg, uint32_t number)
 {
 	struct table *table = row_of(r, name);
 
@@ -55,7 +55,7 @@ int put_span(struct reduce *r, int name, double t0, double t1, int row, int kind
 }
 
 int emit(struct reduce *r, int64_t t0, int64_t t1, int row, int kind, int cpu, double arg,
-		uint32_t number)
+	 uint32_t number)
 {
 	if (!r->began || t1 <= r->origin || t1 == t0)
 		return 0;

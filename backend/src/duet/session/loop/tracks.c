@@ -61,7 +61,7 @@ static int leave(struct track *track, int64_t tid)
 	int was_in = mine != NULL, superseded = mine && mine->superseded;
 	long i, others = 0;
 
-	if (mine)	/* the order of the others means nothing */
+	if (mine) /* the order of the others means nothing */
 		*mine = track->members[--track->nmembers];
 	if (superseded)
 		return 0;
@@ -69,7 +69,7 @@ static int leave(struct track *track, int64_t tid)
 		others += !track->members[i].superseded;
 	if (was_in && others)
 		return 0;
-	keep(track, 1);	/* begun by one thread, ended by another */
+	keep(track, 1); /* begun by one thread, ended by another */
 	return track->kind >= 0;
 }
 
@@ -93,8 +93,7 @@ int draw_track(struct reduce *r, const struct track *track, int64_t until)
 	return emit(r, track->since, until, track->row, track->kind, track->cpu, 0, track->span);
 }
 
-int phase(struct reduce *r, struct track *track, int64_t ts, int cpu, int64_t tid,
-		 int64_t value)
+int phase(struct reduce *r, struct track *track, int64_t ts, int cpu, int64_t tid, int64_t value)
 {
 	const struct step *step = step_of(track, value);
 	long i;
