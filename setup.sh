@@ -85,7 +85,7 @@ python_docs() {
 
 binding() {
 	say "building the C parts of decoding and reducing"
-	$PYTHON -c 'from duet.decode.build import ensure; ensure(); from duet.session.reduce_binding import ensure; ensure()'
+	$PYTHON -c 'from duet.decode.binding import ensure; ensure(); from duet.session.reduce_binding import ensure; ensure()'
 }
 
 node_packages() {
@@ -105,7 +105,7 @@ setup_page() {
 	packages $PAGE_PACKAGES
 	once venv backend/requirements-uv.txt <(echo "$PWD") -- venv
 	once python backend/requirements.txt "$STAMPS/venv" -- python_runtime
-	once binding backend/src/duet/decode/*.c backend/src/duet/decode/build.py backend/src/duet/session/loop/* "$STAMPS/venv" -- binding
+	once binding backend/src/duet/decode/*.c backend/src/duet/native.py backend/src/duet/session/loop/* "$STAMPS/venv" -- binding
 	once node frontend/package-lock.json "$STAMPS/venv" -- node_packages
 	local sources
 	mapfile -t sources < <(page_sources)

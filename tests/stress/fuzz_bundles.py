@@ -87,12 +87,12 @@ def round_of_cases(seed: int, count: int, keep: Path) -> int:
 
 def use_sanitizers() -> None:
     """Let decoder and loop be ones with sanitizers; the process has their library already."""
-    from duet.decode import build
+    from duet.decode import binding
     from duet.session import reduce_binding
 
-    decoder = build.compiled(build.SOURCE, "libtraceevent", flags=SANITIZE)
+    decoder = binding.ensure(SANITIZE)
     loop = reduce_binding.ensure(SANITIZE)
-    build.ensure = lambda: decoder
+    binding.ensure = lambda: decoder
     reduce_binding.ensure = lambda: loop
 
 

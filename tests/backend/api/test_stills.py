@@ -34,9 +34,9 @@ from duet.api.stills import Stills
 from duet.errors import InfraError
 from duet.export import browser, pictures
 from duet.export.pictures import Shot
-from duet.guests.process import sweep_all
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
+from duet.processes.run_dir import sweep_all
 from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user
 from duet.serve.archive import ArchiveFolder
 from duet.serve.live_runs import LiveRuns

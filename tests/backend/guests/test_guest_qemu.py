@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from duet.decode.build import compiled
 from duet.errors import InfraError, InputError
 from duet.guests.qemu import QemuMachine, kernel_cmdline, port_args
 from duet.guests.tsc import SOURCE, host_tsc_khz
 from duet.guests.types import Accel, Clock, GuestSpec, Microscope
 from duet.guests.vng import VngGuest, VngMachine
+from duet.native import compiled
 
 SPEC = GuestSpec("srcu", Path("/k/bzImage"), Path("/k/root.cpio"), cmdline=("a.b=1",))
 SOCKETS = {-1: Path("/r/ctl"), 0: Path("/r/c0")}
@@ -94,7 +94,7 @@ def test_boot_plan_goes_by_fw_cfg(tmp_path: Path) -> None:
 def test_vng_runs_the_agent_by_its_path_on_the_host(tmp_path: Path) -> None:
     machine = VngMachine(SPEC, Accel.TCG, False, Path("/p"))
     argv = machine.argv(tmp_path, SOCKETS)
-    assert argv[1:5] == ["-P", "-s", "-m", "duet.guests.reaper"]
+    assert argv[1:5] == ["-P", "-s", "-m", "duet.processes.reaper"]
     assert "--disable-kvm" in argv
     assert argv[-2:] == ["--", "/p/duet-agent --vng --path /p"]
     assert any("name=duet.ctl" in word for word in argv if word.startswith("--qemu-opts="))

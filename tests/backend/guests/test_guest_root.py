@@ -150,7 +150,7 @@ def test_a_missing_tool_is_named(
 ) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name in ("env", "python3", "gcc", "make", "ldd"):
+    for name in ("env", "python3", "gcc", "make", "ldd", "setpriv", "sh", "nice"):
         (tools / name).symlink_to(shutil.which(name) or name)
     monkeypatch.setenv("PATH", str(tools))
     with pytest.raises(InfraError, match="apt-get install stress-ng"):

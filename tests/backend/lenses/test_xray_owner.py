@@ -14,9 +14,9 @@ import pytest
 from duet.cli.shell import pick
 from duet.errors import InputError
 from duet.guests.lanes_file import LaneInfo, publish, running
-from duet.guests.process import RunDir
 from duet.lenses import Wanted, Xray
 from duet.lenses import xray as owner
+from duet.processes.run_dir import RunDir
 
 
 class Hearer:

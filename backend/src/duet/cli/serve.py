@@ -22,9 +22,9 @@ from duet.budgets import LOCK_SWITCH_S
 from duet.cli.ending import ending
 from duet.cli.serve_access import Ask, Greeting, admission, shown_name
 from duet.errors import InfraError, InputError
-from duet.guests.process import sweep_all
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
+from duet.processes.run_dir import sweep_all
 from duet.serve.wiring import default_director
 from duet.settings import repo_root
 from duet.stream.connection import OutOfFiles, server_config

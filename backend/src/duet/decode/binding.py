@@ -4,7 +4,13 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
+
+from duet.native import compiled, loaded
+
+SOURCE = Path(__file__).with_name("_pages.c")
 
 
 class Loss(ctypes.Structure):
@@ -33,6 +39,11 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
 }
 
 
+def ensure(flags: Sequence[str] = ()) -> Path:
+    """The decoder's library, compiled if need be (see native.compiled)."""
+    return compiled(SOURCE, "libtraceevent", flags=flags)
+
+
 @cache
 def library() -> ctypes.CDLL:
     """The compiled binding, loaded once.
@@ -40,6 +51,4 @@ def library() -> ctypes.CDLL:
     Raises:
         InfraError: it is not built and cannot be built.
     """
-    from duet.decode import build  # late, so that `python -m duet.decode.build` is clean
-
-    return build.loaded(build.ensure(), _SIGNATURES)
+    return loaded(ensure(), _SIGNATURES)

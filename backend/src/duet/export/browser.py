@@ -29,7 +29,7 @@ from duet.budgets import (
 )
 from duet.errors import InfraError
 from duet.export.helper import Helper
-from duet.guests.process import find_program
+from duet.processes.owned import find_program
 from duet.sandbox import Identity, Limits, can_change_user, prefix
 
 START_S = 60.0

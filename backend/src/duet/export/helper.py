@@ -2,7 +2,7 @@
 """The programs that pictures and films are made with: a user, a folder and an end of their own.
 
 Chromium and ffmpeg get a private folder that whoever starts next sweeps if its owner was killed.
-A keeper process between (duet.guests.reaper) ends all their children, also when the server is
+A process between (duet.processes.reaper) ends all their children, also when the server is
 killed. As root each has a user id of its own, no rights and no network; they never run as root.
 """
 
@@ -19,8 +19,9 @@ from types import TracebackType
 
 from duet.errors import InfraError
 from duet.guests.console import Console
-from duet.guests.limits import TERM_S
-from duet.guests.process import Outlet, OwnedProcess, RunDir, passable_base, reaper_words
+from duet.processes.limits import TERM_S
+from duet.processes.owned import Outlet, OwnedProcess, reaper_words
+from duet.processes.run_dir import RunDir, passable_base
 from duet.sandbox import Identity, Limits, missing_user, prefix
 
 
@@ -66,7 +67,7 @@ class Helper:
 
     @property
     def process(self) -> OwnedProcess:
-        """The keeper's process, whose end is the program's."""
+        """The reaper's process, whose end is the program's."""
         assert self._process is not None, "the program was not started"
         return self._process
 

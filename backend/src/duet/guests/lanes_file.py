@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from duet.guests.process import live_folders, runtime_base
+from duet.processes.run_dir import live_folders, runtime_base
 
 NAME = "lane.json"
 

@@ -24,15 +24,6 @@ KVM_PROBE_S: Final = 5.0
 SEND_S: Final = 5.0
 """A frame to the agent; the port takes 200 KB at once, so only a dead guest needs longer."""
 
-END_S: Final = 5.0
-"""SIGKILL to the end of the process. Longer means a process stuck in the host's kernel."""
-
-DRAFT_S: Final = 60.0
-"""A private directory in the making that is older was left by an owner that was killed."""
-
-TERM_S: Final = 2.0
-"""SIGTERM to SIGKILL, for a launcher that cleans up after itself."""
-
 HANG_UP_S: Final = 1.0
 """End of QEMU to the end of its sockets."""
 
@@ -58,6 +49,3 @@ MAX_CPUS: Final = 8
 
 SOCKET_PATH_BYTES: Final = 107
 """sun_path of unix(7), without its NUL."""
-
-NICE: Final = 10
-"""Guests run below server and browser."""

@@ -18,8 +18,9 @@ from duet.guests.boot import BootFailed, BootReport, boot
 from duet.guests.console import Console
 from duet.guests.limits import HANG_UP_S, MAX_CPUS
 from duet.guests.ports import Ports
-from duet.guests.process import OWNER, OwnedProcess, RunDir
 from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
+from duet.processes.owned import OwnedProcess
+from duet.processes.run_dir import OWNER, RunDir
 from duet.sandbox import Identity, Limits, prefix
 from duet.wire.frames import FrameType
 

@@ -21,9 +21,9 @@ from duet.guests.accel import choose_accel, kvm_groups
 from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
 from duet.guests.machine import SCOPE_SOCKET, Machine, MachineGuest
 from duet.guests.ports import port_name
-from duet.guests.process import find_program
 from duet.guests.tsc import host_tsc_khz
 from duet.guests.types import CTL_STREAM, Accel, Clock, GuestSpec
+from duet.processes.owned import find_program
 from duet.sandbox import Limits
 
 QEMU = "qemu-system-x86_64"

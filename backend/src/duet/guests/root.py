@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duet.errors import InfraError
+from duet.guests.console import Console
 from duet.guests.limits import RECIPE_S
+from duet.processes.limits import TERM_S
+from duet.processes.owned import OwnedProcess, reaper_words
 from duet.settings import cache_dir, repo_root
 
 NO_ROOM = "No space left on device"
+OUTPUT_BYTES = 1 << 20
+"""Newest bytes of the recipe's output that are held. Usual: 300; a compiler's errors are more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +47,26 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
         InfraError: a tool is missing or a program does not compile.
     """
     recipe = (repo or repo_root()) / "vm-images" / "root" / "build"
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(recipe), "--json", "--cache", str(cache or cache_dir())),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+    words = [sys.executable, str(recipe), "--json", "--cache", str(cache or cache_dir())]
+    out, errors = Console(OUTPUT_BYTES), Console(OUTPUT_BYTES)
+    process = OwnedProcess(
+        [*reaper_words(), *words],  # the recipe starts compilers
+        console=out,
+        errors=errors,
+        on_exit=lambda: None,
+        death_signal="TERM",
+        grace_s=TERM_S,
     )
     try:
-        async with asyncio.timeout(RECIPE_S):
-            out, err = await process.communicate()
-    except BaseException as stopped:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-        if isinstance(stopped, TimeoutError):
-            raise InfraError(
-                f"The root image is not made within {RECIPE_S:g} s.",
-                remedy=f"Run {recipe} by hand to see what takes so long.",
-            ) from None
-        raise
+        async with process, asyncio.timeout(RECIPE_S):
+            await process.wait_for_output()
+    except TimeoutError:
+        raise InfraError(
+            f"The root image is not made within {RECIPE_S:g} s.",
+            remedy=f"Run {recipe} by hand to see what takes so long.",
+        ) from None
     if process.returncode:
-        log = err.decode(errors="replace").strip()
+        log = errors.tail().strip()
         where = cache or cache_dir()
         if NO_ROOM in log:  # the compiler's or the linker's word, or our own
             raise InfraError(
@@ -76,5 +80,5 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
             remedy="Run ./setup.sh, which installs gcc, make and the programs of the guest.",
             detail=log,
         )
-    made = json.loads(out)
+    made = json.loads(out.tail())
     return GuestRoot(made["key"], Path(made["root"]), Path(made["programs"]))

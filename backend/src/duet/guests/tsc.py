@@ -11,7 +11,7 @@ import ctypes
 from functools import cache
 from pathlib import Path
 
-from duet.decode.build import compiled
+from duet.native import compiled
 
 SOURCE = Path(__file__).with_name("_tsc.c")
 SPAN_NS = 50_000_000

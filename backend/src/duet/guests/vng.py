@@ -14,11 +14,12 @@ from pathlib import Path
 
 from duet.errors import InfraError, InputError
 from duet.guests.accel import choose_accel
-from duet.guests.limits import TERM_S, VNG_BOOT_DEADLINE_S
+from duet.guests.limits import VNG_BOOT_DEADLINE_S
 from duet.guests.machine import Machine, MachineGuest
-from duet.guests.process import find_program, reaper_words
 from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version, qmp_args
 from duet.guests.types import Accel, Clock, GuestSpec
+from duet.processes.limits import TERM_S
+from duet.processes.owned import find_program, reaper_words
 
 VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
 

@@ -19,9 +19,9 @@ import msgpack
 
 from duet.errors import DuetError
 from duet.guests.console import Console
-from duet.guests.process import OwnedProcess
 from duet.lenses.limits import ATTACH_S, FRAME_BYTES, SAMPLE_S
 from duet.lenses.records import Route, unpack_message
+from duet.processes.owned import OwnedProcess
 
 HEAD = struct.Struct("<I")
 Message = dict[str, object]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from duet import __version__
 from duet.bundle import ArmEntry, Figures, Manifest, Record, Waited, write_bundle
-from duet.guests.process import RunDir
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
+from duet.processes.run_dir import RunDir
 from duet.runs.request import RunRequest
 from duet.runs.sources import lesson_symbols
 from duet.session import LaneResult, RunResult

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.decode.build import compiled, loaded
+from duet.native import compiled, loaded
 from duet.session.merge import Stream
 from duet.session.program import SWITCH_EVENT, Program
 
@@ -75,7 +75,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
 
 
 def ensure(flags: Sequence[str] = ()) -> Path:
-    """The library, compiled if need be (see decode.build.compiled)."""
+    """The library, compiled if need be (see native.compiled)."""
     first = FOLDER / "run.c"
     rest = [file for file in FOLDER.iterdir() if file != first and file.suffix in (".c", ".h")]
     return compiled(first, rest=sorted(rest), flags=(*FLAGS, *flags))

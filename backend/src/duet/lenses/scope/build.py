@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from duet.decode.build import compiled
 from duet.errors import InfraError
+from duet.native import compiled
 from duet.settings import repo_root
 
 FLAGS = ("-flto", "-fvisibility=hidden", "-pthread", "-Wmissing-prototypes", "-Wstrict-prototypes")

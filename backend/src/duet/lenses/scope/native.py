@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from duet.decode.build import program
 from duet.errors import InfraError, InputError
-from duet.guests.process import mortal_words
 from duet.kernels import dwarf
 from duet.lenses.scope.model import stated, stated_settings
 from duet.lenses.scope.streams import work_of
+from duet.native import program
+from duet.processes.owned import mortal_words
 from duet.settings import repo_root
 
 LEAST_CORES: Final = 4

@@ -17,9 +17,10 @@ import psutil
 import pytest
 
 from duet.errors import InfraError
-from duet.guests.process import RunDir, find_program, sweep
 from duet.guests.qemu import QEMU, QemuGuest, QemuMachine, qemu_version
 from duet.guests.types import Accel, GuestSpec
+from duet.processes.owned import find_program
+from duet.processes.run_dir import RunDir, sweep
 from duet.sandbox import FIRST_ID, can_change_user
 
 Run = Callable[..., object]
@@ -27,7 +28,8 @@ Run = Callable[..., object]
 OWNER = """
 import asyncio, json, sys
 from duet.guests.console import Console
-from duet.guests.process import OwnedProcess, RunDir
+from duet.processes.owned import OwnedProcess
+from duet.processes.run_dir import RunDir
 async def main():
     with RunDir() as folder:
         process = OwnedProcess(json.loads(sys.argv[1]), console=Console(), errors=Console(),
@@ -107,7 +109,7 @@ def test_no_process_starts_whose_owner_died_before_the_kernel_was_asked(
 def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
     """The keeper of a launcher ends what the launcher started, in another session too."""
     shell = f"setsid sleep 61 & echo $! > {short_base}/pid; wait; sleep 62"
-    words = [sys.executable, "-m", "duet.guests.reaper", "sh", "-c", shell]
+    words = [sys.executable, "-m", "duet.processes.reaper", "sh", "-c", shell]
     owner, keeper, _ = start_owner(words, "TERM", short_base)
     pid_file = short_base / "pid"
     end = time.monotonic() + 120

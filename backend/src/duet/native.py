@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compile the C binding: `python -m duet.decode.build`. Called by the set-up, and on first use.
+"""Compile C files of this project into libraries and programs, at set-up or on first use.
 
-The library lies in the cache under a hash of its source, so a changed source is a new library.
+A library lies in the cache under a hash of its sources, so a changed source is a new library.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import platform
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,6 @@ from duet import durable
 from duet.errors import InfraError
 from duet.settings import cache_dir
 
-SOURCE = Path(__file__).with_name("_pages.c")
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 PROGRAM_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread")
 NO_ROOM = "Make room on its disk and in the folder for temporary files, or set DUET_CACHE."
@@ -31,9 +29,7 @@ COMPILE_TIMEOUT_S = 120
 REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."
 
 
-def library_path(
-    source: Path = SOURCE, rest: Sequence[Path] = (), flags: Sequence[str] = ()
-) -> Path:
+def library_path(source: Path, rest: Sequence[Path] = (), flags: Sequence[str] = ()) -> Path:
     """Where the library of these very sources lies or will lie."""
     what = source.read_bytes() + " ".join((*FLAGS, *flags, platform.machine())).encode()
     for file in sorted(rest):
@@ -43,7 +39,7 @@ def library_path(
 
 
 def program(source: Path) -> Path:
-    """The program of a C file, compiled if need be, likewise.
+    """The program of a C file, compiled if need be.
 
     Raises:
         InfraError: the compiler is missing or refuses.
@@ -54,11 +50,6 @@ def program(source: Path) -> Path:
         _need(("cc",), source)
         _make(target, ["cc", *PROGRAM_FLAGS, str(source)])
     return target
-
-
-def ensure() -> Path:
-    """The decoder's library; see compiled()."""
-    return compiled(SOURCE, "libtraceevent")
 
 
 def compiled(
@@ -149,12 +140,3 @@ def _call(command: list[str]) -> str:
             detail=done.stderr[-8192:],
         )
     return done.stdout
-
-
-if __name__ == "__main__":
-    try:
-        print(ensure())
-    except InfraError as failure:
-        print(f"error: {failure.sentence}\nremedy: {failure.remedy}", file=sys.stderr)
-        print(failure.detail, file=sys.stderr)
-        raise SystemExit(failure.exit_code) from None

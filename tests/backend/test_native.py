@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.decode.build import ensure
+from duet.decode.binding import ensure
 from duet.errors import InfraError
 
 

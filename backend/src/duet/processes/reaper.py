@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.guests.reaper PROGRAM ARGS...`: ends all descendants when it is told to end.
+"""`python -m duet.processes.reaper PROGRAM ARGS...`: ends all descendants when it is told to end.
 
 A launcher such as vng starts QEMU as its own child, which the death of our process would not
-reach. The kernel sends this keeper SIGTERM when its owner dies (see process.py); it then kills
+reach. The kernel sends this process SIGTERM when its owner dies (see owned.py); it then kills
 every descendant, also those that moved to a group of their own.
 """
 
