@@ -5,13 +5,13 @@ import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { siteOf } from './base/site.ts';
 import { Front } from './home/home.tsx';
 import { usePlace } from './navigation/use-place.ts';
-import { LessonPage } from './page/lesson-loader.tsx';
+import { LessonLoader } from './page/lesson-loader.tsx';
 import { connect } from './store/connect.ts';
 import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';
 
-const Beside = lazy(() =>
-  import('./compare/compare-view.tsx').then((m) => ({ default: m.Beside })),
+const CompareView = lazy(() =>
+  import('./compare/compare-view.tsx').then((m) => ({ default: m.CompareView })),
 );
 const Gallery = lazy(() => import('./gallery/gallery.tsx').then((m) => ({ default: m.Gallery })));
 
@@ -46,7 +46,7 @@ export function App() {
         <Front onOpen={(lesson) => go({ lesson })} />
       ) : place.beside !== null ? (
         <Suspense fallback={<p role="status">Loading the comparison…</p>}>
-          <Beside
+          <CompareView
             key={`${lesson} beside`}
             slug={lesson}
             place={{ ...place, beside: place.beside }}
@@ -54,7 +54,7 @@ export function App() {
           />
         </Suspense>
       ) : (
-        <LessonPage key={lesson} slug={lesson} {...{ place, go, visit }} />
+        <LessonLoader key={lesson} slug={lesson} {...{ place, go, visit }} />
       )}
     </StoreProvider>
   );

@@ -4,7 +4,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Front } from '../src/home/home.tsx';
 import { frontPage } from '../src/navigation/place.ts';
-import { LessonPage } from '../src/page/lesson-loader.tsx';
+import { LessonLoader } from '../src/page/lesson-loader.tsx';
 import { numbersLesson } from '../src/protocol/lesson.ts';
 import { StoreProvider } from '../src/store/hooks.tsx';
 import { Store } from '../src/store/store.ts';
@@ -77,7 +77,7 @@ const hello = {
 function page(store: Store, go = vi.fn()) {
   render(
     <StoreProvider store={store}>
-      <LessonPage slug={tree.slug} place={{ ...frontPage, lesson: tree.slug }} go={go} />
+      <LessonLoader slug={tree.slug} place={{ ...frontPage, lesson: tree.slug }} go={go} />
     </StoreProvider>,
   );
   return go;

@@ -7,6 +7,7 @@ import { useModel } from '../controls/use-model.ts';
 import { laneKey, type Side } from '../derive/pair.ts';
 import { pickLanes } from '../derive/run-index.ts';
 import type { FrameSource } from '../derive/types.ts';
+import { knobsAt } from '../navigation/knobs.ts';
 import type { Place } from '../navigation/place.ts';
 import { LiveLaneHeader } from '../page/stage.tsx';
 import { LensList } from '../panels/lens-badge.tsx';
@@ -16,14 +17,13 @@ import type { Playback } from '../playback/actions.ts';
 import { useCounts } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { contendedOf } from '../runs/contention.ts';
-import { knobsAt } from '../runs/knobs.ts';
 import type { Comparison } from '../runs/saved-list.ts';
 import { StoreProvider, useLanes, useRun } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { day } from '../ui/words.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
-import type { Runs } from './compare-view.tsx';
+import type { Runs } from './runs.ts';
 
 interface StripProps {
   readonly side: Side;
@@ -35,7 +35,7 @@ interface StripProps {
 }
 
 /** What is always said of a run, once for each of the two. */
-export function BesideStrip(props: StripProps) {
+export function CompareStrip(props: StripProps) {
   return (
     <StoreProvider store={props.runs.stores[props.side]}>
       <Strip {...props} />
@@ -99,7 +99,7 @@ interface LaneProps {
   readonly playback: Playback;
 }
 
-export function BesideLane(props: LaneProps) {
+export function CompareLane(props: LaneProps) {
   return (
     <StoreProvider store={props.runs.stores[props.side]}>
       <Lane {...props} />

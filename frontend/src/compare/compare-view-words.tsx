@@ -8,7 +8,7 @@ import type { FrameSource } from '../derive/types.ts';
 import type { Playback } from '../playback/actions.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
-import type { Runs } from './compare-view.tsx';
+import type { Runs } from './runs.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -19,7 +19,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-export function BesideWords({ lesson, arms, runs, frames, playback, onClose }: Props) {
+export function CompareWords({ lesson, arms, runs, frames, playback, onClose }: Props) {
   const axis = runs.index('first')?.axis ?? null;
   const sentences = (side: Side, arm: string) => {
     const index = runs.index(side);

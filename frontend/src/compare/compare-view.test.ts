@@ -8,7 +8,7 @@ import type { Comparison } from '../runs/saved-list.ts';
 import { commonArms, unlike } from './compare-view.tsx';
 import { laneWords } from './compare-view-lane.tsx';
 import { titled } from './compare-view-page.tsx';
-import { besideId } from './use-compare-view.ts';
+import { comparedId } from './use-compare-view.ts';
 
 const lesson = testLesson();
 const side = (arms: string[], created: string) => ({ arms, created });
@@ -51,8 +51,8 @@ test('an address names recordings by their name, other runs by their id', () => 
   const address = besideAddress(lesson, `recorded:${lesson.slug}:9-hogs`, kept);
   const place = readPlace(address);
   expect([place.run, place.beside]).toEqual(['9-hogs', kept]);
-  expect(besideId(lesson.slug, '9-hogs')).toBe(`recorded:${lesson.slug}:9-hogs`);
-  expect(besideId(lesson.slug, kept)).toBe(kept);
+  expect(comparedId(lesson.slug, '9-hogs')).toBe(`recorded:${lesson.slug}:9-hogs`);
+  expect(comparedId(lesson.slug, kept)).toBe(kept);
 });
 
 test('lanes that count different things have no common axis', () => {

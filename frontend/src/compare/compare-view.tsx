@@ -2,22 +2,22 @@
 /** Two recordings of a lesson beside each other: first what they differ in, then their lanes on one axis. */
 
 import { useEffect, useMemo } from 'react';
-import { pairIndex, type Side } from '../derive/pair.ts';
+import { pairIndex } from '../derive/pair.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Place } from '../navigation/place.ts';
+import { sceneOf } from '../navigation/scene.ts';
 import type { Go } from '../navigation/use-place.ts';
-import { sceneOf } from '../page/lesson-loader.tsx';
 import { NoticeLines } from '../panels/notices.tsx';
 import { LanesProvider } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { Comparison } from '../runs/saved-list.ts';
 import { useLesson, useStore } from '../store/hooks.tsx';
-import type { Store } from '../store/store.ts';
 import { Mark } from '../ui/icons.tsx';
 import { allViews } from '../views/registry.ts';
-import { BesideDesk } from './compare-view-page.tsx';
+import { CompareViewPage } from './compare-view-page.tsx';
+import type { Runs } from './runs.ts';
 import {
-  besideId,
+  comparedId,
   indexOf,
   useComparison,
   useNews,
@@ -32,19 +32,12 @@ interface Props {
   readonly visit: number;
 }
 
-/** The two runs, as everything below is given them. */
-export interface Runs {
-  readonly ids: Readonly<Record<Side, string>>;
-  readonly stores: Readonly<Record<Side, Store>>;
-  readonly index: (side: Side) => RunIndex | null;
-}
-
-export function Beside({ slug, place, go, visit }: Props) {
+export function CompareView({ slug, place, go, visit }: Props) {
   const lesson = useLesson();
   const first = useStore();
   const second = useSecondStore();
-  const one = place.run === null ? null : besideId(slug, place.run);
-  const other = besideId(slug, place.beside);
+  const one = place.run === null ? null : comparedId(slug, place.run);
+  const other = comparedId(slug, place.beside);
   const { found, refused } = useComparison(slug, one, other);
   const fits = one !== null && refused === '';
   useOpened(first, slug, one ?? '', fits);
@@ -101,7 +94,7 @@ function Both(props: {
   }, [runs, key]);
   return (
     <LanesProvider given={given}>
-      <BesideDesk {...props} scene={scene} arms={arms} />
+      <CompareViewPage {...props} scene={scene} arms={arms} />
     </LanesProvider>
   );
 }

@@ -12,7 +12,7 @@ import { calmly } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
 
 /** The id of the run that an address names; known before the lesson is, unlike runIdOf. */
-export function besideId(slug: string, name: string): string {
+export function comparedId(slug: string, name: string): string {
   return name.includes(':') ? name : recordingId({ slug }, { name });
 }
 

@@ -19,7 +19,7 @@ import {
   withArm,
   withClock,
   withParam,
-} from '../runs/knobs.ts';
+} from '../navigation/knobs.ts';
 import { KnobDesk } from './run-controls.tsx';
 
 afterEach(cleanup);

@@ -3,7 +3,6 @@
 
 import { useId, useState } from 'react';
 import { plural } from '../base/units.ts';
-import type { Lesson, Param } from '../protocol/lesson.ts';
 import {
   fixedBecause,
   type Knobs,
@@ -14,7 +13,8 @@ import {
   withClock,
   withParam,
   withWorkload,
-} from '../runs/knobs.ts';
+} from '../navigation/knobs.ts';
+import type { Lesson, Param } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
 
 export interface ArmState {

@@ -2,8 +2,8 @@
 /** Knobs of a model on the page go to the store, where what is made of a run is made. */
 
 import { useEffect } from 'react';
+import { type Knobs, modelParams } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { type Knobs, modelParams } from '../runs/knobs.ts';
 import { useStore } from '../store/hooks.tsx';
 
 export function useModel(lesson: Lesson, knobs: Knobs): void {

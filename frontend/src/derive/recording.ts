@@ -83,3 +83,8 @@ export function recordingId(
 ): string {
   return `recorded:${lesson.slug}:${recording.name}`;
 }
+
+/** A run that the server saved; it stays on the stage from step to step. */
+export function isSavedRun(runId: string | null | undefined): boolean {
+  return runId?.startsWith('kept:') ?? false;
+}

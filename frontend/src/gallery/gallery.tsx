@@ -3,7 +3,7 @@
 
 import { useMemo, useState } from 'react';
 import { Exhibit, type Shown } from '../home/exhibit.tsx';
-import { sceneOf } from '../page/lesson-loader.tsx';
+import { sceneOf } from '../navigation/scene.ts';
 import { Legend } from '../panels/legend.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import {

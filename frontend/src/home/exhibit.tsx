@@ -4,7 +4,7 @@
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { bestRecording, recordingId } from '../derive/recording.ts';
 import type { RunIndex } from '../derive/types.ts';
-import { useSettled } from '../navigation/use-scene.ts';
+import { useSettled } from '../navigation/use-settled.ts';
 import { usePlayback } from '../playback/hooks.ts';
 import { PlaybackProvider, useRunIndex } from '../playback/provider.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';

@@ -1,34 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** For a frame in slides: the stage, one sentence, a minimal transport; nothing here acts on a guest. */
+/** The shell for a frame in slides: the stage, one sentence, a minimal transport; nothing here acts on a guest. */
 
-import type { ReactNode } from 'react';
 import { PlayButtons } from '../controls/play-buttons.tsx';
 import { momentWords } from '../derive/retime.ts';
-import type { RunIndex } from '../derive/types.ts';
+import { Notices } from '../panels/notices.tsx';
 import { SourceBadge } from '../panels/state-strip.tsx';
-import type { Playback } from '../playback/actions.ts';
-import type { RunMessage } from '../protocol/messages.ts';
+import { LessonDialogs } from './lesson-dialogs.tsx';
+import { LessonStage } from './lesson-stage.tsx';
+import type { LessonModel } from './use-lesson-page.ts';
 
-interface Props {
-  readonly run: RunMessage | null;
-  readonly kernel: string | null;
-  readonly index: RunIndex | null;
-  readonly playback: Playback;
-  readonly sentence: string;
-  readonly beat: string;
-  /** The whole page at this moment. */
-  readonly address: () => string;
-  readonly children: ReactNode;
-}
-
-export function Embed(props: Props) {
-  const { run, index, playback, sentence, beat, children } = props;
+export function EmbedPage({ page }: { readonly page: LessonModel }) {
+  const { lesson, index, playback, sentence } = page;
+  const beat = lesson.beat?.name ?? lesson.operation.name;
   const { state } = playback;
   const axis = index?.axis ?? null;
   const length = Math.max(1, state.watermark);
   return (
     <main className="lesson" data-embed data-testid="embed">
-      {children}
+      <Notices />
+      <LessonStage page={page} />
+      <LessonDialogs page={page} />
       <p className="embed-sentence" data-testid="sentence" data-volatile>
         {sentence}
       </p>
@@ -55,10 +46,10 @@ export function Embed(props: Props) {
         <output className="number" data-testid="moment" data-volatile>
           {momentWords(axis, state.moment)}
         </output>
-        <SourceBadge run={run} kernel={props.kernel} />
+        <SourceBadge run={page.server.run} kernel={page.kernel} />
         <a
           className="small quiet"
-          href={props.address()}
+          href={page.address()}
           target="_blank"
           rel="noopener"
           data-testid="whole"

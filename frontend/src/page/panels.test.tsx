@@ -10,7 +10,7 @@ import { mailText } from '../panels/mail.ts';
 import { MeasuredPanel } from '../panels/measured-panel.tsx';
 import { connectionWords, LaneErrors, NoticeLines } from '../panels/notices.tsx';
 import { PatchPanel } from '../panels/patch-panel.tsx';
-import { readKept, writeKept } from '../panels/predict.ts';
+import { readAnswers, writeAnswers } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
 import { SourceBadge, StateStrip } from '../panels/state-strip.tsx';
 import type { ControlMessage, LaneMessage, LensMessage } from '../protocol/messages.ts';
@@ -291,7 +291,7 @@ describe('predict, then check', () => {
         answer={answer}
         unfit={unfit}
         plural="umounts"
-        onGuess={(i) => writeKept(lesson.slug, { guesses: { three: i }, answered: [] })}
+        onGuess={(i) => writeAnswers(lesson.slug, { guesses: { three: i }, answered: [] })}
         onForget={nothing}
       />,
     );
@@ -304,7 +304,7 @@ describe('predict, then check', () => {
     expect(container.querySelector('[data-truth]')).toBeNull();
     expect(screen.queryByTestId('predict-truth')).toBeNull();
     fireEvent.click(screen.getByText('some'));
-    expect(readKept(lesson.slug).guesses).toEqual({ three: 1 });
+    expect(readAnswers(lesson.slug).guesses).toEqual({ three: 1 });
   });
 
   it('then sets the guess against the events', () => {
@@ -331,7 +331,7 @@ describe('predict, then check', () => {
 
   it('survives a broken store', () => {
     localStorage.setItem(`duet.${lesson.slug}`, '{"guesses": 7, "answered": "x"');
-    expect(readKept(lesson.slug)).toEqual({ guesses: {}, answered: [] });
+    expect(readAnswers(lesson.slug)).toEqual({ guesses: {}, answered: [] });
   });
 });
 

@@ -1,21 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** For projectors: two lanes, one sentence, large text; clickers change steps. */
+/** The shell for projectors: two lanes, one sentence, large text; clickers change steps. */
 
 import { momentWords } from '../derive/retime.ts';
+import { Legend } from '../panels/legend.tsx';
+import { LaneErrors, Notices } from '../panels/notices.tsx';
 import { SourceBadge } from '../panels/state-strip.tsx';
 import type { Playback } from '../playback/actions.ts';
 import type { Axis, Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
+import { evidenceWords } from '../ui/words.ts';
+import { failedArms } from './arm-states.ts';
+import { LessonDialogs } from './lesson-dialogs.tsx';
+import { LessonStage } from './lesson-stage.tsx';
+import type { LessonModel } from './use-lesson-page.ts';
 
-/** The two lanes that a wall can hold: those of the prediction, else the first two of the step. */
-export function presentArms(
-  lesson: Lesson,
-  scene: Scene,
-  arms: readonly string[],
-): readonly string[] {
-  const asked = scene.predict ? (lesson.predictions[scene.predict]?.arms ?? []) : [];
-  const two = asked.every((a) => arms.includes(a)) && asked.length === 2 ? asked : arms.slice(0, 2);
-  return lesson.arms.map((a) => a.name).filter((a) => two.includes(a));
+export function PresentPage({ page }: { readonly page: LessonModel }) {
+  const { lesson, scene, theme, kernel, server, playback, index, sentence, go } = page;
+  return (
+    <div className="lesson" data-present data-testid="present">
+      <PresentTop lesson={lesson} scene={scene} run={server.run} kernel={kernel} />
+      <Notices />
+      <LaneErrors failed={failedArms(lesson, server)} />
+      <LessonStage page={page} />
+      <Legend lesson={lesson} scene={scene} theme={theme} />
+      <p className="present-sentence" data-testid="sentence" data-volatile>
+        <span className="evidence">{evidenceWords(sentence, page.recorded)}</span>
+        {sentence}
+      </p>
+      <PresentFoot
+        playback={playback}
+        axis={index?.axis ?? null}
+        onLeave={() => go({ present: false }, 'replace')}
+      />
+      <LessonDialogs page={page} />
+    </div>
+  );
 }
 
 interface TopProps {
@@ -25,7 +44,7 @@ interface TopProps {
   readonly kernel: string | null;
 }
 
-export function PresentTop({ lesson, scene, run, kernel }: TopProps) {
+function PresentTop({ lesson, scene, run, kernel }: TopProps) {
   return (
     <header className="present-top">
       <h1>{scene.title}</h1>
@@ -48,7 +67,7 @@ interface FootProps {
   readonly onLeave: () => void;
 }
 
-export function PresentFoot({ playback, axis, onLeave }: FootProps) {
+function PresentFoot({ playback, axis, onLeave }: FootProps) {
   const { state } = playback;
   return (
     <footer className="present-foot">

@@ -4,10 +4,17 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, it, vi } from 'vitest';
 import { laneMessage } from '../../test/fixtures/messages.ts';
 import { testLesson, testRun } from '../../test/fixtures/page.tsx';
+import {
+  firstKnobs,
+  knobPlace,
+  knobsAt,
+  onClock,
+  sceneKnobs,
+  withParam,
+} from '../navigation/knobs.ts';
 import type { Contention } from '../protocol/messages.ts';
 import { ContendedNotice, canCount } from '../runs/contended.tsx';
 import { contendedOf, unjudged } from '../runs/contention.ts';
-import { firstKnobs, knobPlace, knobsAt, onClock, sceneKnobs, withParam } from '../runs/knobs.ts';
 import { LaneHeader } from './lane-header.tsx';
 
 afterEach(cleanup);

@@ -3,9 +3,9 @@
 
 import { useState } from 'react';
 import { formatFigure, plural } from '../base/units.ts';
+import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
-import { paramWords } from '../runs/knobs.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { day } from '../ui/words.ts';
 import { better, command, mailText } from './mail.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
 import { testLesson } from '../../test/fixtures/lesson.ts';
-import { answeredBy, type Kept, keptFile, type Pointed } from './predict.ts';
+import { type Answers, answeredBy, answersFile, type Pointed } from './predict.ts';
 
 const lesson = {
   ...testLesson,
@@ -18,10 +18,10 @@ const mark: Pointed = {
   t1_ns: 2,
   at: 'now',
 };
-const nothing: Kept = { guesses: { fewer: 1 }, answered: [] };
+const nothing: Answers = { guesses: { fewer: 1 }, answered: [] };
 
 test('the file says what was asked, what was pointed at, and tells no answer that was not found', () => {
-  const file = JSON.parse(keptFile(lesson, answeredBy(nothing, 1, mark)));
+  const file = JSON.parse(answersFile(lesson, answeredBy(nothing, 1, mark)));
   expect(file.lesson).toBe('02-grace-periods');
   expect(file.questions).toEqual([
     { ask: 'Point at a wait.', answered: false, pointed_at: null, why: null },

@@ -4,7 +4,7 @@
 import type { Lesson } from '../protocol/lesson.ts';
 
 /** Small things the viewer did, kept in this browser under one key per lesson. */
-export interface Kept {
+export interface Answers {
   readonly guesses: Readonly<Record<string, number>>;
   readonly answered: readonly number[];
   /** What was pointed at, by the question's number. */
@@ -22,9 +22,9 @@ export interface Pointed {
 }
 
 /** The viewer's guesses and answers as a file: what was asked, what was said, what it rests on. */
-export function keptFile(
+export function answersFile(
   lesson: Pick<Lesson, 'slug' | 'title' | 'questions' | 'predictions'>,
-  kept: Kept,
+  kept: Answers,
 ): string {
   const questions = lesson.questions.map((question, i) => ({
     ask: question.ask,
@@ -40,13 +40,13 @@ export function keptFile(
   return `${JSON.stringify({ lesson: slug, title, questions, predictions }, null, 2)}\n`;
 }
 
-const nothing: Kept = { guesses: {}, answered: [] };
+const nothing: Answers = { guesses: {}, answered: [] };
 
-export function readKept(slug: string): Kept {
+export function readAnswers(slug: string): Answers {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(`duet.${slug}`) ?? 'null');
     if (typeof value !== 'object' || value === null) return nothing;
-    const { guesses, answered, marks } = value as Partial<Kept>;
+    const { guesses, answered, marks } = value as Partial<Answers>;
     return {
       marks: typeof marks === 'object' && marks !== null ? marks : {},
       guesses: typeof guesses === 'object' && guesses !== null ? guesses : {},
@@ -57,7 +57,7 @@ export function readKept(slug: string): Kept {
   }
 }
 
-export function writeKept(slug: string, kept: Kept): void {
+export function writeAnswers(slug: string, kept: Answers): void {
   try {
     localStorage.setItem(`duet.${slug}`, JSON.stringify(kept));
   } catch {
@@ -66,7 +66,7 @@ export function writeKept(slug: string, kept: Kept): void {
 }
 
 /** One question more is answered; an answer that stands keeps its mark. */
-export function answeredBy(kept: Kept, question: number, mark: Pointed): Kept {
+export function answeredBy(kept: Answers, question: number, mark: Pointed): Answers {
   if (kept.answered.includes(question)) return kept;
   return {
     ...kept,

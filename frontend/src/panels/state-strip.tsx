@@ -2,8 +2,8 @@
 /** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
 
 import { plural } from '../base/units.ts';
+import { isSavedRun } from '../derive/recording.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
-import { isKept } from '../runs/saved-list.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
 import { day, when } from '../ui/words.ts';
 import { type LaneLens, LensBadges } from './lens-badge.tsx';
@@ -89,7 +89,7 @@ export function SourceBadge({
   readonly kernel: string | null;
 }) {
   if (!run) return null;
-  if (run.source === 'recorded' && isKept(run.run_id))
+  if (run.source === 'recorded' && isSavedRun(run.run_id))
     return (
       <span className="badge" data-tone="recorded" data-testid="source">
         <RecordedSign /> <b>kept run</b> of {when(run.recorded_at ?? run.started_at ?? '')}

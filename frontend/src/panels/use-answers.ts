@@ -2,16 +2,16 @@
 /** Guesses and answers of this viewer, as state that outlives a reload. */
 
 import { useCallback, useState } from 'react';
-import { type Kept, readKept, writeKept } from './predict.ts';
+import { type Answers, readAnswers, writeAnswers } from './predict.ts';
 
-export function useKept(slug: string): readonly [Kept, (kept: Kept) => void] {
-  const [kept, setKept] = useState(() => readKept(slug));
-  const keep = useCallback(
-    (next: Kept) => {
-      writeKept(slug, next);
-      setKept(next);
+export function useAnswers(slug: string): readonly [Answers, (answers: Answers) => void] {
+  const [answers, setAnswers] = useState(() => readAnswers(slug));
+  const save = useCallback(
+    (next: Answers) => {
+      writeAnswers(slug, next);
+      setAnswers(next);
     },
     [slug],
   );
-  return [kept, keep];
+  return [answers, save];
 }

@@ -2,10 +2,10 @@
 /** When the run on the stage is not what the step speaks of: what differs, and two ways out. */
 
 import { differs, workloadOf } from '../derive/recording.ts';
+import { knobWords, sceneParams } from '../navigation/knobs.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { knobWords, sceneParams } from './knobs.ts';
 
 interface Props {
   readonly lesson: Lesson;

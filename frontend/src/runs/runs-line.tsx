@@ -3,10 +3,10 @@
 
 import { useEffect, useState } from 'react';
 import { plural } from '../base/units.ts';
+import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { LiveRun, RunsMessage, WaitingRun } from '../protocol/messages.ts';
 import { LiveSign } from '../ui/icons.tsx';
-import { paramWords } from './knobs.ts';
 
 interface Props {
   readonly lesson: Lesson;

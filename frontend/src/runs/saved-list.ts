@@ -55,11 +55,6 @@ export function keptId(run: Pick<KeptRun, 'name' | 'lesson'>): string {
   return `kept:${run.lesson}:${run.name}`;
 }
 
-/** Is it one of these? */
-export function isKept(runId: string | null | undefined): boolean {
-  return runId?.startsWith('kept:') ?? false;
-}
-
 /** The answer of the server, or its sentence as an error. */
 export async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
   const answer = await fetch(url, init).catch((cause: unknown) => {

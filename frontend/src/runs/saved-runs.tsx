@@ -2,11 +2,11 @@
 /** Live runs that were kept: play, download, delete; and two runs of a lesson against each other. */
 
 import { plural } from '../base/units.ts';
+import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { fileSize, when } from '../ui/words.ts';
 import { Compare } from './differences.tsx';
-import { paramWords } from './knobs.ts';
 import { type KeptRun, keptId, useKeptRuns } from './saved-list.ts';
 
 interface Props {

@@ -3,9 +3,9 @@
 
 import { plural } from '../base/units.ts';
 import { workloadOf } from '../derive/recording.ts';
-import type { Place } from '../navigation/place.ts';
 import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
 import type { ClockName } from '../protocol/messages.ts';
+import type { Place } from './place.ts';
 
 export interface Knobs {
   readonly arms: readonly string[];

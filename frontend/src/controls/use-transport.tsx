@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The transport and the keys of any playback: of one run's lanes, or of two runs' side by side. */
+
+import type { ComponentProps } from 'react';
+import type { Theme } from '../base/theme.ts';
+import { operationsOfAll, together, unaligned } from '../derive/align.ts';
+import { isWait } from '../derive/query.ts';
+import { momentWords } from '../derive/retime.ts';
+import type { RunIndex } from '../derive/types.ts';
+import { nthOf } from '../navigation/address.ts';
+import type { Playback } from '../playback/actions.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { chooseTheme } from '../ui/theme.ts';
+import { Overview } from '../views/overview/index.tsx';
+import type { Act } from './keyboard.ts';
+import type { Transport } from './transport.tsx';
+
+interface Given {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly index: RunIndex | null;
+  readonly theme: Theme;
+  readonly settled: boolean;
+  readonly live: boolean;
+  /** The lesson as axis and scrubber show it: with a title for each lane. */
+  readonly lanesOf?: Lesson;
+  readonly onWords: () => void;
+}
+
+export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
+  const { lesson, scene, index } = given;
+  const { state } = playback;
+  /** Aligns at an operation and goes to where it happens on every lane at once. */
+  const onAt = (n: number) => {
+    const by = playback.state.alignment;
+    const at = index && together(index, by, n).at;
+    playback.align(by, n);
+    if (at !== null) playback.seek(at);
+  };
+  return {
+    moving: state.mode !== 'paused',
+    backwards: state.direction < 0,
+    moment: state.moment,
+    speed: state.speed,
+    align: state.alignment,
+    armed: given.live && state.mode === 'scope',
+    live: given.live,
+    empty: !given.settled,
+    beat: lesson.beat?.name ?? lesson.operation.name,
+    operation: lesson.operation.name,
+    unaligned: unaligned(lesson),
+    nth: scene.align === 'begin' ? scene.operation : null,
+    at: { n: state.operation, most: index ? operationsOfAll(index) : 0 },
+    onAt,
+    axis: index?.axis ?? null,
+    lanes: index?.lanes.length ?? 0,
+    overview: index && (
+      <Overview
+        runIndex={index}
+        lesson={given.lanesOf ?? lesson}
+        frame={playback.frame}
+        theme={given.theme}
+        onWindow={playback.setWindow}
+        onSeek={playback.seek}
+        moment={state.moment}
+        words={momentWords(index.axis, state.moment)}
+      />
+    ),
+    onToggle: playback.toggle,
+    onBackwards: playback.backwards,
+    onEvent: playback.event,
+    onBeat: playback.beat,
+    onSpeed: playback.setSpeed,
+    onAlign: (align) => playback.align(align, nthOf(align, scene)),
+    onLongWait: lesson.kinds.some(isWait) ? playback.nextLongWait : null,
+    onDivergence: playback.firstDivergence,
+    onLoss: index?.lanes.some((lane) => lane.losses.length > 0) ? playback.nextLoss : null,
+    onScope: playback.scope,
+    onWords: given.onWords,
+  };
+}
+
+/** What the keys of every page with lanes do. */
+export function playbackActs(playback: Playback, theme: Theme) {
+  return {
+    toggle: playback.toggle,
+    backwards: playback.backwards,
+    'beat-back': () => playback.beat(-1),
+    'beat-on': () => playback.beat(1),
+    'event-back': () => playback.event(-1),
+    'event-on': () => playback.event(1),
+    slower: () => playback.setSpeed(playback.now().speed / 1.5),
+    faster: () => playback.setSpeed(playback.now().speed * 1.5),
+    'long-wait': playback.nextLongWait,
+    divergence: playback.firstDivergence,
+    loss: playback.nextLoss,
+    'align-time': () => playback.align('time'),
+    'align-operation': () => playback.align('operation'),
+    'align-marker': () => playback.align('marker'),
+    theme: () => chooseTheme(theme.name === 'dark' ? 'light' : 'dark'),
+  } satisfies Partial<Record<Act, () => void>>;
+}

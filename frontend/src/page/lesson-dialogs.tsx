@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What any shell of a lesson may open over itself, and the sentence that a screen reader says. */
+
+import { toRun } from '../navigation/moves.ts';
+import { CaveatSheet, HelpSheet, RecordsSheet } from '../panels/dialogs.tsx';
+import { LensList } from '../panels/lens-badge.tsx';
+import { LossList } from '../panels/state-strip.tsx';
+import { KeptRunsSheet } from '../runs/saved-runs.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { rowName } from './marks.ts';
+import type { LessonModel } from './use-lesson-page.ts';
+
+export function LessonDialogs({ page }: { readonly page: LessonModel }) {
+  const { lesson, scene, index, dialog, records, server, go } = page;
+  const close = () => page.setDialog(null);
+  return (
+    <>
+      <HelpSheet keys={page.keys} open={dialog === 'help'} onClose={close} />
+      <CaveatSheet lesson={lesson} open={dialog === 'caveats'} onClose={close} />
+      <Dialog title="Lost events" open={dialog === 'losses'} onClose={close} testId="losses">
+        <LossList lanes={page.losses} />
+      </Dialog>
+      <KeptRunsSheet
+        lesson={lesson}
+        open={dialog === 'runs'}
+        shown={server.run?.run_id ?? null}
+        onPlay={(id) => {
+          close();
+          go(toRun(id));
+        }}
+        onClose={close}
+      />
+      <Dialog title="Lenses" open={dialog === 'lens'} onClose={close} testId="lens-sheet">
+        <LensList lanes={page.lenses} />
+      </Dialog>
+      <RecordsSheet
+        lesson={lesson}
+        runId={server.run?.run_id ?? ''}
+        mark={records}
+        rowName={rowName(index, records)}
+        recorded={page.recorded}
+        onClose={() => page.setRecords(null)}
+      />
+      <p className="hidden-text" aria-live="polite" data-testid="spoken">
+        {page.moving ? '' : `${scene.title}. ${page.sentence}`}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The middle of a lesson page: what the picture is made of, controls of live runs, the stage and its legend. */
+
+import { ActBar } from '../controls/act-bar.tsx';
+import { HoldBar } from '../controls/hold-bar.tsx';
+import { KnobDesk } from '../controls/run-controls.tsx';
+import { bestRecording } from '../derive/recording.ts';
+import { toRun } from '../navigation/moves.ts';
+import { AxisLine } from '../panels/axis-line.tsx';
+import { Legend } from '../panels/legend.tsx';
+import { LaneErrors, Notices } from '../panels/notices.tsx';
+import { StateStrip } from '../panels/state-strip.tsx';
+import { WordsPanel } from '../panels/words-panel.tsx';
+import { ContendedNotice, canCount } from '../runs/contended.tsx';
+import { RunsLine } from '../runs/runs-line.tsx';
+import { armStates, failedArms } from './arm-states.ts';
+import { LessonStage } from './lesson-stage.tsx';
+import type { LessonModel } from './use-lesson-page.ts';
+import { pendingWords } from './words.ts';
+
+interface Props {
+  readonly page: LessonModel;
+}
+
+export function LessonMain({ page }: Props) {
+  const { lesson, scene, place, index, playback, theme, server, actions } = page;
+  const { run, commands } = server;
+  const showKnobs = scene.show.includes('knobs') !== place.panes.includes('knobs');
+  return (
+    <main className="stage">
+      <State page={page} />
+      <Notices />
+      <OtherRuns page={page} />
+      <LaneErrors failed={failedArms(lesson, server)} />
+      <ContendedNotice
+        found={page.contended}
+        offers={canCount(lesson, scene)}
+        blocked={actions.running ? 'A live run is going on.' : actions.blocked}
+        onCount={actions.beginOnCount}
+      />
+      {showKnobs && <Controls page={page} />}
+      <ActBar lesson={lesson} run={run} onAct={commands.act} />
+      <HoldBar
+        {...{ lesson, run, control: server.control, holds: server.holds }}
+        onHold={commands.hold}
+      />
+      <LessonStage page={page} />
+      {place.panes.includes('words') && (
+        <WordsPanel
+          sentence={page.sentence}
+          onMark={page.onMark}
+          onClose={() => page.toggle('words', false)}
+        />
+      )}
+      <AxisLine lesson={lesson} index={index} playback={playback} />
+      <Legend lesson={lesson} scene={scene} theme={theme} />
+    </main>
+  );
+}
+
+function State({ page }: Props) {
+  const { arms, server, losses, setDialog } = page;
+  return (
+    <StateStrip
+      run={server.run}
+      kernel={page.kernel}
+      lanes={arms.length}
+      lost={losses.reduce((sum, lane) => sum + lane.events, 0)}
+      gaps={losses.reduce((sum, lane) => sum + lane.gapRows, 0)}
+      control={server.control}
+      pending={server.pending ? pendingWords(server.pending) : ''}
+      lenses={page.lenses}
+      onLoss={() => setDialog('losses')}
+      onLens={() => setDialog('lens')}
+      onRuns={page.site ? undefined : () => setDialog('runs')}
+      onControl={server.commands.control}
+    />
+  );
+}
+
+/** Live runs of this server, to watch or to withdraw. */
+function OtherRuns({ page }: Props) {
+  const { lesson, scene, server, live, go } = page;
+  if (!server.runs || page.site) return null;
+  const best = bestRecording(lesson, scene);
+  return (
+    <RunsLine
+      lesson={lesson}
+      runs={server.runs}
+      shown={(server.pending ?? server.run)?.run_id ?? null}
+      onWatch={(id) => go(toRun(id))}
+      onCancel={server.commands.stop}
+      onRecording={best && live ? () => go(toRun(best.name)) : null}
+    />
+  );
+}
+
+function Controls({ page }: Props) {
+  const { lesson, server, live, actions } = page;
+  return (
+    <KnobDesk
+      lesson={lesson}
+      knobs={actions.knobs}
+      shown={server.run}
+      live={live}
+      running={actions.running}
+      armStates={armStates(lesson, server)}
+      blocked={actions.blocked}
+      onKnobs={actions.turn}
+      onRun={() => actions.begin()}
+      onStop={actions.stop}
+      onAgain={actions.again}
+    />
+  );
+}

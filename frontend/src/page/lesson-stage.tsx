@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The stage of a lesson, covered while the viewer is asked to predict. */
+
+import { Stage } from './stage.tsx';
+import type { LessonModel } from './use-lesson-page.ts';
+import { comingWords } from './words.ts';
+
+export function LessonStage({ page }: { readonly page: LessonModel }) {
+  const { lesson, scene, arms, index, theme, place, server, nav, guess } = page;
+  return (
+    <Stage
+      {...{ lesson, scene, arms, index, theme }}
+      run={server.run}
+      lanes={server.lanes}
+      builds={server.builds}
+      pending={server.pending !== null}
+      shown={server.shownLanes}
+      coming={nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting)}
+      present={place.present}
+      veil={
+        guess.veiled && (
+          <div className="stage-veil" data-testid="veil">
+            <p>First say what you expect; then look.</p>
+            <button type="button" className="button" onClick={guess.reveal}>
+              just show me
+            </button>
+          </div>
+        )
+      }
+      onMark={page.onMark}
+      onLoss={() => page.setDialog('losses')}
+    />
+  );
+}

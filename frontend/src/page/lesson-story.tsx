@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The left side of a lesson page: the step in words, what does not fit it, its prediction and the questions. */
+
+import { bestRecording, isSavedRun } from '../derive/recording.ts';
+import { sceneKnobs } from '../navigation/knobs.ts';
+import { toRun } from '../navigation/moves.ts';
+import { Questions } from '../panels/dialogs.tsx';
+import { answersFile } from '../panels/predict.ts';
+import { PredictCard } from '../panels/predict-card.tsx';
+import { unjudged } from '../runs/contention.ts';
+import { Mismatch } from '../runs/mismatch.tsx';
+import { Story } from './story.tsx';
+import type { LessonModel } from './use-lesson-page.ts';
+import { unfit } from './words.ts';
+
+interface Props {
+  readonly page: LessonModel;
+}
+
+export function LessonStory({ page }: Props) {
+  const { lesson, scene, place, server, guess, answers, actions, acts } = page;
+  const clock = server.run?.clock ?? actions.knobs.clock;
+  return (
+    <Story
+      lesson={lesson}
+      scene={scene}
+      prose={lesson.content[scene.id] ?? ''}
+      note={clock === 'count' ? (scene.on_count?.note ?? '') : ''}
+      sentence={guess.veiled ? '' : page.sentence}
+      recorded={page.recorded}
+      answered={answers.answered.length}
+      mismatch={<RunMismatch page={page} />}
+      predict={<Prediction page={page} />}
+      predicted={guess.predicted}
+      onStep={page.step}
+      onCaveats={acts.caveats}
+      onQuestions={acts.questions}
+    >
+      {place.panes.includes('questions') && <LessonQuestions page={page} />}
+    </Story>
+  );
+}
+
+function RunMismatch({ page }: Props) {
+  const { lesson, scene, arms, actions, live, go } = page;
+  const { run } = page.server;
+  if (run === null) return null;
+  const best = bestRecording(lesson, scene);
+  const title = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
+  return (
+    <Mismatch
+      lesson={lesson}
+      scene={scene}
+      run={run}
+      missing={arms.filter((a) => !run.arms.includes(a)).map(title)}
+      blocked={actions.running ? 'Your live run goes on.' : actions.blocked}
+      onRun={() => actions.begin(sceneKnobs(lesson, actions.knobs, scene))}
+      onRecording={(live || isSavedRun(run.run_id)) && best ? () => go(toRun(best.name)) : null}
+    />
+  );
+}
+
+function Prediction({ page }: Props) {
+  const { lesson, scene, guess, contended } = page;
+  const { prediction } = guess;
+  if (prediction === undefined) return null;
+  return (
+    <PredictCard
+      prediction={prediction}
+      guess={guess.guess}
+      answer={guess.answer}
+      unfit={unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended)}
+      plural={lesson.operation.plural}
+      onGuess={guess.say}
+      onForget={guess.forget}
+    />
+  );
+}
+
+function LessonQuestions({ page }: Props) {
+  const { lesson, answers, questions, playback } = page;
+  return (
+    <Questions
+      lesson={lesson}
+      file={() => answersFile(lesson, answers)}
+      answered={answers.answered}
+      asking={questions.asking}
+      said={questions.said}
+      onAsk={(i) => {
+        questions.ask(i);
+        if (i === null) page.toggle('questions', false);
+        else playback.pause();
+      }}
+      onForget={() => page.save({ ...answers, answered: [], marks: {} })}
+    />
+  );
+}

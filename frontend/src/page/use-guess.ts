@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The prediction of a step: the viewer's guess, the answer, and whether the stage is covered until he has guessed. */
+
+import { useState } from 'react';
+import type { Place } from '../navigation/place.ts';
+import type { Answers } from '../panels/predict.ts';
+import { usePrediction } from '../playback/hooks.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+
+export function useGuess(
+  { lesson, scene, place }: { lesson: Lesson; scene: Scene; place: Place },
+  answers: Answers,
+  save: (answers: Answers) => void,
+) {
+  const answer = usePrediction(scene.predict);
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+  const id = scene.predict ?? '';
+  const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
+  const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
+  const veiled =
+    prediction !== undefined &&
+    guess === null &&
+    !place.present &&
+    !place.embed &&
+    place.moment === null &&
+    !seen.has(scene.id);
+  return {
+    prediction,
+    guess,
+    answer,
+    veiled,
+    /** The answer may be shown: the viewer has guessed, or does not want to. */
+    predicted: prediction === undefined || guess !== null || seen.has(scene.id),
+    reveal: () => setSeen(new Set([...seen, scene.id])),
+    say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
+    forget: () => {
+      const { [id]: _gone, ...guesses } = answers.guesses;
+      save({ ...answers, guesses });
+    },
+  };
+}
+
+export type Guess = ReturnType<typeof useGuess>;

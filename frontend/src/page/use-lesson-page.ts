@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the three shells of a lesson share: run, moment, prediction, questions, dialogs and keys. */
+
+import { useMemo, useState } from 'react';
+import { siteOf } from '../base/site.ts';
+import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
+import { playbackActs } from '../controls/use-transport.tsx';
+import { unaligned } from '../derive/align.ts';
+import type { Mark } from '../derive/types.ts';
+import { linkTo } from '../navigation/address.ts';
+import { stepAfter, togglePane, toStep } from '../navigation/moves.ts';
+import type { Pane, Place } from '../navigation/place.ts';
+import type { Wanted } from '../navigation/run.ts';
+import { useIdle } from '../navigation/use-idle.ts';
+import { useNavigation } from '../navigation/use-navigation.ts';
+import type { Go } from '../navigation/use-place.ts';
+import { useSettled } from '../navigation/use-settled.ts';
+import { useAnswers } from '../panels/use-answers.ts';
+import { useKernel, useLenses, useLosses } from '../panels/use-losses.ts';
+import { usePlayback, useSentence } from '../playback/hooks.ts';
+import { useRunIndex } from '../playback/provider.tsx';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { contendedOf } from '../runs/contention.ts';
+import { useTheme } from '../ui/theme.ts';
+import { guestMark } from './marks.ts';
+import { useGuess } from './use-guess.ts';
+import { useQuestions } from './use-questions.ts';
+import { useRunActions } from './use-run-actions.ts';
+import { useServer } from './use-server.ts';
+
+export interface LessonProps {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly place: Place;
+  readonly go: Go;
+  readonly visit: number;
+  /** See firstRun. */
+  readonly first: Wanted;
+}
+
+export type DialogName = 'help' | 'caveats' | 'losses' | 'lens' | 'runs';
+
+/** Keys that mean nothing before there are events. */
+const ofTime: ReadonlySet<Act> = new Set<Act>([
+  'toggle',
+  'backwards',
+  'beat-back',
+  'beat-on',
+  'event-back',
+  'event-on',
+  'long-wait',
+  'divergence',
+  'loss',
+]);
+
+export type LessonModel = ReturnType<typeof useLessonPage>;
+
+export function useLessonPage(props: LessonProps) {
+  const { lesson, scene, arms, place, go, visit, first } = props;
+  const theme = useTheme();
+  const server = useServer();
+  const index = useRunIndex();
+  const playback = usePlayback();
+  const whole = useSettled(index);
+  const nav = useNavigation(
+    { lesson, scene, place, visit, index, whole, runs: server },
+    { playback, go, first },
+  );
+  const [answers, save] = useAnswers(lesson.slug);
+  const guess = useGuess(props, answers, save);
+  const questions = useQuestions(lesson, index, answers, save);
+  const [dialog, setDialog] = useState<DialogName | null>(null);
+  const [records, setRecords] = useState<Mark | null>(null);
+  /** Whoever sees the stage goes on seeing it: the curtain does not come back over the own run. */
+  const stayOpen = () => {
+    if (!guess.veiled) guess.reveal();
+  };
+  const actions = useRunActions(props, server, stayOpen);
+  const moving = playback.state.mode !== 'paused';
+  const open = server.connection.state === 'open';
+  useIdle(nav.whole && !moving && !nav.coming && !actions.goesOn && open);
+
+  const toggle = (pane: Pane, shown?: boolean) =>
+    go(togglePane(place.panes, pane, shown), 'replace');
+  const step = (id: string) => {
+    questions.ask(null);
+    go(toStep(lesson, scene, actions.placed, id));
+  };
+  const stepBy = (by: 1 | -1) => {
+    const to = stepAfter(lesson, scene, by);
+    if (to !== null) step(to);
+  };
+  const keys = useMemo(
+    () => keyList(lesson.operation.name, lesson.beat?.name, unaligned(lesson) === null),
+    [lesson],
+  );
+  const acts: Record<Act, () => void> = {
+    ...playbackActs(playback, theme),
+    'step-back': () => stepBy(-1),
+    'step-on': () => stepBy(1),
+    scope: playback.scope,
+    words: () => toggle('words'),
+    questions: () => toggle('questions'),
+    caveats: () => setDialog('caveats'),
+    knobs: () => toggle('knobs'),
+    present: () => go({ present: !place.present }, 'replace'),
+    deselect: () => {
+      playback.select(null);
+      questions.drop();
+    },
+    help: () => setDialog('help'),
+  };
+  useKeys(keys, (act) => {
+    if (nav.settled || !ofTime.has(act)) acts[act]();
+  });
+  return {
+    ...props,
+    ...{ theme, server, index, playback, nav, guess, questions, actions, keys, acts, step, toggle },
+    ...{ answers, save, dialog, setDialog, records, setRecords },
+    moving,
+    site: siteOf() !== null,
+    recorded: server.run?.source === 'recorded',
+    live: server.run?.source === 'live',
+    sentence: useSentence(scene.sentence),
+    losses: useLosses(lesson, arms),
+    lenses: useLenses(lesson, arms),
+    kernel: useKernel(),
+    contended: contendedOf(lesson, server.run, server.shownLanes),
+    onMark: (mark: Mark | null) => {
+      playback.select(mark);
+      if (!mark || questions.point(mark)) return;
+      playback.pause();
+      setRecords(guestMark(index, mark));
+    },
+    /** The link to the moment that is shown. */
+    address: () => {
+      const also = { step: scene.id, arms, present: false, embed: false };
+      return linkTo(playback.now(), { place, usual: nav.usual, run: nav.runName, also });
+    },
+  };
+}

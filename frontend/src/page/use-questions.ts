@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Questions that the viewer answers by pointing at a mark. */
+
+import { useState } from 'react';
+import type { Mark, RunIndex } from '../derive/types.ts';
+import { type Answers, answeredBy } from '../panels/predict.ts';
+import { pointsAt } from '../playback/hooks.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import { pointedAt } from './marks.ts';
+
+export function useQuestions(
+  lesson: Lesson,
+  index: RunIndex | null,
+  answers: Answers,
+  save: (answers: Answers) => void,
+) {
+  const [asking, setAsking] = useState<number | null>(null);
+  const [said, setSaid] = useState('');
+  const ask = (question: number | null) => {
+    setSaid('');
+    setAsking(question);
+  };
+  /** Takes a mark as the answer to the question that is asked; false: none is. */
+  const point = (mark: Mark): boolean => {
+    const question = asking === null ? undefined : lesson.questions[asking];
+    if (!question || asking === null || !index) return false;
+    if (pointsAt(index, mark, question)) {
+      setSaid('');
+      save(answeredBy(answers, asking, pointedAt(index, mark)));
+      const next = lesson.questions.findIndex(
+        (_q, i) => i > asking && !answers.answered.includes(i),
+      );
+      setAsking(next < 0 ? null : next);
+    } else {
+      const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
+      const kind = index.kinds[mark.kind]?.title ?? lesson.operation.name;
+      setSaid(`That is “${kind}” on ${arm}. Look again.`);
+    }
+    return true;
+  };
+  return { asking, said, ask, point, drop: () => setAsking(null) };
+}
