@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** No module of the page imports itself by way of others, types included. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../src', import.meta.url));
+const importing = /(?:from|import|import\()\s*'(\.[^']+\.tsx?)(?:\?[^']*)?'/g;
+
+/** What each file below `folder` imports, by names within it. */
+function graphOf(folder: string): Map<string, readonly string[]> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((name) => /\.tsx?$/.test(name));
+  return new Map(
+    sources.map((name) => {
+      const text = readFileSync(join(folder, name), 'utf8');
+      const to = [...text.matchAll(importing)].map(([, path = '']) =>
+        normalize(join(dirname(name), path)),
+      );
+      return [relative('.', name), to];
+    }),
+  );
+}
+
+/** A circle of imports, as the names on its way; null: there is none. */
+export function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
+  const done = new Set<string>();
+  const way: string[] = [];
+  const visit = (name: string): readonly string[] | null => {
+    if (way.includes(name)) return [...way.slice(way.indexOf(name)), name];
+    if (done.has(name)) return null;
+    way.push(name);
+    for (const next of graph.get(name) ?? []) {
+      const found = visit(next);
+      if (found) return found;
+    }
+    way.pop();
+    done.add(name);
+    return null;
+  };
+  for (const name of graph.keys()) {
+    const found = visit(name);
+    if (found) return found;
+  }
+  return null;
+}
+
+test('a circle is found', () => {
+  const graph = new Map([
+    ['a', ['b', 'c']],
+    ['b', []],
+    ['c', ['d']],
+    ['d', ['c']],
+  ]);
+  expect(cycleIn(graph)).toEqual(['c', 'd', 'c']);
+});
+
+test('the page has none', () => {
+  const graph = graphOf(root);
+  expect(graph.size).toBeGreaterThan(100);
+  expect(graph.get('main.tsx')).toContain('app.tsx');
+  expect(cycleIn(graph)).toBeNull();
+});
