@@ -7,7 +7,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pointAt, sensitivity } from '../../src/derive/coherence/curve.ts';
-import { interleave, type Until } from '../../src/derive/coherence/interleave.ts';
+import { interleave } from '../../src/derive/coherence/interleave.ts';
 import { recordedStreams } from '../../src/derive/coherence/recorded.ts';
 import { simulate, stateAfter } from '../../src/derive/coherence/simulate.ts';
 import { owningLoads, wholeOperations } from '../../src/derive/coherence/streams.ts';

@@ -4,13 +4,7 @@
 import { gather, linesOf } from './merge.ts';
 import { Chance } from './prng.ts';
 import { timedOrder } from './timed.ts';
-import type { AccessStream, MergedLog, Settings } from './types.ts';
-
-/**
- * Where the order ends: `last`, when every stream is used up; `first`, when one is, so that all CPUs are at work all
- * the time and a rate may be read off.
- */
-export type Until = 'first' | 'last';
+import type { AccessStream, MergedLog, Settings, Until } from './types.ts';
 
 /**
  * One order of all accesses.

@@ -11,11 +11,10 @@
  */
 
 import { Earliest } from './earliest.ts';
-import type { Until } from './interleave.ts';
 import { LineStates } from './lines.ts';
 import { gather, linesOf } from './merge.ts';
 import { Chance } from './prng.ts';
-import type { AccessStream, MergedLog, Settings } from './types.ts';
+import type { AccessStream, MergedLog, Settings, Until } from './types.ts';
 
 const none = -1;
 

@@ -110,3 +110,9 @@ export interface Totals {
   /** All that is not a hit. */
   readonly busEvents: number;
 }
+
+/**
+ * Where the order ends: `last`, when every stream is used up; `first`, when one is, so that all CPUs are at work all
+ * the time and a rate may be read off.
+ */
+export type Until = 'first' | 'last';
