@@ -25,7 +25,7 @@ function graphOf(folder: string): Map<string, readonly string[]> {
 }
 
 /** A circle of imports, as the names on its way; null: there is none. */
-export function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
+function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
   const done = new Set<string>();
   const way: string[] = [];
   const visit = (name: string): readonly string[] | null => {
