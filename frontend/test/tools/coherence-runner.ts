@@ -17,6 +17,7 @@ import {
   type Protocol,
   type Settings,
   stateNames,
+  type Until,
 } from '../../src/derive/coherence/types.ts';
 
 interface Lists {
