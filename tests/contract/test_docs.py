@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from typer.main import get_command
 
-from duet.cli.verbs import app
+from duet.cli.commands.app import app
 from duet.settings import repo_root
 
 ROOT = repo_root()

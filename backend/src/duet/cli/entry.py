@@ -14,9 +14,9 @@ from pathlib import Path
 
 from typer.exceptions import TyperException
 
+from duet.cli.commands.app import app
 from duet.cli.output import fail
 from duet.cli.terminal import OutputFull, plain_output, silence
-from duet.cli.verbs import app
 from duet.errors import DuetError, InputError
 
 INTERRUPTED = 130

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verbs in the order of the help."""
+
+from __future__ import annotations
+
+import typer
+
+from duet.cli.commands.exporting import EXPORT_KEYS, export
+from duet.cli.commands.host import (
+    BUILD_KEYS,
+    DOCTOR_KEYS,
+    SERVE_KEYS,
+    TOKEN_KEYS,
+    build,
+    doctor,
+    serve,
+    token,
+)
+from duet.cli.commands.lenses import DRGN_KEYS, MICROSCOPE_KEYS, XRAY_KEYS, drgn, microscope, xray
+from duet.cli.commands.lessons import LINT_KEYS, lint
+from duet.cli.commands.recordings import (
+    COMPARE_KEYS,
+    INSPECT_KEYS,
+    REPLAY_KEYS,
+    REPRODUCE_KEYS,
+    RUNS_KEYS,
+    compare,
+    inspect,
+    replay,
+    reproduce,
+    runs,
+)
+from duet.cli.commands.runs import MEASURE_KEYS, RECORD_KEYS, RUN_KEYS, measure, record, run
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Kernel Duet: two kernels, one workload, one screen.",
+    epilog="Exit codes: 0 done, 1 unexpected, 2 input, 3 host, 4 guest kernel, 130 interrupted. "
+    'With --json an error is {"error": {"code", "sentence", "remedy", "detail"}} on stdout.',
+)
+
+for verb, keys in (
+    (doctor, DOCTOR_KEYS),
+    (build, BUILD_KEYS),
+    (serve, SERVE_KEYS),
+    (token, TOKEN_KEYS),
+    (run, RUN_KEYS),
+    (measure, MEASURE_KEYS),
+    (record, RECORD_KEYS),
+    (runs, RUNS_KEYS),
+    (inspect, INSPECT_KEYS),
+    (replay, REPLAY_KEYS),
+    (microscope, MICROSCOPE_KEYS),
+    (export, EXPORT_KEYS),
+    (compare, COMPARE_KEYS),
+    (reproduce, REPRODUCE_KEYS),
+    (xray, XRAY_KEYS),
+    (drgn, DRGN_KEYS),
+    (lint, LINT_KEYS),
+):
+    app.command(epilog=keys)(verb)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verbs of the machine: its programs, kernels, the server and who may use it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from duet.cli.commands.options import Json, MaybeLesson, Source
+
+DOCTOR_KEYS = (
+    "JSON keys: ok (bool), checks: [{name, status: ok|warning|missing, found, needed_for, remedy}]."
+)
+BUILD_KEYS = (
+    "JSON keys: built (int), seconds, kernels: [{lesson, arm, key, folder, kernel_version, built}]."
+)
+SERVE_KEYS = (
+    "JSON keys (one line, once it listens): url, host, port, pid, tokens (bool: one is needed), "
+    "links: {role: url} (those made now)."
+)
+TOKEN_KEYS = (
+    "JSON keys: file, tokens: [{role, id, created}], links: {role: url} (those made now), revoked: "
+    "[role]."
+)
+
+
+def doctor(json: Json = False) -> int:
+    """Check what this machine has and lacks, with a remedy for each."""
+    from duet.cli.doctor import doctor as body
+
+    return body(json)
+
+
+def build(
+    lesson: MaybeLesson = None,
+    source: Source = None,
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", help="Only this arm; may be repeated.")
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="With debug.config: KASAN, lockdep. For stress only.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Build the kernels that are not there yet."""
+    from duet.cli.build import build as body
+
+    return body(lesson, source, arm or [], json, debug=debug)
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8642,
+    no_build: Annotated[bool, typer.Option("--no-build", help="Build no kernels.")] = False,
+    no_guests: Annotated[
+        bool, typer.Option("--no-guests", help="Show recordings only; boot and build nothing.")
+    ] = False,
+    open: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="A host name to answer to; repeatable."),
+    ] = None,
+    token_required: Annotated[
+        bool,
+        typer.Option("--token-required", help="Let in by links only; made where there are none."),
+    ] = False,
+    new_tokens: Annotated[
+        bool, typer.Option("--new-tokens", help="The same, with new links; the old ones end.")
+    ] = False,
+    source: Source = None,
+    json: Json = False,
+) -> int:
+    """Serve the page; missing kernels are built in the background.
+
+    On this machine alone everybody may do everything. Beyond it (--host) a link with a token is
+    needed: one each for operator, instructors, students and viewers; see ./duet token.
+    """
+    from duet.cli.serve import serve as body
+    from duet.cli.serve_access import Ask
+
+    names = tuple(allow_host or [])
+    ask = Ask(token_required, new_tokens)
+    return body(host, port, not no_build, not no_guests, open, names, source, json, ask)
+
+
+def token(
+    action: Annotated[
+        str, typer.Argument(help="show, create (where none is), rotate (new ones), or revoke.")
+    ] = "show",
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", help="viewer, student, instructor or operator; default: all."),
+    ] = None,
+    url: Annotated[
+        str, typer.Option("--url", help="Address of the server, for the links.")
+    ] = "http://localhost:8642/",
+    json: Json = False,
+) -> int:
+    """Show, make, replace or take away the links that let people in.
+
+    Tokens are stored as hashes, so a link is printed once. A running server follows at once;
+    sessions of a token that is rotated or revoked end within a second.
+    """
+    from duet.cli.token import token as body
+
+    return body(action, role or [], url, json)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verbs that boot guests: run, measure and record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from duet.cli.commands.options import Arms, Clock, Json, Lesson, MaybeLesson, Set, Workload
+
+RUN_KEYS = (
+    "JSON keys: lesson, clock, workload, params, at, verdict, unit, arms: [{arm, ops, ops_per_s, "
+    "wait_ns: {p50, p95, max, n}, grace_periods, events_read, events_lost, n, ops_per_s_all, "
+    "kernel, accel, refused, lines}]. ops and ops_per_s are medians of the untraced runs; "
+    "wait_ns, grace_periods and events_* come from the traced run of the same arm and are null "
+    "with --no-trace."
+)
+MEASURE_KEYS = (
+    "JSON keys: lesson, clock, workload, params, at, command, host, arms, rows: [{arm, metric, "
+    "unit, better, median, mean, ci, n, clock, shift, evidence, samples, perturbed, refused}], "
+    "comparisons: [{metric, arm, to, ratio, ci, range, p, verdict, sentence}], ratio and verdict "
+    "(of the first metric, last arm against first), partial (null, or why it is not whole). "
+    "With --against-seeds: rows: [{lesson, claim, mail, mail_ratio, ratio, arm, to, metric, "
+    "clock, shift, n, interval, verdict, because}], counts, rule, skipped, kernels, host, seconds, "
+    "partial."
+)
+RECORD_KEYS = (
+    "JSON keys: file (null with --only-measured), bytes, lesson, params, clock, arms: [{arm, "
+    "phase, ops, events_read, events_lost}], measured (path or null)."
+)
+
+
+def run(
+    lesson: Lesson,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: Clock = "",
+    set: Set = None,
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Untraced runs per arm.")] = 3,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="No traced run.")] = False,
+    json: Json = False,
+) -> int:
+    """Measure the arms of a lesson, one guest after another."""
+    from duet.cli.run import run as body
+
+    return body(lesson, arms, workload, clock, set or [], repeats, not no_trace, json)
+
+
+def measure(
+    lesson: MaybeLesson = None,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: Clock = "",
+    set: Set = None,
+    sweep: Annotated[
+        str | None, typer.Option("--sweep", help="NAME=VALUE,VALUE: a table per value of a knob.")
+    ] = None,
+    repeats: Annotated[
+        str | None,
+        typer.Option(
+            "--repeats",
+            metavar="NUMBER",
+            help="Runs per arm: untraced ones on the wall clock (5), equal ones on the count "
+            "clock (2).",
+        ),
+    ] = None,
+    shift: Annotated[
+        str,
+        typer.Option(
+            "--shift",
+            help="Count clock: 2^shift ns an instruction, with commas; default 0, and 0,3 for "
+            "lessons about waiting.",
+        ),
+    ] = "",
+    format: Annotated[
+        str,
+        typer.Option("--format", help="mail, ministat, lkp, will-it-scale, sweep, json or csv."),
+    ] = "mail",
+    output: Annotated[Path | None, typer.Option("--output", help="File; default: stdout.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="With --against-seeds: all lessons.")] = False,
+    against_seeds: Annotated[
+        bool,
+        typer.Option("--against-seeds", help="Look for the figures of the mails; one table."),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Measure arms against each other, untraced, and say what that proves."""
+    from duet.cli.measure_args import Given
+
+    if json:
+        format = "json"
+    if against_seeds or all:
+        from duet.cli.against import against
+
+        others = (arms, workload, clock, set, sweep, repeats, shift)
+        more = any(other not in (None, "", []) for other in others)
+        return against(lesson, all, against_seeds, more, format, output)
+    from duet.cli.measure import measure as body
+
+    given = Given(lesson or "", arms, workload, clock, tuple(set or ()), sweep, repeats, shift)
+    return body(given, format, output)
+
+
+def record(
+    lesson: Lesson,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: Clock = "",
+    set: Set = None,
+    name: Annotated[str, typer.Option(help="Name of the recording.")] = "storm",
+    out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
+    window_ms: Annotated[int, typer.Option(min=1, help="Kept of each lane from its start.")] = 400,
+    whole: Annotated[bool, typer.Option("--whole", help="Keep all, whatever --window-ms.")] = False,
+    measured: Annotated[
+        bool, typer.Option("--measured", help="Also record the measured table (n = 5).")
+    ] = False,
+    only_measured: Annotated[
+        bool, typer.Option("--only-measured", help="Record the measured table alone.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Record a run of real kernels, one lane after another, as a bundle that plays anywhere."""
+    from duet.cli.record import record as body
+
+    request = (lesson, arms, workload, clock, set or [])
+    window = None if whole else window_ms
+    return body(request, name, out, window, measured, only_measured, json)
