@@ -19,6 +19,7 @@ import uvicorn
 from duet.api.app import create_app
 from duet.api.guard import is_loopback
 from duet.budgets import LOCK_SWITCH_S
+from duet.cli.build_progress import StderrNow, build_progress
 from duet.cli.ending import ending
 from duet.cli.serve_access import Ask, Greeting, admission, shown_name
 from duet.errors import InfraError, InputError
@@ -50,16 +51,18 @@ def serve(
     ask: Ask,
 ) -> int:
     """See `duet serve --help`."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", handlers=[StderrNow()]
+    )
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     refuse_open_house(host, live)
     sweep_all()
     allow_files()
-    with bind(host, port) as listener:
+    with bind(host, port) as listener, build_progress() as progress:
         sessions, links = admission(host, ask)
         settings = KernelSettings.default(source)
         app = create_app(
-            lambda hub: default_director(hub, settings, builds, live),
+            lambda hub: default_director(hub, settings, builds, live, progress),
             page=repo_root() / "frontend/dist",
             host=host,
             names=names,

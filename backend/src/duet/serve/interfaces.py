@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from duet.runs.request import MeasureRequest, RunRequest
 from duet.stream.codec import Packet
 from duet.stream.hub import Hub
-from duet.stream.messages import Measured, Message
+from duet.stream.messages import Build, Measured, Message
 from duet.stream.runlog import RunLog
 
 
@@ -170,4 +170,20 @@ class Kernels(Protocol):
 
     async def work(self, tell: Callable[[Message], None]) -> None:
         """Build what is missing, telling progress; returns when nothing is left to do."""
+        ...
+
+
+class BuildListener(Protocol):
+    """Receives the progress of background builds, on the event loop."""
+
+    def started(self, kernels: int) -> None:
+        """A round of builds begins; so many kernels are not built yet."""
+        ...
+
+    def update(self, build: Build) -> None:
+        """A moment of one build."""
+        ...
+
+    def finished(self) -> None:
+        """All kernels are built."""
         ...

@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from duet.errors import DuetError
 from duet.kernels import (
@@ -21,6 +22,7 @@ from duet.kernels import (
 from duet.kernels.arms import arm_specs
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
+from duet.serve.interfaces import BuildListener
 from duet.serve.readiness import Readiness
 from duet.stream import messages as m
 from duet.stream.codec import failure
@@ -37,10 +39,15 @@ log = logging.getLogger("duet.api")
 
 
 class HouseKernels:
-    """The kernels of this checkout (see serve.interfaces.Kernels)."""
+    """The kernels of this checkout (see serve.interfaces.Kernels).
 
-    def __init__(self, settings: KernelSettings) -> None:
+    Args:
+        listener: receives the progress of all builds, beside the browsers.
+    """
+
+    def __init__(self, settings: KernelSettings, listener: BuildListener | None = None) -> None:
         self.settings = settings
+        self._listener = listener
         self._readiness = Readiness(settings)
         self._newest: dict[tuple[str, str], m.Build] = {}
 
@@ -58,12 +65,27 @@ class HouseKernels:
         def publish(message: m.Build) -> None:
             self._newest[message.lesson, message.arm] = message
             tell(message)
+            if self._listener is not None:
+                self._listener.update(message)
 
         while True:
+            if self._listener is not None:
+                self._listener.started(self._missing())
             results = [await self._lesson(folder, publish) for folder in lesson_cache.usable()]
             if all(results):
+                if self._listener is not None:
+                    self._listener.finished()
                 return
             await asyncio.sleep(RETRY_S)
+
+    def _missing(self) -> int:
+        """Kernels that are not built yet; arms with the same patches share one."""
+        patches: set[tuple[Path, ...]] = set()
+        for folder in lesson_cache.usable():
+            specs = arm_specs(folder)
+            ready = self.ready(folder.slug)
+            patches.update(spec.patches for arm, spec in specs.items() if not ready[arm])
+        return len(patches)
 
     async def _lesson(self, folder: LessonFolder, publish: Callable[[m.Build], None]) -> bool:
         """Build one lesson's missing kernels; False when that failed."""

@@ -7,6 +7,7 @@ from duet.kernels import KernelSettings
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.capacity import live_runs
 from duet.serve.director import Director
+from duet.serve.interfaces import BuildListener
 from duet.serve.kernel_builds import HouseKernels
 from duet.serve.live_run import HouseStage
 from duet.serve.recordings import LessonRecordings
@@ -14,10 +15,14 @@ from duet.stream.hub import Hub
 
 
 def default_director(
-    hub: Hub, settings: KernelSettings, builds: bool, live: bool = True
+    hub: Hub,
+    settings: KernelSettings,
+    builds: bool,
+    live: bool = True,
+    listener: BuildListener | None = None,
 ) -> Director:
-    """What `duet serve` runs."""
-    kernels = HouseKernels(settings)
+    """What `duet serve` runs; `listener` receives the progress of kernel builds."""
+    kernels = HouseKernels(settings, listener)
     kept = ArchivedRuns(ArchiveFolder.default())
     slots = live_runs()
     stage = HouseStage(settings, slots)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Background kernel builds in the terminal of `duet serve`: a bar on a tty, else a line a minute.
+
+Each shows which kernel is being built, how many of its objects are compiled, and how long that
+will still take. The page shows the same messages per lesson.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from duet.cli.terminal import raw, visible
+from duet.serve.interfaces import BuildListener
+from duet.stream import messages as m
+
+LINE_EVERY_S = 60.0
+"""Without a tty a line is written at most so often for one kernel."""
+ESTIMATE_AFTER_S = 5.0
+ESTIMATE_AFTER_OBJECTS = 20
+"""A rate over less than this says nothing about the rest."""
+REFRESH_PER_S = 2.0
+
+DOING: dict[m.BuildPhase, str] = {
+    "wait": "waiting for another build",
+    "extract": "unpacking the source",
+    "patch": "patching",
+    "config": "configuring",
+    "compile": "compiling",
+    "link": "linking",
+    "store": "storing",
+    "done": "done",
+    "failed": "failed",
+}
+
+
+@dataclass
+class Estimate:
+    """Time left of one kernel, from the rate of its objects since compiling began.
+
+    Args:
+        objects: how many were compiled at `since_s`.
+        since_s: seconds of a monotonic clock.
+    """
+
+    objects: int
+    since_s: float
+
+    def left_s(self, build: m.Build, now_s: float) -> float | None:
+        """Seconds until the last object; None while that is unknown."""
+        made, took_s = build.done - self.objects, now_s - self.since_s
+        if made < ESTIMATE_AFTER_OBJECTS or took_s < ESTIMATE_AFTER_S:
+            return None
+        return max(build.total - build.done, 0) * took_s / made
+
+
+def left_words(left_s: float | None) -> str:
+    """`about 9 min left`, or nothing."""
+    if left_s is None:
+        return ""
+    return f"about {left_s / 60:.0f} min left" if left_s >= 90 else "about a minute left"
+
+
+class BuildProgress:
+    """What is known of all builds of a server; a subclass shows it.
+
+    Args:
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._kernels = 0
+        self._done = 0
+        self._kernel: tuple[str, str] | None = None
+        self._estimate: Estimate | None = None
+
+    def started(self, kernels: int) -> None:
+        """A round of builds begins.
+
+        Args:
+            kernels: how many are not built yet, over all lessons.
+        """
+        self._kernels, self._done = kernels, 0
+
+    def update(self, build: m.Build) -> None:
+        """A moment of one build."""
+        if build.phase in ("done", "failed"):
+            self._done += build.phase == "done"
+            self._kernel = None
+            self._show_end(build)
+            return
+        is_new = (build.lesson, build.arm) != self._kernel
+        if is_new:
+            self._kernel, self._estimate = (build.lesson, build.arm), None
+        if build.phase == "compile" and self._estimate is None:
+            self._estimate = Estimate(build.done, self.clock())
+        self._show(build, self._words(build), is_new)
+
+    def finished(self) -> None:
+        """All kernels are built."""
+
+    def close(self) -> None:
+        """Show nothing more."""
+
+    def _words(self, build: m.Build) -> str:
+        number = self._done + 1
+        place = f"kernel {number} of {max(self._kernels, number)}, {build.lesson} {build.arm}"
+        counted = f" {build.done} of {build.total} objects" if build.phase == "compile" else ""
+        left = self._estimate.left_s(build, self.clock()) if self._estimate else None
+        end = f", {left_words(left)}" if build.phase == "compile" and left is not None else ""
+        return f"{place}: {DOING[build.phase]}{counted}{end}"
+
+    def _show(self, build: m.Build, words: str, is_new: bool) -> None:
+        raise NotImplementedError
+
+    def _show_end(self, build: m.Build) -> None:
+        raise NotImplementedError
+
+
+class BuildLines(BuildProgress):
+    """For logs: a line when a kernel begins and ends, and one a minute between.
+
+    Args:
+        out: where the lines go.
+    """
+
+    def __init__(self, out: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self._out = out
+        self._written_s = 0.0
+
+    def _show(self, build: m.Build, words: str, is_new: bool) -> None:
+        if is_new or self.clock() - self._written_s >= LINE_EVERY_S:
+            self._write(words)
+
+    def _show_end(self, build: m.Build) -> None:
+        self._write(f"kernel {build.lesson} {build.arm}: {DOING[build.phase]}")
+
+    def finished(self) -> None:
+        if self._kernels:
+            self._write("all kernels are built")
+
+    def _write(self, line: str) -> None:
+        self._written_s = self.clock()
+        print(line, file=self._out, flush=True)
+
+
+class BuildBar(BuildProgress):
+    """For a terminal: one bar, which goes away when all kernels are built.
+
+    Other output of the program appears above the bar.
+
+    Args:
+        console: a terminal.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self._console = console
+        self._bar: Progress | None = None
+        self._task = TaskID(0)
+
+    def started(self, kernels: int) -> None:
+        super().started(kernels)
+        if kernels and self._bar is None:
+            columns = (BarColumn(20), TextColumn("{task.description}", markup=False))
+            self._bar = Progress(
+                *columns,
+                console=self._console,
+                refresh_per_second=REFRESH_PER_S,
+                redirect_stdout=sys.stdout.isatty(),
+                transient=True,
+            )
+            self._task = self._bar.add_task("kernels", total=None)
+            self._bar.start()
+
+    def _show(self, build: m.Build, words: str, is_new: bool) -> None:
+        if self._bar is not None:
+            total = build.total if build.phase == "compile" else None
+            self._bar.update(self._task, description=words, completed=build.done, total=total)
+
+    def _show_end(self, build: m.Build) -> None:
+        if self._bar is not None:
+            words = f"kernel {build.lesson} {build.arm}: {DOING[build.phase]}"
+            self._bar.update(self._task, description=words)
+            self._bar.console.print(words, markup=False, highlight=False)
+
+    def finished(self) -> None:
+        shown = self._bar is not None
+        self.close()
+        if shown:
+            self._console.print("all kernels are built")
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+class StderrNow(logging.StreamHandler[TextIO]):
+    """Log records go to the present sys.stderr, which a bar replaces while it is shown."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.setStream(sys.stderr)
+        super().emit(record)
+
+
+@contextlib.contextmanager
+def build_progress() -> Iterator[BuildListener]:
+    """A listener for this process's stderr; the terminal is as before when it ends."""
+    shown: BuildProgress
+    if sys.stderr.isatty():
+        shown = BuildBar(Console(file=raw(sys.stderr)))
+    else:
+        shown = BuildLines(sys.stderr)
+    try:
+        yield shown
+    finally:
+        shown.close()
