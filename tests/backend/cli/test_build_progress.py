@@ -137,8 +137,11 @@ def test_a_terminal_gets_a_bar_that_goes_away(
     assert not console._live_stack
 
 
-def test_a_failed_build_is_shown_and_its_next_try_counts_from_the_start(
-    settings: KernelSettings, run_async: Any, monkeypatch: pytest.MonkeyPatch
+def test_a_failed_build_is_in_the_log_with_its_remedy_and_the_next_round_counts_anew(
+    settings: KernelSettings,
+    run_async: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock, out = Clock(), io.StringIO()
     tries: list[str] = []
@@ -152,7 +155,8 @@ def test_a_failed_build_is_shown_and_its_next_try_counts_from_the_start(
 
     work(BuildLines(out, clock), feed, run_async, monkeypatch, settings)
     lines = out.getvalue().splitlines()
-    assert f"kernel {SLUG} srcu: failed" in lines
+    assert f"kernels of {SLUG}: the disk is full. Free some." in caplog.text
+    assert [line for line in lines if line.startswith("kernel 1 of 4")]
     assert lines[-1] == "all kernels are built"
 
 

@@ -69,6 +69,12 @@ def left_words(left_s: float | None) -> str:
     return f"about {left_s / 60:.0f} min left" if left_s >= 90 else "about a minute left"
 
 
+def end_words(build: m.Build) -> str:
+    """A kernel that was built, or could not be."""
+    again = " to build; tried again in a minute" if build.phase == "failed" else ""
+    return f"kernel {build.lesson} {build.arm}: {DOING[build.phase]}{again}"
+
+
 class BuildProgress:
     """What is known of all builds of a server; a subclass shows it.
 
@@ -96,7 +102,7 @@ class BuildProgress:
         if build.phase in ("done", "failed"):
             self._done += build.phase == "done"
             self._kernel = None
-            self._show_end(build)
+            self._show_end(build)  # why it failed stands in the log, once per lesson
             return
         is_new = (build.lesson, build.arm) != self._kernel
         if is_new:
@@ -143,7 +149,8 @@ class BuildLines(BuildProgress):
             self._write(words)
 
     def _show_end(self, build: m.Build) -> None:
-        self._write(f"kernel {build.lesson} {build.arm}: {DOING[build.phase]}")
+        if build.phase == "done":
+            self._write(end_words(build))
 
     def finished(self) -> None:
         if self._kernels:
@@ -190,9 +197,9 @@ class BuildBar(BuildProgress):
 
     def _show_end(self, build: m.Build) -> None:
         if self._bar is not None:
-            words = f"kernel {build.lesson} {build.arm}: {DOING[build.phase]}"
-            self._bar.update(self._task, description=words)
-            self._bar.console.print(words, markup=False, highlight=False)
+            self._bar.update(self._task, description=end_words(build), total=None)
+            if build.phase == "done":
+                self._console.print(end_words(build), markup=False, highlight=False)
 
     def finished(self) -> None:
         shown = self._bar is not None

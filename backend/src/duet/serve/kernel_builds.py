@@ -98,8 +98,9 @@ class HouseKernels:
         try:
             await self._build([specs[name] for name in missing], teller)
         except (DuetError, OSError) as error:
-            log.error("building kernels of %s failed: %s", slug, error)
-            teller.failed(failure(error))
+            trouble = failure(error)
+            log.error("kernels of %s: %s %s", slug, trouble.sentence, trouble.remedy)
+            teller.failed(trouble)
             return False
         teller.finished()
         return True
