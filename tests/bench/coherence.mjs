@@ -7,10 +7,10 @@
  * The wish is 20 M accesses/s for the simulator (a merged log under a protocol). The schedules have rows of their own.
  */
 
-import { interleave } from '../../frontend/src/derive/coherence/interleave.ts';
-import { simulate } from '../../frontend/src/derive/coherence/simulate.ts';
-import { statedSettings } from '../../frontend/src/derive/coherence/stated.ts';
-import { spreadOver } from '../../frontend/src/derive/coherence/streams.ts';
+import { interleave } from '../../frontend/src/views/cache-lines/model/interleave.ts';
+import { simulate } from '../../frontend/src/views/cache-lines/model/simulate.ts';
+import { statedSettings } from '../../frontend/src/views/cache-lines/model/stated.ts';
+import { spreadOver } from '../../frontend/src/views/cache-lines/model/streams.ts';
 import { statOf } from '../../frontend/test/fixtures/stat-stream.ts';
 
 const accesses = 2_000_000;

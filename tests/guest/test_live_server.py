@@ -69,7 +69,7 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
                 assert [first for first, _, _ in parts] == list(range(len(parts)))
             last = {m["arm"]: m for m in one.of_run(run_id, "metrics")}
             assert last["srcu"]["ops"] < last["rwsem"]["ops"]
-            assert last["srcu"]["grace_periods"] > 10
+            assert last["srcu"]["cycles"] > 10
             assert [last[arm]["events_lost"] for arm in last] == [0, 0]
             pids = [lane_of(one.seen, run_id, arm)["pid"] for arm in ("rwsem", "srcu")]
 
@@ -77,7 +77,7 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
             run_id = await one.begun()
             assert (await run_over(one, run_id))["params"]["hogs"] == 9
             rows = [m for m in one.seen if m["type"] == "rows" and m["run_id"] == run_id][-1]
-            assert sum(row["role"] == "hog" for row in rows["rows"]) == 9
+            assert sum(row["role"] == "thread" for row in rows["rows"]) == 9
             again = [lane_of(one.seen, run_id, arm)["pid"] for arm in ("rwsem", "srcu")]
             assert again == pids, "a run knob needs no new guest"
 

@@ -66,7 +66,9 @@ class ToyLane:
 
     def rows(self) -> list[m.Row]:
         """Rows as the session names them."""
-        out = [m.Row(row=i, tid=100 + i, name=f"storm-{i}", role="hog") for i in range(self.hogs)]
+        out = [
+            m.Row(row=i, tid=100 + i, name=f"storm-{i}", role="thread") for i in range(self.hogs)
+        ]
         return out + [m.Row(row=r, tid=-1, name=n, role="track") for n, r in self.tracks.items()]
 
     def run(self) -> Tables:
@@ -220,7 +222,7 @@ def _metrics(
         spans=spans,
         events_read=sum(spans.values()) * 3,
         events_lost=0,
-        grace_periods=spans["gp_check"],
+        cycles=spans["gp_check"],
         wait_ns=m.Waits(
             p50=None if some is None else float(np.percentile(some, 50)),
             p95=None if some is None else float(np.percentile(some, 95)),

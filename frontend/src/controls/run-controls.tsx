@@ -6,6 +6,7 @@ import { plural } from '../base/units.ts';
 import {
   fixedBecause,
   type Knobs,
+  knobOf,
   needBoot,
   paramWords,
   sameRun,
@@ -39,9 +40,6 @@ interface Props {
   readonly onAgain: () => void;
 }
 
-/** The knob of the lesson's crowd is always in sight; the others are one click away. */
-const first = 'hogs';
-
 export function KnobDesk(props: Props) {
   const { lesson, knobs, shown, live, running, onKnobs } = props;
   const blocked = useDenied('run') || props.blocked;
@@ -49,6 +47,8 @@ export function KnobDesk(props: Props) {
   const panel = useId();
   const same = shown !== null && live && sameRun(shown, knobs);
   const boots = shown && live ? needBoot(lesson, shown, knobs) : [];
+  // The number of threads is always in sight; the others are one click away.
+  const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
   const rest = Object.entries(lesson.params).filter(([name]) => name !== first);
   return (
@@ -70,7 +70,7 @@ export function KnobDesk(props: Props) {
           onClick={() => setOpen(!open)}
           data-testid="more-knobs"
         >
-          {summary(lesson, knobs)}
+          {summary(lesson, knobs, first)}
         </button>
         <span className="desk-buttons">
           {running ? (
@@ -187,7 +187,7 @@ export function KnobDesk(props: Props) {
                 name={name}
                 param={param}
                 value={knobs.params[name] ?? param.default}
-                fixed={fixedBecause(knobs, name)}
+                fixed={fixedBecause(lesson, knobs, name)}
                 onChange={(v) => onKnobs(withParam(lesson, knobs, name, v))}
               />
             ))}
@@ -199,8 +199,9 @@ export function KnobDesk(props: Props) {
 }
 
 /** "3 arms, 2 vCPUs, wall clock, 3 s" */
-function summary(lesson: Lesson, knobs: Knobs): string {
-  const { [first]: _crowd, ...others } = knobs.params;
+/** What is said of the knobs that are not in sight. */
+function summary(lesson: Lesson, knobs: Knobs, shown: string): string {
+  const { [shown]: _inSight, ...others } = knobs.params;
   const words = [plural(knobs.arms.length, 'arm'), ...paramWords(lesson, others)];
   words.push(`${knobs.clock} clock`);
   return words.join(', ');

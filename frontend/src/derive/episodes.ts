@@ -3,7 +3,7 @@
 
 import { firstAtLeast, quantile } from '../base/search.ts';
 import { type Nanos, ns } from '../base/units.ts';
-import { hogs, isWait, opsUpTo } from './query.ts';
+import { isWait, opsUpTo, threadRows } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
 export interface Window {
@@ -90,9 +90,9 @@ function countsPerWindow(
     });
 }
 
-/** Time that the hogs of a lane waited for the lesson's sake up to each bucket of the pyramid's finest level. */
+/** Time that the threads of a lane waited for the lesson's sake up to each bucket of the pyramid's finest level. */
 function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums: Float64Array } {
-  const strands = hogs(lane).flatMap((row) => lane.strand(row.row, 'state')?.levels[0] ?? []);
+  const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state')?.levels[0] ?? []);
   const buckets = Math.max(0, ...strands.map((level) => level.buckets));
   const sums = new Float64Array(buckets + 1);
   for (const { ns: time, kinds, kindOf, buckets: known } of strands) {
@@ -116,7 +116,7 @@ function waitsOff(
     const { bucketNs, sums } = waitedUpTo(index, lane);
     const upTo = (t: number) =>
       sums[Math.max(0, Math.min(sums.length - 1, Math.round(t / bucketNs)))] ?? 0;
-    const whole = hogs(lane).length * span;
+    const whole = threadRows(lane).length * span;
     const usual = (upTo(lane.watermark) / Math.max(1, lane.watermark)) * span;
     const shift = offset.get(lane.arm) ?? 0;
     return starts.map((t) =>

@@ -98,13 +98,13 @@ export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): S
   return null;
 }
 
-/** The state of every hog at t, in order of rows; null where it is idle or unknown. */
+/** The state of every thread of the workload at t, in order of rows; null where it is idle or unknown. */
 export function statesAt(lane: LaneIndex, t: number): (SpanRecord | null)[] {
-  return hogs(lane).map((row) => spanAt(lane, row.row, 'state', t));
+  return threadRows(lane).map((row) => spanAt(lane, row.row, 'state', t));
 }
 
-export function hogs(lane: LaneIndex) {
-  return lane.rows.filter((row) => row.role === 'hog');
+export function threadRows(lane: LaneIndex) {
+  return lane.rows.filter((row) => row.role === 'thread');
 }
 
 /** Operations that ended at or before t since the start. */

@@ -34,7 +34,7 @@ function wishes(
 ): Record<string, number> {
   const all: Record<string, number> = {};
   for (const [name, param] of Object.entries(lesson.params))
-    if (name !== 'seconds' && name !== 'vcpus') all[name] = param.default;
+    if (param.role !== 'duration' && param.role !== 'cpus') all[name] = param.default;
   const wished = Object.entries({ ...all, ...scene.params });
   return Object.fromEntries(wished.filter(([k]) => lesson.params[k]?.applies !== 'model'));
 }

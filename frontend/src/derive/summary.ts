@@ -3,14 +3,14 @@
 
 import { formatMoment, formatNs, type Nanos, ns } from '../base/units.ts';
 import { laneTime } from './align.ts';
-import { hogs, markOf, opsUpTo, type SpanRecord, spansIn } from './query.ts';
+import { markOf, opsUpTo, type SpanRecord, spansIn, threadRows } from './query.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from './types.ts';
 import { armTitle, shortTitle, type Titles } from './words.ts';
 
 export interface StateShare {
   readonly kind: number;
   readonly title: string;
-  /** Of all hogs' time in the window, 0 to 1. */
+  /** Of all threads' time in the window, 0 to 1. */
   readonly share: number;
   readonly ns: number;
   readonly n: number;
@@ -19,7 +19,7 @@ export interface StateShare {
 export interface LaneSummary {
   readonly arm: string;
   readonly title: string;
-  readonly hogs: number;
+  readonly threads: number;
   /** Operations that ended in the window. */
   readonly ops: number;
   readonly shares: readonly StateShare[];
@@ -27,12 +27,12 @@ export interface LaneSummary {
   readonly sentence: string;
 }
 
-/** Shares of the hogs' time per state in the window, per lane. */
+/** Shares of the ${titles.thread}s' time per state in the window, per lane. */
 export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSummary[] {
   return index.lanes.map((lane) => {
     const a = laneTime(frame.offset, lane.arm, frame.start);
     const b = Math.max(a, Math.min(a + frame.span, lane.watermark));
-    const rows = new Set(hogs(lane).map((row) => row.row));
+    const rows = new Set(threadRows(lane).map((row) => row.row));
     const time = new Float64Array(index.kinds.length);
     const counts = new Uint32Array(index.kinds.length);
     for (const span of spansIn(lane, 'state', a, b)) {
@@ -59,8 +59,8 @@ export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSu
     const sentence =
       shares.length === 0
         ? `${title}: nothing is known of this window.`
-        : `${title}, ${formatNs(b - a)}: ${ops} ${ops === 1 ? titles.operation.name : titles.operation.plural}; of the hogs' time ${parts.join(', ')}.${lost}`;
-    return { arm: lane.arm, title, hogs: rows.size, ops, shares, losses, sentence };
+        : `${title}, ${formatNs(b - a)}: ${ops} ${ops === 1 ? titles.operation.name : titles.operation.plural}; of the ${titles.thread}s' time ${parts.join(', ')}.${lost}`;
+    return { arm: lane.arm, title, threads: rows.size, ops, shares, losses, sentence };
   });
 }
 

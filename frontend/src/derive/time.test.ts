@@ -6,11 +6,9 @@ import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { noOffsets, offsetsOf } from './align.ts';
 import { beatAfter, eventAfter, firstDivergence, nextLongWait } from './beats.ts';
 import { newestEpisode, nextEpisode } from './episodes.ts';
-import { placeOf, waitMoments } from './moments.ts';
+import { placeOf } from './moments.ts';
 import { touching } from './query.ts';
-import { phaseOf } from './ticks.ts';
 
-const ms = 1e6;
 const cells = (t: number | null) => (t === null ? null : t / cell);
 
 const looks = (moment: string, window_ms: number) => ({
@@ -142,23 +140,6 @@ test('lanes part when one has eight operations and another at most half', () => 
   expect(cells(firstDivergence(index, noOffsets))).toBe(16);
 });
 
-test('scenes find their moments', () => {
-  const index = indexOf(`
-    srcu
-    storm-0  RR!RSSSSSSRR!RSSRR
-    storm-1  RRRRSSRR!RRRRRSSRR
-    storm-reclaim ......OO..OOOO....
-    grace-period ....AAAAACX.......
-  `);
-  const place = (moment: 'first_op' | 'start' | 'longest_wait' | 'reader') => {
-    const { moment: t, start } = placeOf(index, looks(moment, 1), waitMoments);
-    return [cells(start)!.toFixed(1), cells(t)!.toFixed(1)];
-  };
-  expect(place('start')).toEqual(['0.0', '0.0']);
-  expect(place('longest_wait')).toEqual(['3.8', '10.0']);
-  expect(place('reader')).toEqual(['6.5', '10.5']);
-});
-
 test('the first operation is one like the others, not the cold one, and the window is fitted to it', () => {
   const index = indexOf(`
     rwsem
@@ -187,26 +168,4 @@ test('a recording begins with a window like most of the others', () => {
   `);
   const { start } = placeOf(index, looks('newest', 0.4));
   expect([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]).toContain(cells(start));
-});
-
-test("a tick's phase is the early edge of what ticks begin, also across the wrap", () => {
-  const late = [0.02, 0.05, 0.03, 0.06, 0.02, 0.04, 0.3].map((x) => (3.98 + x) % 4);
-  expect(
-    phaseOf(
-      late.map((x) => x * ms),
-      4 * ms,
-    )! / ms,
-  ).toBeCloseTo(0, 1);
-  expect(
-    phaseOf(
-      [0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5].map((x) => x * ms),
-      4 * ms,
-    ),
-  ).toBeNull();
-  expect(
-    phaseOf(
-      [1, 1, 1].map((x) => x * ms),
-      4 * ms,
-    ),
-  ).toBeNull();
 });

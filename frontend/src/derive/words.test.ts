@@ -2,12 +2,10 @@
 /** The twin in words: what a picture shows is what is said. One letter is 100 µs. */
 
 import { expect, test } from 'vitest';
-import { cell, frameOver, indexOf, storeOf } from '../../test/fixtures/drawing.ts';
+import { cell, frameOver, indexOf } from '../../test/fixtures/drawing.ts';
 import { testLesson } from '../../test/fixtures/lesson.ts';
 import { latenciesOf } from './latency.ts';
 import { opsRatio } from './prediction.ts';
-import { indexRun } from './run-index.ts';
-import { rowSentences } from './sentences.ts';
 import { nearbyOf, summaryOf } from './summary.ts';
 
 const picture = indexOf(`
@@ -24,82 +22,6 @@ const picture = indexOf(`
   wake> storm-0 17
   wake> storm-1 17
 `);
-
-const say = (kind: keyof typeof rowSentences, moment: number) =>
-  rowSentences[kind](picture, frameOver(0, 20, moment), testLesson);
-
-test('waits: who, since when, was there a check, was there a reader', () => {
-  expect(say('waits', 5)).toBe(
-    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them for 0 now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it was asked for 400 µs ago, and nobody has looked for readers yet.',
-  );
-  expect(say('waits', 12)).toContain(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it was asked for 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was told.',
-  );
-});
-
-test('who asks while a grace period is under way waits for the next, and is not counted with the first', () => {
-  const two = indexOf(`
-    srcu
-    storm-0  RSSSSSSSSSSS
-    storm-1  RRRRRSSSSSSS
-    storm-2  RRRRRRSSSSSS
-    grace-period .AAAAAAAAAAA
-  `);
-  expect(rowSentences.waits(two, frameOver(0, 12, 4), testLesson)).toBe(
-    'On SRCU 1 of 3 hogs waits for an SRCU grace period; it was asked for 300 µs ago, and nobody has looked for readers yet.',
-  );
-  expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it has not begun, since the one before is not over.',
-  );
-});
-
-test('wakes: how many one wake freed, and what their sleep was made of', () => {
-  expect(say('wakes', 18)).toBe(
-    'On SRCU one wake freed 2 hogs 100 µs ago. The longest of them had slept for 1.6 ms; the check took 100 µs of it, the rest was delay.',
-  );
-  expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
-});
-
-test('rates are counts so far, not rates', () => {
-  expect(say('rates', 20)).toBe('Up to this moment rwsem has done 5 umounts and SRCU 2.');
-  expect(say('rates', 4)).toBe('Up to this moment rwsem has done 1 umount and SRCU 0.');
-});
-
-test('one operation is taken apart', () => {
-  const one = indexOf('rwsem\nstorm-0 RREERRRLL!');
-  expect(rowSentences.one_op(one, frameOver(0, 10, 10), testLesson)).toBe(
-    'On rwsem this umount took 1 ms: 600 µs it runs, 200 µs it waits for shrinker_rwsem and 200 µs it waits for an expedited RCU grace period (not the lesson).',
-  );
-});
-
-test('expedited periods are counted, and dismissed', () => {
-  expect(say('expedited', 20)).toBe(
-    'In this window rwsem runs 0 expedited RCU grace periods for 5 umounts and SRCU runs 1 expedited RCU grace period for 2 umounts, the longest 200 µs. Every kernel pays for them, so they cannot be the difference.',
-  );
-});
-
-test('a reader is named with those who wait for it', () => {
-  const read = indexOf(`
-    srcu
-    storm-0  RSSSSSSSSS
-    storm-1  RRRRRRSSSS
-    storm-reclaim .OOOOOOO..
-    grace-period .AACXXXX..
-  `);
-  expect(rowSentences.reader(read, frameOver(0, 10, 5), testLesson)).toBe(
-    'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found it and looks again.',
-  );
-  expect(rowSentences.reader(read, frameOver(0, 10, 9), testLesson)).toBe(
-    'On SRCU no reader walks the shrinkers now.',
-  );
-});
-
-test('a moment that is not known yet is not called idle', () => {
-  const live = indexOf('srcu\nstorm-0 RRRR', true);
-  expect(rowSentences.waits(live, frameOver(0, 20, 9), testLesson)).toBe(
-    'On SRCU nothing is known yet of this moment.',
-  );
-});
 
 test('the summary shares out all of the hogs’ time', () => {
   const [, srcu] = summaryOf(picture, frameOver(0, 20, 0), testLesson);
@@ -121,34 +43,6 @@ test('the table holds at most 50 marks, those nearest to the moment, in order', 
   const near = nearbyOf(busy, frameOver(0, 400, 200), testLesson);
   expect(near.length).toBe(50);
   expect(Math.abs(near[0]!.t0 / cell - 200)).toBeLessThan(27);
-});
-
-test('where events were lost no ratio is told', () => {
-  const store = storeOf(`
-    rwsem
-    storm-0  ${'R!'.repeat(30)}
-    srcu
-    storm-0  ${'RSSSS!'.repeat(10)}
-  `);
-  const index = () => indexRun(store.shown()!, testLesson);
-  const rates = () => rowSentences.rates(index(), frameOver(0, 60, 60), testLesson);
-  expect(rates()).toBe(
-    'Up to this moment rwsem has done 30 umounts and SRCU 10: for each 100 on rwsem, 33 on SRCU.',
-  );
-  expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)!.choice).toBe(1);
-  store.dispatch({
-    type: 'loss',
-    run_id: 'r',
-    arm: 'srcu',
-    t0_ns: 5 * cell,
-    t1_ns: 6 * cell,
-    events: null,
-    where: 'ring buffer',
-  });
-  expect(rates()).toBe(
-    'Up to this moment rwsem has done 30 umounts and SRCU 10. Events of SRCU were lost, so no ratio is told.',
-  );
-  expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)).toBeNull();
 });
 
 test('a prediction is answered over equal guest time', () => {

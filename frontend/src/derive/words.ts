@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Small pieces of the sentences: kinds and lanes as people name them. */
 
-import { plural } from '../base/units.ts';
 import type { KindFacts, LaneIndex } from './types.ts';
 
 /** What the sentences need of the lesson. */
 export interface Titles {
   readonly arms: readonly { readonly name: string; readonly title: string }[];
   readonly operation: { readonly name: string; readonly plural: string };
+  /** What the thread of a row is called. */
+  readonly thread: string;
 }
 
 export function armTitle(titles: Titles, lane: Pick<LaneIndex, 'arm'>): string {
@@ -36,9 +37,4 @@ export function list(parts: readonly string[]): string {
 
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-export function ofHogs(n: number, all: number): string {
-  if (all === 1) return 'the one hog';
-  return n === all ? `all ${plural(all, 'hog')}` : `${n} of ${plural(all, 'hog')}`;
 }

@@ -15,7 +15,15 @@ export interface Knobs {
 }
 
 /** The count clock runs one instruction after another: one CPU, whatever the knob says. */
-export const cpuParam = 'vcpus';
+const cpuParam = (lesson: Pick<Lesson, 'params'>) => knobOf(lesson, 'cpus');
+
+/** The knob that has this role, whatever the lesson calls it; null: it has none. */
+export function knobOf(
+  lesson: Pick<Lesson, 'params'>,
+  role: NonNullable<Param['role']>,
+): string | null {
+  return Object.entries(lesson.params).find(([, p]) => p.role === role)?.[0] ?? null;
+}
 
 export function firstKnobs(lesson: Lesson): Knobs {
   return {
@@ -81,7 +89,7 @@ function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
 function keepBoot(lesson: Lesson, now: Knobs): Record<string, number> {
   return Object.fromEntries(
     Object.entries(now.params).filter(
-      ([k]) => k === 'seconds' || lesson.params[k]?.applies === 'boot',
+      ([k]) => lesson.params[k]?.role === 'duration' || lesson.params[k]?.applies === 'boot',
     ),
   );
 }
@@ -128,10 +136,11 @@ export function withParam(lesson: Lesson, now: Knobs, name: string, value: numbe
 
 export function withClock(lesson: Lesson, now: Knobs, clock: ClockName): Knobs {
   if (!lesson.clocks.includes(clock)) return now;
-  const back = lesson.params[cpuParam]?.default;
+  const cpus = cpuParam(lesson);
+  const back = cpus === null ? undefined : lesson.params[cpus]?.default;
   const params =
-    now.clock === 'count' && clock !== 'count' && back !== undefined
-      ? { ...now.params, [cpuParam]: back }
+    now.clock === 'count' && clock !== 'count' && cpus !== null && back !== undefined
+      ? { ...now.params, [cpus]: back }
       : now.params;
   return settled(lesson, { ...now, clock, params });
 }
@@ -146,13 +155,18 @@ export function withArm(lesson: Lesson, now: Knobs, arm: string, on: boolean): K
 }
 
 function settled(lesson: Lesson, knobs: Knobs): Knobs {
-  if (knobs.clock !== 'count' || !(cpuParam in lesson.params)) return knobs;
-  return { ...knobs, params: { ...knobs.params, [cpuParam]: 1 } };
+  const cpus = cpuParam(lesson);
+  if (knobs.clock !== 'count' || cpus === null) return knobs;
+  return { ...knobs, params: { ...knobs.params, [cpus]: 1 } };
 }
 
 /** Why a knob cannot be turned now, or null. */
-export function fixedBecause(knobs: Knobs, name: string): string | null {
-  if (name === cpuParam && knobs.clock === 'count')
+export function fixedBecause(
+  lesson: Pick<Lesson, 'params'>,
+  knobs: Knobs,
+  name: string,
+): string | null {
+  if (lesson.params[name]?.role === 'cpus' && knobs.clock === 'count')
     return 'The count clock has one CPU: its time is the number of instructions, one after another.';
   return null;
 }
@@ -212,7 +226,7 @@ export function valueWords(param: Param, value: number): string {
 export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: number): string {
   const param = lesson.params[name];
   if (!param) return `${name} ${value}`;
-  if (name === 'seconds') return valueWords(param, value);
+  if (param.role === 'duration') return valueWords(param, value);
   if (param.title.endsWith('s') && !param.unit) return plural(value, param.title.slice(0, -1));
   return `${param.title} ${valueWords(param, value)}`;
 }
@@ -222,9 +236,8 @@ export function paramWords(
   lesson: Pick<Lesson, 'params'>,
   params: Readonly<Record<string, number>>,
 ): readonly string[] {
-  const always = ['hogs', cpuParam, 'seconds'];
   return Object.entries(lesson.params)
     .filter(([, p]) => p.applies !== 'model')
-    .filter(([k, p]) => k in params && (always.includes(k) || params[k] !== p.default))
+    .filter(([k, p]) => k in params && (p.role != null || params[k] !== p.default))
     .map(([k]) => knobWords(lesson, k, params[k] ?? 0));
 }

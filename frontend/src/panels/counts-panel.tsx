@@ -17,6 +17,7 @@ interface Props {
 /** What the lesson's view counts; without it operations and waits. */
 export function CountsPanel({ lesson, arms, recorded }: Props) {
   const own = useCountTable();
+  const cycle = cycleTitle(lesson);
   if (own !== null) return <OwnCounts {...{ lesson, arms, recorded }} counts={own} />;
   return (
     <section className="panel" aria-label="Counts" data-testid="counts">
@@ -32,7 +33,7 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
               {lesson.operation.plural}
             </th>
             <th scope="col" className="right">
-              grace periods
+              {cycle ?? 'cycles'}
             </th>
             <th scope="col" className="right">
               median wait
@@ -70,6 +71,11 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
   );
 }
 
+/** What the cycles of a lane are: its first track of the lesson; null: it has none. */
+function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
+  return lesson.tracks.find((track) => track.lesson)?.title ?? null;
+}
+
 function CountRow({ arm, title }: { readonly arm: string; readonly title: string }) {
   const metrics = useMetrics(arm);
   const wait = metrics && metrics.wait_ns.n > 0 ? metrics.wait_ns.p50 : null;
@@ -77,7 +83,7 @@ function CountRow({ arm, title }: { readonly arm: string; readonly title: string
     <tr>
       <th scope="row">{title}</th>
       <td className="right">{metrics ? formatCount(metrics.ops) : '–'}</td>
-      <td className="right">{metrics ? formatCount(metrics.grace_periods) : '–'}</td>
+      <td className="right">{metrics ? formatCount(metrics.cycles) : '–'}</td>
       <td className="right">{wait === null || wait === 0 ? 'none' : formatNs(wait)}</td>
     </tr>
   );

@@ -38,6 +38,7 @@ const param = z.object({
   labels: many(z.string()),
   unit: z.string().default(''),
   applies: z.enum(['boot', 'run', 'model']).default('run'),
+  role: z.enum(['duration', 'cpus', 'threads']).nullish(),
 });
 
 const workload = z.object({
@@ -224,7 +225,7 @@ export const lesson = common.extend({
     .nullish()
     .transform((one) => one ?? null),
   /** What the rows of threads are called. */
-  thread: z.string().default('hog'),
+  thread: z.string().default('thread'),
   points: many(point),
   /** What a viewer may do to a live run. */
   acts: z.record(z.string(), act).default({}),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Generated from messages.schema.json by `npm run gen`. Do not edit. */
 
-export const schemaProtocol = 2;
+export const schemaProtocol = 3;
 
 export type ServerWire =
   | Batch
@@ -443,7 +443,10 @@ export interface Metrics {
   };
   events_read: number;
   events_lost: number;
-  grace_periods: number;
+  /**
+   * ended cycles of the lesson's first track
+   */
+  cycles: number;
   wait_ns: Waits;
 }
 /**
@@ -493,7 +496,7 @@ export interface Rows {
   rows: Row[];
 }
 /**
- * A row of a lane: a hog, the reader or a track.
+ * A row of a lane: a thread of the workload, another process of it, or a track.
  *
  * This interface was referenced by `Messages`'s JSON-Schema
  * via the `definition` "Row".
@@ -502,7 +505,7 @@ export interface Row {
   row: number;
   tid: number;
   name: string;
-  role: 'hog' | 'reader' | 'track' | 'other';
+  role: 'thread' | 'other' | 'track';
 }
 /**
  * State of a run; latest wins.

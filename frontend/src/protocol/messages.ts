@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 // The page's content security policy forbids the code that zod would compile.
 z.config({ jitless: true });
@@ -111,7 +111,7 @@ export const rows = z.object({
       row: z.number().int().nonnegative(),
       tid: z.number().int(),
       name: z.string(),
-      role: z.enum(['hog', 'reader', 'track', 'other']),
+      role: z.enum(['thread', 'other', 'track']),
     }),
   ),
 });
@@ -161,7 +161,7 @@ export const metrics = z.object({
   spans: z.record(z.string(), z.number()),
   events_read: z.number(),
   events_lost: z.number(),
-  grace_periods: z.number(),
+  cycles: z.number(),
   wait_ns: waits,
 });
 

@@ -20,7 +20,7 @@ export interface Row {
   readonly row: number;
   readonly tid: number;
   readonly name: string;
-  readonly role: 'hog' | 'reader' | 'track' | 'other';
+  readonly role: 'thread' | 'other' | 'track';
 }
 
 export interface Loss {

@@ -6,11 +6,11 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { pointAt, sensitivity } from '../../src/derive/coherence/curve.ts';
-import { interleave } from '../../src/derive/coherence/interleave.ts';
-import { recordedStreams } from '../../src/derive/coherence/recorded.ts';
-import { simulate, stateAfter } from '../../src/derive/coherence/simulate.ts';
-import { owningLoads, wholeOperations } from '../../src/derive/coherence/streams.ts';
+import { pointAt, sensitivity } from '../../src/views/cache-lines/model/curve.ts';
+import { interleave } from '../../src/views/cache-lines/model/interleave.ts';
+import { recordedStreams } from '../../src/views/cache-lines/model/recorded.ts';
+import { simulate, stateAfter } from '../../src/views/cache-lines/model/simulate.ts';
+import { owningLoads, wholeOperations } from '../../src/views/cache-lines/model/streams.ts';
 import {
   type AccessStream,
   type MergedLog,
@@ -18,7 +18,7 @@ import {
   type Settings,
   stateNames,
   type Until,
-} from '../../src/derive/coherence/types.ts';
+} from '../../src/views/cache-lines/model/types.ts';
 
 interface Lists {
   readonly line: number[];

@@ -174,7 +174,7 @@ def test_the_strip_tells_armed_check_delay_and_wake(lesson02: LessonFolder) -> N
         ("cb_wake", 2, 8000, 8020),
     ]
     assert outcome.spans("track", "open") == [("gp_armed", 1, 4112, outcome.watermark)]
-    assert lane.metrics(0).grace_periods == 1
+    assert lane.metrics(0).cycles == 1
     (link,) = outcome.tables["links"]
     assert (link["t_ns"], link["from_row"], link["to_row"], link["kind"]) == (8010, 2, 0, 0)
 
@@ -222,11 +222,11 @@ def test_rows_are_hogs_by_number_then_reader_then_tracks(lesson02: LessonFolder)
     stage.start()
     _, lane = play(stage, lesson02.lesson, "rwsem", hogs=4)
     assert [(r.row, r.tid, r.name, r.role) for r in lane.rows] == [
-        (0, 100, "storm-0", "hog"),
-        (1, 101, "storm-1", "hog"),
-        (2, 102, "storm-2", "hog"),
-        (3, 0, "", "hog"),
-        (4, 98, "storm-reclaim", "reader"),
+        (0, 100, "storm-0", "thread"),
+        (1, 101, "storm-1", "thread"),
+        (2, 102, "storm-2", "thread"),
+        (3, 0, "", "thread"),
+        (4, 98, "storm-reclaim", "other"),
         (5, -1, "exp-rcu", "track"),
     ]
 

@@ -31,7 +31,7 @@ class Figures(Strict):
 
     Args:
         by: the Kernel Duet that counted.
-        metrics: session.Metrics as its `as_dict` has them, and `op_ns`.
+        metrics: session.Metrics as its `as_dict` has them (`cycles` as grace_periods), and `op_ns`.
         tallies: the lesson's counted metrics.
         tables: rows of each table.
         ops: the workload's own count, and `ops_per_s` likewise.

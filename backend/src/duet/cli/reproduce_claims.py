@@ -10,6 +10,7 @@ from duet.cli.measuring import Teller
 from duet.cli.request import Request
 from duet.kernels import KernelSettings
 from duet.lessons.manifest import Claim
+from duet.lessons.roles import knob
 from duet.measure import Ask, Table
 from duet.measure.claims import ask_for, broken, told
 from duet.measure.plan import default_repeats
@@ -83,7 +84,8 @@ def _knobs(request: Request, claim: Claim | None = None) -> dict[str, int]:
     params = request.params
     if claim is not None:
         params = request.folder.check_params(claim.params, str(request.clock))
-    return {name: value for name, value in params.items() if name != "seconds"}
+    duration = knob(request.folder.lesson, "duration")
+    return {name: value for name, value in params.items() if name != duration}
 
 
 def check_claims(request: Request, shift: int, kernels: KernelSettings) -> list[Checked]:

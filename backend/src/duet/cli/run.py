@@ -11,6 +11,7 @@ from duet.cli.request import Request, read_request
 from duet.cli.run_table import RunRow
 from duet.errors import DuetError
 from duet.kernels import KernelSettings
+from duet.lessons.manifest import Lesson
 from duet.measure import Kind, Measuring, Progress, Report, Step
 from duet.measure.compare import verdict_line
 from duet.runs.sources import kernel_sources
@@ -69,7 +70,7 @@ def run(
     if as_json:
         emit(json_tree(report, rows))
     else:
-        print_table(report, rows)
+        print_table(report, rows, request.folder.lesson)
     return 0
 
 
@@ -101,15 +102,24 @@ def json_tree(report: Report, rows: dict[str, RunRow]) -> dict[str, object]:
     }
 
 
-HEADINGS = ("arm", "n", "median", "wait p50", "p95", "max", "grace periods", "lost")
+MOST_TITLE = 24
+"""Letters of a track's title over its column."""
+HEADINGS = ("arm", "n", "median", "wait p50", "p95", "max")
 
 
-def print_table(report: Report, rows: dict[str, RunRow]) -> None:
+def cycles_title(lesson: Lesson) -> str:
+    """What the cycles of a lane are: its first track of the lesson, or just cycles."""
+    titles = [track.title for track in lesson.tracks if track.lesson]
+    return titles[0] if titles else "cycles"
+
+
+def print_table(report: Report, rows: dict[str, RunRow], lesson: Lesson) -> None:
     """For people: plain columns, one line per arm."""
     table = report.tables[0]
     one, condition = table.series[0], table.condition
-    cells = [HEADINGS, *(row.cells() for row in rows.values())]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADINGS))]
+    headings = (*HEADINGS, cycles_title(lesson)[:MOST_TITLE], "lost")
+    cells = [headings, *(row.cells() for row in rows.values())]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
     print(f"{report.lesson}, {condition.workload}, {condition.clock} clock; {one.unit}")
     for row in cells:
         first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))

@@ -21,7 +21,7 @@ class RunRow:
     ops: list[int] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
     wait_ns: dict[str, float] | None = None
-    grace_periods: int | None = None
+    cycles: int | None = None
     events_read: int | None = None
     events_lost: int | None = None
     kernel: str = ""
@@ -45,10 +45,10 @@ class RunRow:
         if metrics.events_lost:
             self.refused = (
                 f"{metrics.events_lost} events were lost in the traced run, "
-                "so its waits and grace periods are not given"
+                "so its waits and cycles are not given"
             )
             return
-        self.grace_periods = metrics.grace_periods
+        self.cycles = metrics.cycles
         self.wait_ns = metrics.wait_ns.as_dict() if metrics.wait_ns else None
 
     def _learn(self, lane: LaneResult) -> None:
@@ -60,13 +60,14 @@ class RunRow:
             self.refused = lane.error.sentence
 
     def as_dict(self) -> dict[str, object]:
-        """The documented keys."""
+        """The documented keys; `grace_periods` is the former name of `cycles`."""
         return {
             "arm": self.arm,
             "ops": middle(self.ops),
             "ops_per_s": median(self.rates) if self.rates else None,
             "wait_ns": self.wait_ns,
-            "grace_periods": self.grace_periods,
+            "cycles": self.cycles,
+            "grace_periods": self.cycles,
             "events_read": self.events_read,
             "events_lost": self.events_lost,
             "n": len(self.rates),
@@ -85,7 +86,7 @@ class RunRow:
             str(len(self.rates)),
             f"{median(self.rates):,.1f}" if self.rates else "-",
             *(_ms(waits.get(key)) for key in ("p50", "p95", "max")),
-            "-" if self.grace_periods is None else str(self.grace_periods),
+            "-" if self.cycles is None else str(self.cycles),
             "-" if self.events_lost is None else str(self.events_lost),
         )
 

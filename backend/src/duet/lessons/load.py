@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from duet.errors import InputError
 from duet.lessons.manifest import Arm, Lesson
+from duet.lessons.roles import knob
 from duet.settings import repo_root
 
 SLUG = re.compile(r"^\d{2}-[a-z0-9-]+$")
@@ -97,8 +98,8 @@ class LessonFolder:
                 )
             if param.applies != "model":
                 values[name] = value
-        if clock == "count" and "vcpus" in values:
-            values["vcpus"] = 1
+        if clock == "count" and (cpus := knob(self.lesson, "cpus")) is not None:
+            values[cpus] = 1
         return values
 
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 ClockName = Literal["wall", "count"]
+NO_ROWS = "^$"
+"""The pattern of a workload whose threads have no rows."""
 ACCESS = ("at", "size", "class", "function", "operation")
 """Fields of an access: byte in the object, bytes, 0 read 1 write 2 read-modify-write, number of the
 function in `microscope.functions`, number of the operation on that vCPU (0: in none)."""
+KnobRole = Literal["duration", "cpus", "threads"]
+"""What a knob is for the program that runs a lesson: seconds of the workload, vCPUs of a guest,
+threads of the workload that work side by side (each has a row of its own)."""
 Colour = Literal["work", "wait", "mechanism", "gain", "vain", "hazard", "idle", "other"]
 
 
@@ -53,6 +58,11 @@ class Param(Strict):
         default="run", description="model: of a model on the page; no run knows it"
     )
     cmdline: str | None = Field(default=None, description="kernel parameter, with {value}")
+    role: KnobRole | None = Field(
+        default=None,
+        description="duration: seconds that the workload runs; cpus: vCPUs of each guest; "
+        "threads: threads that work side by side; at most one knob of each",
+    )
 
 
 class Workload(Strict):
@@ -80,9 +90,14 @@ class Workload(Strict):
     )
     comm: str = Field(description="glob of the process names that belong to it")
     rows: str = Field(
-        default="^$", description="regex with one group: name of a hog -> its order; ^$ is none"
+        default=NO_ROWS,
+        description="regex with one group: name of a thread -> its order; ^$ is none",
     )
-    reader: str | None = Field(default=None, description="name of the reader process")
+    other: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("other", "reader"),
+        description="name of one more process that gets a row, below the threads",
+    )
     start_marker: str = Field(
         default="duet: start", description="trace marker at which the lane's time starts"
     )
@@ -208,7 +223,7 @@ class Phase(Strict):
 
 
 class Track(Strict):
-    """A strip under the hogs, drawn from events of kernel threads."""
+    """A strip under the threads, drawn from events of kernel threads."""
 
     name: Name
     title: str
@@ -219,7 +234,7 @@ class Track(Strict):
 
 
 class Link(Strict):
-    """`event` emitted by the thread that is inside a `during` phase points at a hog."""
+    """`event` emitted by the thread that is inside a `during` phase points at a row."""
 
     name: Name
     title: str
@@ -438,7 +453,7 @@ class Lesson(Strict):
     metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
     operation: Operation | None = None
     beat: Beat | None = Field(default=None, description="none: the operation")
-    thread: str = Field(default="hog", description="what a row's thread is called")
+    thread: str = Field(default="thread", description="what a row's thread is called")
     kinds: tuple[Kind, ...] = ()
     probes: tuple[Probe, ...] = ()
     spans: tuple[Span, ...] = ()
@@ -510,6 +525,15 @@ class Lesson(Strict):
         for what, name, known in used:
             if name not in known:
                 raise ValueError(f"{what} '{name}' is used but not declared")
+        return self
+
+    @model_validator(mode="after")
+    def one_knob_a_role(self) -> Lesson:
+        """A role is one knob's."""
+        roles = [param.role for param in self.params.values() if param.role]
+        for role in roles:
+            if roles.count(role) > 1:
+                raise ValueError(f"more than one param has the role '{role}'")
         return self
 
     @model_validator(mode="after")

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 
 from duet.errors import InputError, KernelError
 from duet.lessons.manifest import Lesson, Probe, Workload
+from duet.lessons.roles import duration_s
 
 SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
+USUAL_S = 60
+"""Seconds that a workload may run whose lesson has no knob for it."""
 DEADLINE_SLACK_S = 120
 """The agent ends a workload this long after its own time; emulated guests are slow."""
 
@@ -128,7 +131,8 @@ def plan_text(
     """
     workload = workload_of(lesson, workload_name)
     kept = kept_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
-    lines = ["plan 1", f"deadline_ms {(params.get('seconds', 60) + DEADLINE_SLACK_S) * 1000}"]
+    deadline_s = duration_s(lesson, params, USUAL_S) + DEADLINE_SLACK_S
+    lines = ["plan 1", f"deadline_ms {deadline_s * 1000}"]
     lines += setup_lines(workload, params)
     if traced:
         lines += [f"buffer_kb {buffer_kb or kept}", f"drain {'end' if at_boot else 'live'}"]

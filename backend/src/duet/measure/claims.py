@@ -8,6 +8,7 @@ import statistics
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Claim
+from duet.lessons.roles import knob
 from duet.measure.compare import told_value
 from duet.measure.model import Table
 from duet.measure.plan import Ask
@@ -19,7 +20,8 @@ LIVE_SECONDS = 1
 def ask_for(folder: LessonFolder, claim: Claim, repeats: int = 1) -> Ask:
     """The smallest measurement that tells whether a claim holds."""
     lesson = folder.lesson
-    short = {"seconds": LIVE_SECONDS} if "seconds" in lesson.params else {}
+    duration = knob(lesson, "duration")
+    short = {} if duration is None else {duration: LIVE_SECONDS}
     arms = (claim.arm,) if claim.to in (None, claim.arm) else (str(claim.to), claim.arm)
     return Ask(
         folder=folder,

@@ -16,6 +16,7 @@ from duet.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson, Metric
+from duet.lessons.roles import knob
 from duet.measure.model import MIN_RUNS, Condition
 
 MAX_REPEATS = 100
@@ -209,7 +210,7 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
 
 def knobs(ask: Ask) -> dict[str, int]:
     """Knobs that are not at their default, without the swept one and what the clock decides."""
-    fixed = {"vcpus"} if ask.clock is Clock.COUNT else set()
+    fixed = {knob(ask.lesson, "cpus")} if ask.clock is Clock.COUNT else set()
     swept = {ask.sweep[0]} if ask.sweep else set()
     return {
         name: value

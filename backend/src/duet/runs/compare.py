@@ -14,10 +14,11 @@ from duet.bundle.compare import Difference, differences
 from duet.errors import InputError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
+from duet.runs.pack import CYCLES_IN_FILES
 from duet.runs.replay import play_bundle
 
 SHOWN = ("ops", "metrics.wait_ns.p50", "metrics.wait_ns.p95", "metrics.op_ns.p50")
-SHOWN_TOO = ("metrics.grace_periods", "metrics.events_lost", "ops_per_s")
+SHOWN_TOO = (f"metrics.{CYCLES_IN_FILES}", "metrics.events_lost", "ops_per_s")
 
 
 @dataclass(frozen=True, slots=True)

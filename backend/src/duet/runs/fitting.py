@@ -13,8 +13,8 @@ from duet.lessons.manifest import Scene
 
 Entry = Mapping[str, JsonValue]
 """One line of a listing of recordings (see serve.interfaces.Recordings)."""
-RUNS_OWN = ("seconds", "vcpus")
-"""Knobs of which a step says nothing unless it names them."""
+RUNS_OWN = ("duration", "cpus")
+"""Roles of the knobs of which a step says nothing unless it names them."""
 
 
 def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry]) -> str | None:
@@ -57,7 +57,7 @@ def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry])
 def wishes(folder: LessonFolder, scene: Scene) -> dict[str, int]:
     """What a step says of the knobs that a run knows, and the defaults of the others."""
     params = folder.lesson.params
-    usual = {name: knob.default for name, knob in params.items() if name not in RUNS_OWN}
+    usual = {name: knob.default for name, knob in params.items() if knob.role not in RUNS_OWN}
     return {
         name: value
         for name, value in {**usual, **scene.params}.items()

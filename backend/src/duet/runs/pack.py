@@ -36,6 +36,10 @@ def host_fingerprint() -> dict[str, str]:
     }
 
 
+CYCLES_IN_FILES = "grace_periods"
+"""What recordings of formats 1 and 2 call Metrics.cycles."""
+
+
 def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figures | None:
     """What a lane says of its run; None where it failed.
 
@@ -46,6 +50,7 @@ def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figure
         return None
     op_ns = lane.metrics.op_ns
     metrics = {**lane.metrics.as_dict(), "op_ns": op_ns.as_dict() if op_ns else None}
+    metrics[CYCLES_IN_FILES] = metrics.pop("cycles")
     return Figures.model_validate(
         {
             "by": __version__,

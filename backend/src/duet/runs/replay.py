@@ -13,6 +13,8 @@ from duet.guests import Clock
 from duet.guests.replay import ReplayGuest
 from duet.lenses import Sample
 from duet.lessons.load import LessonFolder
+from duet.lessons.plan import workload_of
+from duet.lessons.roles import rows as rows_of
 from duet.runs.pack import figures
 from duet.runs.sources import bundle_sources
 from duet.session import (
@@ -27,7 +29,7 @@ from duet.session import (
     SessionSink,
 )
 
-MAX_HOGS = 4096
+MAX_ROWS = 4096
 """Rows that a recording may ask for before it has shown a thread."""
 
 
@@ -88,10 +90,11 @@ def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "repla
             rows than anybody can draw.
     """
     arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
-    hogs = manifest.params.get("hogs", 0)
-    if not 0 <= hogs <= MAX_HOGS:
+    workload = workload_of(folder.lesson, manifest.workload)
+    rows = rows_of(folder.lesson, workload, manifest.params)
+    if not 0 <= rows <= MAX_ROWS:
         raise InputError(
-            f"the recording says {hogs} hogs, and 0 to {MAX_HOGS} can be.",
+            f"the recording asks for {rows} threads, and 0 to {MAX_ROWS} can be drawn.",
             remedy="Get the file anew, or record it again with ./duet record.",
         )
     return RunSpec(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 from duet.lenses import LensState, Sample
+from duet.lessons.roles import USUAL_CPUS
 from duet.session import (
     Batch,
     Contention,
@@ -41,6 +42,7 @@ class Feed(SessionSink):
         send: where packets go: to hub and log, or (a recording) to a log alone.
         contention: lane -> what a recording says of it; a live run reports it while it goes on.
         cpus: of the host on which the guests ran.
+        vcpus: of each guest.
     """
 
     def __init__(
@@ -49,12 +51,12 @@ class Feed(SessionSink):
         send: Send,
         contention: Mapping[str, Contention] | None = None,
         cpus: int | None = None,
+        vcpus: int = USUAL_CPUS,
     ) -> None:
         self.run = run
         self._send = send
         self._lanes: dict[str, LaneState] = {}
         self._contention = dict(contention or {})
-        vcpus = run.params.get("vcpus", 2)
         self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
         self._seq: Counter[tuple[str, str]] = Counter()
         # Host times of chunks are monotonic; pages know only Unix time.

@@ -17,6 +17,7 @@ from duet.errors import InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.acts import act_line
+from duet.lessons.roles import cpus
 from duet.measure import Measuring, Progress
 from duet.runs.pack import bundle_bytes
 from duet.runs.request import MeasureRequest, RunRequest
@@ -59,7 +60,9 @@ class LiveRun:
         self._result: RunResult | None = None
         self._stopped = False
         self._hub = hub
-        self._feed = Feed(self._first_message(), self._send)
+        self._feed = Feed(
+            self._first_message(), self._send, vcpus=cpus(wish.folder.lesson, wish.params)
+        )
         self._feed.announce(message="This run waits for its turn.")
         for arm in wish.missing:
             waits = "Its kernel is not built yet; run again when it is."

@@ -17,6 +17,7 @@ from collections.abc import Coroutine, Mapping
 
 from duet.budgets import FINISHED_RUNS, FORMER_REQUESTS
 from duet.errors import DuetError, InputError
+from duet.lessons.roles import duration_s
 from duet.runs.request import MeasureRequest, RunRequest
 from duet.serve.archive import new_name
 from duet.serve.archiver import Archiver
@@ -227,7 +228,7 @@ class LiveRuns:
         repeats = wish.repeats if isinstance(wish, MeasureRequest) else 0
         slug = what.folder.slug
         number = next(self._numbers)
-        seconds = what.params.get("seconds", USUAL_SECONDS) + BOOT_S
+        seconds = duration_s(what.folder.lesson, what.params, USUAL_SECONDS) + BOOT_S
         return Request(
             run_id=f"measure-{number}" if repeats else f"kept:{slug}:{new_name()}",
             owner=owner,

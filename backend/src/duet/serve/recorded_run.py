@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from duet.bundle import Manifest, open_bundle, read_manifest
 from duet.errors import InputError
+from duet.lessons import roles
 from duet.lessons.load import LessonFolder
 from duet.runs.replay import recorded_spec
 from duet.runs.sources import bundle_sources
@@ -116,6 +117,7 @@ class RecordedRun:
             self._add,
             contention,
             int(cpus) if cpus.isascii() and cpus.isdigit() and len(cpus) < 6 else None,
+            roles.cpus(self._folder.lesson, manifest.params),
         )
         feed.announce()
         self._reading(0, 0)

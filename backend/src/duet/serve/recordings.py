@@ -13,9 +13,10 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from duet.bundle import open_bundle, read_manifest
+from duet.bundle import Manifest, open_bundle, read_manifest
 from duet.errors import DuetError, InputError
 from duet.lessons import cache as lesson_cache
+from duet.lessons.roles import knob
 from duet.serve.interfaces import Run
 from duet.serve.recorded_run import Publish, RecordedRun
 from duet.serve.stamps import Stamp, stamp
@@ -211,10 +212,19 @@ def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | No
         "arms": [entry.name for entry in manifest.arms],
         "clock": manifest.clock,
         "workload": manifest.workload,
-        "seconds": manifest.params.get("seconds"),
+        "seconds": length_s(manifest),
         "bytes": size,
         "recorded_at": manifest.created,
     }
+
+
+def length_s(manifest: Manifest) -> int | None:
+    """How long the workload ran, in seconds; None where no knob of a known lesson says it."""
+    try:
+        name = knob(lesson_cache.find(manifest.lesson).lesson, "duration")
+    except DuetError:
+        return None
+    return None if name is None else manifest.params.get(name)
 
 
 def read_tables(path: Path) -> list[m.Measured]:

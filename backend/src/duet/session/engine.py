@@ -39,7 +39,7 @@ class LaneOf:
 
     Args:
         symbols: addresses of the arm's kernel.
-        hogs: rows to keep for hogs.
+        threads: rows to keep for threads of the workload.
         history_events: decoded events kept for `raw_events`.
         live: it is no recording.
     """
@@ -48,7 +48,7 @@ class LaneOf:
     arm: str
     workload: str
     symbols: Mapping[str, int]
-    hogs: int = 0
+    threads: int = 0
     history_events: int = 2_000_000
     live: bool = False
 
@@ -179,7 +179,7 @@ class LaneEngine:
         program = compile_program(
             lane.lesson, lane.arm, workload, lane.symbols, self._decoder.string_id
         )
-        self._reducer = LaneReducer(program, lane.hogs)
+        self._reducer = LaneReducer(program, lane.threads)
         self._tally = Tally(lane.lesson, lane.arm, lane.workload, self._decoder.by_name)
         self._history.decoder = self._decoder
 

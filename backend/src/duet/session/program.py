@@ -94,7 +94,7 @@ class Program:
     points: tuple[PointRule, ...]
     comm: str
     rows: re.Pattern[str]
-    reader: str | None
+    other: str | None
     start_marker: str
     running: int
     runnable: int
@@ -171,7 +171,7 @@ class _Compiler:
             points=point_rules(self._lesson.points, self._event_of),
             comm=self._workload.comm,
             rows=re.compile(self._workload.rows),
-            reader=self._workload.reader,
+            other=self._workload.other,
             start_marker=self._workload.start_marker,
             running=self._kinds.get("running", -1),
             runnable=self._kinds.get("runnable", -1),

@@ -19,7 +19,7 @@ from duet.decode.columns import CpuColumns
 from duet.session.merge import Merger, Stream, loss_acts
 from duet.session.points import PointSorter
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Program
-from duet.session.reduce_binding import HOG, READER, Loop, Out, Why
+from duet.session.reduce_binding import OTHER, THREAD, Loop, Out, Why
 from duet.session.tables import TABLES, Batch, Loss, Metrics, Quantiles, Role, Row
 
 STEP_EVENTS = 25_000
@@ -44,16 +44,16 @@ class LaneReducer:
 
     Args:
         program: the lesson, compiled for arm and workload.
-        hogs: rows to keep for hogs, where it is known how many will come.
+        threads: rows to keep for threads of the workload, where it is known how many will come.
         step_events: most events worked on in one step.
     """
 
-    def __init__(self, program: Program, hogs: int = 0, step_events: int = STEP_EVENTS) -> None:
+    def __init__(self, program: Program, threads: int = 0, step_events: int = STEP_EVENTS) -> None:
         self._p = program
         self._merger = Merger(program)
         self._points = PointSorter(program.points)
         self._loop = Loop(program, loss_acts())
-        self._hogs = hogs
+        self._reserved = threads
         self._step_events = step_events
         self._names: dict[int, bytes] = {}
         self._ours: dict[bytes, bool] = {}
@@ -137,7 +137,7 @@ class LaneReducer:
             watermark_ns=self.watermark_ns,
             ops=len(waits),
             spans={name: count for name, count in kinds if count},
-            grace_periods=self._loop.cycles,
+            cycles=self._loop.cycles,
             wait_ns=Quantiles.of(waits),
             op_ns=Quantiles.of(op_times),
             events_read=self.events_read,
@@ -183,8 +183,8 @@ class LaneReducer:
         if name is None:
             return 0
         text = name.decode(errors="replace")
-        hog = HOG if self._p.rows.match(text) else 0
-        return hog | (READER if text == self._p.reader else 0)
+        thread = THREAD if self._p.rows.match(text) else 0
+        return thread | (OTHER if text == self._p.other else 0)
 
     def _name(self, tid: int) -> str:
         return self._names[tid].decode(errors="replace")
@@ -194,13 +194,13 @@ class LaneReducer:
         self._origin = ts
         self._loop.start(ts)
         alive = {tid: self._name(tid) for tid, gone, _ in self._loop.threads() if not gone}
-        self._rows = [Row(number, 0, "", "hog") for number in range(self._hogs)]
+        self._rows = [Row(number, 0, "", "thread") for number in range(self._reserved)]
         numbers = {t: m for t, n in alive.items() if (m := self._p.rows.match(n)) and m.groups()}
         for tid in sorted(numbers, key=lambda tid: (_order(numbers[tid].group(1)), tid)):
-            self._place_hog(tid)
+            self._place_thread(tid)
         for tid, name in alive.items():
-            if name == self._p.reader and tid not in numbers:
-                self._append_row(tid, "reader")
+            if name == self._p.other and tid not in numbers:
+                self._append_row(tid, "other")
         for number, track in enumerate(self._p.tracks):
             self._track_rows[len(self._rows)] = number
             self._loop.place_track(number, len(self._rows))
@@ -215,16 +215,16 @@ class LaneReducer:
         self._loop.rows_are(len(self._rows))
         self._rows_changed = True
 
-    def _place_hog(self, tid: int) -> None:
-        """Give a hog the row of its number if that is free, else the first free one."""
-        free = [row.row for row in self._rows if row.role == "hog" and row.tid == 0]
+    def _place_thread(self, tid: int) -> None:
+        """Give a thread the row of its number if that is free, else the first free one."""
+        free = [row.row for row in self._rows if row.role == "thread" and row.tid == 0]
         if not free:
-            self._append_row(tid, "hog")
+            self._append_row(tid, "thread")
             return
         found = self._p.rows.match(self._name(tid))
         own = _order(found.group(1))[0] if found and found.groups() else -1
         row = own if own in free else free[0]
-        self._rows[row] = Row(row, tid, self._name(tid), "hog")
+        self._rows[row] = Row(row, tid, self._name(tid), "thread")
         self._loop.place(tid, row)
         self._rows_changed = True
 
@@ -233,13 +233,13 @@ class LaneReducer:
     def _run(self, stream: Stream) -> None:
         while True:
             why, about = self._loop.run(stream)
-            self._take_readers()
+            self._take_others()
             if why is Why.DONE:
                 break
             if why is Why.START:
                 self._start(about)
             elif why is Why.PLACE:
-                self._place_hog(about)
+                self._place_thread(about)
             else:
                 self._lose(int(stream.ts[about]), int(stream.a[about]), int(stream.b[about]))
         waited, lasted = self._loop.take(Out.TIMES, ("<f8", "<f8"))
@@ -247,11 +247,11 @@ class LaneReducer:
             self._waits.append(waited)
             self._op_times.append(lasted)
 
-    def _take_readers(self) -> None:
-        """Readers that came after the start have the rows that follow."""
-        (tids,) = self._loop.take(Out.READERS, ("<i8",))
+    def _take_others(self) -> None:
+        """Others that came after the start have the rows that follow."""
+        (tids,) = self._loop.take(Out.OTHERS, ("<i8",))
         for tid in tids.tolist():
-            self._rows.append(Row(len(self._rows), tid, self._name(tid), "reader"))
+            self._rows.append(Row(len(self._rows), tid, self._name(tid), "other"))
             self._rows_changed = True
 
     def _lose(self, t0: int, t1: int, count: int) -> None:

@@ -42,10 +42,10 @@ class Out(IntEnum):
     LINKS = 2
     OPEN = 3
     TIMES = 4
-    READERS = 5
+    OTHERS = 5
 
 
-HOG, READER = 1, 2
+THREAD, OTHER = 1, 2
 """Roles of a thread, as bits."""
 
 _HANDLE = ctypes.c_void_p
@@ -143,7 +143,7 @@ class Loop:
         return found
 
     def rows_are(self, rows: int) -> None:
-        """How many rows there are; a reader that comes later gets the next one."""
+        """How many rows there are; another process that comes later gets the next one."""
         self._lib.reduce_rows_are(self._handle, rows)
 
     def place(self, tid: int, row: int) -> None:

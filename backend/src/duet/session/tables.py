@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[np.generic]]
-Role = Literal["hog", "reader", "track", "other"]
+Role = Literal["thread", "other", "track"]
+"""A thread of the workload, another process that belongs to it, or a track."""
 
 SPAN_COLUMNS = {
     "t0_ns": "<f8",
@@ -40,7 +41,7 @@ TABLES: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the picture. Its number never changes; tid 0 is a hog not seen yet."""
+    """A line of the picture. Its number never changes; tid 0 is a thread not seen yet."""
 
     row: int
     tid: int
@@ -110,7 +111,7 @@ class Metrics:
             did not wait counts as 0). None before the first operation.
         op_ns: from open to close of an operation.
         spans: number of spans by kind.
-        grace_periods: ended cycles of the lesson's first track.
+        cycles: ended cycles of the lesson's first track.
         events_read: records decoded, of all kinds.
         events_lost: overwritten or dropped in the ring buffer, missed by kprobes, or lost here.
     """
@@ -118,7 +119,7 @@ class Metrics:
     watermark_ns: float = 0.0
     ops: int = 0
     spans: dict[str, int] = field(default_factory=dict)
-    grace_periods: int = 0
+    cycles: int = 0
     wait_ns: Quantiles | None = None
     op_ns: Quantiles | None = None
     events_read: int = 0
@@ -130,7 +131,7 @@ class Metrics:
             "watermark_ns": self.watermark_ns,
             "ops": self.ops,
             "spans": dict(self.spans),
-            "grace_periods": self.grace_periods,
+            "cycles": self.cycles,
             "wait_ns": self.wait_ns.as_dict() if self.wait_ns else dict(NO_TIMES),
             "events_read": self.events_read,
             "events_lost": self.events_lost,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the microscope counted of the dentry, exactly: by line, by field and by function, for each stat. */
 
-import { endsOperation } from '../../derive/coherence/merge.ts';
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
 import { isNameRead, lineBytes, type Struct, structOf } from './fields.ts';
+import { endsOperation } from './model/merge.ts';
 import { type Counted, countedOf } from './streams.ts';
 
 /** Accesses of a stat by class. */

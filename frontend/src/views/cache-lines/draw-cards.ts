@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** CPUs with their copies of the lines, and lines that travel: all modelled, so every edge is dashed. */
 
-import type { LineStates } from '../../derive/coherence/lines.ts';
-import { stateNames, writeTransfer } from '../../derive/coherence/types.ts';
 import { type Box, brushAccess, brushCross, dashedBox, type StateName } from './brush.ts';
 import { lit } from './draw-struct.ts';
 import { beats, between, type Easel, write } from './easel.ts';
 import { fieldWords, runsOf } from './fields.ts';
 import { type Card, partOf } from './layout.ts';
+import type { LineStates } from './model/lines.ts';
+import { stateNames, writeTransfer } from './model/types.ts';
 import { type Access, accessAt, glowSteps, happening, lastOf, statesAt } from './now.ts';
 
 export function drawCards(easel: Easel): void {

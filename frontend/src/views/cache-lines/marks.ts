@@ -2,7 +2,6 @@
 /** Bytes, copies, accesses and transfers as marks: where they stand, which is at a point, what each is in words. */
 
 import { formatCount, ns } from '../../base/units.ts';
-import { stateNames } from '../../derive/coherence/types.ts';
 import type { Mark } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
@@ -12,6 +11,7 @@ import { stepAt, stepX } from './draw-order.ts';
 import type { Easel } from './easel.ts';
 import { byteKind, fieldWords, runsOf } from './fields.ts';
 import { byteAt, byteBoxes, inside, type LinesLane, type LinesLayout } from './layout.ts';
+import { stateNames } from './model/types.ts';
 import { type Access, accessAt, happening, type LaneNow, statesAt } from './now.ts';
 
 /** What the marks of a lane need. */

@@ -3,8 +3,8 @@
 
 import { scaleLinear, scaleLog } from 'd3-scale';
 import type { Theme } from '../../base/theme.ts';
-import type { Prediction } from '../../derive/coherence/prediction.ts';
-import { mailRates } from '../../derive/coherence/stated.ts';
+import type { Prediction } from './model/prediction.ts';
+import { mailRates } from './model/stated.ts';
 
 const box = { width: 296, height: 250, left: 34, right: 10, top: 14, bottom: 36 };
 const ticks = [2, 4, 8, 16, 32, 64];

@@ -3,10 +3,10 @@
 
 import { useState } from 'react';
 import { formatFigure } from '../../base/units.ts';
-import type { ModelNumber, Sensitivity } from '../../derive/coherence/curve.ts';
-import type { Prediction } from '../../derive/coherence/prediction.ts';
-import { leftOut, mailRates, statedNumbers } from '../../derive/coherence/stated.ts';
 import type { PanelProps } from '../contract.ts';
+import type { ModelNumber, Sensitivity } from './model/curve.ts';
+import type { Prediction } from './model/prediction.ts';
+import { leftOut, mailRates, statedNumbers } from './model/stated.ts';
 import { ModelChart } from './model-chart.tsx';
 import { settingsOf } from './settings.ts';
 import { usePrediction } from './use-prediction.ts';

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How the counted streams meet, modelled: a merged order, states and transfers, with sums up to every step. */
 
-import { interleave } from '../../derive/coherence/interleave.ts';
-import { endsOperation } from '../../derive/coherence/merge.ts';
-import { simulate, type Trace } from '../../derive/coherence/simulate.ts';
-import { askedFor, spreadOver } from '../../derive/coherence/streams.ts';
-import { readTransfer, upgrade, writeTransfer } from '../../derive/coherence/types.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { isNameRead, type Struct, structOf } from './fields.ts';
+import { interleave } from './model/interleave.ts';
+import { endsOperation } from './model/merge.ts';
+import { simulate, type Trace } from './model/simulate.ts';
+import { askedFor, spreadOver } from './model/streams.ts';
+import { readTransfer, upgrade, writeTransfer } from './model/types.ts';
 import { type ModelSettings, settingsKey } from './settings.ts';
 import { type Counted, countedOf, repeatedSource } from './streams.ts';
 

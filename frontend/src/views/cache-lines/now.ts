@@ -2,13 +2,13 @@
 /** Where a lane is at the moment of a frame: which access was the last, which is under way, and how far it is. */
 
 import { laneTime } from '../../derive/align.ts';
-import type { LineStates } from '../../derive/coherence/lines.ts';
-import { stateAfter } from '../../derive/coherence/simulate.ts';
-import { hit, nobody, readFetch, upgrade, writeFetch } from '../../derive/coherence/types.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { type Struct, structOf } from './fields.ts';
+import type { LineStates } from './model/lines.ts';
+import { stateAfter } from './model/simulate.ts';
+import { hit, nobody, readFetch, upgrade, writeFetch } from './model/types.ts';
 import { type Modelled, modelOf } from './model.ts';
 import { settingsOf } from './settings.ts';
 import { type Counted, countedOf } from './streams.ts';

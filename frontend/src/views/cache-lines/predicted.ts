@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Stats a second that the model predicts, for one number of CPUs: for sentences and answers. The curve has its worker. */
 
-import { pointAt } from '../../derive/coherence/curve.ts';
-import { askedFor } from '../../derive/coherence/streams.ts';
 import type { LaneIndex } from '../../derive/types.ts';
+import { pointAt } from './model/curve.ts';
+import { askedFor } from './model/streams.ts';
 import { type ModelSettings, settingsKey } from './settings.ts';
 import { type Counted, countedOf } from './streams.ts';
 

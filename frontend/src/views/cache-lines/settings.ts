@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The model's settings: knobs that the page alone reads; where a lesson has none, the stated numbers. */
 
-import { statedSettings } from '../../derive/coherence/stated.ts';
-import type { Protocol, Schedule, Settings } from '../../derive/coherence/types.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { statedSettings } from './model/stated.ts';
+import type { Protocol, Schedule, Settings } from './model/types.ts';
 
 export interface ModelSettings extends Settings {
   readonly cpus: number;

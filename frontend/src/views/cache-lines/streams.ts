@@ -4,10 +4,10 @@
  * CPUs than there were run the same streams again.
  */
 
-import { recordedStreams } from '../../derive/coherence/recorded.ts';
-import { wholeOperations } from '../../derive/coherence/streams.ts';
-import type { AccessStream } from '../../derive/coherence/types.ts';
 import type { LaneIndex } from '../../derive/types.ts';
+import { recordedStreams } from './model/recorded.ts';
+import { wholeOperations } from './model/streams.ts';
+import type { AccessStream } from './model/types.ts';
 
 export interface Counted {
   /** Whole stats of each vCPU that did at least half as many as the busiest. */

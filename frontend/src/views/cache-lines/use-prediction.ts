@@ -2,11 +2,11 @@
 /** The model's curves for the lanes on show, worked out off the main thread; anew when a knob of the model is turned. */
 
 import { useEffect, useRef, useState } from 'react';
-import type { Prediction } from '../../derive/coherence/prediction.ts';
-import { createPredictor, type Predictor } from '../../derive/coherence/predictor.ts';
-import { mailRates } from '../../derive/coherence/stated.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import type { Prediction } from './model/prediction.ts';
+import { createPredictor, type Predictor } from './model/predictor.ts';
+import { mailRates } from './model/stated.ts';
 import { type ModelSettings, settingsKey, settingsOf } from './settings.ts';
 import { countedOf } from './streams.ts';
 

@@ -165,7 +165,7 @@ function runOf(rows: { t0: number; t1: number; kind: number }[]): RunIndex {
     type: 'rows',
     run_id: 'r',
     arm: 'srcu',
-    rows: [{ row: 0, tid: 1, name: 'storm-0', role: 'hog' }],
+    rows: [{ row: 0, tid: 1, name: 'storm-0', role: 'thread' }],
   });
   const spans = rows.map((r) => ({ ...r, row: 0 }));
   store.dispatch(spanBatch({ runId: 'r', arm: 'srcu', seq: 0, watermark: 60e9 }, spans));

@@ -358,7 +358,7 @@ function drawRowLabels(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): vo
     }
   } else if (box.hogs.length > 0) {
     const middle = (box.hogs[0]!.top + box.hogs.at(-1)!.top + box.hogs.at(-1)!.height) / 2;
-    const n = box.hogs.filter((row) => row.role === 'hog').length;
+    const n = box.hogs.filter((row) => row.role === 'thread').length;
     text(pen, theme, wide ? `${n} hogs` : String(n), x, middle, 'right');
   }
   for (const row of box.strips) {

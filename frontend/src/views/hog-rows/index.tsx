@@ -3,8 +3,6 @@
 
 import { useCallback, useMemo, useRef } from 'react';
 import type { Theme } from '../../base/theme.ts';
-import { waitMoments } from '../../derive/moments.ts';
-import { rowSentences } from '../../derive/sentences.ts';
 import { nearbyOf, summaryOf } from '../../derive/summary.ts';
 import type { KindFacts } from '../../derive/types.ts';
 import type { ViewKind } from '../contract.ts';
@@ -14,7 +12,9 @@ import { stavesArtist } from './artist.ts';
 import { brushRects, paintOf } from './brush.ts';
 import { preferredHeight } from './layout.ts';
 import { RectList } from './marks.ts';
+import { waitMoments } from './moments.ts';
 import { scoreOf } from './picture.ts';
+import { rowSentences } from './sentences.ts';
 import { stylesFor } from './styles.ts';
 
 /** How a kind looks, for legends: painted by the same brush. */

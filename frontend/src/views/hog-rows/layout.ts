@@ -7,8 +7,8 @@
 import { formatCount, formatMoment, formatPlaces } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { opsUpTo } from '../../derive/query.ts';
-import { tickPhase } from '../../derive/ticks.ts';
 import type { Frame, LaneIndex, Row, RunIndex, Size } from '../../derive/types.ts';
+import { tickPhase } from './ticks.ts';
 
 /** What the lesson and the scene say about the picture. */
 export interface Score {
@@ -164,9 +164,9 @@ function stripsHeight(strips: readonly Strip[]): number {
 
 /** Rows that are drawn as hogs: the hogs, then readers and others that do something. */
 function threads(lane: LaneIndex): readonly Row[] {
-  const order = { hog: 0, reader: 1, other: 2, track: 3 } as const;
+  const order = { thread: 0, other: 1, track: 2 } as const;
   return lane.rows
-    .filter((row) => row.role === 'hog' || row.role === 'reader')
+    .filter((row) => row.role !== 'track')
     .sort((a, b) => order[a.role] - order[b.role] || a.row - b.row);
 }
 

@@ -112,7 +112,7 @@ function labelOf({ box, layout }: Scene, band: Band): readonly string[] {
   const tall = band.height > 30 * layout.em;
   switch (band.name) {
     case 'thread':
-      return [box.lane.rows.find((row) => row.role === 'hog')?.name ?? 'process'];
+      return [box.lane.rows.find((row) => row.role === 'thread')?.name ?? 'process'];
     case 'inode':
       return box.hero === null ? ['no inode yet'] : [`inode ${box.hero}`];
     case 'inodes': {

@@ -138,7 +138,7 @@ const dam = perLane(({ index, lane, lives, lesson, name, t }) => {
   const worker = asleep
     ? `; the worker waits for a grace period, for ${formatNs(t - asleep.t0)} now`
     : '';
-  const row = lane.rows.find((r) => r.role === 'hog')?.row ?? 0;
+  const row = lane.rows.find((r) => r.role === 'thread')?.row ?? 0;
   const state = spanAt(lane, row, 'state', t);
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The whole run on one strip: per lane, how much of the hogs' time was work and how much was waiting. Pure. */
+/** The whole run on one strip: per lane, how much of the threads' time was work and how much was waiting. Pure. */
 
 import { axisFlag } from '../../derive/axis-words.ts';
-import { hogs, isWait } from '../../derive/query.ts';
+import { isWait, threadRows } from '../../derive/query.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
 
 export interface Bar {
   readonly x: number;
   readonly w: number;
-  /** Shares of the hogs' time, 0 to 1. */
+  /** Shares of the threads' time, 0 to 1. */
   readonly work: number;
   readonly wait: number;
 }
@@ -100,9 +100,9 @@ export function layoutOverview(
   };
 }
 
-/** Columns of at least 3 px out of the pyramid of every hog. */
+/** Columns of at least 3 px out of the pyramid of every thread. */
 function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
-  const strands = hogs(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
+  const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
   const sample = strands[0];
   // Where the axis counts there is no time in state, but there are operations.
   if (sample === undefined || sample.levels.length === 0) return opBars(lane, left, nsPerPx);

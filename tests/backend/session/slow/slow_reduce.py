@@ -143,7 +143,7 @@ class LaneReducer:
             watermark_ns=self.watermark_ns,
             ops=self._op_number,
             spans={name: count for name, count in kinds if count},
-            grace_periods=self._cycles,
+            cycles=self._cycles,
             wait_ns=Quantiles.of(np.array(self._waits, np.float64)),
             op_ns=Quantiles.of(np.array(self._op_times, np.float64)),
             events_read=self.events_read,
@@ -189,7 +189,7 @@ class LaneReducer:
         if name is None:
             return False
         text = name.decode(errors="replace")
-        return text == self._p.reader or bool(self._p.rows.match(text))
+        return text == self._p.other or bool(self._p.rows.match(text))
 
     def _thread(self, tid: int) -> Thread | None:
         """The thread of that number if it belongs to the workload."""
@@ -197,8 +197,8 @@ class LaneReducer:
         if thread is None and tid in self._names:
             name = self._names[tid].decode(errors="replace")
             thread = self._threads[tid] = Thread(tid, name)
-            if self._origin is not None and name == self._p.reader:
-                self._append_row(thread, "reader")
+            if self._origin is not None and name == self._p.other:
+                self._append_row(thread, "other")
         return thread
 
     def _start(self, ts: int) -> None:
@@ -207,14 +207,14 @@ class LaneReducer:
             self._thread(tid)
         self._origin = ts
         alive = [t for t in self._threads.values() if t.state != GONE]
-        self._rows = [Row(number, 0, "", "hog") for number in range(self._hogs)]
+        self._rows = [Row(number, 0, "", "thread") for number in range(self._hogs)]
         numbered = [(m, t) for t in alive if (m := self._p.rows.match(t.name)) and m.groups()]
         numbered.sort(key=lambda pair: (_order(pair[0].group(1)), pair[1].tid))
         for _, thread in numbered:
             self._place_hog(thread)
         for thread in alive:
-            if thread.name == self._p.reader and thread.row < 0:
-                self._append_row(thread, "reader")
+            if thread.name == self._p.other and thread.row < 0:
+                self._append_row(thread, "other")
         for track in self._tracks:
             track.row = len(self._rows)
             self._rows.append(Row(track.row, -1, track.rule.name, "track"))
@@ -230,13 +230,13 @@ class LaneReducer:
         found = self._p.rows.match(thread.name)
         if not found:
             return
-        free = [row.row for row in self._rows if row.role == "hog" and row.tid == 0]
+        free = [row.row for row in self._rows if row.role == "thread" and row.tid == 0]
         if not free:
-            self._append_row(thread, "hog")
+            self._append_row(thread, "thread")
             return
         own = _order(found.group(1))[0] if found.groups() else -1
         thread.row = own if own in free else free[0]
-        self._rows[thread.row] = Row(thread.row, thread.tid, thread.name, "hog")
+        self._rows[thread.row] = Row(thread.row, thread.tid, thread.name, "thread")
         self._rows_changed = True
 
     # events

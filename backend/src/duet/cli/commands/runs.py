@@ -12,10 +12,10 @@ from duet.cli.commands.options import Arms, Clock, Json, Lesson, MaybeLesson, Se
 
 RUN_KEYS = (
     "JSON keys: lesson, clock, workload, params, at, verdict, unit, arms: [{arm, ops, ops_per_s, "
-    "wait_ns: {p50, p95, max, n}, grace_periods, events_read, events_lost, n, ops_per_s_all, "
-    "kernel, accel, refused, lines}]. ops and ops_per_s are medians of the untraced runs; "
-    "wait_ns, grace_periods and events_* come from the traced run of the same arm and are null "
-    "with --no-trace."
+    "wait_ns: {p50, p95, max, n}, cycles, grace_periods (the same), events_read, events_lost, n, "
+    "ops_per_s_all, kernel, accel, refused, lines}]. ops and ops_per_s are medians of the "
+    "untraced runs; wait_ns, cycles (of the lesson's first track) and events_* come from the "
+    "traced run of the same arm and are null with --no-trace."
 )
 MEASURE_KEYS = (
     "JSON keys: lesson, clock, workload, params, at, command, host, arms, rows: [{arm, metric, "

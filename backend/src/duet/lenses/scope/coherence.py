@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How CPUs' accesses meet: a cache protocol and two schedules, slow and plain.
 
-The page computes the same with typed arrays (frontend/src/derive/coherence). This is the second,
-independent way to the same numbers: states are kept per CPU and line, events in a heap. Same
-chance, same arithmetic, so whole results may be compared.
+The page computes the same with typed arrays (frontend/src/views/cache-lines/model). This is an
+independent reference implementation: states are stored per CPU and line, events in a heap. Same
+random numbers, same arithmetic, so whole results may be compared.
 """
 
 from __future__ import annotations

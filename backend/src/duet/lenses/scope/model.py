@@ -28,7 +28,7 @@ from duet.lenses.scope.coherence import (
 from duet.lenses.scope.streams import owning_loads, spread_over
 from duet.settings import repo_root
 
-STATED: Final = "frontend/src/derive/coherence/stated.json"
+STATED: Final = "frontend/src/views/cache-lines/model/stated.json"
 CPUS: Final = (2, 4, 8, 16, 20, 32, 64)
 SEEDS: Final = (1, 2, 3)
 OPS: Final = 1000

@@ -22,7 +22,8 @@ from duet.guests.console import killed_for_memory
 from duet.guests.types import Clock, Microscope
 from duet.lenses import LensState, Wanted, Xray, unpack_record
 from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PING_S, PINGS
-from duet.lessons.plan import boot_cmdline, plan_text, workload_of
+from duet.lessons import roles
+from duet.lessons.plan import USUAL_S, boot_cmdline, plan_text, workload_of
 from duet.session import engine
 from duet.session.accesses import ACCESSES, COUNTS
 from duet.session.contention import ContentionWatch
@@ -356,7 +357,7 @@ class LaneRun:
         at_boot = self._plan_text(at_boot=True) if count and not self._recorded else None
         return GuestWish(
             arm=self.arm,
-            vcpus=1 if count else spec.params.get("vcpus", 2),
+            vcpus=1 if count else roles.cpus(lesson, spec.params),
             cmdline=boot_cmdline(lesson, spec.params),
             clock=spec.clock,
             boot_plan=at_boot,
@@ -461,7 +462,11 @@ class LaneRun:
         if self._plugin:
             self._aiming = asyncio.create_task(self._use_scope())
         limits = self._limits
-        deadline = self._hold.now + self._spec.params.get("seconds", 60) + limits.run_slack_s
+        deadline = (
+            self._hold.now
+            + roles.duration_s(self._spec.folder.lesson, self._spec.params, USUAL_S)
+            + limits.run_slack_s
+        )
         drain_by: float | None = None
         stop_sent = False
         while not self._drained:
@@ -509,7 +514,7 @@ class LaneRun:
             raise KernelError(
                 f"lane {self.arm} has no start marker among its events ({lost} events were lost), "
                 "so nothing can be drawn of it.",
-                remedy="Run it again with fewer hogs or seconds.",
+                remedy="Run it again with fewer threads or seconds.",
             )
         workload_figures(self.arm, self._workload.ops_line, self._lines)
         if self._started and self.phase is LanePhase.READY:
@@ -620,13 +625,13 @@ class LaneRun:
     # small things
 
     def _lane_of(self) -> LaneOf:
-        spec = self._spec
+        spec, lesson = self._spec, self._spec.folder.lesson
         return LaneOf(
-            spec.folder.lesson,
+            lesson,
             self.arm,
             spec.workload,
             dict(self._source.symbols),
-            hogs=spec.params.get("hogs", 0),
+            threads=roles.rows(lesson, self._workload, spec.params),
             history_events=self._limits.history_events,
             live=not self._recorded,
         )
@@ -740,7 +745,7 @@ class LaneRun:
     def _late(self, what: str) -> DuetError:
         return KernelError(
             f"lane {self.arm} waited too long for {what}.",
-            remedy="Run it again with fewer hogs or seconds, or on a machine with less to do.",
+            remedy="Run it again with fewer threads or seconds, or on a machine with less to do.",
             detail=self._lane.console_tail() if self._lane else "",
         )
 

@@ -96,7 +96,7 @@ def counts(reply: Reply) -> Counts:
         watermark_ns=number(tree.get("watermark_ns")),
         ops=whole(tree.get("ops")),
         spans={text(name): whole(n) for name, n in spans.items()},
-        grace_periods=whole(tree.get("grace_periods")),
+        cycles=whole(tree.get("cycles")),
         wait_ns=_quantiles(tree.get("wait_ns")),
         op_ns=_quantiles(tree.get("op_ns")),
         events_read=whole(tree.get("events_read")),

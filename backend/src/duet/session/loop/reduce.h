@@ -27,9 +27,9 @@
 
 enum act_kind { SWITCH, WAKING, OPEN, CLOSE, OP_OPEN, OP_CLOSE, PHASE, MARKER, LOSS };
 enum state { UNKNOWN = -1, GONE = -2 };
-enum role { HOG = 1, READER = 2 }; /* bits */
+enum role { ROLE_THREAD = 1, ROLE_OTHER = 2 }; /* bits */
 enum why { NO_MEMORY = -1, ALL_DONE, START, PLACE, LOST };
-enum table_name { SPANS, OPS, LINKS, STILL_OPEN, TIMES, READERS, NTABLES };
+enum table_name { SPANS, OPS, LINKS, STILL_OPEN, TIMES, OTHERS, NTABLES };
 
 struct act {
 	int kind;

@@ -45,7 +45,7 @@ static int carry_out(struct reduce *r, const struct act *act, const struct event
 		if (!thread)
 			return 0;
 		r->about = thread->tid;
-		if (r->began && thread->row < 0 && (thread->role & HOG))
+		if (r->began && thread->row < 0 && (thread->role & ROLE_THREAD))
 			return PLACE;
 		op_opens(r, thread, e->ts);
 		return 0;

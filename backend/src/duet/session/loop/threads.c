@@ -99,8 +99,8 @@ int thread_of(struct reduce *r, int64_t tid, struct thread **found)
 		return 0;
 	thread->made = 1;
 	r->made[r->nmade++] = thread;
-	if (r->began && (thread->role & READER)) {
-		table = row_of(r, READERS);
+	if (r->began && (thread->role & ROLE_OTHER)) {
+		table = row_of(r, OTHERS);
 		if (!table)
 			return -1;
 		put(table, 0, int64_t, tid);

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Raised when an old page could misread a new server."""
 
 Source = Literal["live", "recorded"]

@@ -60,12 +60,12 @@ class Lane(Message):
 
 
 class Row(Message):
-    """A row of a lane: a hog, the reader or a track."""
+    """A row of a lane: a thread of the workload, another process of it, or a track."""
 
     row: int
     tid: int
     name: str
-    role: Literal["hog", "reader", "track", "other"]
+    role: Literal["thread", "other", "track"]
 
 
 class Rows(Message):

@@ -58,7 +58,7 @@ class Metrics(Message):
     spans: dict[str, int]
     events_read: int
     events_lost: int
-    grace_periods: int
+    cycles: int = Field(description="ended cycles of the lesson's first track")
     wait_ns: Waits
 
 

@@ -7,10 +7,10 @@
  * the callbacks of the first still wait for their tick, so two are in flight, and must not be mistaken for each other.
  */
 
-import { firstAbove } from '../base/search.ts';
-import { type Nanos, ns } from '../base/units.ts';
-import { isWait, type SpanRecord, spanAt, spansIn } from './query.ts';
-import type { LaneIndex, RunIndex } from './types.ts';
+import { firstAbove } from '../../base/search.ts';
+import { type Nanos, ns } from '../../base/units.ts';
+import { isWait, type SpanRecord, spanAt, spansIn } from '../../derive/query.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 
 export interface Grace {
   /** When it was armed; null: it is not yet, since the one before is not over. */

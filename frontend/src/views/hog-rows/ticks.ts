@@ -6,8 +6,8 @@
  * they do not agree, it is unknown.
  */
 
-import { type Nanos, ns } from '../base/units.ts';
-import type { LaneIndex, RunIndex } from './types.ts';
+import { type Nanos, ns } from '../../base/units.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 
 const least = 6;
 const most = 256;

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The twin in words: one plain sentence from the events in view at this moment. Every number is read off the index. */
 
-import { firstAbove } from '../base/search.ts';
-import { formatCount, formatNs, plural } from '../base/units.ts';
-import { laneTime } from './align.ts';
+import { firstAbove } from '../../base/search.ts';
+import { formatCount, formatNs, plural } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import {
+  isWait,
+  lostIn,
+  opsUpTo,
+  type SpanRecord,
+  spansIn,
+  statesAt,
+  threadRows,
+} from '../../derive/query.ts';
+import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import { armTitle, capital, list, type Titles, verbFor } from '../../derive/words.ts';
 import { type Grace, graceOf, lastWake } from './grace.ts';
-import { hogs, isWait, lostIn, opsUpTo, type SpanRecord, spansIn, statesAt } from './query.ts';
-import type { Frame, LaneIndex, RunIndex } from './types.ts';
-import { armTitle, capital, list, ofHogs, type Titles, verbFor } from './words.ts';
+import { ofThreads } from './words.ts';
 
 type Say = (index: RunIndex, frame: Frame, titles: Titles) => string;
 
@@ -85,12 +94,12 @@ function oneOp(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
   if (t > lane.watermark) return `On ${name} nothing is known yet of this moment.`;
-  const all = hogs(lane).length;
+  const all = threadRows(lane).length;
   const states = statesAt(lane, t);
   const waiting = states.filter((s): s is SpanRecord => s !== null && isWait(index.kinds[s.kind]));
-  if (waiting.length === 0) return `On ${name} ${whatElse(index, states, all)}.`;
+  if (waiting.length === 0) return `On ${name} ${whatElse(index, states, all, titles.thread)}.`;
   const kind = index.kinds[waiting[0]!.kind]!;
-  const who = `On ${name} ${ofHogs(waiting.length, all)} ${verbFor(kind, waiting.length)}`;
+  const who = `On ${name} ${ofThreads(waiting.length, all, titles.thread)} ${verbFor(kind, waiting.length)}`;
   const graces = waiting.map((s) => graceOf(index, lane, s.t0, t));
   const grace = mostWaitedFor(graces);
   if (grace === null) {
@@ -129,15 +138,20 @@ function graceWords(grace: Grace, t: number): string {
 }
 
 /** Nobody waits for the lesson's sake: what do they do? */
-function whatElse(index: RunIndex, states: readonly (SpanRecord | null)[], all: number): string {
+function whatElse(
+  index: RunIndex,
+  states: readonly (SpanRecord | null)[],
+  all: number,
+  thread: string,
+): string {
   const counts = new Map<number, number>();
   for (const s of states) if (s !== null) counts.set(s.kind, (counts.get(s.kind) ?? 0) + 1);
-  if (counts.size === 0) return 'no hog does anything';
+  if (counts.size === 0) return `no ${thread} does anything`;
   const parts = [...counts]
     .sort((a, b) => b[1] - a[1] || a[0] - b[0])
     .slice(0, 3)
     .map(([kind, n], i) => {
-      const who = i === 0 ? ofHogs(n, all) : `${n}`;
+      const who = i === 0 ? ofThreads(n, all, thread) : `${n}`;
       return `${who} ${verbFor(index.kinds[kind]!, n)}`;
     });
   return `${list(parts)}; nobody waits for the lesson's lock or grace period`;
@@ -149,7 +163,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const from = laneTime(frame.offset, lane.arm, frame.start);
     const wake = lastWake(index, lane, t, from);
     if (wake === null) continue;
-    const freed = plural(wake.freed, 'hog');
+    const freed = plural(wake.freed, titles.thread);
     const ago = formatNs(t - wake.t);
     const waited =
       wake.longestWait > 0
@@ -239,7 +253,7 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
   );
   const states = statesAt(lane, t);
   const waiting = states.filter((s) => s !== null && isWait(index.kinds[s.kind])).length;
-  const all = hogs(lane).length;
+  const all = threadRows(lane).length;
   if (inside === undefined) return '';
   const since = `a reader has been inside shrink_slab for ${formatNs(t - inside.t0)}`;
   const recheck = [...spansIn(lane, 'track', t, t + 1)].some(
@@ -247,8 +261,8 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
   );
   const effect =
     waiting === 0
-      ? 'no hog waits for it'
-      : `${ofHogs(waiting, all)} ${waiting === 1 ? 'waits' : 'wait'} meanwhile`;
+      ? `no ${titles.thread} waits for it`
+      : `${ofThreads(waiting, all, titles.thread)} ${waiting === 1 ? 'waits' : 'wait'} meanwhile`;
   const again = recheck ? ', and the check has found it and looks again' : '';
   return capital(`on ${name} ${since}; ${effect}${again}.`);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { describe, expect, test } from 'vitest';
-import { type Layout, statOf, streamOf } from '../../../test/fixtures/stat-stream.ts';
+import { type Layout, statOf, streamOf } from '../../../../test/fixtures/stat-stream.ts';
 import { interleave } from './interleave.ts';
 import { LineStates } from './lines.ts';
 import { endsOperation, gather } from './merge.ts';

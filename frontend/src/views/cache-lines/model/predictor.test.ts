@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { describe, expect, test, vi } from 'vitest';
-import { offsetOf, statAccesses, statOf } from '../../../test/fixtures/stat-stream.ts';
+import { offsetOf, statAccesses, statOf } from '../../../../test/fixtures/stat-stream.ts';
 import { numbers, pointAt, ratioAt, scaled, sensitivity } from './curve.ts';
 import { type Prediction, predictionSteps } from './prediction.ts';
 import { createPredictor } from './predictor.ts';
