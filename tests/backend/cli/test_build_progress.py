@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from duet.cli.build_progress import BuildBar, BuildLines, BuildProgress, StderrNow, left_words
+from duet.cli.build_bar import BuildBar, ConsoleLog
+from duet.cli.build_progress import BuildLines, BuildProgress, left_words
 from duet.errors import InfraError
 from duet.kernels import ArmSpec, KernelSettings, Phase
 from duet.kernels import BuildProgress as Moment
@@ -119,6 +119,7 @@ def test_a_terminal_gets_a_bar_that_goes_away(
     clock, out = Clock(), io.StringIO()
     console = Console(file=out, force_terminal=True, width=120)
     bar = BuildBar(console, clock)
+    bar.show()
     drawn: list[str] = []
     update = bar.update
 
@@ -181,11 +182,19 @@ def test_time_left_is_said_in_minutes(left_s: float | None, words: str) -> None:
     assert left_words(left_s) == words
 
 
-def test_a_log_record_goes_above_the_bar_and_cannot_act_on_the_terminal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    handler = StderrNow()
+def test_a_log_record_is_one_line_and_cannot_act_on_the_terminal() -> None:
     out = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", out)
-    handler.emit(logging.LogRecord("duet", logging.ERROR, "", 0, "title \x1b]0;x", (), None))
-    assert out.getvalue() == "title \\u001b]0;x\n"
+    log = ConsoleLog(Console(file=out, force_terminal=True, width=40))
+    title = f"title \x1b]0;x [red]{'long ' * 20}"
+    log.emit(logging.LogRecord("duet", logging.ERROR, "", 0, title, (), None))
+    assert out.getvalue() == f"title \\u001b]0;x [red]{'long ' * 20}\n"
+
+
+def test_a_bar_waits_for_the_greeting() -> None:
+    out = io.StringIO()
+    bar = BuildBar(Console(file=out, force_terminal=True, width=120))
+    bar.started(2)
+    assert out.getvalue() == ""
+    bar.show()
+    assert "kernels" in out.getvalue()
+    bar.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Background kernel builds in the terminal of `duet serve`: a bar on a tty, else a line a minute.
+"""Background kernel builds in the terminal of `duet serve`, as lines; build_bar.py has the bar.
 
 Each shows which kernel is being built, how many of its objects are compiled, and how long that
 will still take. The page shows the same messages per lesson.
@@ -7,19 +7,11 @@ will still take. The page shows the same messages per lesson.
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO
+from typing import IO
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
-
-from duet.cli.terminal import raw, visible
-from duet.serve.interfaces import BuildListener
 from duet.stream import messages as m
 
 LINE_EVERY_S = 60.0
@@ -27,7 +19,6 @@ LINE_EVERY_S = 60.0
 ESTIMATE_AFTER_S = 5.0
 ESTIMATE_AFTER_OBJECTS = 20
 """A rate over less than this says nothing about the rest."""
-REFRESH_PER_S = 2.0
 
 DOING: dict[m.BuildPhase, str] = {
     "wait": "waiting for another build",
@@ -89,6 +80,9 @@ class BuildProgress:
         self._kernel: tuple[str, str] | None = None
         self._estimate: Estimate | None = None
 
+    def show(self) -> None:
+        """From now on the terminal may be drawn on; before, others print their greeting."""
+
     def started(self, kernels: int) -> None:
         """A round of builds begins.
 
@@ -139,7 +133,7 @@ class BuildLines(BuildProgress):
         out: where the lines go.
     """
 
-    def __init__(self, out: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, out: IO[str], clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
         self._out = out
         self._written_s = 0.0
@@ -159,80 +153,3 @@ class BuildLines(BuildProgress):
     def _write(self, line: str) -> None:
         self._written_s = self.clock()
         print(line, file=self._out, flush=True)
-
-
-class BuildBar(BuildProgress):
-    """For a terminal: one bar, which goes away when all kernels are built.
-
-    Other output of the program appears above the bar.
-
-    Args:
-        console: a terminal.
-    """
-
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(clock)
-        self._console = console
-        self._bar: Progress | None = None
-        self._task = TaskID(0)
-
-    def started(self, kernels: int) -> None:
-        super().started(kernels)
-        if kernels and self._bar is None:
-            columns = (BarColumn(20), TextColumn("{task.description}", markup=False))
-            self._bar = Progress(
-                *columns,
-                console=self._console,
-                refresh_per_second=REFRESH_PER_S,
-                redirect_stdout=sys.stdout.isatty(),
-                transient=True,
-            )
-            self._task = self._bar.add_task("kernels", total=None)
-            self._bar.start()
-
-    def _show(self, build: m.Build, words: str, is_new: bool) -> None:
-        if self._bar is not None:
-            total = build.total if build.phase == "compile" else None
-            self._bar.update(self._task, description=words, completed=build.done, total=total)
-
-    def _show_end(self, build: m.Build) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, description=end_words(build), total=None)
-            if build.phase == "done":
-                self._console.print(end_words(build), markup=False, highlight=False)
-
-    def finished(self) -> None:
-        shown = self._bar is not None
-        self.close()
-        if shown:
-            self._console.print("all kernels are built")
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-
-class StderrNow(logging.StreamHandler[TextIO]):
-    """Log records go to the present sys.stderr, which a bar replaces while it is shown."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record))
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.setStream(sys.stderr)
-        super().emit(record)
-
-
-@contextlib.contextmanager
-def build_progress() -> Iterator[BuildListener]:
-    """A listener for this process's stderr; the terminal is as before when it ends."""
-    shown: BuildProgress
-    if sys.stderr.isatty():
-        shown = BuildBar(Console(file=raw(sys.stderr)))
-    else:
-        shown = BuildLines(sys.stderr)
-    try:
-        yield shown
-    finally:
-        shown.close()

@@ -19,7 +19,8 @@ import uvicorn
 from duet.api.app import create_app
 from duet.api.guard import is_loopback
 from duet.budgets import LOCK_SWITCH_S
-from duet.cli.build_progress import StderrNow, build_progress
+from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
+from duet.cli.build_progress import BuildProgress
 from duet.cli.ending import ending
 from duet.cli.serve_access import Ask, Greeting, admission, shown_name
 from duet.errors import InfraError, InputError
@@ -51,14 +52,16 @@ def serve(
     ask: Ask,
 ) -> int:
     """See `duet serve --help`."""
+    console = stderr_console()
+    to_console = ConsoleLog(console)
     logging.basicConfig(
-        level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", handlers=[StderrNow()]
+        level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", handlers=[to_console]
     )
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     refuse_open_house(host, live)
     sweep_all()
     allow_files()
-    with bind(host, port) as listener, build_progress() as progress:
+    with bind(host, port) as listener, build_progress(console) as progress:
         sessions, links = admission(host, ask)
         settings = KernelSettings.default(source)
         app = create_app(
@@ -71,7 +74,7 @@ def serve(
         )
         config = server_config(app, timeout_graceful_shutdown=GRACE_S)
         greeting = Greeting(browser, as_json, shown_name(host, names), sessions, links)
-        house = House(config, listener, greeting)
+        house = House(config, listener, greeting, progress)
         asyncio.run(house.serve(sockets=[listener]))
     return 0
 
@@ -146,11 +149,18 @@ def bind(host: str, port: int) -> socket.socket:
 class House(uvicorn.Server):
     """uvicorn with our own signals and our own greeting."""
 
-    def __init__(self, config: uvicorn.Config, listener: socket.socket, greeting: Greeting) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        greeting: Greeting,
+        progress: BuildProgress,
+    ) -> None:
         super().__init__(config)
         self._listener = listener
         self._address = listener.getsockname()[:2]
         self._greeting = greeting
+        self._progress = progress
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell where."""
@@ -159,6 +169,7 @@ class House(uvicorn.Server):
         self._listener.listen(KERNEL_QUEUE)
         be_prompt()
         self._greeting.say(*self._address)
+        self._progress.show()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
