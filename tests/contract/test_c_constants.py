@@ -15,7 +15,7 @@ from duet.lenses import clock
 from duet.lenses.scope import ranges
 from duet.lenses.scope import wire as scope
 from duet.session.program import MAX_ARGS, Act
-from duet.session.reduce_binding import HOG, READER, Out, Why
+from duet.session.reduce_binding import OTHER, THREAD, Out, Why
 from duet.session.tables import TABLES
 from duet.wire import frames, pages, reader
 
@@ -85,8 +85,8 @@ def test_enums_and_columns_of_the_loop(c_values: Values) -> None:
     why = {"NO_MEMORY": Why.NO_MEMORY, "ALL_DONE": Why.DONE}
     why |= {one.name: one for one in (Why.START, Why.PLACE, Why.LOST)}
     out = {("STILL_OPEN" if one is Out.OPEN else one.name): one for one in Out}
-    names = ["MAX_ARGS", *acts, *why, *out, "NTABLES", "HOG", "READER"]
-    expected = [MAX_ARGS, *map(int, Act), *why.values(), *out.values(), len(Out), HOG, READER]
+    names = ["MAX_ARGS", *acts, *why, *out, "NTABLES", "THREAD", "OTHER"]
+    expected = [MAX_ARGS, *map(int, Act), *why.values(), *out.values(), len(Out), THREAD, OTHER]
     assert len(why) == len(Why)
     assert c_values([f"{LOOP}/reduce.h"], names) == expected
 

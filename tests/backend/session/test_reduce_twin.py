@@ -25,14 +25,13 @@ from duet.session.lane.guest import MAX_CPU_PORTS
 from duet.session.program import Program, compile_program
 from duet.session.reduce import LaneReducer, Reduction
 from duet.session.tables import Batch, Metrics
+from duet.settings import repo_root
 from duet.wire import FrameReader, GuestFile, PageSplitter, decode_frame
+from tests.backend.session.slow.slow_reduce import LaneReducer as SlowReducer
+from tests.support.chaos import Chaos
+from tests.support.stage import FILES, SYMBOLS
 
-HERE = Path(__file__).parent
-from tests.backend.session.slow.slow_reduce import LaneReducer as SlowReducer  # noqa: E402
-from tests.support.chaos import Chaos  # noqa: E402
-from tests.support.stage import FILES, SYMBOLS  # noqa: E402
-
-RECORDINGS = sorted((HERE.parents[2] / "lessons").glob("*/recorded/*.duet"))
+RECORDINGS = sorted((repo_root() / "lessons").glob("*/recorded/*.duet"))
 ARMS = ("rwsem", "srcu", "srcu-delayed")
 TICK = 50
 """Pages of a recording that are fed before the next step."""

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slow twin of duet.session.reduce, one event after the other in Python; it came before loop/.
+"""Reference implementation of duet.session.reduce: one event after the other, in Python.
 
-A test holds the two together: what either says of the same columns is the same to the bit.
+A test compares the two: both give the same columns to the bit. Names and rows (slow_rows.py) and
+the batches of a step are made by other means than there; merger, points and the compiled program
+are the same code.
 
-Times that leave here are nanoseconds since the start marker; what lies before it only tells
+Times that leave here are nanoseconds since the start marker; what lies before it only says
 which thread was in which state, and is cut off at zero. After lost events every state is
-unknown until an event tells it again: no span reaches over a loss.
+unknown until an event says it again: no span reaches over a loss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 import numpy as np
 
 from duet.decode.columns import CpuColumns
 from duet.session.merge import Merger, Stream, loss_acts
 from duet.session.points import PointSorter
-from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Act, Program
-from duet.session.tables import Batch, Loss, Metrics, Quantiles, Role, Row, columns_of
+from duet.session.program import SWITCH_EVENT, Act, Program
+from duet.session.reduce import Reduction
+from duet.session.tables import Batch, Loss, Metrics, Quantiles, Role, columns_of
+from tests.backend.session.slow.slow_rows import Names, Rows, rank, text_of
 from tests.backend.session.slow.slow_threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
 from tests.backend.session.slow.slow_tracks import Track
 
@@ -29,47 +31,31 @@ STEP_EVENTS = 25_000
 """A tenth of a second; a run that stays in the guest until its end comes in many steps."""
 
 
-@dataclass(slots=True)
-class Reduction:
-    """What one step gave: batches (without empty ones, but always `open`), and changed rows.
-
-    `more` says that events within the watermark are left: call again with the same one.
-    """
-
-    more: bool = False
-    batches: list[Batch] = field(default_factory=list)
-    rows: tuple[Row, ...] | None = None
-    losses: list[Loss] = field(default_factory=list)
-
-
 class LaneReducer:
     """The state of one lane.
 
     Args:
         program: the lesson, compiled for arm and workload.
-        hogs: rows to keep for hogs, where it is known how many will come.
+        threads: rows to keep for threads of the workload, where it is known how many will come.
         step_events: most events worked on in one step.
     """
 
-    def __init__(self, program: Program, hogs: int = 0, step_events: int = STEP_EVENTS) -> None:
+    def __init__(self, program: Program, threads: int = 0, step_events: int = STEP_EVENTS) -> None:
         self._p = program
         self._merger = Merger(program)
         self._points = PointSorter(program.points)
         self._acts = (*program.acts, loss_acts())
-        self._hogs = hogs
         self._step_events = step_events
         self._threads: dict[int, Thread] = {}
-        self._names: dict[int, bytes] = {}
-        self._ours: dict[bytes, bool] = {}
+        self._names = Names(program)
+        self._rows = Rows(program, threads)
         self._tracks = [Track(rule) for rule in program.tracks]
-        self._rows: list[Row] = []
-        self._rows_changed = False
         self._origin: int | None = None
         self._watermark = 0
-        self._spans: list[Cells] = []
-        self._ops: list[Cells] = []
-        self._links: list[Cells] = []
+        self._made: dict[str, list[Cells]] = {"spans": [], "ops": [], "links": []}
+        self._sent = dict.fromkeys(self._made, 0)
         self._losses: list[Loss] = []
+        self._losses_sent = 0
         self._span_number = 0
         self._op_number = 0
         self._link_number = 0
@@ -87,45 +73,34 @@ class LaneReducer:
         """Guest time of the start marker; None until it was seen."""
         return self._origin
 
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """All rows so far."""
-        return tuple(self._rows)
-
     def feed(self, columns: Iterable[CpuColumns]) -> None:
         """Take decoded columns; they are worked on when the watermark has passed them."""
         for part in columns:
             self.events_read += part.events
-            self._learn_names(part)
+            for tid in self._names.learn(part):
+                if tid in self._threads:
+                    self._threads[tid].name = text_of(self._names.of[tid])
             self._merger.add(part)
             self._points.add(part)
 
     def advance(self, watermark_ns: int) -> Reduction:
         """Work on events up to a guest time at which every CPU is complete."""
-        self._step(watermark_ns)
-        if not self._merger.ripe_left:
-            self._watermark = max(self._watermark, watermark_ns)
-        return self._flush()
+        return self._step(watermark_ns, watermark_ns)
 
     def finish(self, watermark_ns: int = 0, *, drained: bool = False) -> Reduction:
-        """Work on what is left, since nothing more will come.
+        """Work on what is left; with `drained`, no further than the watermark."""
+        return self._step(watermark_ns if drained and watermark_ns else 1 << 62, watermark_ns)
 
-        Args:
-            watermark_ns: complete up to here, though the last event may be older.
-            drained: the agent's last word covers all it sent. Then what lies beyond the watermark
-                is the far end of a cut recording's last pages: other CPUs' pages of that time
-                are gone, so it would tell half a story.
-        """
-        self._step(watermark_ns if drained and watermark_ns else 1 << 62)
-        if not self._merger.ripe_left:
-            self._watermark = max(self._watermark, watermark_ns)
-        return self._flush()
-
-    def _step(self, watermark_ns: int) -> None:
-        stream = self._merger.take(watermark_ns, self._step_events)
+    def _step(self, up_to_ns: int, watermark_ns: int) -> Reduction:
+        stream = self._merger.take(up_to_ns, self._step_events)
+        reached = [self._watermark]
         if stream is not None:
             self._run(stream)
-            self._watermark = max(self._watermark, int(stream.ts[-1]))
+            reached += stream.ts[-1:].tolist()
+        if not self._merger.ripe_left:
+            reached.append(watermark_ns)
+        self._watermark = max(reached)
+        return self._reduction()
 
     @property
     def watermark_ns(self) -> float:
@@ -136,7 +111,7 @@ class LaneReducer:
         """Counts so far.
 
         Args:
-            events_lost: from all who count losses (see loss.py).
+            events_lost: from all who count losses (see duet.session.losses).
         """
         kinds = zip(self._p.kinds, self._counts, strict=True)
         return Metrics(
@@ -160,84 +135,32 @@ class LaneReducer:
 
     # names and rows
 
-    def _learn_names(self, part: CpuColumns) -> None:
-        if self._p.running < 0:
-            return  # no kinds, no threads to draw
-        pairs: dict[int, bytes] = {}
-        for event, tid, comm in (
-            (SWITCH_EVENT, "prev_pid", "prev_comm"),
-            (SWITCH_EVENT, "next_pid", "next_comm"),
-            (WAKING_EVENT, "pid", "comm"),
-        ):
-            if table := part.tables.get(event):
-                columns = table.columns
-                pairs.update(zip(columns[tid].tolist(), columns[comm].tolist(), strict=True))
-        for number, name in pairs.items():
-            known = self._names.get(number)
-            if name != known and number and self._is_ours(name) and not self._has_role(known):
-                self._names[number] = name
-                if thread := self._threads.get(number):
-                    thread.name = name.decode(errors="replace")
-
-    def _is_ours(self, name: bytes) -> bool:
-        if name not in self._ours:
-            self._ours[name] = fnmatchcase(name.decode(errors="replace"), self._p.comm)
-        return self._ours[name]
-
-    def _has_role(self, name: bytes | None) -> bool:
-        """A hog keeps its name, though an older event on another CPU may still tell another."""
-        if name is None:
-            return False
-        text = name.decode(errors="replace")
-        return text == self._p.other or bool(self._p.rows.match(text))
-
     def _thread(self, tid: int) -> Thread | None:
         """The thread of that number if it belongs to the workload."""
         thread = self._threads.get(tid)
-        if thread is None and tid in self._names:
-            name = self._names[tid].decode(errors="replace")
+        if thread is None and tid in self._names.of:
+            name = text_of(self._names.of[tid])
             thread = self._threads[tid] = Thread(tid, name)
             if self._origin is not None and name == self._p.other:
-                self._append_row(thread, "other")
+                self._arrive(thread, "other")
         return thread
 
     def _start(self, ts: int) -> None:
         """The start marker: time begins here, and the rows that are known are given out."""
-        for tid in self._names:
-            self._thread(tid)
-        self._origin = ts
-        alive = [t for t in self._threads.values() if t.state != GONE]
-        self._rows = [Row(number, 0, "", "thread") for number in range(self._hogs)]
-        numbered = [(m, t) for t in alive if (m := self._p.rows.match(t.name)) and m.groups()]
-        numbered.sort(key=lambda pair: (_order(pair[0].group(1)), pair[1].tid))
-        for _, thread in numbered:
-            self._place_hog(thread)
-        for thread in alive:
-            if thread.name == self._p.other and thread.row < 0:
-                self._append_row(thread, "other")
+        alive = [one for one in map(self._thread, self._names.of) if one and one.state != GONE]
+        alive.sort(key=list(self._threads.values()).index)
+        self._origin, self._rows.started = ts, True
+        found = [(one, self._p.rows.match(one.name)) for one in alive]
+        numbered = [(rank(m.group(1)), one.tid, one) for one, m in found if m and m.groups()]
+        for _, _, thread in sorted(numbered, key=lambda one: one[:2]):
+            self._arrive(thread, "thread")
+        for thread in (one for one in alive if one.row < 0 and one.name == self._p.other):
+            self._arrive(thread, "other")
         for track in self._tracks:
-            track.row = len(self._rows)
-            self._rows.append(Row(track.row, -1, track.rule.name, "track"))
-        self._rows_changed = True
+            track.row = self._rows.arrive("track", -1, track.rule.name)
 
-    def _append_row(self, thread: Thread, role: Role) -> None:
-        thread.row = len(self._rows)
-        self._rows.append(Row(thread.row, thread.tid, thread.name, role))
-        self._rows_changed = True
-
-    def _place_hog(self, thread: Thread) -> None:
-        """Give a hog the row of its number if that is free, else the first free one."""
-        found = self._p.rows.match(thread.name)
-        if not found:
-            return
-        free = [row.row for row in self._rows if row.role == "thread" and row.tid == 0]
-        if not free:
-            self._append_row(thread, "thread")
-            return
-        own = _order(found.group(1))[0] if found.groups() else -1
-        thread.row = own if own in free else free[0]
-        self._rows[thread.row] = Row(thread.row, thread.tid, thread.name, "thread")
-        self._rows_changed = True
+    def _arrive(self, thread: Thread, role: Role) -> None:
+        thread.row = self._rows.arrive(role, thread.tid, thread.name)
 
     # events
 
@@ -293,7 +216,7 @@ class LaneReducer:
         if origin is None or t1 <= origin or t1 == t0:
             return
         begin = t0 - origin if t0 > origin else 0
-        self._spans.append((begin, t1 - origin, row, kind, cpu, arg, number))
+        self._made["spans"].append((begin, t1 - origin, row, kind, cpu, arg, number))
         self._counts[kind] += 1
 
     def _switch(self, ts: int, cpu: int, prev: int, following: int, prev_state: int) -> None:
@@ -331,7 +254,7 @@ class LaneReducer:
                 continue
             self._link_number += 1
             at = ts - (self._origin or 0)
-            self._links.append((at, track.row, thread.row, link.kind, self._link_number))
+            self._made["links"].append((at, track.row, thread.row, link.kind, self._link_number))
 
     def _open(self, thread: Thread, group: int, ts: int, args: tuple[int, int, int]) -> None:
         chosen = None
@@ -361,8 +284,8 @@ class LaneReducer:
             thread.waited += ts - since
 
     def _op_open(self, thread: Thread, ts: int) -> None:
-        if self._origin is not None and thread.row < 0:
-            self._place_hog(thread)
+        if self._origin is not None and thread.row < 0 and self._p.rows.match(thread.name):
+            self._arrive(thread, "thread")
         thread.op_t0 = ts
         thread.waited = 0
         thread.certain = True
@@ -374,7 +297,7 @@ class LaneReducer:
         if origin is None or since < origin or thread.row < 0:
             return
         self._op_number += 1
-        self._ops.append((since - origin, ts - origin, thread.row, 1, self._op_number))
+        self._made["ops"].append((since - origin, ts - origin, thread.row, 1, self._op_number))
         self._waits.append(thread.waited)
         self._op_times.append(ts - since)
 
@@ -414,24 +337,28 @@ class LaneReducer:
     def _relative(self, ts: int) -> float:
         return float(max(0, ts - self._origin)) if self._origin is not None else 0.0
 
-    def _flush(self) -> Reduction:
-        result = Reduction(more=self._merger.ripe_left, losses=self._losses)
-        self._losses = []
+    def _reduction(self) -> Reduction:
+        """What came since the last one. Nothing that was made is ever dropped, only counted."""
+        losses, self._losses_sent = self._losses[self._losses_sent :], len(self._losses)
         if self._origin is None:
-            return result
+            return Reduction(more=self._merger.ripe_left, losses=losses)
         mark = self._relative(self._watermark)
-        for table, rows in (("spans", self._spans), ("ops", self._ops), ("links", self._links)):
-            if rows:
-                result.batches.append(Batch(table, columns_of(table, rows), len(rows), mark))
-        self._spans, self._ops, self._links = [], [], []
-        points, n = self._points.take(self._origin, self._watermark)
-        if n:
-            result.batches.append(Batch("points", points, n, mark))
+        cells = {name: rows[self._sent[name] :] for name, rows in self._made.items()}
+        self._sent = {name: len(rows) for name, rows in self._made.items()}
+        tables = {name: (columns_of(name, rows), len(rows)) for name, rows in cells.items()}
+        tables["points"] = self._points.take(self._origin, self._watermark)
         still = self._still_open(mark)
-        result.batches.append(Batch("open", columns_of("open", still), len(still), mark))
-        if self._rows_changed:
-            result.rows, self._rows_changed = self.rows, False
-        return result
+        tables["open"] = columns_of("open", still), len(still)
+        return Reduction(
+            more=self._merger.ripe_left,
+            batches=[
+                Batch(name, columns, n, mark)
+                for name, (columns, n) in tables.items()
+                if n or name == "open"
+            ],
+            rows=self._rows.changed(),
+            losses=losses,
+        )
 
     def _still_open(self, mark: float) -> list[Cells]:
         cells: list[Cells] = []
@@ -453,7 +380,3 @@ class LaneReducer:
             if track.kind >= 0 and track.row >= 0:
                 add(track.since, track.row, track.kind, track.cpu, 0.0, track.span)
         return cells
-
-
-def _order(text: str) -> tuple[int, str]:
-    return (int(text), "") if text.isdecimal() else (1 << 30, text)
