@@ -85,7 +85,7 @@ def test_enums_and_columns_of_the_loop(c_values: Values) -> None:
     why = {"NO_MEMORY": Why.NO_MEMORY, "ALL_DONE": Why.DONE}
     why |= {one.name: one for one in (Why.START, Why.PLACE, Why.LOST)}
     out = {("STILL_OPEN" if one is Out.OPEN else one.name): one for one in Out}
-    names = ["MAX_ARGS", *acts, *why, *out, "NTABLES", "THREAD", "OTHER"]
+    names = ["MAX_ARGS", *acts, *why, *out, "NTABLES", "ROLE_THREAD", "ROLE_OTHER"]
     expected = [MAX_ARGS, *map(int, Act), *why.values(), *out.values(), len(Out), THREAD, OTHER]
     assert len(why) == len(Why)
     assert c_values([f"{LOOP}/reduce.h"], names) == expected
