@@ -1,0 +1,45 @@
+// @vitest-environment happy-dom
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { cleanup, render, screen } from '@testing-library/react';
+import { afterEach, describe, expect, it } from 'vitest';
+import { testLesson, testMeasured } from '../../test/fixtures/page.tsx';
+import { mailText } from './mail.ts';
+import { MeasuredPanel } from './measured-panel.tsx';
+
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+});
+const lesson = testLesson();
+const nothing = () => {};
+
+describe('the measured table', () => {
+  it('says n, median, direction, and why there is no verdict', () => {
+    render(
+      <MeasuredPanel lesson={lesson} measured={testMeasured()} blocked="" onMeasure={nothing} />,
+    );
+    const text = screen.getByTestId('measured').textContent;
+    expect(text).toContain('higher is better');
+    expect(text).toContain('922');
+    expect(text).toContain('no verdict: n < 5');
+    expect(text).not.toContain('recorded');
+  });
+
+  it('of a recording says recorded', () => {
+    const old = testMeasured({ source: 'recorded' });
+    render(<MeasuredPanel lesson={lesson} measured={old} blocked="" onMeasure={nothing} />);
+    expect(screen.getByTestId('measured').textContent).toContain('recorded 1 Mar 2026');
+  });
+
+  it('copies as plain ASCII of at most 75 columns, with the command', () => {
+    const text = mailText(
+      lesson,
+      testMeasured({ verdict: 'SRCU “is” slower – by 75 %, '.repeat(9) }),
+    );
+    expect(Math.max(...text.split('\n').map((l) => l.length))).toBeLessThanOrEqual(75);
+    expect(text).toMatch(/^[\n\x20-\x7e]*$/);
+    expect(text).toContain('umounts/s, higher is better');
+    expect(text).toContain('./duet run 02-grace-periods --arms rwsem,srcu --hogs 9');
+    expect(text).toMatch(/srcu +3 +231 +234 +- +-75.0 %/);
+  });
+});
