@@ -3,7 +3,7 @@
 import { cleanup, render, screen } from '@testing-library/react';
 import type { ReactNode } from 'react';
 import { afterEach, expect, test, vi } from 'vitest';
-import { KnobDesk } from '../src/controls/run-controls.tsx';
+import { RunControls } from '../src/controls/run-controls.tsx';
 import { Front } from '../src/home/home.tsx';
 import { firstKnobs } from '../src/navigation/knobs.ts';
 import { MeasuredPanel } from '../src/panels/measured-panel.tsx';
@@ -32,7 +32,7 @@ function shownTo(role: HelloMessage['role'], denied: HelloMessage['denied'], pag
 
 function desk() {
   return (
-    <KnobDesk
+    <RunControls
       lesson={lesson}
       knobs={firstKnobs(lesson)}
       shown={null}

@@ -4,25 +4,17 @@
 import { useId, useState } from 'react';
 import { plural } from '../base/units.ts';
 import {
-  fixedBecause,
   type Knobs,
   knobOf,
   needBoot,
   paramWords,
   sameRun,
-  withArm,
-  withClock,
   withParam,
-  withWorkload,
 } from '../navigation/knobs.ts';
-import type { Lesson, Param } from '../protocol/lesson.ts';
+import type { Lesson } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
-
-export interface ArmState {
-  readonly name: string;
-  /** "built", "not built yet", "building 40 %", "booting", "running", "failed" */
-  readonly words: string;
-}
+import { Stepper } from './knob-fields.tsx';
+import { type ArmState, KnobPanel } from './knob-panel.tsx';
 
 interface Props {
   readonly lesson: Lesson;
@@ -40,8 +32,8 @@ interface Props {
   readonly onAgain: () => void;
 }
 
-export function KnobDesk(props: Props) {
-  const { lesson, knobs, shown, live, running, onKnobs } = props;
+export function RunControls(props: Props) {
+  const { lesson, knobs, shown, live, onKnobs } = props;
   const blocked = useDenied('run') || props.blocked;
   const [open, setOpen] = useState(false);
   const panel = useId();
@@ -50,7 +42,6 @@ export function KnobDesk(props: Props) {
   // The number of threads is always in sight; the others are one click away.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
-  const rest = Object.entries(lesson.params).filter(([name]) => name !== first);
   return (
     <section className="desk" aria-label="Knobs" data-testid="knobs">
       <div className="desk-row">
@@ -72,42 +63,7 @@ export function KnobDesk(props: Props) {
         >
           {summary(lesson, knobs, first)}
         </button>
-        <span className="desk-buttons">
-          {running ? (
-            <button
-              type="button"
-              className="button"
-              onClick={props.onStop}
-              disabled={blocked !== ''}
-              data-testid="stop"
-            >
-              stop
-            </button>
-          ) : (
-            live && (
-              <button
-                type="button"
-                className="button"
-                onClick={props.onAgain}
-                disabled={blocked !== ''}
-                data-testid="again"
-              >
-                again
-              </button>
-            )
-          )}
-          <button
-            type="button"
-            className="button"
-            data-strong
-            onClick={props.onRun}
-            disabled={blocked !== '' || (running && same)}
-            title={blocked || undefined}
-            data-testid="run"
-          >
-            {live && !same ? 'run with these' : 'run live'}
-          </button>
-        </span>
+        <RunButtons {...{ ...props, blocked, same }} />
       </div>
       {blocked !== '' && (
         <p className="small quiet" data-testid="blocked">
@@ -120,81 +76,57 @@ export function KnobDesk(props: Props) {
         </p>
       )}
       {open && (
-        <div className="desk-panel card" id={panel} data-testid="knob-panel">
-          <fieldset>
-            <legend>arms</legend>
-            <div className="desk-arms">
-              {lesson.arms.map((arm) => (
-                <label key={arm.name}>
-                  <input
-                    type="checkbox"
-                    checked={knobs.arms.includes(arm.name)}
-                    disabled={knobs.arms.length === 1 && knobs.arms[0] === arm.name}
-                    onChange={(e) => onKnobs(withArm(lesson, knobs, arm.name, e.target.checked))}
-                  />
-                  <span>
-                    {arm.title}
-                    <small data-volatile>
-                      {props.armStates.find((s) => s.name === arm.name)?.words ?? ''}
-                    </small>
-                  </span>
-                </label>
-              ))}
-            </div>
-          </fieldset>
-          <div className="desk-grid">
-            <div className="knob">
-              <span className="knob-title">clock</span>
-              <fieldset className="segments" aria-label="clock">
-                {lesson.clocks.map((clock) => (
-                  <button
-                    key={clock}
-                    type="button"
-                    className="button"
-                    aria-pressed={knobs.clock === clock}
-                    onClick={() => onKnobs(withClock(lesson, knobs, clock))}
-                  >
-                    {clock}
-                  </button>
-                ))}
-              </fieldset>
-              <small>
-                {knobs.clock === 'count'
-                  ? 'guest time is the number of instructions; needs new guests'
-                  : 'guest time is the time on the wall; needs new guests'}
-              </small>
-            </div>
-            <div className="knob">
-              <label className="knob-title" htmlFor={`${panel}-w`}>
-                workload
-              </label>
-              <select
-                id={`${panel}-w`}
-                value={knobs.workload}
-                onChange={(e) => onKnobs(withWorkload(lesson, knobs, e.target.value))}
-              >
-                {Object.entries(lesson.workloads).map(([name, w]) => (
-                  <option key={name} value={name}>
-                    {w.title}
-                  </option>
-                ))}
-              </select>
-              <small>{lesson.workloads[knobs.workload]?.summary}</small>
-            </div>
-            {rest.map(([name, param]) => (
-              <Knob
-                key={name}
-                name={name}
-                param={param}
-                value={knobs.params[name] ?? param.default}
-                fixed={fixedBecause(lesson, knobs, name)}
-                onChange={(v) => onKnobs(withParam(lesson, knobs, name, v))}
-              />
-            ))}
-          </div>
-        </div>
+        <KnobPanel id={panel} {...{ lesson, knobs, onKnobs, first }} armStates={props.armStates} />
       )}
     </section>
+  );
+}
+
+interface ButtonsProps extends Pick<Props, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain'> {
+  readonly blocked: string;
+  /** Run would show what the stage shows already. */
+  readonly same: boolean;
+}
+
+function RunButtons(props: ButtonsProps) {
+  const { live, running, blocked, same } = props;
+  return (
+    <span className="desk-buttons">
+      {running ? (
+        <button
+          type="button"
+          className="button"
+          onClick={props.onStop}
+          disabled={blocked !== ''}
+          data-testid="stop"
+        >
+          stop
+        </button>
+      ) : (
+        live && (
+          <button
+            type="button"
+            className="button"
+            onClick={props.onAgain}
+            disabled={blocked !== ''}
+            data-testid="again"
+          >
+            again
+          </button>
+        )
+      )}
+      <button
+        type="button"
+        className="button"
+        data-strong
+        onClick={props.onRun}
+        disabled={blocked !== '' || (running && same)}
+        title={blocked || undefined}
+        data-testid="run"
+      >
+        {live && !same ? 'run with these' : 'run live'}
+      </button>
+    </span>
   );
 }
 
@@ -205,143 +137,4 @@ function summary(lesson: Lesson, knobs: Knobs, shown: string): string {
   const words = [plural(knobs.arms.length, 'arm'), ...paramWords(lesson, others)];
   words.push(`${knobs.clock} clock`);
   return words.join(', ');
-}
-
-interface KnobProps {
-  readonly name: string;
-  readonly param: Param;
-  readonly value: number;
-  readonly fixed?: string | null;
-  readonly onChange: (value: number) => void;
-}
-
-function Knob({ name, param, value, fixed = null, onChange }: KnobProps) {
-  const id = useId();
-  const help = [param.help, param.applies === 'boot' && !fixed ? 'needs new guests' : '']
-    .filter(Boolean)
-    .join('; ');
-  return (
-    <div className="knob" data-testid={`knob-${name}`}>
-      {param.choices.length > 0 ? (
-        <>
-          <span className="knob-title">{param.title}</span>
-          <fieldset className="segments" aria-label={param.title}>
-            {param.choices.map((choice, i) => (
-              <button
-                key={choice}
-                type="button"
-                className="button"
-                aria-pressed={choice === value}
-                onClick={() => onChange(choice)}
-              >
-                {param.labels[i] ?? choice}
-              </button>
-            ))}
-          </fieldset>
-        </>
-      ) : (
-        <>
-          <label className="knob-title" htmlFor={id}>
-            {param.title}
-          </label>
-          <NumberField
-            id={id}
-            param={param}
-            value={value}
-            disabled={fixed !== null}
-            onChange={onChange}
-          />
-        </>
-      )}
-      <small>{fixed ?? help}</small>
-    </div>
-  );
-}
-
-function NumberField(props: {
-  readonly id: string;
-  readonly param: Param;
-  readonly value: number;
-  readonly disabled: boolean;
-  readonly onChange: (value: number) => void;
-}) {
-  const { id, param, value, disabled, onChange } = props;
-  const [draft, setDraft] = useState<string | null>(null);
-  const wanted = draft === null ? value : Number(draft);
-  const out =
-    draft !== null &&
-    (draft.trim() === '' ||
-      !Number.isInteger(wanted) ||
-      (param.min != null && wanted < param.min) ||
-      (param.max != null && wanted > param.max));
-  return (
-    <span className="number-field">
-      <input
-        id={id}
-        type="number"
-        inputMode="numeric"
-        min={param.min ?? undefined}
-        max={param.max ?? undefined}
-        disabled={disabled}
-        value={draft ?? value}
-        aria-invalid={out}
-        onChange={(e) => {
-          setDraft(e.target.value);
-          const next = Number(e.target.value);
-          const fits =
-            e.target.value.trim() !== '' &&
-            Number.isInteger(next) &&
-            (param.min == null || next >= param.min) &&
-            (param.max == null || next <= param.max);
-          if (fits) onChange(next);
-        }}
-        onBlur={() => {
-          if (out && draft !== null) onChange(wanted);
-          setDraft(null);
-        }}
-      />
-      {param.unit && <span className="quiet">{param.unit}</span>}
-      {out && (
-        <span role="alert" className="field-error">
-          {param.min} to {param.max}
-        </span>
-      )}
-    </span>
-  );
-}
-
-/** A small number turned by hand: minus, the value, plus. */
-function Stepper({ name, param, value, onChange }: KnobProps) {
-  return (
-    <fieldset
-      className="stepper"
-      aria-label={param.title}
-      title={param.help}
-      data-testid={`knob-${name}`}
-    >
-      <button
-        type="button"
-        className="button"
-        data-icon
-        disabled={param.min != null && value <= param.min}
-        onClick={() => onChange(value - 1)}
-        aria-label={`fewer ${param.title}`}
-      >
-        −
-      </button>
-      <output className="number" data-testid={`value-${name}`}>
-        {value} {value === 1 ? param.title.replace(/s$/, '') : param.title}
-      </output>
-      <button
-        type="button"
-        className="button"
-        data-icon
-        disabled={param.max != null && value >= param.max}
-        onClick={() => onChange(value + 1)}
-        aria-label={`more ${param.title}`}
-      >
-        +
-      </button>
-    </fieldset>
-  );
 }

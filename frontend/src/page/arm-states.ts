@@ -2,7 +2,7 @@
 /** What each arm of a lesson is doing: kernel, guest, failure. Pure, but for what kind of page this is. */
 
 import { siteOf } from '../base/site.ts';
-import type { ArmState } from '../controls/run-controls.tsx';
+import type { ArmState } from '../controls/knob-panel.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { buildPhase, lanePhase } from '../runs/phase.ts';
 import type { Server } from './use-server.ts';

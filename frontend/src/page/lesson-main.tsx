@@ -3,7 +3,7 @@
 
 import { ActBar } from '../controls/act-bar.tsx';
 import { HoldBar } from '../controls/hold-bar.tsx';
-import { KnobDesk } from '../controls/run-controls.tsx';
+import { RunControls } from '../controls/run-controls.tsx';
 import { bestRecording } from '../derive/recording.ts';
 import { toRun } from '../navigation/moves.ts';
 import { AxisLine } from '../panels/axis-line.tsx';
@@ -98,7 +98,7 @@ function OtherRuns({ page }: Props) {
 function Controls({ page }: Props) {
   const { lesson, server, live, actions } = page;
   return (
-    <KnobDesk
+    <RunControls
       lesson={lesson}
       knobs={actions.knobs}
       shown={server.run}

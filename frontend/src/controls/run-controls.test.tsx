@@ -20,7 +20,7 @@ import {
   withClock,
   withParam,
 } from '../navigation/knobs.ts';
-import { KnobDesk } from './run-controls.tsx';
+import { RunControls } from './run-controls.tsx';
 
 afterEach(cleanup);
 const lesson = testLesson();
@@ -128,7 +128,7 @@ function Bench({
 }) {
   const [now, setNow] = useState(knobs);
   return (
-    <KnobDesk
+    <RunControls
       lesson={lesson}
       knobs={now}
       shown={knobs}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** One knob: choices, a number in a field, or a number turned by hand. */
+
+import { useId, useState } from 'react';
+import type { Param } from '../protocol/lesson.ts';
+
+interface KnobProps {
+  readonly name: string;
+  readonly param: Param;
+  readonly value: number;
+  readonly fixed?: string | null;
+  readonly onChange: (value: number) => void;
+}
+
+export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) {
+  const id = useId();
+  const help = [param.help, param.applies === 'boot' && !fixed ? 'needs new guests' : '']
+    .filter(Boolean)
+    .join('; ');
+  return (
+    <div className="knob" data-testid={`knob-${name}`}>
+      {param.choices.length > 0 ? (
+        <>
+          <span className="knob-title">{param.title}</span>
+          <fieldset className="segments" aria-label={param.title}>
+            {param.choices.map((choice, i) => (
+              <button
+                key={choice}
+                type="button"
+                className="button"
+                aria-pressed={choice === value}
+                onClick={() => onChange(choice)}
+              >
+                {param.labels[i] ?? choice}
+              </button>
+            ))}
+          </fieldset>
+        </>
+      ) : (
+        <>
+          <label className="knob-title" htmlFor={id}>
+            {param.title}
+          </label>
+          <NumberField
+            id={id}
+            param={param}
+            value={value}
+            disabled={fixed !== null}
+            onChange={onChange}
+          />
+        </>
+      )}
+      <small>{fixed ?? help}</small>
+    </div>
+  );
+}
+
+function NumberField(props: {
+  readonly id: string;
+  readonly param: Param;
+  readonly value: number;
+  readonly disabled: boolean;
+  readonly onChange: (value: number) => void;
+}) {
+  const { id, param, value, disabled, onChange } = props;
+  const [draft, setDraft] = useState<string | null>(null);
+  const wanted = draft === null ? value : Number(draft);
+  const out =
+    draft !== null &&
+    (draft.trim() === '' ||
+      !Number.isInteger(wanted) ||
+      (param.min != null && wanted < param.min) ||
+      (param.max != null && wanted > param.max));
+  return (
+    <span className="number-field">
+      <input
+        id={id}
+        type="number"
+        inputMode="numeric"
+        min={param.min ?? undefined}
+        max={param.max ?? undefined}
+        disabled={disabled}
+        value={draft ?? value}
+        aria-invalid={out}
+        onChange={(e) => {
+          setDraft(e.target.value);
+          const next = Number(e.target.value);
+          const fits =
+            e.target.value.trim() !== '' &&
+            Number.isInteger(next) &&
+            (param.min == null || next >= param.min) &&
+            (param.max == null || next <= param.max);
+          if (fits) onChange(next);
+        }}
+        onBlur={() => {
+          if (out && draft !== null) onChange(wanted);
+          setDraft(null);
+        }}
+      />
+      {param.unit && <span className="quiet">{param.unit}</span>}
+      {out && (
+        <span role="alert" className="field-error">
+          {param.min} to {param.max}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** A small number turned by hand: minus, the value, plus. */
+export function Stepper({ name, param, value, onChange }: KnobProps) {
+  return (
+    <fieldset
+      className="stepper"
+      aria-label={param.title}
+      title={param.help}
+      data-testid={`knob-${name}`}
+    >
+      <button
+        type="button"
+        className="button"
+        data-icon
+        disabled={param.min != null && value <= param.min}
+        onClick={() => onChange(value - 1)}
+        aria-label={`fewer ${param.title}`}
+      >
+        −
+      </button>
+      <output className="number" data-testid={`value-${name}`}>
+        {value} {value === 1 ? param.title.replace(/s$/, '') : param.title}
+      </output>
+      <button
+        type="button"
+        className="button"
+        data-icon
+        disabled={param.max != null && value >= param.max}
+        onClick={() => onChange(value + 1)}
+        aria-label={`more ${param.title}`}
+      >
+        +
+      </button>
+    </fieldset>
+  );
+}
