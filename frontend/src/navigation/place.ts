@@ -150,7 +150,7 @@ function millis(ns: number): string {
   return (ns / 1e6).toFixed(6).replace(/\.?0+$/, '');
 }
 
-/** "hogs:9,seconds:10" */
+/** "name:9,other:10" */
 function readKnobs(text: string | null): Record<string, number> | null {
   const pairs = (text ?? '')
     .split(',')

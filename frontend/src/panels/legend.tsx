@@ -3,7 +3,6 @@
 
 import type { Theme } from '../base/theme.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
-import { KindSwatch } from '../views/hog-rows/index.tsx';
 import { viewOf } from '../views/registry.ts';
 
 /** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
@@ -16,10 +15,8 @@ export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
     if (wanted) return kind.layer !== 'track' || tracks;
     return kind.layer === 'state' && (kind.name === 'running' || kind.name === 'runnable');
   };
-  const dismissed = lesson.kinds.filter(
-    (k) => !k.lesson && k.name === 'wait_exp' && !focus.has(k.name),
-  );
-  return [...lesson.kinds.filter(fits), ...dismissed];
+  const always = lesson.kinds.filter((kind) => kind.always && !fits(kind));
+  return [...lesson.kinds.filter(fits), ...always];
 }
 
 /** The name alone; what follows a colon or a semicolon is told on hover and when pointing at a mark. */
@@ -36,7 +33,7 @@ interface Props {
 
 export function Legend({ lesson, scene, theme }: Props) {
   const view = viewOf(lesson.view);
-  const Swatch = view.Swatch ?? KindSwatch;
+  const { Swatch } = view;
   const kinds = view.legend?.(lesson, scene) ?? legendKinds(lesson, scene);
   return (
     <ul className="legend" aria-label="Legend" data-testid="legend">

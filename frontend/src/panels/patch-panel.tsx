@@ -191,8 +191,7 @@ function Balance({ added, removed }: { readonly added: number; readonly removed:
 }
 
 function who(lesson: Lesson, lit: Lit, n: number): string {
-  const one =
-    lesson.kinds.find((k) => k.name === lit.kind)?.name === 'reader' ? 'reader' : lesson.thread;
+  const one = lit.who || lesson.thread;
   if (n === 0) return `no ${one} stands on this line now`;
   return `${plural(n, one)} ${n === 1 ? 'stands' : 'stand'} on this line now`;
 }

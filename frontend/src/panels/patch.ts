@@ -52,7 +52,7 @@ export function parsePatch(text: string): readonly PatchFile[] {
   return files.map((f) => ({ ...f, ...tally(f.hunks) }));
 }
 
-/** `static unsigned long shrink_slab(gfp_t m, ...` -> `shrink_slab()`. */
+/** `static unsigned long walk(gfp_t m, ...` -> `walk()`. */
 function functionName(context: string): string {
   const call = /([A-Za-z_]\w*)\s*\(/.exec(context);
   return call ? `${call[1]}()` : context.trim();

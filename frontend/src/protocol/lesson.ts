@@ -56,6 +56,7 @@ const kind = z.object({
   layer: z.enum(['state', 'function', 'track', 'mark']),
   evidence: z.enum(['measured', 'counted', 'modelled']).default('counted'),
   lesson: z.boolean().default(true),
+  always: z.boolean().default(false),
 });
 
 const track = z.object({
@@ -142,7 +143,12 @@ const question = z.object({
   why: z.string(),
 });
 
-const lit = z.object({ match: z.string(), kind: z.string(), arms: many(z.string()) });
+const lit = z.object({
+  match: z.string(),
+  kind: z.string(),
+  arms: many(z.string()),
+  who: z.string().default(''),
+});
 
 const recording = z.looseObject({
   name: z.string(),

@@ -155,8 +155,8 @@ export interface ViewKind {
   readonly counts?: (index: RunIndex, frame: Frame, lesson: Lesson) => Counts;
   /** Kinds in the legend of a scene; without it those in focus, or all of the lesson. */
   readonly legend?: (lesson: Lesson, scene: Scene) => readonly Kind[];
-  /** How a kind looks; without it the brush of the time views. */
-  readonly Swatch?: ComponentType<SwatchProps>;
+  /** How a kind looks, painted by the brush of the view. */
+  readonly Swatch: ComponentType<SwatchProps>;
 }
 
 export interface SwatchProps {

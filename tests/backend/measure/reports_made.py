@@ -60,6 +60,7 @@ def wall() -> Report:
         command="./duet measure 02-grace-periods --arms rwsem,srcu,srcu-expedited "
         "--workload stress-ng --clock wall --set hogs=9 --set seconds=60 --repeats 5",
         at="2026-11-21T15:00:00+00:00",
+        tasks="hogs",
     )
     table = Table(Condition(Clock.WALL, None, "stress-ng", {"hogs": 9, "vcpus": 2, "seconds": 60}))
     rates = {

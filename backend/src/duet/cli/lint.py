@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from duet.cli.claims import broken_claims
@@ -14,7 +15,9 @@ from duet.kernels.arms import arm_specs
 from duet.kernels.recipe import arm_patches, build_inputs
 from duet.lenses import probe_names
 from duet.lessons import load as lessons
+from duet.lessons import words
 from duet.lessons.load import LessonFolder
+from duet.lessons.manifest import Lesson
 from duet.lessons.view import Patch, read_patch, sections
 from duet.serve.recordings import MEASURED, LessonRecordings, read_tables
 from duet.settings import repo_root
@@ -37,6 +40,7 @@ def lint(lesson: str | None, as_json: bool) -> int:
     """See `duet lint --help`."""
     slugs = [lesson] if lesson else lessons.slugs()
     problems = [problem for slug in slugs for problem in lint_lesson(slug)]
+    problems += words_in_generic_code(slugs)
     if as_json:
         emit(
             {"ok": not problems, "lessons": slugs, "problems": [asdict(p) for p in problems]},
@@ -68,6 +72,21 @@ def lint_lesson(slug: str) -> list[Problem]:
         except DuetError as error:
             found.append(Problem(slug, check.__name__.strip("_"), error.sentence, error.remedy))
     return found
+
+
+def words_in_generic_code(slugs: list[str]) -> list[Problem]:
+    """Names of these lessons that generic code knows; lessons that cannot be read have none."""
+    usable: dict[str, Lesson] = {}
+    for slug in slugs:
+        with suppress(DuetError):
+            usable[slug] = lessons.load(slug).lesson
+    remedy = "Move it into the lesson's folder or its view, or give the manifest a key for it."
+    return [
+        Problem(
+            found.lesson, f"{found.path}:{found.line}", f"'{found.word}' is this lesson's.", remedy
+        )
+        for found in words.search(repo_root(), usable)
+    ]
 
 
 def _patches(folder: LessonFolder) -> Iterator[Problem]:

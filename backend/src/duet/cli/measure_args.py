@@ -117,7 +117,7 @@ def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
 def read_sweep(
     text: str | None, folder: LessonFolder, params: dict[str, int], clock: Clock
 ) -> tuple[str, tuple[int, ...]] | None:
-    """`hogs=1,3,9` as ("hogs", (1, 3, 9)); None when nothing was given.
+    """`NAME=1,3,9` as ("NAME", (1, 3, 9)); None when nothing was given.
 
     Raises:
         InputError: no such knob, no values, one twice, or one that the knob does not take.

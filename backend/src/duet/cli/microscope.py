@@ -48,7 +48,7 @@ def read_wish(given: Given, functions: str, operation: str) -> tuple[Request, Sc
     if own is None and not names:
         raise InputError(
             f"lesson {lesson} names no functions for the microscope.",
-            remedy="Name some: --functions shrink_slab,super_cache_count.",
+            remedy="Name some: --functions FUNCTION,FUNCTION.",
         )
     arms = [one.name for one in whole.arms]
     arm = arm or ("stock" if "stock" in arms else arms[0])

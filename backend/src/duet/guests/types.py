@@ -55,7 +55,7 @@ class GuestSpec:
         initrd: sealed root; unused by vng and replay.
         vcpus: 1-8; the count clock forces 1.
         memory_mib: guest memory in MiB.
-        cmdline: extra kernel parameters, e.g. ("srcutree.exp_holdoff=0",).
+        cmdline: extra kernel parameters, e.g. ("nokaslr",).
         clock: wall or count.
         icount_shift: 2^shift ns per instruction on the count clock.
         seed: of all randomness in the guest on the count clock. Equal seeds give equal runs, to

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Probes by name, found by looking into lenses/probes: no list to keep.
 
-A probe is a file there: `shrinker_maps.py` is `shrinker-maps`. It has a TITLE and a class
+A probe is a file there: `my_list.py` is `my-list`. It has a TITLE and a class
 `Probe(kernel, memory, of)` with `sample() -> Reading`. To its facts come two of the sampler's:
 quiet (1: no trace event was written during the reads) and cpu_us (their time on the host's CPU).
 """

@@ -181,6 +181,7 @@ class Kind(Strict):
     )
     evidence: Literal["measured", "counted", "modelled"] = "counted"
     lesson: bool = Field(default=True, description="false: drawn, named and dismissed")
+    always: bool = Field(default=False, description="in the legend of every step")
 
 
 class Probe(Strict):
@@ -331,6 +332,7 @@ class Lit(Strict):
     match: str
     kind: Name
     arms: tuple[Name, ...] = ()
+    who: str = Field(default="", description="who stands on it; default: the lesson's `thread`")
 
 
 class OnCount(Strict):

@@ -161,6 +161,7 @@ class Report:
         command: what to type to get it again.
         at: ISO 8601, UTC.
         partial: why it is not whole ("interrupted after 7 of 20 runs"); None when it is.
+        tasks: the knob that says how many run at once; None: the lesson has none.
     """
 
     lesson: str
@@ -173,3 +174,4 @@ class Report:
     tables: list[Table] = field(default_factory=list)
     sweep: tuple[str, tuple[int, ...]] | None = None
     partial: str | None = None
+    tasks: str | None = None

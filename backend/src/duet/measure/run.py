@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 import psutil
 
 from duet.guests.types import Clock
+from duet.lessons.roles import knob
 from duet.measure.collect import Collector, Statics
 from duet.measure.model import ArmFacts, Report
 from duet.measure.plan import Ask, Kind, Step, conditions, probes_for, steps
@@ -94,6 +95,7 @@ class Measuring:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             tables=[collector.table for collector in self._collectors],
             sweep=ask.sweep,
+            tasks=knob(ask.lesson, "threads") or knob(ask.lesson, "cpus"),
         )
 
     async def run(self) -> Report:

@@ -59,4 +59,5 @@ export const view: ViewKind = {
     preferredHeight(index, scoreOf(lesson, show, null, fontSize)),
   sentences: rowSentences,
   moments: waitMoments,
+  Swatch: KindSwatch,
 };

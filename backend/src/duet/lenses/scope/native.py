@@ -98,7 +98,7 @@ def read_operation(slug: str) -> Operation:
     except FileNotFoundError as error:
         raise InputError(
             f"lesson {slug} has no native replica.",
-            remedy="Leave --native away; lesson 05-cacheline-pingpong has one.",
+            remedy="Leave --native away, or add native/ to the folder of the lesson.",
         ) from error
     accesses = tuple(Access(*row) for row in tree["accesses"])
     return Operation(folder / "replica.c", tree["struct"], accesses)

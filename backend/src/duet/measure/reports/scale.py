@@ -12,8 +12,8 @@ from duet.measure.model import Report, Series, Table
 from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
 from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, percent, plain, wrap
 
-TASKS = ("tasks", "procs", "processes", "threads", "hogs", "cpus", "vcpus")
-"""Knobs that say how many run at once, where none was swept."""
+TASKS = "tasks"
+"""Heading of the first column where no knob says how many run at once."""
 
 
 def render(report: Report) -> str:
@@ -48,7 +48,8 @@ def axis(report: Report, tables: list[Table]) -> tuple[str, list[int]]:
     if report.sweep:
         name = report.sweep[0]
     else:
-        name = next((n for n in TASKS if n in tables[0].condition.params), "tasks")
+        params = tables[0].condition.params
+        name = report.tasks if report.tasks is not None and report.tasks in params else TASKS
     return name, [table.condition.params.get(name, 1) for table in tables]
 
 

@@ -161,7 +161,7 @@ def metric_title(one: Series) -> str:
 
 
 def told_params(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None) -> str:
-    """'hogs=9 seconds=10'; a swept knob with all its values."""
+    """'name=9 other=10'; a swept knob with all its values."""
     params: dict[str, object] = dict(table.condition.params)
     if sweep is not None:
         params[sweep[0]] = ",".join(str(value) for value in sweep[1])

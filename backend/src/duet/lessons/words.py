@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of a lesson that stand in generic code, where they do not belong.
+
+A lesson is a folder, and the folder of its view. Generic code that names a knob, a probe, a kind,
+a function or the slug of one lesson is right for that lesson alone. The words come from the
+manifests, so a new lesson brings its own.
+
+A compound word (one with a dash or an underscore) is searched anywhere. A single word may be plain
+English too and is searched as a whole string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.lessons.manifest import Lesson
+from duet.lessons.word_exceptions import EXCEPTIONS, GENERIC
+
+COMPOUND = re.compile(r"[a-z0-9]+[_-][a-z0-9_-]+")
+FUNCTION = re.compile(r"^[pr]\d*:\S+\s+([A-Za-z_]\w+)")
+KINDS_OF_VIEW = re.compile(r"^frontend/src/views/[^/]+/")
+BACKEND = "backend/src/duet"
+FRONTEND = "frontend/src"
+SUFFIXES = (".py", ".c", ".h", ".ts", ".tsx")
+Exceptions = Mapping[str, Mapping[str, str]]
+LEFT_OUT = (
+    "backend/src/duet/lenses/probes/",
+    "backend/src/duet/lessons/word_exceptions.py",
+    "frontend/src/gallery/",
+)
+"""The x-ray's probes, one file a structure; this lint's own list; a page for developers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A word of a lesson in a generic file."""
+
+    path: str
+    line: int
+    word: str
+    lesson: str
+
+
+def words_of(slug: str, lesson: Lesson) -> set[str]:
+    """The names that are this lesson's own: slug, knobs, probes, kinds, functions."""
+    words = {slug, slug.partition("-")[2]}
+    words |= set(lesson.params)
+    words |= {kind.name for kind in lesson.kinds}
+    words |= {track.name for track in lesson.tracks}
+    words |= {wish.probe for wish in lesson.xray}
+    for probe in lesson.probes:
+        words.add(probe.name)
+        if found := FUNCTION.match(probe.define or ""):
+            words.add(found.group(1))
+    if lesson.microscope is not None:
+        words |= set(lesson.microscope.functions)
+    return {word for word in words if len(word) > 2} - GENERIC.keys()
+
+
+def generic_files(root: Path) -> list[str]:
+    """Paths below `root` of the code that serves every lesson, without its tests."""
+    found: list[str] = []
+    for base in (BACKEND, FRONTEND):
+        for path in sorted((root / base).rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.suffix in SUFFIXES and not _left_out(name):
+                found.append(name)
+    return found
+
+
+def search(
+    root: Path,
+    lessons: Mapping[str, Lesson],
+    exceptions: Mapping[str, Mapping[str, str]] = EXCEPTIONS,
+) -> Iterator[Found]:
+    """Each line of generic code with a word of a lesson, but for the exceptions.
+
+    Args:
+        lessons: slug -> lesson.
+        exceptions: path -> word -> why it may stand there.
+    """
+    owners: dict[str, str] = {}
+    for slug, lesson in lessons.items():
+        for word in words_of(slug, lesson):
+            owners.setdefault(word, slug)
+    pattern = _pattern(owners)
+    if pattern is None:
+        return
+    for name in generic_files(root):
+        allowed = exceptions.get(name, {})
+        text = (root / name).read_text(encoding="utf-8")
+        for number, line in enumerate(text.splitlines(), 1):
+            for match in pattern.finditer(line):
+                word = next(group for group in match.groups() if group)
+                if word not in allowed:
+                    yield Found(name, number, word, owners[word])
+
+
+def unused(
+    root: Path,
+    lessons: Mapping[str, Lesson],
+    exceptions: Mapping[str, Mapping[str, str]] = EXCEPTIONS,
+) -> list[tuple[str, str]]:
+    """Exceptions (path, word) of which nothing is left in the code: the list shrinks."""
+    present = {(found.path, found.word) for found in search(root, lessons, {})}
+    listed = [(path, word) for path, words in exceptions.items() for word in words]
+    return [pair for pair in listed if pair not in present]
+
+
+def _left_out(name: str) -> bool:
+    return (
+        KINDS_OF_VIEW.match(name) is not None
+        or name.startswith(LEFT_OUT)
+        or ".test." in name
+        or ".gen." in name
+    )
+
+
+def _pattern(words: Iterable[str]) -> re.Pattern[str] | None:
+    compound = sorted((w for w in words if COMPOUND.fullmatch(w)), key=len, reverse=True)
+    single = sorted((w for w in words if not COMPOUND.fullmatch(w)), key=len, reverse=True)
+    parts = []
+    if compound:
+        parts.append(rf"(?<![\w-])({'|'.join(map(re.escape, compound))})(?![\w-])")
+    if single:
+        either = "|".join(map(re.escape, single))
+        parts.append(rf"""(?<=['"])({either})(?=['"=])""")
+    return re.compile("|".join(parts)) if parts else None
