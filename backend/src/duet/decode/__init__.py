@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 2. Ring-buffer pages become numpy columns, through libtraceevent. Pure."""
+"""Stage 5. Ring-buffer pages become numpy columns, through libtraceevent. Pure."""
 
 from duet.decode.binding import library
 from duet.decode.columns import CpuColumns, EventType, Field, FieldKind, LostEvents, Table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stage 2. Ring-buffer pages become columns, through libtraceevent.
+ * Stage 5. Ring-buffer pages become columns, through libtraceevent.
  *
  * Formats are parsed by tep_parse_event() and pages are walked by kbuffer_*;
  * this file only checks bounds first (the library trusts its input, a recording

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 2. Pages of one CPU become columns. Pure: bytes in, columns out."""
+"""Stage 5. Pages of one CPU become columns. Pure: bytes in, columns out."""
 
 from __future__ import annotations
 

@@ -11,6 +11,22 @@ from duet.errors import InfraError
 SEQUENCE = 1
 
 
+def perfetto_protos() -> Any:
+    """Perfetto's own messages.
+
+    Raises:
+        InfraError: the package is missing.
+    """
+    try:
+        from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
+    except ImportError as error:
+        raise InfraError(
+            "the Python package 'perfetto' is missing, which knows the format.",
+            remedy="Run ./setup.sh page.",
+        ) from error
+    return protos
+
+
 class Packets:
     """Writes packets as they come.
 
@@ -20,14 +36,7 @@ class Packets:
     """
 
     def __init__(self, file: BinaryIO, before_ns: int = 0) -> None:
-        try:
-            from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
-        except ImportError as error:
-            raise InfraError(
-                "the Python package 'perfetto' is missing, which knows the format.",
-                remedy="Run ./setup.sh page.",
-            ) from error
-        self._protos: Any = protos
+        self._protos = perfetto_protos()
         self._file, self._before = file, before_ns
         self._uuid = 0
         self._flow = 0

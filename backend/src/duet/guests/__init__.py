@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 1. Guests: machines that boot one arm and stream its agent's bytes.
+"""Stage 3. Guests: machines that boot one arm and stream its agent's bytes.
 
 `open_guest(kind, spec)` gives a sealed QEMU guest, a virtme-ng guest or a recording; all stand
 behind the interface in types.py.

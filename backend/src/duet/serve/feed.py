@@ -130,20 +130,9 @@ class Feed(SessionSink):
 
     def on_loss(self, arm: str, loss: Loss) -> None:
         """Events lost before the stream."""
-        self._send(
-            pack(
-                m.Loss.model_validate(
-                    {
-                        "run_id": self.run.run_id,
-                        "arm": arm,
-                        "t0_ns": loss.t0_ns,
-                        "t1_ns": loss.t1_ns,
-                        "events": loss.events,
-                        "where": str(loss.where),
-                    }
-                )
-            )
-        )
+        tree = {"t0_ns": loss.t0_ns, "t1_ns": loss.t1_ns, "events": loss.events}
+        where = {"run_id": self.run.run_id, "arm": arm, "where": str(loss.where)}
+        self._send(pack(m.Loss.model_validate({**where, **tree})))
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
         """A sample of the x-ray, numbered per probe and lane."""

@@ -122,12 +122,7 @@ class Scheduler:
         former = self.waits_for(request.owner)
         replaces = former is not None and former.owners == (request.owner,)
         if not replaces and len(self._waiting) >= self._most_waiting:
-            error = InputError(
-                f"{len(self._waiting)} runs wait already, and no more than that may.",
-                remedy="Watch one of the live runs, or try again in some minutes.",
-            )
-            error.code = "queue-full"
-            raise error
+            raise _queue_full(len(self._waiting))
         if replaces and former is not None:  # a changed knob does not cost the place
             self._waiting[self._waiting.index(former)] = request
             return request, former
@@ -217,6 +212,15 @@ class Scheduler:
                 continue
             going.sort(key=lambda each: each[0])
             at = max(at, going.pop(0)[0])
+
+
+def _queue_full(waiting: int) -> InputError:
+    error = InputError(
+        f"{waiting} runs wait already, and no more than that may.",
+        remedy="Watch one of the live runs, or try again in some minutes.",
+    )
+    error.code = "queue-full"
+    return error
 
 
 def _first(waiting: list[Request], running: list[Request], slots: int) -> Request | None:

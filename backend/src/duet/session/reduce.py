@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 3. Columns of one lane become spans, operations, links and counts. Pure, incremental.
+"""Stage 6. Columns of one lane become spans, operations, links and counts. Pure, incremental.
 
 Times that leave here are nanoseconds since the start marker; what lies before it only tells
 which thread was in which state, and is cut off at zero. After lost events every state is

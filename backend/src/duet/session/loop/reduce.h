@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stage 3, the loop over events. What a lesson means by an event was compiled
+ * Stage 6, the loop over events. What a lesson means by an event was compiled
  * before (program.py); here its acts are carried out on threads and tracks, and
  * spans, operations and links come out as columns.
  *

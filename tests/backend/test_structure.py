@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of the backend import each other in no circle, and none has grown into a junk drawer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+FILE_LINES = 400
+BLOCK_LINES = 150
+"""Of a class or function."""
+TOO_LONG = {
+    "decode/decoder.py:Decoder": 176,
+    "guests/machine.py:Machine": 171,
+    "lessons/manifest.py": 600,
+    "processes/owned.py:OwnedProcess": 165,
+    "serve/director.py:Director": 240,
+    "serve/live_runs.py:LiveRuns": 339,
+    "session/lane/driver.py": 800,
+    "session/lane/driver.py:LaneRun": 720,
+    "session/lane/microscope.py:LaneScope": 287,
+    "session/lane/xray.py:LaneXray": 187,
+    "session/pipeline.py:LanePipeline": 183,
+    "session/reduce.py:LaneReducer": 251,
+}
+"""Those that are longer, with the lines that they may have: only ever fewer."""
+
+
+def modules(source: Path) -> dict[str, Path]:
+    """Dotted name -> file; a package is its `__init__.py`."""
+    found = {}
+    for path in (source / "duet").rglob("*.py"):
+        parts = path.relative_to(source).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def statements(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports that run, late ones included; those for type checkers alone do not run."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for other in node.orelse:
+                yield from statements(other)
+        else:
+            yield from statements(node)
+
+
+def imports_of(path: Path, known: dict[str, Path]) -> set[str]:
+    """Files that a file names. That a package runs before its modules is no import of theirs."""
+    found = set()
+    for node in statements(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in known}
+        elif node.module in known:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in known else node.module)
+    return found
+
+
+def circle(source: Path) -> list[str]:
+    """One circle of files; empty: there is none."""
+    known = modules(source)
+    graph = {name: imports_of(path, known) for name, path in known.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def lengths(source: Path) -> dict[str, int]:
+    """`file` and `file:name` of what is too long -> its lines."""
+    found = {}
+    for path in sorted((source / "duet").rglob("*.py")):
+        name, text = str(path.relative_to(source / "duet")), path.read_text()
+        if (n := text.count("\n")) > FILE_LINES:
+            found[name] = n
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                assert node.end_lineno is not None
+                if (n := node.end_lineno - node.lineno + 1) > BLOCK_LINES:
+                    found[f"{name}:{node.name}"] = n
+    return found
+
+
+def test_no_file_imports_itself_by_way_of_others(root: Path) -> None:
+    assert circle(root / "backend/src") == []
+
+
+def test_a_circle_is_found_and_a_type_checkers_import_is_none(tmp_path: Path) -> None:
+    package = tmp_path / "duet"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text("def late():\n    from duet import b\n")
+    late = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from duet.a import late\n"
+    (package / "b.py").write_text(late)
+    assert circle(tmp_path) == []
+    (package / "b.py").write_text("from duet.a import late\n")
+    assert {"duet.a", "duet.b"} == set(circle(tmp_path))
+
+
+def test_files_classes_and_functions_are_short(root: Path) -> None:
+    found = lengths(root / "backend/src")
+    longer = {name: n for name, n in found.items() if n > TOO_LONG.get(name, 0)}
+    assert longer == {}, "split it; the list of exceptions only shrinks"
+    sizes = sorted(
+        len(path.read_text().splitlines()) for path in (root / "backend/src").rglob("*.py")
+    )
+    assert sizes[len(sizes) * 9 // 10] <= 245
