@@ -2,91 +2,12 @@
 /** Everything the page knows from the server. Messages go in; readers subscribe to the part they show. */
 
 import { assertNever } from '../base/assert.ts';
-import { Cell, Signal } from '../base/signal.ts';
-import {
-  type Lesson,
-  lesson as lessonSchema,
-  type NumbersLesson,
-  numbersLesson,
-} from '../protocol/lesson.ts';
-import type {
-  BuildMessage,
-  ClientMessage,
-  ControlMessage,
-  ErrorMessage,
-  HeldMessage,
-  HelloMessage,
-  LaneMessage,
-  MeasuredMessage,
-  ReadingMessage,
-  RunMessage,
-  RunsMessage,
-  ServerMessage,
-} from '../protocol/messages.ts';
-import type { Connection } from '../protocol/socket.ts';
-import { defaultLimits, LaneStore, type Limits } from './lane.ts';
-
-/** A run and its lanes. Lanes are made at their first message and stay in the order of the run's arms. */
-export class RunStore {
-  readonly id: string;
-  readonly lanes = new Map<string, LaneStore>();
-  message: RunMessage | null = null;
-  /** Rises with every change of any lane's rows or columns. */
-  version = 0;
-  /** How far it is read; null: nobody said, a live run say. */
-  reading: ReadingMessage | null = null;
-  /** Knobs of a model on the page. */
-  model: Readonly<Record<string, number>> = {};
-  readonly #limits: Limits;
-
-  constructor(id: string, limits: Limits) {
-    this.id = id;
-    this.#limits = limits;
-  }
-
-  lane(arm: string): LaneStore {
-    let lane = this.lanes.get(arm);
-    if (lane === undefined) {
-      lane = new LaneStore(arm, this.#limits);
-      lane.coming = this.coming;
-      this.lanes.set(arm, lane);
-      this.version += 1;
-    }
-    return lane;
-  }
-
-  /** More of a recording is still to come. */
-  get coming(): boolean {
-    return this.reading?.whole === false;
-  }
-
-  takeReading(message: ReadingMessage): void {
-    this.reading = message;
-    for (const lane of this.lanes.values()) lane.coming = this.coming;
-    this.version += 1;
-  }
-
-  setModel(values: Readonly<Record<string, number>>): void {
-    this.model = values;
-    this.version += 1;
-  }
-
-  /** Lanes in the order of the arms, then any that the run did not announce. */
-  ordered(): LaneStore[] {
-    const arms = this.message?.arms ?? [];
-    const place = (lane: LaneStore) => {
-      const at = arms.indexOf(lane.arm);
-      return at < 0 ? arms.length : at;
-    };
-    return [...this.lanes.values()].sort((a, b) => place(a) - place(b));
-  }
-
-  get hasEvents(): boolean {
-    for (const lane of this.lanes.values())
-      if (lane.spans.length + lane.ops.length + lane.points.length + lane.looks > 0) return true;
-    return false;
-  }
-}
+import { lesson as lessonSchema, numbersLesson } from '../protocol/lesson.ts';
+import type { ClientMessage, ServerMessage } from '../protocol/messages.ts';
+import { Cells } from './cells.ts';
+import { defaultLimits, type Limits } from './lane.ts';
+import type { RunStore } from './run-store.ts';
+import { ShownRuns } from './shown-runs.ts';
 
 /** What the page reports of itself, for the latency bench. */
 export interface Timing {
@@ -96,53 +17,15 @@ export interface Timing {
   readonly eventToBrowserMs: readonly number[];
 }
 
-const runsKept = 3;
-
-/** While a recording comes in, who draws it hears of more events so often: each look at them costs time. */
-const tellComingMs = 400;
-
-export class Store {
-  readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
-  readonly hello = new Cell<HelloMessage | null>(null);
-  readonly lesson = new Cell<Lesson | null>(null);
-  /** The open lesson, where it has no view; at most one of the two is set. */
-  readonly numbers = new Cell<NumbersLesson | null>(null);
-  /** The run whose events are shown; a new one takes over with its first events. */
-  readonly run = new Cell<RunMessage | null>(null);
-  /** A run that was announced and has no events yet. */
-  readonly pending = new Cell<RunMessage | null>(null);
-  /** Lanes of the pending run if there is one, else of the shown one: who boots, runs or failed. */
-  readonly lanes = new Cell<readonly LaneMessage[]>([]);
-  /** Lanes of the newest run that somebody has held; latest of each. */
-  readonly holds = new Cell<readonly HeldMessage[]>([]);
-  readonly builds = new Cell<readonly BuildMessage[]>([]);
-  readonly measured = new Cell<MeasuredMessage | null>(null);
-  /** Who controls the live run that was watched last. */
-  readonly control = new Cell<ControlMessage | null>(null);
-  /** What runs live on the server, and what this visitor waits for; null before the server said. */
-  readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
-  /** The last run of those that this page asked for to begin. */
-  readonly begun = new Cell<string | null>(null);
-  readonly errors = new Cell<readonly ErrorMessage[]>([]);
-  /** The recording that comes in, while it does. */
-  readonly reading = new Cell<ReadingMessage | null>(null);
-  /** Runs that were asked for and will not come: the server has said why. */
-  readonly lost = new Cell<ReadonlySet<string>>(new Set());
-  /** Rows, columns, losses of the shown run changed. */
-  readonly events = new Signal();
-  /** Metrics or lines changed. */
-  readonly figures = new Signal();
+export class Store extends Cells {
   timing: Timing = { decodeMs: 0, messages: 0, eventToBrowserMs: [] };
 
-  readonly #runs = new Map<string, RunStore>();
-  #model: Readonly<Record<string, number>> = {};
-  readonly #limits: Limits;
+  readonly #runs: ShownRuns;
   #send: (message: ClientMessage) => void = () => {};
-  #toldAt = Number.NEGATIVE_INFINITY;
-  #later: ReturnType<typeof setTimeout> | null = null;
 
   constructor(limits: Limits = defaultLimits) {
-    this.#limits = limits;
+    super();
+    this.#runs = new ShownRuns(this, limits);
   }
 
   /** Where commands go; set by connect(). */
@@ -154,15 +37,13 @@ export class Store {
 
   /** Knobs of a model on the page: they change what is made of a run, not the run. */
   setModel(values: Readonly<Record<string, number>>): void {
-    this.#model = values;
-    for (const run of this.#runs.values()) run.setModel(values);
+    this.#runs.setModel(values);
     this.events.emit();
   }
 
   /** Columns of the shown run. */
   shown(): RunStore | null {
-    const message = this.run.get();
-    return message === null ? null : (this.#runs.get(message.run_id) ?? null);
+    return this.#runs.shown();
   }
 
   dispatch(message: ServerMessage, tookMs = 0): void {
@@ -174,34 +55,34 @@ export class Store {
       case 'lesson':
         return this.#takeLesson(message.lesson);
       case 'run':
-        return this.#takeRun(message);
+        return this.#runs.takeRun(message);
       case 'lane':
-        this.#of(message.run_id).lane(message.arm).state = message;
-        this.#of(message.run_id).version += 1;
-        this.#lanesChanged();
+        this.#runs.of(message.run_id).lane(message.arm).state = message;
+        this.#runs.of(message.run_id).version += 1;
+        this.#runs.lanesChanged();
         return this.events.emit();
       case 'reading':
-        return this.#takeReading(message);
+        return this.#runs.takeReading(message);
       case 'rows':
-        return this.#change(message.run_id, message.arm, (lane) => lane.takeRows(message));
+        return this.#runs.change(message.run_id, message.arm, (lane) => lane.takeRows(message));
       case 'batch':
         this.#clockBatch(message.run_id, message.newest_event_host_ms);
-        this.#change(message.run_id, message.arm, (lane) => lane.takeBatch(message));
-        return this.#promote(message.run_id);
+        this.#runs.change(message.run_id, message.arm, (lane) => lane.takeBatch(message));
+        return this.#runs.promote(message.run_id);
       case 'gap':
-        return this.#change(message.run_id, message.arm, (lane) => lane.takeGap(message));
+        return this.#runs.change(message.run_id, message.arm, (lane) => lane.takeGap(message));
       case 'loss':
-        return this.#change(message.run_id, message.arm, (lane) => lane.takeLoss(message));
+        return this.#runs.change(message.run_id, message.arm, (lane) => lane.takeLoss(message));
       case 'metrics':
-        this.#change(message.run_id, message.arm, (lane) => lane.takeMetrics(message));
+        this.#runs.change(message.run_id, message.arm, (lane) => lane.takeMetrics(message));
         return this.figures.emit();
       case 'line':
-        this.#of(message.run_id).lane(message.arm).takeLine(message);
+        this.#runs.of(message.run_id).lane(message.arm).takeLine(message);
         return this.figures.emit();
       case 'sample':
-        return this.#change(message.run_id, message.arm, (lane) => lane.takeSample(message));
+        return this.#runs.change(message.run_id, message.arm, (lane) => lane.takeSample(message));
       case 'lens':
-        return this.#change(message.run_id, message.arm, (lane) => lane.takeLens(message));
+        return this.#runs.change(message.run_id, message.arm, (lane) => lane.takeLens(message));
       case 'held':
         return this.holds.set([
           ...this.holds.get().filter((h) => h.run_id === message.run_id && h.arm !== message.arm),
@@ -221,19 +102,11 @@ export class Store {
       case 'begun':
         return this.begun.set(message.run_id);
       case 'error':
-        if (message.run != null) this.#lose(message.run);
+        if (message.run != null) this.#runs.lose(message.run);
         return this.complain(message);
       default:
         assertNever(message);
     }
-  }
-
-  complain(error: ErrorMessage): void {
-    this.errors.set([...this.errors.get().slice(-9), error]);
-  }
-
-  dismiss(error: ErrorMessage): void {
-    this.errors.set(this.errors.get().filter((e) => e !== error));
   }
 
   #takeLesson(tree: Record<string, unknown>): void {
@@ -254,157 +127,9 @@ export class Store {
     });
   }
 
-  #takeReading(message: ReadingMessage): void {
-    const run = this.#of(message.run_id);
-    run.takeReading(message);
-    this.reading.set(message.whole ? null : message);
-    this.#tell(run);
-  }
-
-  /** A run that is not whole is no run to look at. */
-  #lose(id: string): void {
-    this.lost.set(new Set([...this.lost.get(), id]));
-    if (this.reading.get()?.run_id === id) this.reading.set(null);
-    if (this.pending.get()?.run_id === id) this.pending.set(null);
-    if (this.run.get()?.run_id === id) {
-      this.run.set(null);
-      this.lanes.set([]);
-    }
-    if (this.#runs.delete(id)) this.events.emit();
-  }
-
-  /** It may be asked for once more. */
-  forgive(id: string): void {
-    if (!this.lost.get().has(id)) return;
-    this.lost.set(new Set([...this.lost.get()].filter((one) => one !== id)));
-  }
-
-  #takeRun(message: RunMessage): void {
-    if (message.purpose === 'measure') return;
-    this.forgive(message.run_id);
-    // A live run takes the place of a recording that was coming in: no more of that will come.
-    if (message.source === 'live') this.reading.set(null);
-    this.#renew(message);
-    const run = this.#of(message.run_id);
-    run.message = message;
-    for (const arm of message.arms) run.lane(arm);
-    run.version += 1;
-    const shown = this.run.get();
-    if (shown === null || shown.run_id === message.run_id || run.hasEvents) {
-      this.run.set(message);
-      if (this.pending.get()?.run_id === message.run_id) this.pending.set(null);
-    } else if (message.phase === 'failed') this.#fail(message);
-    else this.pending.set(message);
-    this.#forget();
-    this.#lanesChanged();
-    this.events.emit();
-  }
-
-  /** A live run that comes again, out of its file: its batches are other ones, so all begins anew. */
-  #renew(message: RunMessage): void {
-    const former = this.#runs.get(message.run_id);
-    if (!former?.message || former.message.source === message.source) return;
-    this.#runs.delete(message.run_id);
-    this.#of(message.run_id).version = former.version + 1;
-  }
-
-  /** A run that came to no events: there is nothing to wait for. */
-  #fail({ run_id, message }: RunMessage): void {
-    const awaited = this.pending.get()?.run_id === run_id;
-    this.lost.set(new Set([...this.lost.get(), run_id]));
-    if (!awaited) return;
-    this.pending.set(null);
-    if (message !== '')
-      this.complain({
-        type: 'error',
-        code: 'run',
-        sentence: message,
-        remedy: 'Run again; if it stays, ./duet doctor looks for the cause.',
-        detail: '',
-      });
-  }
-
-  /** The pending run has its first events: now it is the one to look at. */
-  #promote(runId: string): void {
-    const pending = this.pending.get();
-    if (pending?.run_id !== runId || !this.#of(runId).hasEvents) return;
-    this.pending.set(null);
-    this.run.set(pending);
-    this.#lanesChanged();
-  }
-
-  #change(runId: string, arm: string, act: (lane: LaneStore) => void): void {
-    const run = this.#of(runId);
-    const lane = run.lane(arm);
-    const before = lane.version;
-    try {
-      act(lane);
-    } catch (cause) {
-      this.complain({
-        type: 'error',
-        code: 'columns',
-        sentence: `Events of ${arm} could not be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-        remedy: 'Reload the page; if it stays, page and server are of different versions.',
-        detail: '',
-      });
-    }
-    if (lane.version === before) return;
-    run.version += 1;
-    this.#tell(run);
-  }
-
-  /** Events of a run came; of a recording that comes in, at most every now and then. */
-  #tell(run: RunStore): void {
-    if (this.run.get()?.run_id !== run.id) return;
-    const waitMs = run.coming ? this.#toldAt + tellComingMs - performance.now() : 0;
-    if (waitMs > 0) {
-      this.#later ??= setTimeout(() => this.#tellNow(), waitMs);
-      return;
-    }
-    this.#tellNow();
-  }
-
-  #tellNow(): void {
-    if (this.#later !== null) clearTimeout(this.#later);
-    this.#later = null;
-    this.#toldAt = performance.now();
-    this.events.emit();
-  }
-
-  #of(runId: string): RunStore {
-    let run = this.#runs.get(runId);
-    if (run === undefined) {
-      run = new RunStore(runId, this.#limits);
-      run.setModel(this.#model);
-      this.#runs.set(runId, run);
-    }
-    return run;
-  }
-
-  /** Columns are large: only the shown run, the pending one and the newest others stay. */
-  #forget(): void {
-    const keep = new Set([this.run.get()?.run_id, this.pending.get()?.run_id]);
-    for (const id of this.#runs.keys()) {
-      if (this.#runs.size <= runsKept) return;
-      if (!keep.has(id)) this.#runs.delete(id);
-    }
-  }
-
-  #lanesChanged(): void {
-    const id = this.pending.get()?.run_id ?? this.run.get()?.run_id;
-    if (id === undefined) return;
-    const states = this.#of(id)
-      .ordered()
-      .map((lane) => lane.state)
-      .filter((state) => state !== null);
-    const old = this.lanes.get();
-    if (states.length === old.length && states.every((s, i) => s === old[i])) return;
-    this.lanes.set(states);
-  }
-
   /** Only while the run goes: a late joiner gets its past in one piece. */
   #clockBatch(runId: string, newestMs: number | null): void {
-    const phase = this.#of(runId).message?.phase;
+    const phase = this.#runs.of(runId).message?.phase;
     if (newestMs === null || (phase !== 'running' && phase !== 'draining')) return;
     const late = Date.now() - newestMs;
     const { eventToBrowserMs } = this.timing;
