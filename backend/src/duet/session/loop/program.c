@@ -10,7 +10,7 @@ static const int widths[NTABLES][MAX_COLUMNS] = {
 	[LINKS] = {8, 4, 4, 1, 4},
 	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4},
 	[TIMES] = {8, 8}, /* per operation: waited, lasted */
-	[OTHERS] = {8},   /* threads that got a row here */
+	[OTHERS] = {8},	  /* threads that got a row here */
 };
 
 /* The program, as words; reading beyond its end gives zeros and a fault. */
