@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The page's coherence model for the tests of the other one (tests/backend/lenses/test_coherence_agrees.py):
+ * The page's coherence model for the tests of the other one (tests/backend/lenses/scope/test_coherence.py):
  *
  *   node coherence-runner.ts CASES.json RESULTS.json
  */

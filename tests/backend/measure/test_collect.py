@@ -16,7 +16,7 @@ from duet.measure.collect import Collector
 from duet.measure.plan import conditions
 from duet.measure.values import line_value
 from duet.session import LanePhase, LaneResult, Line, Metrics
-from tests.backend.measure.test_measure_plan import ask_of, folder_with
+from tests.backend.measure.test_plan import ask_of, folder_with
 
 EVENTS: dict[str, Any] = {
     "visits": {"title": "", "unit": "visits", "better": "lower", "event": "unregister"},
