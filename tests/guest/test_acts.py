@@ -42,7 +42,7 @@ def test_a_file_touched_from_inside_a_container_sets_its_bit(
             await one.say(type="open", lesson=CHOICE["lesson"])
             await one.say(type="act", name="touch", value=1)
             refused = await one.until(lambda m: m["type"] == "error")
-            assert refused["sentence"] == "No live run goes on, so there is nothing to do it to."
+            assert refused["sentence"] == "no live run goes on, so there is nothing to do it to."
             await one.say(type="start", **CHOICE)
             run_id = await one.begun()
             await one.until(ran_calls, 90)

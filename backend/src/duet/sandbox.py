@@ -137,7 +137,7 @@ def enter(limits: Limits, permits: Permits | None = None, *, uid: int = CHILD_ID
     # After the change of user, which clears it.
     _prctl(libc, _PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        raise InfraError("The process that started this one is gone.", remedy="Start it again.")
+        raise InfraError("the process that started this one is gone.", remedy="Start it again.")
     if why := seccomp.install(permits or Permits()):
         missing.append(f"System calls are not filtered: {why}.")
     return missing
@@ -214,7 +214,7 @@ class Identity:
                 return self
         self._claim.close()
         raise InfraError(
-            f"No user id between {FIRST_ID} and {CHILD_ID} is free for a process.",
+            f"no user id between {FIRST_ID} and {CHILD_ID} is free for a process.",
             remedy="End processes of these users, then try again.",
         )
 
@@ -252,7 +252,7 @@ def _program(name: str) -> str:
     found = shutil.which(name)
     if found is None:
         raise InfraError(
-            f"The program {name} is not installed.",
+            f"the program {name} is not installed.",
             remedy="Install it: apt-get install util-linux coreutils",
         )
     return found
@@ -298,7 +298,7 @@ def _prctl(libc: ctypes.CDLL, option: int, value: int) -> None:
 def _refused(call: str) -> InfraError:
     why = os.strerror(ctypes.get_errno())
     return InfraError(
-        f"A child process cannot be confined: {call} answers: {why}.",
+        f"a child process cannot be confined: {call} answers: {why}.",
         remedy="Look what forbids it: a container's profile, or a security module.",
     )
 

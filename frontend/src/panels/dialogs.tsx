@@ -9,6 +9,7 @@ import type { Mark } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
+import { sentenceCase } from '../ui/words.ts';
 
 interface SheetProps {
   readonly open: boolean;
@@ -270,7 +271,7 @@ async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Pro
     return {
       state: 'failed',
       sentence: said?.sentence
-        ? `${said.sentence} ${said.remedy ?? ''}`
+        ? `${sentenceCase(said.sentence)} ${said.remedy ?? ''}`
         : `The server has no records of this mark (${answer.status}).`,
     };
   } catch (cause) {

@@ -4,6 +4,7 @@
 import { formatCount, plural } from '../base/units.ts';
 import type { LensMessage } from '../protocol/messages.ts';
 import { CrossIcon } from '../ui/icons.tsx';
+import { sentenceCase } from '../ui/words.ts';
 
 export interface LaneLens {
   readonly title: string;
@@ -71,7 +72,7 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
           </h3>
           {lens.message && (
             <p>
-              {lens.state === 'failed' && <CrossIcon />} {lens.message} {lens.remedy}
+              {lens.state === 'failed' && <CrossIcon />} {sentenceCase(lens.message)} {lens.remedy}
             </p>
           )}
           {lens.lens === 'xray' ? (

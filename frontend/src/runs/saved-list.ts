@@ -3,6 +3,7 @@
 
 import { useCallback, useEffect, useState } from 'react';
 import { siteOf } from '../base/site.ts';
+import { sentenceCase } from '../ui/words.ts';
 
 /** One line of the server's list; without a lesson it cannot be opened. */
 export interface KeptRun {
@@ -66,7 +67,7 @@ export async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
   const said = (body as { error?: { sentence?: string; remedy?: string } } | null)?.error;
   throw new Error(
     said?.sentence
-      ? `${said.sentence} ${said.remedy ?? ''}`
+      ? `${sentenceCase(said.sentence)} ${said.remedy ?? ''}`
       : `The server refused (${answer.status}).`,
   );
 }

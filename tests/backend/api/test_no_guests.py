@@ -50,7 +50,7 @@ def test_recordings_play_and_nothing_is_booted_or_built(
             for kind in ("start", "measure"):
                 await page.say(type=kind, lesson=pictured[0], arms=["before", "after"])
                 refused = await page.until(lambda m: m["type"] == "error")
-                assert refused["sentence"].startswith("This server shows recordings only")
+                assert refused["sentence"].startswith("this server shows recordings only")
 
     run_async(look())
     names = {child.name() for child in psutil.Process(pid).children(recursive=True)}

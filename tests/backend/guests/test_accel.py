@@ -62,7 +62,7 @@ def test_a_guest_that_hangs_under_kvm_means_tcg(
     for _ in range(2):
         assert run_async(choose_accel("auto", spec(), "7.2", bench.make)) is Accel.TCG
     assert len(bench.made) == 1
-    with pytest.raises(InfraError, match="No guest boots under KVM"):
+    with pytest.raises(InfraError, match="no guest boots under KVM"):
         run_async(choose_accel("kvm", spec(), "7.2", bench.make))
 
 

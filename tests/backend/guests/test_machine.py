@@ -54,7 +54,7 @@ def test_a_boot_that_hangs_is_tried_again_and_then_told_with_its_console(run_asy
         with pytest.raises(KernelError) as caught:
             async with guest:
                 pass
-        sentence = f"The kernel of lane srcu did not come up within {deadline_s:g} s."
+        sentence = f"the kernel of lane srcu did not come up within {deadline_s:g} s."
         assert caught.value.sentence == sentence
         return guest, caught
 
@@ -91,7 +91,7 @@ def test_a_panic_at_boot_is_the_kernels_fault(run_async: Run) -> None:
             async with ScriptedGuest(PANIC):
                 pass
         assert caught.value.sentence == (
-            "The kernel of lane srcu panicked: Attempted to kill init!."
+            "the kernel of lane srcu panicked: Attempted to kill init!."
         )
 
     run_async(scenario())
@@ -124,7 +124,7 @@ async def read_all(guest: ScriptedGuest) -> bytes:
         ),
         ("sys.exit(3)", InfraError, "QEMU of lane srcu ended with exit code 3."),
         ("sys.exit(0)", InfraError, "QEMU of lane srcu ended by itself."),
-        (PANIC, KernelError, "The kernel of lane srcu panicked: Attempted to kill init!."),
+        (PANIC, KernelError, "the kernel of lane srcu panicked: Attempted to kill init!."),
     ],
 )
 def test_an_end_in_mid_run_is_told_after_the_last_bytes(

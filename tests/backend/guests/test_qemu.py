@@ -126,7 +126,7 @@ def test_vng_has_no_microscope(run_async: Run, tmp_path: Path) -> None:
     spec = replace(SPEC, microscope=Microscope(Path("/n/a.so"), ""))
 
     async def scenario() -> None:
-        with pytest.raises(InputError, match="A virtme-ng guest has no microscope"):
+        with pytest.raises(InputError, match="a virtme-ng guest has no microscope"):
             async with VngGuest(spec, tmp_path):
                 pass
 

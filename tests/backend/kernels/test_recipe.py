@@ -105,7 +105,7 @@ def test_broken_base_file_is_explained(tmp_path: Path, text: str, said: str) -> 
 
 
 def test_missing_and_formless_patches_are_explained(settings: KernelSettings) -> None:
-    with pytest.raises(InputError, match=r"Wanted a patch at .*absent\.patch"):
+    with pytest.raises(InputError, match=r"wanted a patch at .*absent\.patch"):
         plan(ArmSpec("02-toy", "x", (Path("absent.patch"),)), settings)
     (settings.patches / "02-toy" / "prose.patch").write_text("not a diff\n")
     with pytest.raises(InputError, match=r"prose\.patch is not a patch"):

@@ -130,7 +130,7 @@ def test_patch_that_does_not_apply_names_file_and_hunk(
     with pytest.raises(PatchFails) as caught:
         work.switch([*arms["both"], bad])
     assert str(caught.value) == (
-        "Wanted to apply stale.patch, but hunk 1 (line 18) does not fit mm/vmscan.c."
+        "wanted to apply stale.patch, but hunk 1 (line 18) does not fit mm/vmscan.c."
     )
     assert "README" in caught.value.remedy
     assert content(work) == before, "a patch that fails leaves the tree alone"

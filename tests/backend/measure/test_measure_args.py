@@ -136,12 +136,12 @@ def test_a_kernel_that_is_not_built_is_named(
     monkeypatch.setattr(evidence, "kernel_sources", not_built)
     assert main(["measure", SLUG]) == 3
     told = capsys.readouterr()
-    assert told.err.startswith("error: The kernel of rwsem is not built yet.\nremedy: Run ./duet b")
+    assert told.err.startswith("error: the kernel of rwsem is not built yet.\nremedy: Run ./duet b")
     assert told.out == ""
 
 
 async def not_built(*_: Any) -> Any:
-    raise InfraError("The kernel of rwsem is not built yet.", remedy="Run ./duet build 02.")
+    raise InfraError("the kernel of rwsem is not built yet.", remedy="Run ./duet build 02.")
 
 
 def test_an_error_is_json_where_json_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,7 +32,7 @@ WORDS = ["measure", SLUG, "--arms", "rwsem,srcu", "--set", "hogs=1", "--set", "s
 def house(fleet: Fleet, unbuilt: str = "") -> Any:
     async def measuring(ask: Ask, settings: Any, command: str, progress: Any) -> Measuring:
         if unbuilt in ask.arms:
-            raise InfraError(f"The kernel of {unbuilt} is not built yet.", remedy="Build it.")
+            raise InfraError(f"the kernel of {unbuilt} is not built yet.", remedy="Build it.")
         sources = fleet.sources(*ask.arms)
         return Measuring(ask, sources, command=command, progress=progress, limits=LIMITS)
 
@@ -131,7 +131,7 @@ def test_what_is_not_built_is_a_row_with_the_reason_and_the_rest_is_measured(
     ]
     assert tree["rows"][1]["verdict"] == "no verdict"
     assert tree["rows"][1]["because"] == (
-        "The kernel of srcu-expedited is not built yet (Build it)"
+        "the kernel of srcu-expedited is not built yet (Build it)"
     )
     assert tree["skipped"] == {
         "30-bad": "30-bad/lesson.yaml is not YAML",
@@ -155,7 +155,7 @@ def test_nothing_measured_at_all_is_a_table_and_an_exit_code(
 ) -> None:
     use(Fleet(), unbuilt="rwsem")
     assert main(ALL) == InfraError.exit_code
-    assert "The kernel of rwsem is not built yet" in " ".join(capsys.readouterr().out.split())
+    assert "the kernel of rwsem is not built yet" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.fixture

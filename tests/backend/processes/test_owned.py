@@ -145,7 +145,7 @@ def test_directories_of_live_owners_stay_and_others_go(tmp_path: Path) -> None:
 def test_a_runtime_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with pytest.raises(InfraError, match="No private directory"), RunDir(blocked / "x"):
+    with pytest.raises(InfraError, match="no private directory"), RunDir(blocked / "x"):
         pass
 
 
@@ -170,7 +170,7 @@ def test_a_guest_without_qemu_says_what_to_install(
         with pytest.raises(InfraError) as caught:
             async with guest:
                 pass
-        assert caught.value.sentence == "The program qemu-system-x86_64 is not installed."
+        assert caught.value.sentence == "the program qemu-system-x86_64 is not installed."
         assert "qemu-system-x86" in caught.value.remedy
 
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -252,7 +252,7 @@ def test_a_disk_without_room_leaves_no_directory(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:
-        with pytest.raises(InfraError, match="No private directory"):
+        with pytest.raises(InfraError, match="no private directory"):
             RunDir(tmp_path).__enter__()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -17,7 +17,7 @@ def test_the_owner_has_it_and_no_student_gets_it_from_him() -> None:
     control = Control("owner", 0, idle_s=10)
     control.use(OWNER, 1)
     for act in (control.use, control.take):
-        with pytest.raises(InputError, match="Somebody else controls") as refused:
+        with pytest.raises(InputError, match="somebody else controls") as refused:
             act(OTHER, 2)
         assert refused.value.code == "not-controller"
     assert control.holder == "owner" and not control.may_take(OTHER)

@@ -353,7 +353,7 @@ def test_again_repeats_and_says_when_it_cannot(run_async: Any) -> None:
         async with page(address) as one:
             await one.open()
             await one.say(type="again")
-            assert "Nothing has run" in (await one.until_type("error"))["sentence"]
+            assert "nothing has run" in (await one.until_type("error"))["sentence"]
             await one.start("srcu", hogs=2, seconds=1)
             first = await one.begun()
             await one.until_type("run", run_id=first, phase="done")

@@ -197,7 +197,7 @@ def _scratch() -> Iterator[int]:
         file = tempfile.TemporaryFile(prefix="duet-")  # noqa: SIM115 (closed by `with` below)
     except OSError as error:
         raise InfraError(
-            f"No temporary file can be made: {error.strerror or error}.",
+            f"no temporary file can be made: {error.strerror or error}.",
             remedy="Make room in the folder for temporary files, or name another with TMPDIR.",
         ) from error
     with file:

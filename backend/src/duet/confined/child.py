@@ -55,7 +55,7 @@ class Child:
             status, written = os.pipe()
         except OSError as error:
             raise InfraError(
-                f"No child process can be had: {error}.",
+                f"no child process can be had: {error}.",
                 remedy="Close other programs, or raise the limit of open files (ulimit -n).",
             ) from error
         self._status = status

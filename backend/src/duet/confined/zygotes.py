@@ -97,7 +97,7 @@ class _Zygote:
 
 
 def _refused(error: OSError) -> InfraError:
-    return InfraError(f"A child process cannot be started: {error}.", remedy=REMEDY)
+    return InfraError(f"a child process cannot be started: {error}.", remedy=REMEDY)
 
 
 ZYGOTE: Final = _Zygote()

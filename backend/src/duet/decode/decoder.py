@@ -84,7 +84,7 @@ class Decoder:
         if rest:
             raise DecodeError(
                 f"the last page of CPU {cpu} lacks {self.page_bytes - rest} "
-                f"of {self.page_bytes} bytes"
+                f"of {self.page_bytes} bytes."
             )
         if self._lib.duet_decode(self._handle, cpu, pages, count):
             self._lib.duet_clear(self._handle)
@@ -107,7 +107,7 @@ class Decoder:
 
     def _header_page(self, text: bytes | None) -> None:
         if text is None:
-            raise DecodeError("the guest sent no header_page")
+            raise DecodeError("the guest sent no header_page.")
         place = DATA_FIELD.search(text)
         wanted = (16, self.page_bytes - 16)
         if not place or (int(place[1]), int(place[2])) != wanted:

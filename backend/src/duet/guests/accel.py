@@ -143,7 +143,7 @@ async def choose_accel(
         return Accel.KVM
     if policy == "kvm":
         raise InfraError(
-            "No guest boots under KVM on this machine.",
+            "no guest boots under KVM on this machine.",
             remedy="Set DUET_ACCEL=auto to use emulation (TCG).",
         )
     return Accel.TCG

@@ -103,12 +103,12 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
             return None
         if ended.done():
             return machine.failure() or InfraError(
-                f"The guest of lane {machine.spec.arm} ended before its agent spoke.",
+                f"the guest of lane {machine.spec.arm} ended before its agent spoke.",
                 remedy="Start the run again; the console tail is in the detail.",
                 detail=machine.tail(),
             )
         return KernelError(
-            f"The kernel of lane {machine.spec.arm} did not come up within {deadline_s:g} s.",
+            f"the kernel of lane {machine.spec.arm} did not come up within {deadline_s:g} s.",
             remedy="Start the run again; a busy host may need fewer lanes or vCPUs.",
             detail=machine.tail(),
         )

@@ -80,7 +80,7 @@ class Machine(ABC):
                 os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
         except OSError as failed:
             raise InfraError(
-                f"A file of lane {self.spec.arm} cannot be read by its guest: {failed}.",
+                f"a file of lane {self.spec.arm} cannot be read by its guest: {failed}.",
                 remedy="Build it anew with ./duet build, into a cache that is writable.",
             ) from failed
         self._descriptors.append(number)
@@ -108,7 +108,7 @@ class Machine(ABC):
         """Start the process; the agent has not spoken yet."""
         if not 1 <= self.cpus <= MAX_CPUS:
             raise InfraError(
-                f"A guest has 1 to {MAX_CPUS} vCPUs, not {self.cpus}.",
+                f"a guest has 1 to {MAX_CPUS} vCPUs, not {self.cpus}.",
                 remedy="Choose another number of vCPUs.",
             )
         if self.confines:
@@ -182,7 +182,7 @@ class Machine(ABC):
         panic = self.console.panic()
         if panic is not None:
             return KernelError(
-                f"The kernel of lane {self.spec.arm} panicked: {panic}.",
+                f"the kernel of lane {self.spec.arm} panicked: {panic}.",
                 remedy="Start the run again; if it panics again, look at this arm's patch.",
                 detail=self.tail(),
             )

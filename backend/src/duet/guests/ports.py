@@ -87,7 +87,7 @@ class Ports:
         for stream, path in self.paths.items():
             if len(os.fsencode(path)) > SOCKET_PATH_BYTES:
                 raise InfraError(
-                    f"The socket path {path} is longer than {SOCKET_PATH_BYTES} bytes.",
+                    f"the socket path {path} is longer than {SOCKET_PATH_BYTES} bytes.",
                     remedy="Set XDG_RUNTIME_DIR to a directory with a short path.",
                 )
             server = await loop.create_unix_server(
@@ -184,7 +184,7 @@ class Ports:
         port = self._ports.get(CTL_STREAM)
         if port is None or port.transport is None:
             raise InfraError(
-                "The guest's control port is closed, so no command can reach it.",
+                "the guest's control port is closed, so no command can reach it.",
                 remedy="Start the run again; the guest boots anew.",
             )
         port.transport.write(frame)
@@ -193,6 +193,6 @@ class Ports:
                 await port.writable.wait()
         except TimeoutError:
             raise InfraError(
-                f"The guest takes no command for {SEND_S:g} s.",
+                f"the guest takes no command for {SEND_S:g} s.",
                 remedy="Stop the run and start it again.",
             ) from None

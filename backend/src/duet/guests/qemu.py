@@ -126,7 +126,7 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
     room = shutil.disk_usage(folder).free >> 20 if spec.disks_mib else 0
     if sum(spec.disks_mib) > room:
         raise InfraError(
-            f"The scratch disk of lane {spec.arm} takes up to {sum(spec.disks_mib)} MiB, but "
+            f"the scratch disk of lane {spec.arm} takes up to {sum(spec.disks_mib)} MiB, but "
             f"{folder.parent} has {room} MiB free.",
             remedy="Free some room there, or set XDG_RUNTIME_DIR to a folder with more.",
         )
@@ -226,7 +226,7 @@ class QemuGuest(MachineGuest):
         for path, what in parts:
             if path is None or not path.is_file():
                 raise InfraError(
-                    f"The {what} of lane {self.spec.arm} is missing: {path}.",
+                    f"the {what} of lane {self.spec.arm} is missing: {path}.",
                     remedy="Build it: ./duet build",
                 )
         accel = await choose_accel(

@@ -35,7 +35,7 @@ class Monitor:
                 opened = await asyncio.open_unix_connection(self._socket)
         except (OSError, TimeoutError) as error:
             raise InfraError(
-                f"The guest's monitor cannot be reached: {error or 'no answer'}.", remedy=REMEDY
+                f"the guest's monitor cannot be reached: {error or 'no answer'}.", remedy=REMEDY
             ) from error
         self._reader, self._writer = opened
         try:
@@ -67,7 +67,7 @@ class Monitor:
                     told = json.loads(await self._reader.readline() or b'{"error": "hung up"}')
         except (OSError, ValueError, TimeoutError) as error:
             raise InfraError(
-                f"The guest's monitor did not {what} in {QMP_S:g} s.", remedy=REMEDY
+                f"the guest's monitor did not {what} in {QMP_S:g} s.", remedy=REMEDY
             ) from error
         if "error" in told:
-            raise InfraError(f"The guest's monitor did not {what}: {told['error']}.", remedy=REMEDY)
+            raise InfraError(f"the guest's monitor did not {what}: {told['error']}.", remedy=REMEDY)

@@ -65,7 +65,7 @@ class Registry:
         factory = self._factories.get(kind)
         if factory is None:
             raise InputError(
-                f"There is no kind of guest called `{kind}`.",
+                f"there is no kind of guest called `{kind}`.",
                 remedy=f"Use one of: {', '.join(self.kinds())}.",
             )
         return factory(spec, options)

@@ -62,7 +62,7 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
             await process.wait_for_output()
     except TimeoutError:
         raise InfraError(
-            f"The root image is not made within {RECIPE_S:g} s.",
+            f"the root image is not made within {RECIPE_S:g} s.",
             remedy=f"Run {recipe} by hand to see what takes so long.",
         ) from None
     if process.returncode:
@@ -70,7 +70,7 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
         where = cache or cache_dir()
         if NO_ROOM in log:  # the compiler's or the linker's word, or our own
             raise InfraError(
-                f"The guest's root image cannot be made: {where} has no space left.",
+                f"the guest's root image cannot be made: {where} has no space left.",
                 remedy="Free some space there, or name another folder with DUET_CACHE.",
                 detail=log,
             )

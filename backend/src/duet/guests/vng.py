@@ -86,12 +86,12 @@ class VngGuest(MachineGuest):
         """See MachineGuest.prepare()."""
         if self.spec.clock is Clock.COUNT or self.spec.boot_plan is not None:
             raise InputError(
-                "A virtme-ng guest has no count clock.",
+                "a virtme-ng guest has no count clock.",
                 remedy="Use a sealed guest (DUET_GUEST=qemu) for the count clock.",
             )
         if self.spec.microscope is not None:
             raise InputError(
-                "A virtme-ng guest has no microscope.",
+                "a virtme-ng guest has no microscope.",
                 remedy="Use a sealed guest (DUET_GUEST=qemu) to see loads and stores.",
             )
         find_vng()

@@ -27,7 +27,7 @@ def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> Kern
     image = lookup(plan(arm_specs(folder)[arm], settings), settings)
     if image is None:
         error = InfraError(
-            f"The kernel of {arm} is not built yet.",
+            f"the kernel of {arm} is not built yet.",
             remedy=f"Run ./duet build {folder.slug}.",
         )
         error.code = "not-built"

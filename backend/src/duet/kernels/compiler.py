@@ -77,7 +77,7 @@ def check_tools() -> None:
         absent["libelf.h"] = "libelf-dev"
     if absent:
         raise ToolMissing(
-            f"Wanted to build a kernel, but this machine has no {', '.join(absent)}.",
+            f"wanted to build a kernel, but this machine has no {', '.join(absent)}.",
             remedy=f"Install: apt-get install {' '.join(sorted(set(absent.values())))}",
         )
 
@@ -88,7 +88,7 @@ def tool_version(tool: str) -> str:
         done = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         raise ToolMissing(
-            f"Wanted the version of {tool}, but it does not run.",
+            f"wanted the version of {tool}, but it does not run.",
             remedy=f"Install: apt-get install {TOOLS[tool]}",
         ) from None
     return done.stdout.splitlines()[0]
@@ -155,7 +155,7 @@ class Make:
         while True:
             if stop is not None and stop.is_set():
                 raise BuildStopped(
-                    "The kernel build was stopped.", remedy="Call again: it goes on from here."
+                    "the kernel build was stopped.", remedy="Call again: it goes on from here."
                 )
             if not select.select([process.stdout], [], [], 0.25)[0]:
                 continue
@@ -177,7 +177,7 @@ class Make:
         match = re.search(r"^(\S+?:\d+:\d+: (?:fatal )?error: .*)$", tail, re.MULTILINE)
         what = match[1] if match else (self._tail[-1] if self._tail else "make said nothing")
         return CompileFails(
-            f"Wanted to make {' '.join(targets)}, but make failed: {what}",
+            f"wanted to make {' '.join(targets)}, but make failed: {what}",
             remedy=f"Read the log {self.log}; correct the patch it points at and call again.",
             detail=tail,
         )

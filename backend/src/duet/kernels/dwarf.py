@@ -33,7 +33,7 @@ def read(vmlinux: Path, what: str) -> int:
     asked = WHAT.match(what)
     if asked is None or (asked["ask"] == "offsetof" and not asked["member"]):
         raise InputError(
-            f"Wanted 'sizeof struct NAME' or 'offsetof struct NAME.MEMBER', but '{what:.80}' came.",
+            f"wanted 'sizeof struct NAME' or 'offsetof struct NAME.MEMBER', but '{what:.80}' came.",
             remedy="Correct `dwarf:` of the metric in lesson.yaml.",
         )
     with _lock:  # a drgn program is not for several threads
@@ -81,7 +81,7 @@ def _program(vmlinux: Path) -> drgn.Program:
         stat = vmlinux.stat()
     except OSError as error:
         raise InfraError(
-            f"Wanted the kernel's vmlinux at {vmlinux}, but it cannot be read: {error.strerror}.",
+            f"wanted the kernel's vmlinux at {vmlinux}, but it cannot be read: {error.strerror}.",
             remedy="Build the kernel again with ./duet build.",
         ) from error
     return _load(vmlinux, stat.st_mtime_ns, stat.st_size)

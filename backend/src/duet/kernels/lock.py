@@ -61,7 +61,7 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
             holder = os.pread(fd, 32, 0).decode(errors="replace").strip() or "unknown"
             if now >= deadline:
                 raise BuildBusy(
-                    f"Waited {wait_s:.0f} s to build, but process {holder} is still building"
+                    f"waited {wait_s:.0f} s to build, but process {holder} is still building"
                     f" (lock {path}).",
                     remedy="Let it finish and call again; what it builds will not be rebuilt.",
                 ) from None

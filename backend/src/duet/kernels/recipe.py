@@ -242,6 +242,6 @@ def _read(path: Path, what: str) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError(
-            f"Wanted {what} at {path}, but there is no such file.",
+            f"wanted {what} at {path}, but there is no such file.",
             remedy="Name an existing file, or restore it from the repository.",
         ) from None

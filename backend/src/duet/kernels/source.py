@@ -85,7 +85,7 @@ def no_source(base: Base, path: Path, *, given: bool) -> NoSource:
     remedy = f"Install it with `apt-get install {base.package}`, or name one with --source TARBALL."
     if given:
         remedy = "Name an existing linux-*.tar.xz with --source."
-    return NoSource(f"Wanted the kernel source {path}, but there is no such file.", remedy=remedy)
+    return NoSource(f"wanted the kernel source {path}, but there is no such file.", remedy=remedy)
 
 
 def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
@@ -110,7 +110,7 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
         if "No space left" in said:
             raise disk_full("to unpack the kernel source", TREE_BYTES, target.parent)
         raise BadTarball(
-            f"Wanted to unpack {tarball.path}, but tar could not read it.",
+            f"wanted to unpack {tarball.path}, but tar could not read it.",
             remedy="Give a complete linux-*.tar.xz (or .gz) with --source.",
             detail=said[-2000:],
         )
@@ -141,12 +141,12 @@ def check_series(tree: Path, base: Base, tarball: Path) -> None:
     version = kernel_version(tree)
     if not version:
         raise BadTarball(
-            f"Wanted a Linux kernel source in {tarball}, but it has no kernel Makefile.",
+            f"wanted a Linux kernel source in {tarball}, but it has no kernel Makefile.",
             remedy=f"Give a linux-{base.series}.*.tar.xz with --source.",
         )
     if not version.startswith(base.series + "."):
         raise BadTarball(
-            f"Wanted Linux {base.series}, for which the patches are written, but {tarball} is"
+            f"wanted Linux {base.series}, for which the patches are written, but {tarball} is"
             f" {version}.",
             remedy=f"Give a linux-{base.series}.*.tar.xz with --source.",
         )
@@ -163,7 +163,7 @@ def disk_full(purpose: str, needed_bytes: int, folder: Path) -> DiskFull:
     """The error that says needed against free."""
     free = shutil.disk_usage(folder).free
     return DiskFull(
-        f"Wanted {needed_bytes / 1e9:.1f} GB {purpose}, but {folder} has {free / 1e9:.1f} GB free.",
+        f"wanted {needed_bytes / 1e9:.1f} GB {purpose}, but {folder} has {free / 1e9:.1f} GB free.",
         remedy="Free some space, or set DUET_CACHE to a folder on a larger disk; then call again.",
     )
 

@@ -149,7 +149,7 @@ def apply_patch(path: Path, folder: Path) -> None:
         return
     said = done.stdout + done.stderr
     raise PatchFails(
-        f"Wanted to apply {path.name}, but {_failure(said)}.",
+        f"wanted to apply {path.name}, but {_failure(said)}.",
         remedy="Rebase the patch on this kernel (kernel-patches/README.md says how).",
         detail=said[-4000:],
     )

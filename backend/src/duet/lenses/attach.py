@@ -43,7 +43,7 @@ def attach(socket: Path, vmlinux: Path, named: Path | None = None) -> tuple[drgn
     """
     named = named or vmlinux
     if not vmlinux.is_file():
-        raise LensError(f"The kernel's vmlinux is missing: {named}.", remedy=REBUILD)
+        raise LensError(f"the kernel's vmlinux is missing: {named}.", remedy=REBUILD)
     heard = _Heard()
     logger = logging.getLogger("drgn")
     logger.addHandler(heard)
@@ -64,12 +64,12 @@ def _connect(program: drgn.Program, socket: Path) -> None:
         program.set_qemu_qmp(str(socket))
     except Exception as error:
         raise LensError(
-            f"The guest's memory cannot be reached over {socket.name}: {error}.",
+            f"the guest's memory cannot be reached over {socket.name}: {error}.",
             remedy="Look whether the guest lives, and whether another x-ray holds that socket.",
         ) from error
     if not program.flags & drgn.ProgramFlags.IS_LINUX_KERNEL:
         raise LensError(
-            "The guest has not told QEMU where its kernel's notes lie (vmcoreinfo).",
+            "the guest has not told QEMU where its kernel's notes lie (vmcoreinfo).",
             remedy="Wait until it has booted; its config needs KEXEC and FW_CFG_SYSFS.",
         )
 

@@ -91,6 +91,6 @@ class Kernel:
 
 def _missing(what: str, name: str) -> LensError:
     return LensError(
-        f"This kernel cannot be read as wanted: {what}.",
+        f"this kernel cannot be read as wanted: {what}.",
         remedy=f"Look {name} up in this arm's source; the probe knows kernel 6.1.",
     )

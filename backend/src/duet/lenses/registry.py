@@ -64,7 +64,7 @@ def make_probe(name: str, kernel: Kernel, memory: Memory, of: str = "") -> Probe
     """
     if name not in probe_names():
         raise InputError(
-            f"There is no x-ray probe '{name:.40}'.",
+            f"there is no x-ray probe '{name:.40}'.",
             remedy=f"Choose from: {', '.join(probe_names())}.",
         )
     return cast(Probe, _module(name).Probe(kernel, memory, of))

@@ -35,7 +35,7 @@ def find_program(name: str, package: str) -> str:
     found = shutil.which(name)
     if found is None:
         raise InfraError(
-            f"The program {name} is not installed.",
+            f"the program {name} is not installed.",
             remedy=f"Install it: apt-get install {package}",
         )
     return found
@@ -221,6 +221,6 @@ class OwnedProcess(asyncio.SubprocessProtocol):
                 await self.wait()
         except TimeoutError:
             raise InfraError(
-                f"Process {self.pid} ({Path(self._argv[0]).name}) does not end.",
+                f"process {self.pid} ({Path(self._argv[0]).name}) does not end.",
                 remedy="It hangs in the host's kernel; look at dmesg and free the host's disk.",
             ) from None

@@ -110,7 +110,7 @@ class RunDir:
             if made is not None:
                 shutil.rmtree(made, ignore_errors=True)
             raise InfraError(
-                f"No private directory for a guest can be made below {self._base}: {failed}.",
+                f"no private directory for a guest can be made below {self._base}: {failed}.",
                 remedy="Free some disk space, or set XDG_RUNTIME_DIR to a writable directory.",
             ) from failed
         return self.path

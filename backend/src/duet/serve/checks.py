@@ -47,7 +47,7 @@ def check_start(
     missing = tuple(arm for arm in command.arms if not ready[arm])
     if not there or (missing and all_ready):
         error = InfraError(
-            f"The kernel of {' and '.join(missing)} is not built yet.",
+            f"the kernel of {' and '.join(missing)} is not built yet.",
             remedy="Wait for its progress bar to end, or run ./duet build.",
         )
         error.code = "not-built"

@@ -124,7 +124,7 @@ class Director:
         viewer.visitor.require(action_of(command))
         if not self._live and isinstance(command, m.Start | m.Again | m.Measure):
             raise InputError(
-                "This server shows recordings only; its guests are switched off.",
+                "this server shows recordings only; its guests are switched off.",
                 remedy="Start a server without --no-guests to run live.",
             )
         match command:

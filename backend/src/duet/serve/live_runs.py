@@ -127,7 +127,7 @@ class LiveRuns:
         wish = watched.wish if watched is not None else self._former.get(viewer.visitor.ident)
         if not isinstance(wish, RunRequest):
             raise InputError(
-                "Nothing has run yet, so there is nothing to run again.",
+                "nothing has run yet, so there is nothing to run again.",
                 remedy="Press run first.",
             )
         self.ask(viewer, wish)
@@ -152,7 +152,7 @@ class LiveRuns:
         if run_id is None:
             entry = self._going(viewer)
         elif entry is None or not entry.runs:
-            raise InputError("That run does not go on any more.", remedy="Start one of your own.")
+            raise InputError("that run does not go on any more.", remedy="Start one of your own.")
         if entry is not None:
             self._use(viewer, entry)
             entry.halt.set()
@@ -182,7 +182,7 @@ class LiveRuns:
         entry = self._going(viewer)
         if entry is None or entry.performance is None:
             raise InputError(
-                "No live run goes on, so there is nothing to do it to.",
+                "no live run goes on, so there is nothing to do it to.",
                 remedy="Press run first.",
             )
         self._use(viewer, entry)
@@ -294,7 +294,7 @@ class LiveRuns:
             return
         run.withdraw()
         error = InputError(
-            "That live run was withdrawn before it began.", remedy="Start one of your own."
+            "that live run was withdrawn before it began.", remedy="Start one of your own."
         )
         self._hub.publish(run.log, pack(failure(error, request.run_id)))
 

@@ -182,7 +182,7 @@ class RecordedRun:
         Raises:
             InputError: always.
         """
-        raise InputError("A recording's guests cannot be held.", remedy="Press run first.")
+        raise InputError("a recording's guests cannot be held.", remedy="Press run first.")
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int

@@ -159,7 +159,7 @@ def unpack_client(body: bytes) -> m.ClientMessage:
 
 def _malformed(what: str) -> InputError:
     error = InputError(
-        f"The page and the server do not understand each other: {what}.", remedy="Reload the page."
+        f"the page and the server do not understand each other: {what}.", remedy="Reload the page."
     )
     error.code = "malformed"
     return error

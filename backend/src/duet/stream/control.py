@@ -40,7 +40,7 @@ class Control:
         visitor.require(Action.RUN)
         if self.holder not in (None, visitor.ident):
             error = InputError(
-                "Somebody else controls this run; this page only watches it.",
+                "somebody else controls this run; this page only watches it.",
                 remedy=(
                     "Press take control first."
                     if visitor.may(Action.CONTROL_OTHERS)

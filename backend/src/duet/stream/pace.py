@@ -52,7 +52,7 @@ class Pace:
             return None
         self._said_at = now
         error = InputError(
-            "This page asks for more than "
+            "this page asks for more than "
             f"{budgets.COMMANDS_PER_S:.0f} things a second ({budgets.OPENS_PER_S:.0f} lessons or "
             "runs), so the server leaves out what is beyond.",
             remedy="Wait a second, then try again.",

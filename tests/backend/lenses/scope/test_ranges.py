@@ -78,15 +78,15 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
     ("functions", "operation", "sentence", "remedy"),
     [
         (["walk_inlined"], None, "'walk_inlined' has no entry of its own .* inlined it", "walk"),
-        (["walke"], None, "This kernel has no function 'walke'", "Near names: walk, walker"),
+        (["walke"], None, "this kernel has no function 'walke'", "Near names: walk, walker"),
         (["half"], "half", "'half' has no entry of its own", ""),
-        (["twin"], None, "This kernel has 2 functions called 'twin'", "look at its callers"),
+        (["twin"], None, "this kernel has 2 functions called 'twin'", "look at its callers"),
         (["walk", "walk"], None, "was given the function 'walk' twice", ""),
         (["walker", "stroller"], None, "'stroller' also as 'walker', which is the same", ""),
-        (["walk"], "walker", "The operation 'walker' is none of the functions", ""),
+        (["walk"], "walker", "the operation 'walker' is none of the functions", ""),
         ([], None, "looks at 1 to 256 functions, but 0 came", ""),
         (["walk"] * 257, None, "looks at 1 to 256 functions, but 257 came", ""),
-        (["wa lk\n"], None, "This kernel has no function 'wa lk", ""),
+        (["wa lk\n"], None, "this kernel has no function 'wa lk", ""),
     ],
 )
 def test_a_bad_choice_is_refused(

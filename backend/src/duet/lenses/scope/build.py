@@ -39,7 +39,7 @@ def plugin_api(qemu_version: str) -> int:
     version = (int(found[1]), int(found[2])) if found else (0, 0)
     if version < (6, 0):
         raise InfraError(
-            f"The microscope wants QEMU 6.0 or newer, but version '{qemu_version:.20}' came.",
+            f"the microscope wants QEMU 6.0 or newer, but version '{qemu_version:.20}' came.",
             remedy="Install a newer one: apt-get install qemu-system-x86",
         )
     if version < (9, 0):

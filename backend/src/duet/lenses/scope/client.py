@@ -117,7 +117,7 @@ class ScopeClient:
         reply = await self._ask(order, lambda message: isinstance(message, Reply), SCOPE_ANSWER_S)
         assert isinstance(reply, Reply)
         if not reply.ok:
-            raise InfraError(f"The microscope refuses: {reply.text}", remedy=REMEDY)
+            raise InfraError(f"the microscope refuses: {reply.text}", remedy=REMEDY)
 
     async def _ask(self, order: bytes, fits: Callable[[Message], bool], limit_s: float) -> Message:
         async with self._orders:
@@ -132,7 +132,7 @@ class ScopeClient:
                     return await self._answer
             except (OSError, TimeoutError) as error:
                 raise InfraError(
-                    f"The microscope did not answer `{order.decode().strip()}` in {limit_s:g} s.",
+                    f"the microscope did not answer `{order.decode().strip()}` in {limit_s:g} s.",
                     remedy=REMEDY,
                 ) from error
             finally:

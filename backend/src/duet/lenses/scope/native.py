@@ -167,7 +167,7 @@ def choose_cpus(cores: Sequence[int], threads: int, usual: int) -> list[int]:
         return [cores[n % len(cores)] for n in range(threads)]
     if len(cores) < LEAST_CORES:
         raise InfraError(
-            f"The native replica is not run here: it wants {LEAST_CORES} cores of one socket, and "
+            f"the native replica is not run here: it wants {LEAST_CORES} cores of one socket, and "
             f"this host gives {len(cores)}.",
             remedy="Run it on a larger machine; --threads 2 runs it all the same, for a trial.",
         )
@@ -208,7 +208,7 @@ def run_once(
 
 def _failed(why: str) -> InfraError:
     return InfraError(
-        f"The native replica did not run: {why.splitlines()[0] if why else 'it said nothing'}.",
+        f"the native replica did not run: {why.splitlines()[0] if why else 'it said nothing'}.",
         remedy="Look whether this process may use the CPUs it is given.",
     )
 

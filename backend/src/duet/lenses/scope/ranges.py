@@ -40,12 +40,12 @@ def functions_text(
     """
     if not 1 <= len(functions) <= MAX_FUNCTIONS:
         raise InputError(
-            f"The microscope looks at 1 to {MAX_FUNCTIONS} functions, but {len(functions)} came.",
+            f"the microscope looks at 1 to {MAX_FUNCTIONS} functions, but {len(functions)} came.",
             remedy="Name those that touch the object in question.",
         )
     if operation is not None and operation not in functions:
         raise InputError(
-            f"The operation '{operation:.60}' is none of the functions of the microscope.",
+            f"the operation '{operation:.60}' is none of the functions of the microscope.",
             remedy="Add it to the functions, or choose another operation.",
         )
     parts = read_functions(vmlinux)
@@ -72,7 +72,7 @@ def _ranges(vmlinux: Path, parts: Parts, name: str, entered: bool) -> list[tuple
     for symbol in symbols:
         if len(parts[symbol]) > 1:
             raise InputError(
-                f"This kernel has {len(parts[symbol])} functions called '{symbol}', in different "
+                f"this kernel has {len(parts[symbol])} functions called '{symbol}', in different "
                 "files, so the microscope cannot tell which one is meant.",
                 remedy="Leave it out, and look at its callers.",
             )
@@ -88,11 +88,11 @@ def _absent(vmlinux: Path, parts: Parts, name: str) -> InputError:
     remedy = f"Near names: {', '.join(sorted(near))}." if near else "Look into its System.map."
     if _is_inlined(vmlinux, name):
         return InputError(
-            f"The function '{name:.60}' has no entry of its own in this kernel: the compiler "
+            f"the function '{name:.60}' has no entry of its own in this kernel: the compiler "
             "inlined it.",
             remedy=f"Name the functions that call it. {remedy}",
         )
-    return InputError(f"This kernel has no function '{name:.60}'.", remedy=remedy)
+    return InputError(f"this kernel has no function '{name:.60}'.", remedy=remedy)
 
 
 def _is_inlined(vmlinux: Path, name: str) -> bool:
@@ -105,5 +105,5 @@ def _is_inlined(vmlinux: Path, name: str) -> bool:
 def _twice(name: str, other: str) -> InputError:
     also = "twice" if name == other else f"also as '{other}', which is the same code"
     return InputError(
-        f"The microscope was given the function '{name}' {also}.", remedy="Leave one of them out."
+        f"the microscope was given the function '{name}' {also}.", remedy="Leave one of them out."
     )

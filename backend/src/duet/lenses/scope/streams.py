@@ -100,7 +100,7 @@ def repeated(stream: Stream, ops: int) -> Stream:
     begins = [i for i, op in enumerate(stream.op) if op and (i == 0 or stream.op[i - 1] != op)]
     if not begins:
         raise InputError(
-            "A stream of accesses without one whole operation cannot be repeated.",
+            "a stream of accesses without one whole operation cannot be repeated.",
             remedy="Record more accesses.",
         )
     parts = list(zip(begins, [*begins[1:], len(stream.op)], strict=True))
@@ -123,7 +123,7 @@ def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
     """
     if not 1 <= cpus <= MOST_CPUS:
         raise InputError(
-            f"The model knows 1 to {MOST_CPUS} CPUs, but {cpus} came.",
+            f"the model knows 1 to {MOST_CPUS} CPUs, but {cpus} came.",
             remedy="Ask for a number in that range.",
         )
     long = [repeated(stream, ops) for stream in streams[:cpus]]

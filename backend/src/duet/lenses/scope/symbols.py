@@ -77,7 +77,7 @@ def _read_kind(vmlinux: Path, kind: int) -> Parts:
         return _read(vmlinux, kind, stat.st_mtime_ns, stat.st_size)
     except (OSError, ValueError, IndexError, struct.error) as error:
         raise InfraError(
-            f"The symbols of {vmlinux} cannot be read: {error}.",
+            f"the symbols of {vmlinux} cannot be read: {error}.",
             remedy="Build the kernel again with ./duet build.",
         ) from error
 
