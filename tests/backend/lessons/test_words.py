@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from duet.lessons import load
 from duet.lessons.manifest import Lesson
@@ -33,30 +34,41 @@ def test_every_exception_is_needed_and_has_a_reason(
     assert all(len(reason) > 20 for reason in [*reasons, *GENERIC.values()])
 
 
+@pytest.fixture(scope="module")
+def made_up(root: Path) -> dict[str, Lesson]:
+    """The template with a knob, a probe of a function and a kind of its own."""
+    tree = yaml.safe_load((root / "lessons/_template/lesson.yaml").read_text(encoding="utf-8"))
+    tree["params"]["gnomes"] = {"title": "gnomes", "help": "how many", "default": 1}
+    tree["kinds"].append(
+        {"name": "wait_gnome", "title": "waits", "colour": "wait", "layer": "state"}
+    )
+    tree["probes"].append(
+        {"name": "gnome_in", "event": "duet/gnome_in", "define": "p:duet/gnome_in wake_gnome"}
+    )
+    return {"07-garden-gnomes": Lesson.model_validate(tree)}
+
+
 @pytest.mark.parametrize(
     ("place", "line", "word"),
     [
-        (f"{BACKEND}/session/x.py", 'params.get("hogs", 0)', "hogs"),
-        (f"{BACKEND}/session/x.c", "/* as wait_srcu */", "wait_srcu"),
-        (f"{FRONTEND}/panels/x.tsx", "const first = 'hogs';", "hogs"),
-        (f"{FRONTEND}/views/x.ts", "kind === 'gp_check'", "gp_check"),
-        (
-            f"{FRONTEND}/derive/x.ts",
-            "// of synchronize_rcu_expedited()",
-            "synchronize_rcu_expedited",
-        ),
-        (f"{BACKEND}/cli/x.py", "'see 02-grace-periods'", "02-grace-periods"),
+        (f"{BACKEND}/session/x.py", 'params.get("gnomes", 0)', "gnomes"),
+        (f"{BACKEND}/session/x.c", "/* as wait_gnome */", "wait_gnome"),
+        (f"{FRONTEND}/panels/x.tsx", "const first = 'gnomes';", "gnomes"),
+        (f"{FRONTEND}/views/x.ts", "probe === 'gnome_in'", "gnome_in"),
+        (f"{FRONTEND}/derive/x.ts", "// of wake_gnome()", "wake_gnome"),
+        (f"{BACKEND}/cli/x.py", "'see 07-garden-gnomes'", "07-garden-gnomes"),
+        (f"{BACKEND}/cli/x.py", "'see garden-gnomes'", "garden-gnomes"),
     ],
 )
 def test_a_word_is_seen(
-    tmp_path: Path, all_lessons: dict[str, Lesson], place: str, line: str, word: str
+    tmp_path: Path, made_up: dict[str, Lesson], place: str, line: str, word: str
 ) -> None:
     path = tmp_path / place
     path.parent.mkdir(parents=True)
     path.write_text(f"\n{line}\n")
-    (found,) = search(tmp_path, all_lessons, {})
+    (found,) = search(tmp_path, made_up, {})
     assert (found.path, found.line, found.word) == (place, 2, word)
-    assert not list(search(tmp_path, all_lessons, {place: {word: "it may"}}))
+    assert not list(search(tmp_path, made_up, {place: {word: "it may"}}))
     assert not list(search(tmp_path, {}, {}))
 
 

@@ -106,7 +106,8 @@ def unused(
 ) -> list[tuple[str, str]]:
     """Exceptions (path, word) of which nothing is left in the code: the list shrinks."""
     present = {(found.path, found.word) for found in search(root, lessons, {})}
-    listed = [(path, word) for path, words in exceptions.items() for word in words]
+    known = {word for slug, lesson in lessons.items() for word in words_of(slug, lesson)}
+    listed = [(path, word) for path, words in exceptions.items() for word in words if word in known]
     return [pair for pair in listed if pair not in present]
 
 
