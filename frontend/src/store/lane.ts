@@ -13,6 +13,7 @@ import type {
   RowsMessage,
   SampleMessage,
 } from '../protocol/messages.ts';
+import { Gaps } from './gaps.ts';
 import { type LaneSample, Samples } from './samples.ts';
 import { LinkColumns, OpColumns, PointColumns, SpanColumns } from './tables.ts';
 
@@ -39,8 +40,10 @@ export interface Limits {
 
 export const defaultLimits: Limits = { spans: 1_500_000, lines: 200 };
 
-type Kept = 'spans' | 'ops' | 'links' | 'points';
-type TableName = Kept | 'open';
+const endPhases: ReadonlySet<LaneMessage['phase']> = new Set(['done', 'stopped', 'failed']);
+
+type Growing = 'spans' | 'ops' | 'links' | 'points';
+type TableName = Growing | 'open';
 
 const tableNames: ReadonlySet<string> = new Set(['spans', 'ops', 'links', 'points', 'open']);
 
@@ -61,7 +64,6 @@ export class LaneStore {
   /** Entries before this were evicted; earlier times are history that is gone, not idle. */
   historyFrom: Nanos = ns(0);
   losses: readonly Loss[] = [];
-  gaps: readonly GapMessage[] = [];
   lines: readonly LineMessage[] = [];
   state: LaneMessage | null = null;
   metrics: MetricsMessage | null = null;
@@ -75,20 +77,20 @@ export class LaneStore {
   /** Rises with every change of rows or columns. */
   version = 0;
   #limits: Limits;
-  #lastSeq = new Map<string, number>();
-  /** Gaps of a table whose end is not known yet: the next batch tells it. */
-  #openGaps = new Map<string, number>();
+  readonly #gaps = new Gaps();
 
   constructor(arm: string, limits: Limits) {
     this.arm = arm;
     this.#limits = limits;
   }
 
+  get gaps(): readonly GapMessage[] {
+    return this.#gaps.list;
+  }
+
   /** All that this lane will ever hold has come. */
   get ended(): boolean {
-    const phase = this.state?.phase;
-    if (this.coming) return false;
-    return phase === 'done' || phase === 'stopped' || phase === 'failed';
+    return !this.coming && this.state !== null && endPhases.has(this.state.phase);
   }
 
   takeRows(message: RowsMessage): void {
@@ -98,49 +100,30 @@ export class LaneStore {
 
   takeBatch(batch: BatchMessage): void {
     if (!isTable(batch.table)) return;
-    if (!this.#inOrder(batch.table, batch.seq, batch)) return;
     if (batch.table === 'open') {
+      // Replaced as a whole: no batch of it is missed.
       this.open.clear();
       this.open.append(batch.columns, batch.n);
-    } else if (batch.n > 0) {
-      if (batch.table !== 'links') this.#closeGap(batch.table, batch);
-      this[batch.table].append(batch.columns, batch.n);
-      if (batch.table === 'spans' && this.spans.length > this.#limits.spans) this.#evict();
-      if (batch.table === 'points' && this.points.length > this.#limits.spans) this.#evictPoints();
+    } else {
+      const order = this.#gaps.order(batch);
+      if (order === 'old') return;
+      if (order === 'again') this.#restart(batch.table);
+      if (batch.n > 0) this.#append(batch.table, batch);
     }
     if (batch.watermark_ns > this.watermark) this.watermark = ns(batch.watermark_ns);
     this.version += 1;
   }
 
-  /** Batches of a table count up. A return to 0 is the whole table sent again after a reconnect. */
-  #inOrder(table: TableName, seq: number, batch: BatchMessage): boolean {
-    const last = this.#lastSeq.get(table) ?? -1;
-    if (table === 'open') {
-      this.#lastSeq.set(table, seq);
-      return true;
-    }
-    if (seq <= last) {
-      if (seq !== 0) return false;
-      this.#restart(table);
-    } else if (seq > last + 1) {
-      this.#addGap({
-        type: 'gap',
-        run_id: batch.run_id,
-        arm: batch.arm,
-        table,
-        from_seq: last + 1,
-        to_seq: seq - 1,
-        rows: 0,
-      });
-    }
-    this.#lastSeq.set(table, seq);
-    return true;
+  #append(table: Growing, batch: BatchMessage): void {
+    if (table !== 'links') this.#closeGap(table, batch);
+    this[table].append(batch.columns, batch.n);
+    if (table === 'spans' && this.spans.length > this.#limits.spans) this.#evict();
+    if (table === 'points' && this.points.length > this.#limits.spans) this.#evictPoints();
   }
 
-  #restart(table: Kept): void {
+  #restart(table: Growing): void {
     this[table].clear();
-    this.#openGaps.delete(table);
-    this.gaps = this.gaps.filter((g) => g.table !== table);
+    this.#gaps.forget(table);
     if (table === 'spans') {
       this.losses = [];
       this.lines = [];
@@ -149,25 +132,16 @@ export class LaneStore {
   }
 
   takeGap(gap: GapMessage): void {
-    if (isTable(gap.table) && gap.table !== 'open') {
-      if (gap.from_seq <= (this.#lastSeq.get(gap.table) ?? -1)) this.#restart(gap.table);
-      this.#lastSeq.set(gap.table, gap.to_seq);
-    }
-    this.#addGap(gap);
-  }
-
-  #addGap(gap: GapMessage): void {
-    this.gaps = [...this.gaps.slice(-99), gap];
-    const before = this.#openGaps.get(gap.table) ?? 0;
-    this.#openGaps.set(gap.table, before + gap.rows);
+    if (isTable(gap.table) && gap.table !== 'open' && this.#gaps.skip(gap))
+      this.#restart(gap.table);
+    this.#gaps.add(gap);
     this.version += 1;
   }
 
   /** What this browser was not sent lies between what it has and what comes now: lost here, not idle. */
   #closeGap(table: 'spans' | 'ops' | 'points', batch: BatchMessage): void {
-    const rows = this.#openGaps.get(table);
+    const rows = this.#gaps.close(table);
     if (rows === undefined) return;
-    this.#openGaps.delete(table);
     const { length } = this[table];
     const ends = table === 'points' ? this.points.t : this[table].t1;
     const from = length > 0 ? ends[length - 1]! : 0;

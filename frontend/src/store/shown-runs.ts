@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Which of the runs that the server speaks of is shown, which is awaited, and which are forgotten. */
 
-import type { ReadingMessage, RunMessage } from '../protocol/messages.ts';
+import type { ErrorMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import type { Cells } from './cells.ts';
 import type { LaneStore, Limits } from './lane.ts';
 import { RunStore } from './run-store.ts';
@@ -33,6 +33,16 @@ class Announcer {
     this.#saidAt = performance.now();
     this.#say();
   }
+}
+
+function unreadable(arm: string, cause: unknown): ErrorMessage {
+  return {
+    type: 'error',
+    code: 'columns',
+    sentence: `Events of ${arm} could not be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    remedy: 'Reload the page; if it stays, page and server are of different versions.',
+    detail: '',
+  };
 }
 
 export class ShownRuns {
@@ -149,13 +159,7 @@ export class ShownRuns {
     try {
       act(lane);
     } catch (cause) {
-      this.#cells.complain({
-        type: 'error',
-        code: 'columns',
-        sentence: `Events of ${arm} could not be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-        remedy: 'Reload the page; if it stays, page and server are of different versions.',
-        detail: '',
-      });
+      this.#cells.complain(unreadable(arm, cause));
     }
     if (lane.version === before) return;
     run.version += 1;
