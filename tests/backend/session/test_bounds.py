@@ -21,7 +21,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.manifest import Lesson
 from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
 from duet.session.engine import LaneEngine, LaneOf, Step
-from duet.session.lane import driver
+from duet.session.lane import parts
 from duet.session.lane.child import LaneChild, terms_of
 from duet.session.merge import Merger
 from duet.session.program import compile_program
@@ -147,7 +147,7 @@ def test_a_flood_of_frames_lets_others_use_the_event_loop(
             most = before = 0
             while not run.done():
                 await asyncio.sleep(0)
-                came = session._runs["srcu"]._frames_came
+                came = session._runs["srcu"]._parts.intake.frames
                 most, before = max(most, came - before), came
             session.close()
         error = run.result().lanes["srcu"].error
@@ -171,7 +171,7 @@ def test_the_death_of_one_lanes_child_leaves_the_others(
             return super().step(replace(step, files={**(step.files or {}), **filler}))
 
     monkeypatch.setattr("duet.session.lane.child.terms_of", stingy)
-    monkeypatch.setattr(driver, "LaneChild", Greedy)
+    monkeypatch.setattr(parts, "LaneChild", Greedy)
 
     async def once() -> RunResult:
         async with Lanes(Limits(tick_s=0.005)) as lanes:
@@ -218,7 +218,7 @@ def test_a_closed_session_gives_up_its_lanes_at_once(
             spec = spec_of(lesson02, "srcu")
             session = RunSession(lanes, spec, Fleet().sources("srcu"), Ears())
             await session.execute()
-            held = weakref.ref(session._runs["srcu"]._transcript)
+            held = weakref.ref(session._runs["srcu"]._parts.writer.begin())
             assert held() is not None
             gc.disable()
             try:

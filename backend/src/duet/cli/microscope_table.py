@@ -18,7 +18,7 @@ from duet.cli.microscope_operations import broken_by, no_operation, operations_l
 from duet.cli.request import Request
 from duet.session import ScopeResult, ScopeWish
 from duet.session.accesses import LINE
-from duet.session.lane.microscope import STACK, STACK_BYTES, VMALLOC, VMALLOC_END
+from duet.session.lane.target import STACK, STACK_BYTES, VMALLOC, VMALLOC_END
 
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}

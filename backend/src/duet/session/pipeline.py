@@ -8,6 +8,7 @@ handed over. One `work` at a time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -90,6 +91,10 @@ class LanePipeline:
         """Why nothing more can be decoded."""
         self.losses: list[Loss] = []
         """Every loss so far, as intervals since the start marker."""
+
+    def begin_at(self, received: Mapping[int, int]) -> None:
+        """The run begins on ports that are open: bytes per CPU that came before it."""
+        self._completeness = Completeness(dict(received))
 
     @property
     def pending_bytes(self) -> int:

@@ -19,8 +19,8 @@ from duet.session.events import (
     RunState,
     SessionSink,
 )
-from duet.session.lane.driver import LaneRun
-from duet.session.lane.hold import Tell
+from duet.session.lane.hold import OnHold
+from duet.session.lane.run import LaneRun
 from duet.session.lanes import Lanes
 
 _ORDER = (
@@ -91,18 +91,18 @@ class RunSession:
         for run in running or list(self._runs.values())[:1]:
             await run.say(line)
 
-    def hold(self, after: int, tell: Tell) -> None:
+    def hold(self, after: int, report: OnHold) -> None:
         """Hold every guest that runs and is watched, each after so many more accesses (0: now).
 
         Args:
-            tell: hears, also later, how each lane is held.
+            report: receives, also later, how each lane is held.
 
         Raises:
             InputError: none of them can be held, or one is already.
         """
         able = [run for run in self._runs.values() if run.can_hold]
         for run in able or list(self._runs.values())[:1]:
-            run.hold(after, tell)
+            run.hold(after, report)
 
     def let_go(self) -> None:
         """Every guest goes on."""

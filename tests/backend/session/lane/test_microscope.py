@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from duet.errors import InfraError
+from duet.guests.types import Clock
 from duet.lenses import LensState, Sample, Window, unpack_record
 from duet.lenses.scope.wire import CELL, RECORD, Cells, Log
 from duet.lessons.manifest import MicroscopeWish
 from duet.session.accesses import long_address, short_address
-from duet.session.lane import microscope
-from duet.session.lane.microscope import LaneScope, Timing
+from duet.session.lane import target
+from duet.session.lane.clock import LaneClock
+from duet.session.lane.microscope import LaneMicroscope
 from duet.session.tables import Batch
 
 Run = Callable[..., Any]
@@ -73,19 +75,26 @@ class Plugin:
         return cells(OFFSET + 900, answer=True)
 
 
+class KnownClock(LaneClock):
+    """Host and guest differ by OFFSET, if that is known."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case, Clock.WALL)
+        self._case = case
+
+    def guest_window(self, began_ns: int, ended_ns: int) -> Window | None:
+        return Window(began_ns - OFFSET, ended_ns - OFFSET + 10) if self._case.known else None
+
+
 class Case:
     def __init__(self, wish: MicroscopeWish | None = WISH, kind: int | None = 3) -> None:
         self.ears, self.kept, self.said = Ears(), list[bytes](), list[str]()
-        self.origin: int | None = 100
-        self.mark = 0.0
+        self.origin_ns: int | None = 100
+        self.watermark_ns = 0.0
         self.known = True
-        timing = Timing(lambda: self.origin, lambda: self.mark, self.guest)
-        self.scope = LaneScope(
-            "stock", self.ears, wish, kind, WISH.functions, timing, self.keep
-        )  # fmt: skip
-
-    def guest(self, began: int, ended: int) -> Window | None:
-        return Window(began - OFFSET, ended - OFFSET + 10) if self.known else None
+        self.scope = LaneMicroscope(
+            "stock", self.ears, wish, kind, WISH.functions, KnownClock(self), self.keep
+        )
 
     def keep(self, record: bytes, host_ns: int) -> None:
         self.kept.append(record)
@@ -97,7 +106,7 @@ class Case:
         facts = {"found": found, "address48": short_address(DENTRY), "size": 192.0}
         columns = {"offset": struct.pack("<3i", 56, 88, 92), "nested": bytes((0, 0, 1))}
         names = ["d_iname", "d_lockref", "d_lockref.count"]
-        self.scope.seen(
+        self.scope.on_xray_sample(
             {"probe": "dentry", "facts": facts, "n": 3, "columns": columns, "texts": names}
         )
 
@@ -154,7 +163,7 @@ def test_a_plugin_that_refuses_is_a_fault_and_the_workload_goes(run_async: Run) 
 def test_an_object_that_is_not_found_is_a_fault_and_the_workload_goes(
     run_async: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(microscope, "AIM_FOUND_S", 0.01)
+    monkeypatch.setattr(target, "AIM_FOUND_S", 0.01)
     case = Case()
     case.scope.start(Plugin())  # type: ignore[arg-type]
     case.scope.line("ready name=abc")
@@ -173,7 +182,7 @@ def test_without_an_object_counts_begin_at_the_start(run_async: Run) -> None:
 def test_accesses_are_points_at_guest_times_up_to_the_watermark(run_async: Run) -> None:
     case = Case()
     run_async(aimed(case, Plugin()))
-    case.mark = 150.0
+    case.watermark_ns = 150.0
     case.scope.on_log(log([200, 203, 202]))
     case.scope.on_log(log([400], first=3))
     assert [batch.n for batch in case.ears.batches] == [3]
@@ -219,11 +228,11 @@ def test_a_recording_gives_accesses_and_counts_back(run_async: Run) -> None:
     run_async(case.scope.end())
     case.scope.finish()
     again = Case()
-    again.origin = None
+    again.origin_ns = None
     for record in case.kept:
         again.scope.replay(unpack_record(record))
     assert not again.ears.batches
-    again.origin = 100
+    again.origin_ns = 100
     again.scope.finish()
     first, second = case.ears.batches[0], again.ears.batches[0]
     assert {n: c.tolist() for n, c in first.columns.items()} == {

@@ -10,6 +10,7 @@ import pytest
 from duet.guests.types import Clock
 from duet.lenses import LensState, Sample, unpack_record
 from duet.lenses.limits import PENDING_SAMPLES
+from duet.session.lane.clock import LaneClock
 from duet.session.lane.xray import LaneXray
 from duet.wire import Beat, CpuBeat, Ended, Started
 
@@ -31,13 +32,11 @@ class Sink:
 class Case:
     def __init__(self, clock: Clock) -> None:
         self.sink, self.kept = Sink(), list[bytes]()
-        self.origin: int | None = None
+        self.origin_ns: int | None = None
+        self.watermark_ns = 0.0
+        self.clock = LaneClock(self, clock)
         self.xray = LaneXray(
-            "after",
-            clock,
-            self.sink,
-            origin=lambda: self.origin,
-            keep=lambda record, _: self.kept.append(record),
+            "after", self.clock, self.sink, lambda record, _: self.kept.append(record)
         )
 
 
@@ -68,7 +67,7 @@ def test_on_the_count_clock_a_sample_is_bracketed_by_the_guests_own_clock() -> N
     case.xray.attached("memory")
     case.xray.on_raw(raw(before=100 * MS, began=7))
     assert not case.sink.samples
-    case.origin = 90 * MS
+    case.origin_ns = 90 * MS
     case.xray.advance()
     ((sample, t_ns),) = case.sink.samples
     assert (sample.clock, t_ns, sample.error_ns) == ("guest", 10 * MS, 4 * MS)
@@ -78,12 +77,12 @@ def test_on_the_count_clock_a_sample_is_bracketed_by_the_guests_own_clock() -> N
 
 def test_on_the_wall_clock_frames_calibrate_it(monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(Clock.WALL)
-    case.origin = 1_000 * MS
+    case.origin_ns = 1_000 * MS
     now = 50 * MS
     monkeypatch.setattr("time.monotonic_ns", lambda: now)
-    case.xray.ping_sent()
-    case.xray.frame(Beat(1_051 * MS, (CpuBeat(0, 0),)), 52 * MS)
-    assert case.xray.answered.is_set()
+    case.clock.ping_sent()
+    case.clock.frame(Beat(1_051 * MS, (CpuBeat(0, 0),)), 52 * MS)
+    assert case.clock.answered.is_set()
     case.xray.on_raw(raw(began=60 * MS))
     ((sample, t_ns),) = case.sink.samples
     # Offset between -1001 and -999 ms: the reads lay between 1059 and 1062 ms of the guest.
@@ -94,8 +93,8 @@ def test_on_the_wall_clock_frames_calibrate_it(monkeypatch: pytest.MonkeyPatch) 
 
 def test_without_calibration_the_wall_clock_waits_and_does_not_guess() -> None:
     case = Case(Clock.WALL)
-    case.origin = 0
-    case.xray.frame(Started(5 * MS, 1), 6 * MS)
+    case.origin_ns = 0
+    case.clock.frame(Started(5 * MS, 1), 6 * MS)
     case.xray.on_raw(raw(began=7 * MS))
     case.xray.finish()
     assert not case.sink.samples
@@ -107,7 +106,7 @@ def test_what_waits_for_the_start_is_bounded_and_counted() -> None:
     case = Case(Clock.COUNT)
     for seq in range(PENDING_SAMPLES + 10):
         case.xray.on_raw(raw(seq, before=MS))
-    case.origin = 0  # all of them came after the start
+    case.origin_ns = 0  # all of them came after the start
     case.xray.advance()
     assert [sample.seq for sample, _ in case.sink.samples][:1] == [10]
     assert case.xray.state.dropped == 3 + 10
@@ -118,8 +117,8 @@ def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_told
     for seq, before in enumerate((10, 20, 30, 100, 200, 300)):
         case.xray.on_raw(raw(seq, before=before * MS))
     case.xray.on_raw(raw(0, before=15 * MS, probe="srcu-gp"))
-    case.xray.frame(Ended(250 * MS, 0), 1)
-    case.origin = 90 * MS
+    case.clock.frame(Ended(250 * MS, 0), 1)
+    case.origin_ns = 90 * MS
     case.xray.advance()
     told = [(sample.probe, sample.seq) for sample, _ in case.sink.samples]
     assert told == [("shrinker-maps", n) for n in (2, 3, 4)] + [("srcu-gp", 0)]
@@ -128,7 +127,7 @@ def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_told
 
 def test_a_recording_gives_its_samples_back_at_their_guest_time() -> None:
     case = Case(Clock.COUNT)
-    case.origin = 90 * MS
+    case.origin_ns = 90 * MS
     case.xray.attached("memory")
     case.xray.on_raw(raw(before=100 * MS))
     case.xray.finish()
@@ -136,7 +135,7 @@ def test_a_recording_gives_its_samples_back_at_their_guest_time() -> None:
     for record in case.kept:
         replay.xray.replay(unpack_record(record))
     assert not replay.sink.samples
-    replay.origin = 90 * MS
+    replay.origin_ns = 90 * MS
     replay.xray.advance()
     assert replay.sink.samples == case.sink.samples
     assert replay.sink.states[-1] == case.sink.states[-1]

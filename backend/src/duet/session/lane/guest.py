@@ -54,7 +54,7 @@ class Listener(Protocol):
     def on_lens(self, record: bytes) -> None:
         """A record of the x-ray, out of a recording."""
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Wait until more may come."""
 
 
@@ -149,7 +149,7 @@ class Lane:
                 async for chunk in guest.chunks():
                     await self._hear(chunk)
                     if self._listener:
-                        await self._listener.room()
+                        await self._listener.wait_for_capacity()
                     await self._breathe()
         except DuetError as error:
             self.error = error

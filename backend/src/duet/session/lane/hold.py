@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holding one lane's guest, and letting it go: live slow motion, as far as there is one.
+"""Stops one lane's guest and lets it go on: live slow motion.
 
 A plugin cannot stop the machine, and blocking in one of its callbacks would let guest time run on.
-So QEMU's monitor is asked to (`stop`), and what the guest did between the wish and the standstill
-is counted and told. The guest's clock stands meanwhile, and so does the run's for its deadlines.
+So QEMU's monitor stops it (`stop`), and the accesses between the request and the standstill are
+counted and reported. The guest's clock stands meanwhile, and so do the run's deadlines.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class HoldState:
     message: str = ""
 
 
-Tell = Callable[[HoldState], None]
+OnHold = Callable[[HoldState], None]
 
 
-def seen(cells: Cells) -> int:
+def accesses(cells: Cells) -> int:
     """Accesses to the watched lines, logged or not."""
     return cells.logged + cells.lost + cells.over
 
@@ -59,7 +59,7 @@ class LaneHold:
     """One lane's guest, held or not. Its task ends the hold, whatever happens.
 
     Args:
-        calibration: is told when the guest's clock stood.
+        calibration: receives when the guest's clock stood.
     """
 
     def __init__(self, arm: str, calibration: Calibration, limits: Limits) -> None:
@@ -74,8 +74,8 @@ class LaneHold:
         """Seconds that the guest could have run: the clock of the run's deadlines."""
         return (time.monotonic() if self._since is None else self._since) - self._stood_s
 
-    def hold(self, socket: Path, scope: ScopeClient, after: int, tell: Tell) -> None:
-        """Stop the guest, at once or after so many accesses; `tell` hears how it goes.
+    def hold(self, socket: Path, scope: ScopeClient, after: int, report: OnHold) -> None:
+        """Stop the guest, at once or after so many accesses; `report` receives each state.
 
         Raises:
             InputError: it is held already, or about to be.
@@ -86,7 +86,7 @@ class LaneHold:
                 remedy="Let the guests go first.",
             )
         self._let_go.clear()
-        work = self._hold(socket, scope, after, tell)
+        work = self._hold(socket, scope, after, report)
         self._task = asyncio.create_task(work, name=f"hold {self._arm}")
 
     def let_go(self) -> None:
@@ -94,22 +94,22 @@ class LaneHold:
         self._let_go.set()
 
     async def end(self) -> None:
-        """The same, and wait until it does."""
+        """Let the guest go on, and wait until it does."""
         self.let_go()
         if self._task:
             await asyncio.wait([self._task])
 
-    async def _hold(self, socket: Path, scope: ScopeClient, after: int, tell: Tell) -> None:
+    async def _hold(self, socket: Path, scope: ScopeClient, after: int, report: OnHold) -> None:
         state = HoldState(self._arm, "waiting", after)
         message = ""
         try:
             async with Monitor(socket) as monitor:
-                state = replace(state, asked=seen(await scope.snapshot()))
-                if await self._reach(scope, state, tell):
+                state = replace(state, asked=accesses(await scope.snapshot()))
+                if await self._reach(scope, state, report):
                     try:
                         await self._stop(monitor)
-                        state = replace(state, phase="held", stood=seen(await scope.snapshot()))
-                        tell(state)
+                        state = replace(state, phase="held", stood=accesses(await scope.snapshot()))
+                        report(state)
                         message = await self._stand()
                     finally:
                         await self._cont(monitor)
@@ -120,17 +120,17 @@ class LaneHold:
                     )
         except DuetError as error:
             message = error.sentence
-        tell(replace(state, phase="going", message=message))
+        report(replace(state, phase="going", message=message))
 
-    async def _reach(self, scope: ScopeClient, state: HoldState, tell: Tell) -> bool:
+    async def _reach(self, scope: ScopeClient, state: HoldState, report: OnHold) -> bool:
         """Wait for the accesses that are to come first; whether they did."""
         assert state.asked is not None
         if not state.after:
             return True
-        tell(state)
+        report(state)
         until = time.monotonic() + self._limits.hold_after_s
         while not self._let_go.is_set() and time.monotonic() < until:
-            if seen(await scope.snapshot()) >= state.asked + state.after:
+            if accesses(await scope.snapshot()) >= state.asked + state.after:
                 return True
             await asyncio.sleep(POLL_S)
         return False

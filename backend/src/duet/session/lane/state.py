@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The states of one run on one lane, without I/O: frames, events and the time in, actions out.
+
+The driver asks `next(now)` what to do, does it, and asks again; an action is done when the driver
+asks for the next one. What a replay sends comes unasked and at once, so phases follow the frames
+and not the driver's own commands.
+"""
+
+from __future__ import annotations
+
+from duet.errors import DuetError
+from duet.session.events import LanePhase
+from duet.session.lane.actions import (
+    ACTIONS,
+    OVER,
+    REPORTS,
+    Action,
+    Course,
+    Fail,
+    Output,
+    Reason,
+    Report,
+    Step,
+)
+from duet.session.limits import Limits
+from duet.wire import Drained, Ended, Frame, Hello, Ready, Started
+
+
+class Inputs:
+    """What has come so far. Frames may come in any order, and all before the first action."""
+
+    def __init__(self) -> None:
+        self.error: DuetError | None = None
+        """What the agent reports, or why the lane has failed."""
+        self.hello: Hello | None = None
+        self.status: int | None = None
+        """Wait status of the workload, once it has ended."""
+        self.port_open = False
+        self.missing_bytes = 0
+        """Of pages that the agent has sent."""
+        self.gone = False
+        """The guest has ended."""
+        self.stop_requested = False
+        self.ready = self.started = self.ended = self.drained = False
+
+    def receive(self, frame: Frame) -> None:
+        """A frame of the control port."""
+        match frame:
+            case Hello():
+                self.hello = frame
+            case Ready():
+                self.ready = True
+            case Started():
+                self.started = True
+            case Ended(_, status):
+                self.started = self.ended = True
+                self.status = status
+            case Drained():
+                self.drained = True
+            case _:
+                pass
+
+
+class LaneMachine:
+    """Where one run on one lane stands, and what is to be done next."""
+
+    def __init__(self, inputs: Inputs, limits: Limits, course: Course) -> None:
+        self._in, self._limits, self._course = inputs, limits, course
+        self.step = Step.FIND
+        self.phase = LanePhase.WAITING
+        self.deadline: float | None = None
+        """End of the step's own time limit, in the seconds that `next` gets."""
+        self._drain_by: float | None = None
+        self._missing_before = 0
+
+    @property
+    def over(self) -> bool:
+        """Nothing more will happen."""
+        return self.phase in OVER
+
+    @property
+    def workload_runs(self) -> bool:
+        """Time counts only while the guest can run: a hold moves the deadline."""
+        return self.step in (Step.RUN, Step.STOP, Step.STOPPING)
+
+    def guest_found(self) -> None:
+        """FIND_GUEST has found one that is up: it is neither booted nor waited for."""
+        self._enter(Step.LENSES)
+
+    def fail(self, error: DuetError) -> Report:
+        """The run is over with an error; nothing more is asked for."""
+        self._in.error = error
+        return self._report(LanePhase.FAILED, Step.OVER)
+
+    def next(self, now: float) -> Output:
+        """What is to be done now.
+
+        Args:
+            now: seconds of a steady clock; while `workload_runs`, of one that stands while the
+                guest is held.
+        """
+        if self.step in (Step.FIND, Step.START) and self._in.stop_requested:
+            return self._abandon()
+        if self.step is Step.PLAN and not self._course.sends_plan:
+            self._enter(Step.SETUP)
+        if self.step in ACTIONS:
+            return self._do(*ACTIONS[self.step])
+        if self.step in REPORTS:
+            return self._report(*REPORTS[self.step])
+        match self.step:
+            case Step.PORT | Step.GREETING | Step.SETUP:
+                return self._await_guest(now)
+            case Step.RUN | Step.STOPPING:
+                return self._run(now)
+            case Step.STOP:
+                self._enter(Step.STOPPING)
+                self.deadline = now + self._limits.stop_s
+                return Action.SEND_STOP
+            case Step.PAGES:
+                return self._await_pages(now)
+            case Step.FINISH:
+                return self._finish()
+            case _:
+                return Action.END
+
+    def _enter(self, step: Step) -> None:
+        self.step, self.deadline = step, None
+
+    def _do(self, action: Action, then: Step) -> Action:
+        self._enter(then)
+        return action
+
+    def _report(self, phase: LanePhase, then: Step) -> Report:
+        if then is not self.step:
+            self._enter(then)
+        self.phase = phase
+        return Report(phase)
+
+    def _abandon(self) -> Output:
+        """A stop before the workload began."""
+        if not self._in.ready and self.step is not Step.FIND:
+            return self._do(Action.DROP_GUEST, Step.ABANDONED)
+        return self._report(LanePhase.STOPPED, Step.OVER)
+
+    def _await_guest(self, now: float) -> Output:
+        """For its port, its greeting, or its probes."""
+        done, limit_s, what = {
+            Step.PORT: (self._in.port_open, None, "the guest to boot"),
+            Step.GREETING: (self._in.hello is not None, self._limits.hello_s, "its agent"),
+            Step.SETUP: (self._in.ready, self._course.ready_s, "its probes to be set up"),
+        }[self.step]
+        if self._in.error:
+            return Fail(Reason.REPORTED)
+        if done:
+            if self.step is Step.PORT:
+                self._enter(Step.GREETING)
+                return self._await_guest(now)
+            if self.step is Step.GREETING:
+                return self._report(LanePhase.BOOTING, Step.LENSES)
+            return self._do(Action.CALIBRATE, Step.READY)
+        if self._in.gone:
+            return Fail(Reason.GONE)
+        if self._in.stop_requested:
+            return self._abandon()
+        if self.deadline is None and limit_s is not None:
+            self.deadline = now + limit_s
+        if self.deadline is not None and now > self.deadline:
+            return Fail(Reason.LATE, what)
+        return Action.WAIT
+
+    def _run(self, now: float) -> Output:
+        """From START to the agent's last frame."""
+        if self.deadline is None:
+            self.deadline = now + self._course.run_s
+            return self._collect(now) if self._in.drained else Action.REDUCE
+        if self._in.error:
+            return Fail(Reason.REPORTED)
+        if self._in.gone and not self._in.drained:
+            return Fail(Reason.GONE)
+        if self._in.started and self.phase is LanePhase.READY:
+            return self._report(LanePhase.RUNNING, self.step)
+        if self._in.ended and self._drain_by is None:
+            self._drain_by = now + self._limits.drain_s
+            return self._report(LanePhase.DRAINING, self.step)
+        overdue = now > self.deadline
+        if self.step is Step.RUN and (overdue or self._in.stop_requested):
+            self._in.stop_requested = True
+            return self._do(Action.RELEASE_HOLD, Step.STOP)  # a guest that stands takes no STOP
+        if overdue or (self._drain_by is not None and now > self._drain_by):
+            return Fail(Reason.LATE, "its workload to end and its events to come")
+        return self._collect(now) if self._in.drained else Action.REDUCE
+
+    def _collect(self, now: float) -> Output:
+        self._enter(Step.COLLECT)
+        return self.next(now)
+
+    def _await_pages(self, now: float) -> Output:
+        """All frames are here; pages that they overtook come, slowly on a busy host."""
+        if self.deadline is None or self._in.missing_bytes < self._missing_before:
+            self._missing_before = self._in.missing_bytes
+            self.deadline = now + self._limits.missing_s
+        if self._in.missing_bytes and not self._in.gone and now < self.deadline:
+            return Action.REDUCE
+        return self._do(Action.REDUCE_REST, Step.FINISH)
+
+    def _finish(self) -> Output:
+        if self._in.started and self.phase is LanePhase.READY:
+            return self._report(LanePhase.RUNNING, self.step)
+        last = LanePhase.STOPPED if self._in.stop_requested else LanePhase.DONE
+        return self._report(last, Step.OVER)
