@@ -39,7 +39,7 @@ function wishes(
   return Object.fromEntries(wished.filter(([k]) => lesson.params[k]?.applies !== 'model'));
 }
 
-/** The same workload, then the fewest differences, then the most arms, then the nearest values, then the lesson's own order. */
+/** The same workload, then the fewest missing arms, the fewest differing knobs, the nearest values, the clock, the order. */
 export function bestRecording(
   lesson: Pick<Lesson, 'params' | 'recordings' | 'clock' | 'workloads'>,
   scene: Wish,

@@ -129,7 +129,7 @@ class LaneReducer:
         """Counts so far.
 
         Args:
-            events_lost: from all who count losses (see loss.py).
+            events_lost: from all who count losses (see losses.py).
         """
         kinds = zip(self._p.kinds, self._loop.counts(), strict=True)
         waits, op_times = _joined(self._waits), _joined(self._op_times)
