@@ -11,7 +11,7 @@ PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
 
-.PHONY: help run test dev check docs format kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
+.PHONY: help run test dev check contract docs format kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -48,10 +48,16 @@ check: ## lint, format, types, layers, drift, shell, links
 	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests vm-images/root/build
 	cd backend && ../$(VENV)/mypy
 	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
+	$(VENV)/python -m duet.api.contract --check
+	cd frontend && npm run --silent contract -- --check
 	cd frontend && npm run --silent check
 	$(PYTEST) -q tests/contract/test_docs.py
 	shellcheck setup.sh duet .ci/run vm-images/root/init vm-images/root/duet-scratch
 	./duet lint
+
+contract: ## generate the page's types and checks of what the server sends from its models
+	$(VENV)/python -m duet.api.contract
+	cd frontend && npm run --silent contract
 
 docs: ## the pages of docs/ as a site in build/docs
 	@./setup.sh docs

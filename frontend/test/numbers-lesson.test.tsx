@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Front } from '../src/home/home.tsx';
 import { frontPage } from '../src/navigation/place.ts';
 import { LessonLoader } from '../src/page/lesson-loader.tsx';
-import { numbersLesson } from '../src/protocol/lesson.ts';
+import { check } from '../src/protocol/check.ts';
+import { readNumbersLesson } from '../src/protocol/contract.checks.gen.ts';
 import { StoreProvider } from '../src/store/hooks.tsx';
 import { Store } from '../src/store/store.ts';
 import { testLesson as seenLesson } from './fixtures/lesson.ts';
+import { wholeNumbers } from './fixtures/whole.ts';
 
 const patch = `diff --git a/mm/vmscan.c b/mm/vmscan.c
 --- a/mm/vmscan.c
@@ -19,7 +21,7 @@ const patch = `diff --git a/mm/vmscan.c b/mm/vmscan.c
  	rest();
 `;
 /** As the server sends it: every key of lesson.yaml, null where there is no view. */
-const tree = {
+const tree = wholeNumbers({
   slug: '01-shrinker-bitmaps',
   title: 'Shrinker bitmaps',
   question: 'Why did drop_caches take seconds?',
@@ -55,7 +57,7 @@ const tree = {
   prose: '## the-first-call\n\nEvery bit is **set**.',
   caveats: ['It is a small machine.'],
   ready: { before: false, after: true },
-};
+});
 
 const card = {
   slug: tree.slug,
@@ -85,7 +87,7 @@ function page(store: Store, go = vi.fn()) {
 
 function opened(): Store {
   const store = new Store();
-  store.dispatch({ type: 'lesson', lesson: tree });
+  store.dispatch({ type: 'lesson', lesson: { ...tree } });
   return store;
 }
 
@@ -189,9 +191,21 @@ describe('a lesson without a view, opened by its address', () => {
   });
 
   it('needs nothing but what every lesson has', () => {
-    const { slug, title, question, clock, clocks, arms, params, workloads } = tree;
-    const bare = { slug, title, question, clock, clocks, arms, params, workloads };
-    expect(numbersLesson.safeParse(bare).success).toBe(true);
+    const { slug, title, question, summary, clock, clocks, arms, params, workloads } = tree;
+    const { metrics } = tree;
+    const bare = {
+      slug,
+      title,
+      question,
+      summary,
+      clock,
+      clocks,
+      arms,
+      params,
+      workloads,
+      metrics,
+    };
+    expect(check(readNumbersLesson, bare)).toMatchObject({ ok: true });
   });
 });
 

@@ -85,7 +85,7 @@ test('a site may load its own files alone, and carries the notices of the packag
   page,
 }) => {
   const notices = readFileSync(join(folder, 'licenses.md'), 'utf8');
-  for (const name of ['react-dom', 'zod', '@fontsource-variable/inter']) expect(notices).toContain(`## ${name} - `);
+  for (const name of ['react-dom', '@msgpack/msgpack', '@fontsource-variable/inter']) expect(notices).toContain(`## ${name} - `);
   for (const start of [base, pathToFileURL(`${folder}/`).href]) {
     await page.goto(`${start}index.html`);
     const refused = page.waitForEvent('console', (line) => line.text().includes('Content Security Policy'));

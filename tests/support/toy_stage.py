@@ -243,6 +243,8 @@ class ToyRecordings:
         return [
             {
                 "name": "synthetic",
+                "lesson": slug,
+                "workload": None,
                 "params": self.knobs,
                 "recorded_at": NOW,
                 "clock": "wall",

@@ -16,6 +16,7 @@ const lesson = {
     operation: 'dput',
     object: 'struct dentry',
     workloads: ['storm'],
+    ...{ probe: 'dentry', ready: 'ready', go: 'go', log: 0 },
   },
 };
 const run = testRun({ run_id: 'live-1', source: 'live', phase: 'running' });

@@ -2,7 +2,9 @@
 /** Bytes from the socket become checked messages; columns become typed arrays. Pure: runs in the worker and in tests. */
 
 import { decode } from '@msgpack/msgpack';
-import { type Dtype, type ServerMessage, serverMessage, type TypedColumn } from './messages.ts';
+import { check } from './check.ts';
+import { readServerMessage } from './contract.checks.gen.ts';
+import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
 
 /** What came was not a message of this protocol. */
 export class ProtocolError extends Error {
@@ -44,23 +46,23 @@ export function decodeMessage(bytes: Uint8Array): ServerMessage {
   } catch (cause) {
     throw new ProtocolError(`not msgpack (${bytes.byteLength} bytes): ${String(cause)}`);
   }
-  const checked = serverMessage.safeParse(tree);
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
+  const checked = check(readServerMessage, tree);
+  if (!checked.ok) {
     const type = (tree as { type?: unknown } | null)?.type;
     throw new ProtocolError(
-      `message ${JSON.stringify(type)}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is wrong'}`,
+      `message ${JSON.stringify(type)}: ${checked.place} ${checked.complaint}`,
     );
   }
-  if (checked.data.type === 'batch') {
-    const { columns, dtypes, ...rest } = checked.data;
+  const message = checked.value;
+  if (message.type === 'batch') {
+    const { columns, dtypes, ...rest } = message;
     return { ...rest, columns: typed(columns, dtypes, () => rest.n) };
   }
-  if (checked.data.type === 'sample') {
-    const { columns, dtypes, ...rest } = checked.data;
+  if (message.type === 'sample') {
+    const { columns, dtypes, ...rest } = message;
     return { ...rest, columns: typed(columns, dtypes, (bytes, w) => Math.floor(bytes / w)) };
   }
-  return checked.data;
+  return message;
 }
 
 /** `length` says how many values a column of so many bytes, each so wide, must have. */

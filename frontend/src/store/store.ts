@@ -2,7 +2,8 @@
 /** Everything the page knows from the server. Messages go in; readers subscribe to the part they show. */
 
 import { assertNever } from '../base/assert.ts';
-import { lesson as lessonSchema, numbersLesson } from '../protocol/lesson.ts';
+import { check } from '../protocol/check.ts';
+import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
 import type { ClientMessage, ServerMessage } from '../protocol/messages.ts';
 import { Cells } from './cells.ts';
 import { defaultLimits, type Limits } from './lane.ts';
@@ -110,18 +111,18 @@ export class Store extends Cells {
   }
 
   #takeLesson(tree: Record<string, unknown>): void {
-    const numbers = typeof tree['view'] === 'string' ? null : numbersLesson.safeParse(tree);
-    const seen = numbers === null ? lessonSchema.safeParse(tree) : null;
-    if (numbers?.success || seen?.success) {
-      this.numbers.set(numbers?.data ?? null);
-      this.lesson.set(seen?.data ?? null);
+    const seen = typeof tree['view'] === 'string';
+    const checked = seen ? check(readPictureLesson, tree) : check(readNumbersLesson, tree);
+    if (checked.ok) {
+      const lesson = checked.value;
+      this.numbers.set(lesson.view === null ? lesson : null);
+      this.lesson.set(lesson.view === null ? null : lesson);
       return;
     }
-    const issue = (numbers ?? seen)?.error?.issues[0];
     this.complain({
       type: 'error',
       code: 'lesson',
-      sentence: `The lesson came in a shape this page does not know: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`,
+      sentence: `The lesson came in a shape this page does not know: ${checked.place} ${checked.complaint}.`,
       remedy: 'Reload the page; if it stays, page and server are of different versions.',
       detail: '',
     });

@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from duet import __version__
 from duet.access import FORBIDDEN, Action
+from duet.api import bodies
 from duet.api.comparisons import Comparisons
 from duet.api.costly import Costly
 from duet.api.still_request import StillQuery, resolve_still
@@ -37,28 +38,23 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     app.state.comparisons = comparisons
 
     @app.get("/api/health")
-    def health() -> dict[str, JsonValue]:
-        ready: dict[str, JsonValue] = {
-            folder.slug: dict(director.kernels.ready(folder.slug))
-            for folder in lesson_cache.usable()
-        }
-        return {
-            "status": "ok",
-            "version": __version__,
-            "protocol": PROTOCOL,
-            "viewers": len(director.hub.viewers),
-            "playing": list(director.live_runs.running()),
-            "waiting": director.live_runs.waiting(),
-            "lanes": list(director.lanes()),
-            "kernels": ready,
+    def health() -> bodies.Health:
+        return bodies.Health(
+            version=__version__,
+            protocol=PROTOCOL,
+            viewers=len(director.hub.viewers),
+            playing=list(director.live_runs.running()),
+            waiting=director.live_runs.waiting(),
+            lanes=[bodies.LaneState.model_validate(lane) for lane in director.lanes()],
+            kernels={f.slug: dict(director.kernels.ready(f.slug)) for f in lesson_cache.usable()},
             **app.state.admission.counts(),
-            "loop": app.state.watchdog.holds.tree(),
-        }
+            loop=app.state.watchdog.holds.tree(),
+        )
 
     @app.get("/api/lessons")
-    def all_lessons() -> list[dict[str, JsonValue]]:
+    def all_lessons() -> list[bodies.LessonLine]:
         return [
-            {"slug": f.slug, "title": f.lesson.title, "question": f.lesson.question}
+            bodies.LessonLine(slug=f.slug, title=f.lesson.title, question=f.lesson.question)
             for f in lesson_cache.usable()
         ]
 
@@ -74,10 +70,11 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         around_ns: Annotated[float, Query(allow_inf_nan=False)],
         row: int | None = None,
         n: Annotated[int, Query(ge=1, le=MAX_RAW_EVENTS)] = 50,
-    ) -> list[dict[str, JsonValue]]:
+    ) -> list[bodies.RawEvent]:
         async with costly.turn("events", address_of(request)):
             run = await director.find_run(run_id)
-            return await asyncio.to_thread(run.raw_events, arm, around_ns, row, n)
+            found = await asyncio.to_thread(run.raw_events, arm, around_ns, row, n)
+            return [bodies.RawEvent.model_validate(event) for event in found]
 
     @app.get("/api/runs/{run_id}/bundle")
     async def bundle(request: Request, run_id: str) -> Response:
@@ -97,8 +94,8 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         disposition = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(found, media_type="application/zip", headers=disposition)
 
-    @app.get("/api/kept")
-    async def kept_runs(request: Request, lesson: str = "") -> list[dict[str, JsonValue]]:
+    @app.get("/api/kept", response_model_exclude_unset=True)
+    async def kept_runs(request: Request, lesson: str = "") -> list[bodies.SavedRun]:
         kept, visitor = director.kept, visitor_of(request.scope)
         if kept is None:
             return []
@@ -109,7 +106,9 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
         runs = await costly.run("listing", address_of(request), listed, same="kept")
         return [
-            run | {"yours": owner == visitor.ident, "deletable": visitor.may_delete(owner)}
+            bodies.SavedRun.model_validate(
+                run | {"yours": owner == visitor.ident, "deletable": visitor.may_delete(owner)}
+            )
             for run, owner in runs
             if lesson in ("", run["lesson"])
         ]
@@ -117,7 +116,8 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     @app.get("/api/compare")
     async def compared(request: Request, first: str, second: str) -> Response:
         def made() -> bytes:
-            return comparisons.tree(file_of(first), file_of(second))
+            made = comparisons.tree(file_of(first), file_of(second))
+            return bodies.Comparison.model_validate_json(made).model_dump_json().encode()
 
         tree = await costly.run("compare", address_of(request), made, same=(first, second))
         return Response(tree, media_type="application/json")
@@ -132,14 +132,14 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         return found
 
     @app.delete("/api/kept/{name}")
-    def delete_kept(request: Request, name: str) -> dict[str, JsonValue]:
+    def delete_kept(request: Request, name: str) -> bodies.Deleted:
         if director.kept is None:
             raise InputError("this server keeps no runs.", remedy="Start another one.")
         visitor = visitor_of(request.scope)
         if not visitor.may_delete(director.kept.folder.owner(name)):
             visitor.require(Action.DELETE_OTHERS)
         director.kept.folder.delete(name)
-        return {"deleted": name}
+        return bodies.Deleted(deleted=name)
 
     @app.api_route("/still.png", methods=["GET", "HEAD"])
     async def still(request: Request, query: Annotated[StillQuery, Query()]) -> Response:
@@ -159,24 +159,30 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
     @app.exception_handler(DuetError)
     async def told(_: Request, error: DuetError) -> JSONResponse:
-        body = failure(error).model_dump(exclude={"type"})
+        body = failure_body(failure(error).model_dump(exclude={"type"}))
         if error.code == FORBIDDEN:
-            return JSONResponse({"error": body}, 403)
+            return JSONResponse(body, 403)
         if isinstance(error, InputError):
-            return JSONResponse({"error": body}, 404)
-        return JSONResponse({"error": body}, 503, {"retry-after": str(RETRY_AFTER_S)})
+            return JSONResponse(body, 404)
+        return JSONResponse(body, 503, {"retry-after": str(RETRY_AFTER_S)})
 
     @app.exception_handler(RequestValidationError)
     async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:])
-        body = {
+        body: dict[str, JsonValue] = {
             "code": "input",
             "sentence": f"{place} is not usable: {first['msg']}.",
             "remedy": "See ARCHITECTURE.md for the routes and their parameters.",
             "detail": "",
         }
-        return JSONResponse({"error": body}, 422)
+        return JSONResponse(failure_body(body), 422)
+
+
+def failure_body(error: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """What answers from 400 on carry; keys that were not given stay absent."""
+    body = bodies.FailureBody.model_validate({"error": error})
+    return body.model_dump(mode="json", exclude_unset=True)
 
 
 def address_of(request: Request) -> str:

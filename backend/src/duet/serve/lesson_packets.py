@@ -14,6 +14,7 @@ from duet.serve.interfaces import Kernels, Recordings
 from duet.serve.stamps import Stamps
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
+from duet.stream.messages.lesson import lesson_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +72,5 @@ class LessonCache:
     def _made(self, sources: Sources) -> View:
         tree = lesson_tree(sources.folder, sources.recordings, sources.ready)
         tree["measured"] = self._recordings.tables(sources.folder.slug)
-        return View(sources, tree, pack(m.LessonMessage(lesson=tree)))
+        lesson = lesson_of(tree)
+        return View(sources, lesson.model_dump(mode="json"), pack(m.LessonMessage(lesson=lesson)))

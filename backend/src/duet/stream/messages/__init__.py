@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The browser contract: every message of the socket, both directions, as one tagged union each.
 
-On the wire each is a msgpack map whose `type` tells which. `python -m duet.stream.schema` writes
-the JSON schema that the page is checked against. Times are nanoseconds since the lane's workload
+On the wire each is a msgpack map whose `type` tells which. `make contract` generates
+the page's types and checks from these models. Times are nanoseconds since the lane's workload
 start unless the name says otherwise.
 """
 
@@ -37,7 +37,7 @@ from duet.stream.messages.commands import (
 from duet.stream.messages.failure import ErrorMessage
 from duet.stream.messages.greeting import Hello, LessonCard, LessonMessage
 from duet.stream.messages.lenses import Held, Lens, Sample
-from duet.stream.messages.measured import Build, Measured, MeasuredRow
+from duet.stream.messages.measured import Build, Measured, MeasuredRow, MeasuredTable
 from duet.stream.messages.run import Contention, Lane, Row, Rows, Run
 from duet.stream.messages.sharing import Begun, Control, LiveRun, Runs, WaitingRun
 from duet.stream.messages.tables import Batch, Gap, Line, Loss, Metrics, Reading, Waits
@@ -74,6 +74,7 @@ __all__ = [
     "Measure",
     "Measured",
     "MeasuredRow",
+    "MeasuredTable",
     "Message",
     "Metrics",
     "Open",

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from duet.access import RoleName
 from duet.stream.messages.base import PROTOCOL, ActionName, Message
+from duet.stream.messages.lesson import NumbersLesson, PictureLesson
 
 
 class LessonCard(Message):
@@ -31,7 +32,7 @@ class Hello(Message):
     live: bool = Field(default=True, description="false: this server shows recordings only")
     role: RoleName = "operator"
     denied: dict[ActionName, str] = Field(
-        default_factory=dict, description="what this visitor may not do, and why in a sentence"
+        default={}, description="what this visitor may not do, and why in a sentence"
     )
     lessons: list[LessonCard]
 
@@ -40,4 +41,7 @@ class LessonMessage(Message):
     """Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view)."""
 
     type: Literal["lesson"] = "lesson"
-    lesson: dict[str, JsonValue]
+    lesson: PictureLesson | NumbersLesson = Field(
+        json_schema_extra={"opaque": True},
+        description="the page checks it by itself, since it says by name what it cannot show",
+    )

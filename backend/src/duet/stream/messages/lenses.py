@@ -29,7 +29,7 @@ class Sample(Message):
     took_ns: float = Field(description="host time of the reads")
     torn: int = Field(description="reads that differed from one to the next, so far on this lane")
     failed: int = Field(description="reads that failed, so far on this lane")
-    n: int = Field(description="rows")
+    n: int = Field(ge=0, description="rows")
     columns: dict[str, bytes]
     dtypes: dict[str, Dtype]
     facts: dict[str, float]

@@ -42,10 +42,9 @@ class MeasuredRow(Message):
     verdict: str = ""
 
 
-class Measured(Message):
-    """The measured table: lanes one after another, untraced. Also its progress while it runs."""
+class MeasuredTable(Message):
+    """Lanes one after another, untraced."""
 
-    type: Literal["measured"] = "measured"
     lesson: str
     run_id: str | None = None
     source: Source
@@ -59,3 +58,9 @@ class Measured(Message):
     command: str = Field(default="", description="what reproduces it")
     done: int = Field(default=0, description="runs finished")
     total: int = Field(default=0, description="runs wanted; done < total: still measuring")
+
+
+class Measured(MeasuredTable):
+    """A measured table; also its progress while it is measured."""
+
+    type: Literal["measured"] = "measured"

@@ -35,8 +35,10 @@ class Contention(Message):
     A run is distorted where the sum of its lanes waited for more than `bound` of what they wanted.
     """
 
-    ran_s: float = Field(description="seconds they had, all vCPUs together")
-    waited_s: float = Field(description="seconds another thread or another machine had the CPU")
+    ran_s: float = Field(ge=0, description="seconds they had, all vCPUs together")
+    waited_s: float = Field(
+        ge=0, description="seconds another thread or another machine had the CPU"
+    )
     bound: float = Field(description="share of waiting beyond which times are distorted, 0 to 1")
 
 
@@ -62,7 +64,7 @@ class Lane(Message):
 class Row(Message):
     """A row of a lane: a thread of the workload, another process of it, or a track."""
 
-    row: int
+    row: int = Field(ge=0)
     tid: int
     name: str
     role: Literal["thread", "other", "track"]

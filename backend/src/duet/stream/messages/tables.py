@@ -18,7 +18,7 @@ class Batch(Message):
     arm: str
     table: str = Field(description="spans, ops, links; open replaces its former self")
     seq: int = Field(description="running number of this table of this lane, from 0")
-    n: int
+    n: int = Field(ge=0)
     watermark_ns: float = Field(description="the lane's data are complete up to here")
     columns: dict[str, bytes]
     dtypes: dict[str, Dtype]
@@ -33,8 +33,8 @@ class Reading(Message):
 
     type: Literal["reading"] = "reading"
     run_id: str
-    read: int = Field(description="bytes of its transcripts that are decoded, at least")
-    total: int = Field(description="all bytes of its transcripts; 0: not known yet")
+    read: int = Field(ge=0, description="bytes of its transcripts that are decoded, at least")
+    total: int = Field(ge=0, description="all bytes of its transcripts; 0: not known yet")
     whole: bool = Field(description="nothing more comes")
 
 

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bodies of HTTP answers. A key with a default may be absent.
+
+The page's types and checks of them are generated; see contract.py.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from duet.bundle.compare import Of
+from duet.stream.messages.base import ClockName, LanePhase
+
+
+class Body(BaseModel):
+    """Frozen, and no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Seats(Body):
+    """Places of one kind: connections or sockets."""
+
+    open: int
+    most: int
+    dropped: int
+    refused: int
+
+
+class LoopHolds(Body):
+    """How long callbacks held the event loop."""
+
+    holds: int
+    holds_cpu: int
+    longest_ms: float
+    longest_cpu_ms: float
+    place: str
+    longest_gc_ms: float
+    budget_ms: float
+
+
+class LaneState(Body):
+    """A lane of a live run; `pid` is its guest's process, null when that has ended."""
+
+    run_id: str
+    arm: str
+    phase: LanePhase
+    pid: int | None
+
+
+class Health(Body):
+    """State of the server."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+    protocol: int
+    viewers: int
+    playing: list[str] = Field(description="ids of live runs")
+    waiting: int
+    lanes: list[LaneState]
+    kernels: dict[str, dict[str, bool]] = Field(description="lesson -> arm -> its kernel is built")
+    connections: Seats
+    sockets: Seats
+    loop: LoopHolds
+
+
+class LessonLine(Body):
+    """A lesson in the list of all."""
+
+    slug: str
+    title: str
+    question: str
+
+
+class RawEvent(Body):
+    """A trace record as the kernel wrote it."""
+
+    t_ns: float = Field(description="since the start marker")
+    cpu: int
+    tid: int
+    task: str
+    event: str
+    fields: dict[str, str | int]
+
+
+class SavedRun(Body):
+    """A saved live run. One that cannot be opened has no lesson, no arms and no other facts."""
+
+    name: str
+    lesson: str | None
+    arms: list[str]
+    bytes: int
+    params: dict[str, int] | None = None
+    clock: ClockName | None = None
+    workload: str | None = None
+    seconds: int | None = None
+    recorded_at: str | None = Field(default=None, description="ISO 8601 UTC")
+    yours: bool = Field(description="this visitor asked for it")
+    deletable: bool = Field(description="this visitor may delete it")
+
+
+class Deleted(Body):
+    """The name of what was deleted."""
+
+    deleted: str
+
+
+class Side(Body):
+    """One of two compared recordings, as its manifest describes it."""
+
+    created: str
+    clock: ClockName
+    workload: str | None
+    params: dict[str, int]
+    arms: list[str]
+    host: dict[str, str]
+
+
+class Difference(Body):
+    """One thing that is not the same; `arm` is empty for what concerns all."""
+
+    of: Of
+    what: str
+    arm: str
+    recorded: str
+    now: str
+
+
+class FigurePair(Body):
+    """A figure of both recordings; `ratio` is second over first."""
+
+    arm: str
+    figure: str
+    recorded: int | float | None
+    now: int | float | None
+    ratio: float | None
+
+
+class Comparison(Body):
+    """Two recordings of one lesson, differences first."""
+
+    lesson: str
+    sides: list[Side]
+    differences: list[Difference]
+    figures: list[FigurePair]
+    only: dict[str, Literal["first", "second"]] = Field(
+        description="arm that one of the two has alone -> which"
+    )
+    worth: str
+
+
+class Failure(Body):
+    """Why a request failed, as a person should read it."""
+
+    code: str
+    sentence: str
+    remedy: str
+    detail: str = ""
+    run: str | None = None
+
+
+class FailureBody(Body):
+    """Body of every answer from 400 on."""
+
+    error: Failure

@@ -1,0 +1,1062 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Generated from contract.schema.json by `make contract`. Do not edit. */
+
+import {
+  above,
+  anything,
+  atLeast,
+  boolean,
+  bytes,
+  either,
+  integer,
+  list,
+  literal,
+  map,
+  maybe,
+  nothing,
+  number,
+  oneOf,
+  or,
+  pair,
+  partial,
+  shape,
+  string,
+  tagged,
+  type Read,
+} from './check.ts';
+import type * as wire from './contract.gen.ts';
+
+const Batch_type = literal('batch');
+
+const Batch_n = atLeast(integer, 0);
+
+const Batch_columns = map(bytes);
+
+const Batch_dtypes_value = oneOf('f8', 'i4', 'u1', 'u4', 'i2');
+
+const Batch_dtypes = map(Batch_dtypes_value);
+
+const Batch_newest_event_host_ms = maybe(number);
+
+export const readBatch: Read<wire.Batch> = shape((o) => ({
+  type: Batch_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  table: string(o['table'], 'table'),
+  seq: integer(o['seq'], 'seq'),
+  n: Batch_n(o['n'], 'n'),
+  watermark_ns: number(o['watermark_ns'], 'watermark_ns'),
+  columns: Batch_columns(o['columns'], 'columns'),
+  dtypes: Batch_dtypes(o['dtypes'], 'dtypes'),
+  sent_ns: number(o['sent_ns'], 'sent_ns'),
+  newest_event_host_ms: or(o['newest_event_host_ms'], 'newest_event_host_ms', Batch_newest_event_host_ms, null),
+}));
+
+const Begun_type = literal('begun');
+
+export const readBegun: Read<wire.Begun> = shape((o) => ({
+  type: Begun_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+}));
+
+const Build_type = literal('build');
+
+const Build_arms = list(string);
+
+const Build_phase = oneOf('wait', 'extract', 'patch', 'config', 'compile', 'link', 'store', 'done', 'failed');
+
+const ErrorMessage_type = literal('error');
+
+const ErrorMessage_run = maybe(string);
+
+export const readErrorMessage: Read<wire.ErrorMessage> = shape((o) => ({
+  type: ErrorMessage_type(o['type'], 'type'),
+  code: string(o['code'], 'code'),
+  sentence: string(o['sentence'], 'sentence'),
+  remedy: string(o['remedy'], 'remedy'),
+  detail: or(o['detail'], 'detail', string, ''),
+  run: or(o['run'], 'run', ErrorMessage_run, null),
+}));
+
+const Build_error = maybe(readErrorMessage);
+
+export const readBuild: Read<wire.Build> = shape((o) => ({
+  type: Build_type(o['type'], 'type'),
+  lesson: string(o['lesson'], 'lesson'),
+  arms: Build_arms(o['arms'], 'arms'),
+  arm: string(o['arm'], 'arm'),
+  phase: Build_phase(o['phase'], 'phase'),
+  done: integer(o['done'], 'done'),
+  total: integer(o['total'], 'total'),
+  elapsed_s: number(o['elapsed_s'], 'elapsed_s'),
+  message: or(o['message'], 'message', string, ''),
+  error: or(o['error'], 'error', Build_error, null),
+}));
+
+const Control_type = literal('control');
+
+const Control_by = oneOf('you', 'other', 'nobody');
+
+export const readControl: Read<wire.Control> = shape((o) => ({
+  type: Control_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  by: Control_by(o['by'], 'by'),
+  may_take: boolean(o['may_take'], 'may_take'),
+  yours: boolean(o['yours'], 'yours'),
+}));
+
+const Gap_type = literal('gap');
+
+export const readGap: Read<wire.Gap> = shape((o) => ({
+  type: Gap_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  table: string(o['table'], 'table'),
+  from_seq: integer(o['from_seq'], 'from_seq'),
+  to_seq: integer(o['to_seq'], 'to_seq'),
+  rows: integer(o['rows'], 'rows'),
+}));
+
+const Held_type = literal('held');
+
+const Held_phase = oneOf('waiting', 'held', 'going');
+
+const Held_asked = maybe(integer);
+
+export const readHeld: Read<wire.Held> = shape((o) => ({
+  type: Held_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  phase: Held_phase(o['phase'], 'phase'),
+  after: integer(o['after'], 'after'),
+  asked: Held_asked(o['asked'], 'asked'),
+  stood: Held_asked(o['stood'], 'stood'),
+  message: or(o['message'], 'message', string, ''),
+}));
+
+const Hello_type = literal('hello');
+
+const Hello_role = oneOf('viewer', 'student', 'instructor', 'operator');
+
+const Hello_denied_key = oneOf('watch', 'run', 'control_others', 'measure', 'delete_others');
+
+const Hello_denied = partial(Hello_denied_key, string);
+
+export const readLessonCard: Read<wire.LessonCard> = shape((o) => ({
+  slug: string(o['slug'], 'slug'),
+  title: string(o['title'], 'title'),
+  question: string(o['question'], 'question'),
+  available: boolean(o['available'], 'available'),
+  picture: boolean(o['picture'], 'picture'),
+}));
+
+const Hello_lessons = list(readLessonCard);
+
+export const readHello: Read<wire.Hello> = shape((o) => ({
+  type: Hello_type(o['type'], 'type'),
+  protocol: or(o['protocol'], 'protocol', integer, 2),
+  version: string(o['version'], 'version'),
+  viewer: string(o['viewer'], 'viewer'),
+  live: or(o['live'], 'live', boolean, true),
+  role: or(o['role'], 'role', Hello_role, 'operator'),
+  denied: or(o['denied'], 'denied', Hello_denied, {}),
+  lessons: Hello_lessons(o['lessons'], 'lessons'),
+}));
+
+const Lane_type = literal('lane');
+
+const Lane_phase = oneOf('waiting', 'building', 'booting', 'ready', 'running', 'draining', 'done', 'stopped', 'failed');
+
+const Contention_ran_s = atLeast(number, 0);
+
+export const readContention: Read<wire.Contention> = shape((o) => ({
+  ran_s: Contention_ran_s(o['ran_s'], 'ran_s'),
+  waited_s: Contention_ran_s(o['waited_s'], 'waited_s'),
+  bound: number(o['bound'], 'bound'),
+}));
+
+const Lane_contention = maybe(readContention);
+
+export const readLane: Read<wire.Lane> = shape((o) => ({
+  type: Lane_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  phase: Lane_phase(o['phase'], 'phase'),
+  message: or(o['message'], 'message', string, ''),
+  remedy: or(o['remedy'], 'remedy', string, ''),
+  detail: or(o['detail'], 'detail', string, ''),
+  accel: or(o['accel'], 'accel', ErrorMessage_run, null),
+  pid: or(o['pid'], 'pid', Held_asked, null),
+  kernel: or(o['kernel'], 'kernel', ErrorMessage_run, null),
+  boot_s: or(o['boot_s'], 'boot_s', Batch_newest_event_host_ms, null),
+  contention: or(o['contention'], 'contention', Lane_contention, null),
+}));
+
+const Lens_type = literal('lens');
+
+const Lens_lens = oneOf('xray', 'microscope');
+
+const Lens_state = oneOf('off', 'attaching', 'on', 'failed');
+
+const Lens_route = oneOf('memory', 'qmp', 'unknown');
+
+export const readLens: Read<wire.Lens> = shape((o) => ({
+  type: Lens_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  lens: or(o['lens'], 'lens', Lens_lens, 'xray'),
+  state: Lens_state(o['state'], 'state'),
+  route: Lens_route(o['route'], 'route'),
+  message: or(o['message'], 'message', string, ''),
+  remedy: or(o['remedy'], 'remedy', string, ''),
+  samples: integer(o['samples'], 'samples'),
+  torn: integer(o['torn'], 'torn'),
+  failed: integer(o['failed'], 'failed'),
+  dropped: integer(o['dropped'], 'dropped'),
+}));
+
+const LessonMessage_type = literal('lesson');
+
+const LessonMessage_lesson = map(anything);
+
+export const readLessonMessage: Read<wire.LessonMessage> = shape((o) => ({
+  type: LessonMessage_type(o['type'], 'type'),
+  lesson: LessonMessage_lesson(o['lesson'], 'lesson'),
+}));
+
+const Line_type = literal('line');
+
+const Line_stream = oneOf('out', 'err');
+
+export const readLine: Read<wire.Line> = shape((o) => ({
+  type: Line_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  stream: Line_stream(o['stream'], 'stream'),
+  text: string(o['text'], 'text'),
+  t_ns: number(o['t_ns'], 't_ns'),
+}));
+
+const Loss_type = literal('loss');
+
+const Loss_where = oneOf('ring buffer', 'kprobe', 'host');
+
+export const readLoss: Read<wire.Loss> = shape((o) => ({
+  type: Loss_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  t0_ns: number(o['t0_ns'], 't0_ns'),
+  t1_ns: number(o['t1_ns'], 't1_ns'),
+  events: Held_asked(o['events'], 'events'),
+  where: Loss_where(o['where'], 'where'),
+}));
+
+const Measured_source = oneOf('live', 'recorded');
+
+const Measured_clock = oneOf('wall', 'count');
+
+const Measured_params = map(integer);
+
+const MeasuredRow_ops_per_s = list(number);
+
+export const readMeasuredRow: Read<wire.MeasuredRow> = shape((o) => ({
+  arm: string(o['arm'], 'arm'),
+  n: integer(o['n'], 'n'),
+  ops_per_s_median: Batch_newest_event_host_ms(o['ops_per_s_median'], 'ops_per_s_median'),
+  ops_per_s_mean: or(o['ops_per_s_mean'], 'ops_per_s_mean', Batch_newest_event_host_ms, null),
+  ops_per_s_low: or(o['ops_per_s_low'], 'ops_per_s_low', Batch_newest_event_host_ms, null),
+  ops_per_s_high: or(o['ops_per_s_high'], 'ops_per_s_high', Batch_newest_event_host_ms, null),
+  ops_per_s: MeasuredRow_ops_per_s(o['ops_per_s'], 'ops_per_s'),
+  unit: or(o['unit'], 'unit', string, 'ops/s'),
+  to: or(o['to'], 'to', ErrorMessage_run, null),
+  change_percent: or(o['change_percent'], 'change_percent', Batch_newest_event_host_ms, null),
+  verdict: or(o['verdict'], 'verdict', string, ''),
+}));
+
+const Measured_rows = list(readMeasuredRow);
+
+const Measured_type = literal('measured');
+
+export const readMeasured: Read<wire.Measured> = shape((o) => ({
+  lesson: string(o['lesson'], 'lesson'),
+  run_id: or(o['run_id'], 'run_id', ErrorMessage_run, null),
+  source: Measured_source(o['source'], 'source'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  params: Measured_params(o['params'], 'params'),
+  workload: string(o['workload'], 'workload'),
+  rows: Measured_rows(o['rows'], 'rows'),
+  at: string(o['at'], 'at'),
+  verdict: string(o['verdict'], 'verdict'),
+  host: or(o['host'], 'host', string, ''),
+  command: or(o['command'], 'command', string, ''),
+  done: or(o['done'], 'done', integer, 0),
+  total: or(o['total'], 'total', integer, 0),
+  type: Measured_type(o['type'], 'type'),
+}));
+
+const Metrics_type = literal('metrics');
+
+export const readWaits: Read<wire.Waits> = shape((o) => ({
+  p50: Batch_newest_event_host_ms(o['p50'], 'p50'),
+  p95: Batch_newest_event_host_ms(o['p95'], 'p95'),
+  max: Batch_newest_event_host_ms(o['max'], 'max'),
+  n: integer(o['n'], 'n'),
+}));
+
+export const readMetrics: Read<wire.Metrics> = shape((o) => ({
+  type: Metrics_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  watermark_ns: number(o['watermark_ns'], 'watermark_ns'),
+  ops: integer(o['ops'], 'ops'),
+  spans: Measured_params(o['spans'], 'spans'),
+  events_read: integer(o['events_read'], 'events_read'),
+  events_lost: integer(o['events_lost'], 'events_lost'),
+  grace_periods: integer(o['grace_periods'], 'grace_periods'),
+  wait_ns: readWaits(o['wait_ns'], 'wait_ns'),
+}));
+
+const Reading_type = literal('reading');
+
+export const readReading: Read<wire.Reading> = shape((o) => ({
+  type: Reading_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  read: Batch_n(o['read'], 'read'),
+  total: Batch_n(o['total'], 'total'),
+  whole: boolean(o['whole'], 'whole'),
+}));
+
+const Rows_type = literal('rows');
+
+const Row_role = oneOf('hog', 'reader', 'track', 'other');
+
+export const readRow: Read<wire.Row> = shape((o) => ({
+  row: Batch_n(o['row'], 'row'),
+  tid: integer(o['tid'], 'tid'),
+  name: string(o['name'], 'name'),
+  role: Row_role(o['role'], 'role'),
+}));
+
+const Rows_rows = list(readRow);
+
+export const readRows: Read<wire.Rows> = shape((o) => ({
+  type: Rows_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  rows: Rows_rows(o['rows'], 'rows'),
+}));
+
+const Run_type = literal('run');
+
+const Run_purpose = oneOf('explain', 'measure');
+
+const Run_phase = oneOf('preparing', 'booting', 'ready', 'running', 'draining', 'done', 'stopped', 'failed');
+
+export const readRun: Read<wire.Run> = shape((o) => ({
+  type: Run_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  lesson: string(o['lesson'], 'lesson'),
+  source: Measured_source(o['source'], 'source'),
+  purpose: or(o['purpose'], 'purpose', Run_purpose, 'explain'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  shift: or(o['shift'], 'shift', integer, 0),
+  params: Measured_params(o['params'], 'params'),
+  workload: string(o['workload'], 'workload'),
+  arms: Build_arms(o['arms'], 'arms'),
+  phase: Run_phase(o['phase'], 'phase'),
+  started_at: or(o['started_at'], 'started_at', ErrorMessage_run, null),
+  recorded_at: or(o['recorded_at'], 'recorded_at', ErrorMessage_run, null),
+  message: or(o['message'], 'message', string, ''),
+}));
+
+const Runs_type = literal('runs');
+
+export const readLiveRun: Read<wire.LiveRun> = shape((o) => ({
+  run_id: string(o['run_id'], 'run_id'),
+  lesson: string(o['lesson'], 'lesson'),
+  purpose: Run_purpose(o['purpose'], 'purpose'),
+  arms: Build_arms(o['arms'], 'arms'),
+  workload: string(o['workload'], 'workload'),
+  params: Measured_params(o['params'], 'params'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  yours: boolean(o['yours'], 'yours'),
+}));
+
+const Runs_live = list(readLiveRun);
+
+export const readWaitingRun: Read<wire.WaitingRun> = shape((o) => ({
+  run_id: string(o['run_id'], 'run_id'),
+  lesson: string(o['lesson'], 'lesson'),
+  purpose: Run_purpose(o['purpose'], 'purpose'),
+  arms: Build_arms(o['arms'], 'arms'),
+  place: integer(o['place'], 'place'),
+  waiting: integer(o['waiting'], 'waiting'),
+  estimate_s: number(o['estimate_s'], 'estimate_s'),
+}));
+
+const Runs_waiting = maybe(readWaitingRun);
+
+export const readRuns: Read<wire.Runs> = shape((o) => ({
+  type: Runs_type(o['type'], 'type'),
+  live: Runs_live(o['live'], 'live'),
+  waiting: or(o['waiting'], 'waiting', Runs_waiting, null),
+}));
+
+const Sample_type = literal('sample');
+
+const Sample_clock = oneOf('host', 'guest');
+
+const Sample_facts = map(number);
+
+export const readSample: Read<wire.Sample> = shape((o) => ({
+  type: Sample_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  probe: string(o['probe'], 'probe'),
+  seq: integer(o['seq'], 'seq'),
+  t_ns: number(o['t_ns'], 't_ns'),
+  error_ns: number(o['error_ns'], 'error_ns'),
+  clock: Sample_clock(o['clock'], 'clock'),
+  took_ns: number(o['took_ns'], 'took_ns'),
+  torn: integer(o['torn'], 'torn'),
+  failed: integer(o['failed'], 'failed'),
+  n: Batch_n(o['n'], 'n'),
+  columns: Batch_columns(o['columns'], 'columns'),
+  dtypes: Batch_dtypes(o['dtypes'], 'dtypes'),
+  facts: Sample_facts(o['facts'], 'facts'),
+  texts: Build_arms(o['texts'], 'texts'),
+}));
+
+const PictureLesson_clocks = list(Measured_clock);
+
+const ArmView_role = oneOf('before', 'after', 'alternative', 'mainline');
+
+export const readPatchText: Read<wire.PatchText> = shape((o) => ({
+  file: string(o['file'], 'file'),
+  subject: string(o['subject'], 'subject'),
+  body: string(o['body'], 'body'),
+  text: string(o['text'], 'text'),
+}));
+
+const ArmView_patch_texts = list(readPatchText);
+
+export const readArmView: Read<wire.ArmView> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  title: string(o['title'], 'title'),
+  role: ArmView_role(o['role'], 'role'),
+  summary: string(o['summary'], 'summary'),
+  patches: or(o['patches'], 'patches', Build_arms, []),
+  patch_texts: or(o['patch_texts'], 'patch_texts', ArmView_patch_texts, []),
+}));
+
+const PictureLesson_arms = list(readArmView, 1);
+
+const Param_type = oneOf('int', 'bool', 'choice');
+
+const Param_choices = list(integer);
+
+const Param_applies = oneOf('boot', 'run', 'model');
+
+export const readParam: Read<wire.Param> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  help: string(o['help'], 'help'),
+  type: or(o['type'], 'type', Param_type, 'int'),
+  default: integer(o['default'], 'default'),
+  min: or(o['min'], 'min', Held_asked, null),
+  max: or(o['max'], 'max', Held_asked, null),
+  choices: or(o['choices'], 'choices', Param_choices, []),
+  labels: or(o['labels'], 'labels', Build_arms, []),
+  unit: or(o['unit'], 'unit', string, ''),
+  applies: or(o['applies'], 'applies', Param_applies, 'run'),
+  cmdline: or(o['cmdline'], 'cmdline', ErrorMessage_run, null),
+}));
+
+const PictureLesson_params = map(readParam);
+
+const Workload_optional = map(string);
+
+export const readWorkload: Read<wire.Workload> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  summary: string(o['summary'], 'summary'),
+  run: string(o['run'], 'run'),
+  setup: or(o['setup'], 'setup', Build_arms, []),
+  writes: or(o['writes'], 'writes', Build_arms, []),
+  optional: or(o['optional'], 'optional', Workload_optional, {}),
+  scratch_mb: or(o['scratch_mb'], 'scratch_mb', Batch_n, 0),
+  input: or(o['input'], 'input', boolean, false),
+  comm: string(o['comm'], 'comm'),
+  rows: or(o['rows'], 'rows', string, '^$'),
+  reader: or(o['reader'], 'reader', ErrorMessage_run, null),
+  start_marker: or(o['start_marker'], 'start_marker', string, 'duet: start'),
+  ops_line: or(o['ops_line'], 'ops_line', ErrorMessage_run, null),
+}));
+
+const PictureLesson_workloads = map(readWorkload);
+
+const PictureLesson_memory_mb = atLeast(integer, 128);
+
+export const readAct: Read<wire.Act> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  help: string(o['help'], 'help'),
+  say: string(o['say'], 'say'),
+  workload: string(o['workload'], 'workload'),
+  min: or(o['min'], 'min', integer, 0),
+  max: or(o['max'], 'max', Held_asked, null),
+  max_param: or(o['max_param'], 'max_param', ErrorMessage_run, null),
+}));
+
+const PictureLesson_acts = map(readAct);
+
+const Metric_better = oneOf('higher', 'lower', 'neither');
+
+const Metric_span_one = pair(string, string);
+
+const Metric_span = maybe(Metric_span_one);
+
+const Metric_pick_one = oneOf('last', 'first', 'sum', 'mean', 'max', 'min', 'p50');
+
+const Metric_pick = maybe(Metric_pick_one);
+
+const Metric_scale = above(number, 0);
+
+export const readMetric: Read<wire.Metric> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  unit: string(o['unit'], 'unit'),
+  better: Metric_better(o['better'], 'better'),
+  line: or(o['line'], 'line', ErrorMessage_run, null),
+  event: or(o['event'], 'event', ErrorMessage_run, null),
+  field: or(o['field'], 'field', ErrorMessage_run, null),
+  where: or(o['where'], 'where', Measured_params, {}),
+  span: or(o['span'], 'span', Metric_span, null),
+  pick: or(o['pick'], 'pick', Metric_pick, null),
+  phase: or(o['phase'], 'phase', ErrorMessage_run, null),
+  dwarf: or(o['dwarf'], 'dwarf', ErrorMessage_run, null),
+  resolution: or(o['resolution'], 'resolution', Contention_ran_s, 0),
+  scale: or(o['scale'], 'scale', Metric_scale, 1),
+  workloads: or(o['workloads'], 'workloads', Build_arms, []),
+  clocks: or(o['clocks'], 'clocks', PictureLesson_clocks, []),
+  arms: or(o['arms'], 'arms', Build_arms, []),
+  extra: or(o['extra'], 'extra', boolean, false),
+}));
+
+const PictureLesson_metrics = map(readMetric);
+
+export const readOperation: Read<wire.Operation> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  plural: string(o['plural'], 'plural'),
+  open: or(o['open'], 'open', ErrorMessage_run, null),
+  close: or(o['close'], 'close', ErrorMessage_run, null),
+}));
+
+export const readBeat: Read<wire.Beat> = shape((o) => ({
+  point: string(o['point'], 'point'),
+  name: string(o['name'], 'name'),
+  plural: string(o['plural'], 'plural'),
+}));
+
+const PictureLesson_beat = maybe(readBeat);
+
+const Kind_colour = oneOf('work', 'wait', 'mechanism', 'gain', 'vain', 'hazard', 'idle', 'other');
+
+const Kind_layer = oneOf('state', 'function', 'track', 'mark');
+
+const Kind_evidence = oneOf('measured', 'counted', 'modelled');
+
+export const readKind: Read<wire.Kind> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  title: string(o['title'], 'title'),
+  colour: Kind_colour(o['colour'], 'colour'),
+  layer: Kind_layer(o['layer'], 'layer'),
+  evidence: or(o['evidence'], 'evidence', Kind_evidence, 'counted'),
+  lesson: or(o['lesson'], 'lesson', boolean, true),
+}));
+
+const PictureLesson_kinds = list(readKind);
+
+export const readProbe: Read<wire.Probe> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  event: string(o['event'], 'event'),
+  define: or(o['define'], 'define', ErrorMessage_run, null),
+  filter: or(o['filter'], 'filter', ErrorMessage_run, null),
+  arms: or(o['arms'], 'arms', Build_arms, []),
+  explain: or(o['explain'], 'explain', boolean, true),
+  explain_max: or(o['explain_max'], 'explain_max', Measured_params, {}),
+}));
+
+const PictureLesson_probes = list(readProbe);
+
+export const readSpan: Read<wire.Span> = shape((o) => ({
+  kind: or(o['kind'], 'kind', ErrorMessage_run, null),
+  open: string(o['open'], 'open'),
+  close: string(o['close'], 'close'),
+  arg: or(o['arg'], 'arg', ErrorMessage_run, null),
+  when: or(o['when'], 'when', Workload_optional, {}),
+  wait: or(o['wait'], 'wait', ErrorMessage_run, null),
+}));
+
+const PictureLesson_spans = list(readSpan);
+
+const Phase_value = either(integer, string);
+
+export const readPhase: Read<wire.Phase> = shape((o) => ({
+  event: string(o['event'], 'event'),
+  value: Phase_value(o['value'], 'value'),
+  after: or(o['after'], 'after', ErrorMessage_run, null),
+  opens: or(o['opens'], 'opens', ErrorMessage_run, null),
+}));
+
+const Track_phases = list(readPhase);
+
+export const readTrack: Read<wire.Track> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  title: string(o['title'], 'title'),
+  field: string(o['field'], 'field'),
+  phases: Track_phases(o['phases'], 'phases'),
+  arms: or(o['arms'], 'arms', Build_arms, []),
+  lesson: or(o['lesson'], 'lesson', boolean, true),
+}));
+
+const PictureLesson_tracks = list(readTrack);
+
+export const readLink: Read<wire.Link> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  title: string(o['title'], 'title'),
+  event: string(o['event'], 'event'),
+  during: string(o['during'], 'during'),
+  target: string(o['target'], 'target'),
+}));
+
+const PictureLesson_links = list(readLink);
+
+export const readXrayWish: Read<wire.XrayWish> = shape((o) => ({
+  probe: string(o['probe'], 'probe'),
+  hz: or(o['hz'], 'hz', Metric_scale, 10),
+  of: or(o['of'], 'of', string, ''),
+  workloads: or(o['workloads'], 'workloads', Build_arms, []),
+}));
+
+const PictureLesson_xray = list(readXrayWish);
+
+const MicroscopeWish_functions = list(string, 1);
+
+export const readMicroscopeWish: Read<wire.MicroscopeWish> = shape((o) => ({
+  functions: MicroscopeWish_functions(o['functions'], 'functions'),
+  operation: string(o['operation'], 'operation'),
+  probe: string(o['probe'], 'probe'),
+  object: string(o['object'], 'object'),
+  ready: string(o['ready'], 'ready'),
+  go: string(o['go'], 'go'),
+  log: or(o['log'], 'log', Batch_n, 20000),
+  workloads: MicroscopeWish_functions(o['workloads'], 'workloads'),
+}));
+
+const PictureLesson_microscope = maybe(readMicroscopeWish);
+
+const Point_lens_one = literal('microscope');
+
+const Point_lens = maybe(Point_lens_one);
+
+export const readPoint: Read<wire.Point> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  probe: or(o['probe'], 'probe', ErrorMessage_run, null),
+  lens: or(o['lens'], 'lens', Point_lens, null),
+  title: string(o['title'], 'title'),
+  fields: or(o['fields'], 'fields', Build_arms, []),
+}));
+
+const PictureLesson_points = list(readPoint);
+
+export const readAxis: Read<wire.Axis> = shape((o) => ({
+  point: string(o['point'], 'point'),
+  title: string(o['title'], 'title'),
+  unit: string(o['unit'], 'unit'),
+  plural: string(o['plural'], 'plural'),
+  workloads: or(o['workloads'], 'workloads', Build_arms, []),
+}));
+
+const PictureLesson_axis = maybe(readAxis);
+
+export const readLit: Read<wire.Lit> = shape((o) => ({
+  match: string(o['match'], 'match'),
+  kind: string(o['kind'], 'kind'),
+  arms: or(o['arms'], 'arms', Build_arms, []),
+}));
+
+const PictureLesson_lit = list(readLit);
+
+const Scene_align = oneOf('time', 'operation', 'marker', 'begin');
+
+const Scene_operation = atLeast(integer, 1);
+
+export const readOnCount: Read<wire.OnCount> = shape((o) => ({
+  params: or(o['params'], 'params', Measured_params, {}),
+  note: or(o['note'], 'note', string, ''),
+}));
+
+const Scene_on_count = maybe(readOnCount);
+
+export const readScene: Read<wire.Scene> = shape((o) => ({
+  id: string(o['id'], 'id'),
+  title: string(o['title'], 'title'),
+  arms: Build_arms(o['arms'], 'arms'),
+  params: or(o['params'], 'params', Measured_params, {}),
+  window_ms: or(o['window_ms'], 'window_ms', Contention_ran_s, 0),
+  window_steps: or(o['window_steps'], 'window_steps', Batch_n, 0),
+  seconds: or(o['seconds'], 'seconds', Metric_scale, 5),
+  moment: or(o['moment'], 'moment', string, 'newest'),
+  align: or(o['align'], 'align', Scene_align, 'time'),
+  operation: or(o['operation'], 'operation', Scene_operation, 1),
+  focus: or(o['focus'], 'focus', Build_arms, []),
+  show: or(o['show'], 'show', Build_arms, []),
+  sentence: or(o['sentence'], 'sentence', string, 'none'),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  predict: or(o['predict'], 'predict', ErrorMessage_run, null),
+  on_count: or(o['on_count'], 'on_count', Scene_on_count, null),
+}));
+
+const PictureLesson_scenes = list(readScene);
+
+export const readPrediction: Read<wire.Prediction> = shape((o) => ({
+  question: string(o['question'], 'question'),
+  choices: Build_arms(o['choices'], 'choices'),
+  metric: string(o['metric'], 'metric'),
+  unit: or(o['unit'], 'unit', string, ''),
+  arms: Metric_span_one(o['arms'], 'arms'),
+  bounds: MeasuredRow_ops_per_s(o['bounds'], 'bounds'),
+  params: or(o['params'], 'params', Measured_params, {}),
+}));
+
+const PictureLesson_predictions = map(readPrediction);
+
+export const readQuestion: Read<wire.Question> = shape((o) => ({
+  ask: string(o['ask'], 'ask'),
+  kind: string(o['kind'], 'kind'),
+  arm: string(o['arm'], 'arm'),
+  why: string(o['why'], 'why'),
+}));
+
+const PictureLesson_questions = list(readQuestion);
+
+export const readClaim: Read<wire.Claim> = shape((o) => ({
+  metric: string(o['metric'], 'metric'),
+  arm: string(o['arm'], 'arm'),
+  to: or(o['to'], 'to', ErrorMessage_run, null),
+  ratio_max: or(o['ratio_max'], 'ratio_max', Batch_newest_event_host_ms, null),
+  ratio_min: or(o['ratio_min'], 'ratio_min', Batch_newest_event_host_ms, null),
+  value_max: or(o['value_max'], 'value_max', Batch_newest_event_host_ms, null),
+  value_min: or(o['value_min'], 'value_min', Batch_newest_event_host_ms, null),
+  equals: or(o['equals'], 'equals', ErrorMessage_run, null),
+  params: Measured_params(o['params'], 'params'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  shift: or(o['shift'], 'shift', Batch_n, 0),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  source: string(o['source'], 'source'),
+}));
+
+const PictureLesson_claims = list(readClaim);
+
+export const readSeed: Read<wire.Seed> = shape((o) => ({
+  claim: string(o['claim'], 'claim'),
+  mail: string(o['mail'], 'mail'),
+  mail_ratio: Metric_scale(o['mail_ratio'], 'mail_ratio'),
+  metric: string(o['metric'], 'metric'),
+  arm: string(o['arm'], 'arm'),
+  to: string(o['to'], 'to'),
+  params: or(o['params'], 'params', Measured_params, {}),
+  to_params: or(o['to_params'], 'to_params', Measured_params, {}),
+  clock: Measured_clock(o['clock'], 'clock'),
+  shift: or(o['shift'], 'shift', Batch_n, 0),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  because: or(o['because'], 'because', string, ''),
+}));
+
+const PictureLesson_seeds = list(readSeed);
+
+export const readRecordingLine: Read<wire.RecordingLine> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  lesson: string(o['lesson'], 'lesson'),
+  params: Measured_params(o['params'], 'params'),
+  arms: Build_arms(o['arms'], 'arms'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  workload: ErrorMessage_run(o['workload'], 'workload'),
+  seconds: Held_asked(o['seconds'], 'seconds'),
+  bytes: integer(o['bytes'], 'bytes'),
+  recorded_at: ErrorMessage_run(o['recorded_at'], 'recorded_at'),
+}));
+
+const PictureLesson_recordings = list(readRecordingLine);
+
+const PictureLesson_ready = map(boolean);
+
+export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
+  lesson: string(o['lesson'], 'lesson'),
+  run_id: or(o['run_id'], 'run_id', ErrorMessage_run, null),
+  source: Measured_source(o['source'], 'source'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  params: Measured_params(o['params'], 'params'),
+  workload: string(o['workload'], 'workload'),
+  rows: Measured_rows(o['rows'], 'rows'),
+  at: string(o['at'], 'at'),
+  verdict: string(o['verdict'], 'verdict'),
+  host: or(o['host'], 'host', string, ''),
+  command: or(o['command'], 'command', string, ''),
+  done: or(o['done'], 'done', integer, 0),
+  total: or(o['total'], 'total', integer, 0),
+}));
+
+const PictureLesson_measured = list(readMeasuredTable);
+
+export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  question: string(o['question'], 'question'),
+  summary: string(o['summary'], 'summary'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
+  shift: or(o['shift'], 'shift', Batch_n, 0),
+  arms: PictureLesson_arms(o['arms'], 'arms'),
+  params: PictureLesson_params(o['params'], 'params'),
+  workloads: PictureLesson_workloads(o['workloads'], 'workloads'),
+  waiting: or(o['waiting'], 'waiting', boolean, false),
+  memory_mb: or(o['memory_mb'], 'memory_mb', PictureLesson_memory_mb, 512),
+  acts: or(o['acts'], 'acts', PictureLesson_acts, {}),
+  metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
+  operation: readOperation(o['operation'], 'operation'),
+  beat: or(o['beat'], 'beat', PictureLesson_beat, null),
+  thread: or(o['thread'], 'thread', string, 'hog'),
+  kinds: PictureLesson_kinds(o['kinds'], 'kinds'),
+  probes: or(o['probes'], 'probes', PictureLesson_probes, []),
+  spans: or(o['spans'], 'spans', PictureLesson_spans, []),
+  tracks: or(o['tracks'], 'tracks', PictureLesson_tracks, []),
+  links: or(o['links'], 'links', PictureLesson_links, []),
+  xray: or(o['xray'], 'xray', PictureLesson_xray, []),
+  microscope: or(o['microscope'], 'microscope', PictureLesson_microscope, null),
+  points: or(o['points'], 'points', PictureLesson_points, []),
+  axis: or(o['axis'], 'axis', PictureLesson_axis, null),
+  lit: or(o['lit'], 'lit', PictureLesson_lit, []),
+  view: string(o['view'], 'view'),
+  scenes: PictureLesson_scenes(o['scenes'], 'scenes'),
+  hero: or(o['hero'], 'hero', ErrorMessage_run, null),
+  predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),
+  questions: or(o['questions'], 'questions', PictureLesson_questions, []),
+  claims: or(o['claims'], 'claims', PictureLesson_claims, []),
+  seeds: or(o['seeds'], 'seeds', PictureLesson_seeds, []),
+  caveats: or(o['caveats'], 'caveats', Build_arms, []),
+  slug: string(o['slug'], 'slug'),
+  content: or(o['content'], 'content', Workload_optional, {}),
+  recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
+  ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
+  measured: or(o['measured'], 'measured', PictureLesson_measured, []),
+  hz: or(o['hz'], 'hz', Metric_scale, 250),
+  base: or(o['base'], 'base', string, ''),
+}));
+
+const NumbersLesson_operation = maybe(readOperation);
+
+export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  question: string(o['question'], 'question'),
+  summary: string(o['summary'], 'summary'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
+  shift: or(o['shift'], 'shift', Batch_n, 0),
+  arms: PictureLesson_arms(o['arms'], 'arms'),
+  params: PictureLesson_params(o['params'], 'params'),
+  workloads: PictureLesson_workloads(o['workloads'], 'workloads'),
+  waiting: or(o['waiting'], 'waiting', boolean, false),
+  memory_mb: or(o['memory_mb'], 'memory_mb', PictureLesson_memory_mb, 512),
+  acts: or(o['acts'], 'acts', PictureLesson_acts, {}),
+  metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
+  operation: or(o['operation'], 'operation', NumbersLesson_operation, null),
+  beat: or(o['beat'], 'beat', PictureLesson_beat, null),
+  thread: or(o['thread'], 'thread', string, 'hog'),
+  kinds: or(o['kinds'], 'kinds', PictureLesson_kinds, []),
+  probes: or(o['probes'], 'probes', PictureLesson_probes, []),
+  spans: or(o['spans'], 'spans', PictureLesson_spans, []),
+  tracks: or(o['tracks'], 'tracks', PictureLesson_tracks, []),
+  links: or(o['links'], 'links', PictureLesson_links, []),
+  xray: or(o['xray'], 'xray', PictureLesson_xray, []),
+  microscope: or(o['microscope'], 'microscope', PictureLesson_microscope, null),
+  points: or(o['points'], 'points', PictureLesson_points, []),
+  axis: or(o['axis'], 'axis', PictureLesson_axis, null),
+  lit: or(o['lit'], 'lit', PictureLesson_lit, []),
+  view: or(o['view'], 'view', nothing, null),
+  scenes: or(o['scenes'], 'scenes', PictureLesson_scenes, []),
+  hero: or(o['hero'], 'hero', ErrorMessage_run, null),
+  predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),
+  questions: or(o['questions'], 'questions', PictureLesson_questions, []),
+  claims: or(o['claims'], 'claims', PictureLesson_claims, []),
+  seeds: or(o['seeds'], 'seeds', PictureLesson_seeds, []),
+  caveats: or(o['caveats'], 'caveats', Build_arms, []),
+  slug: string(o['slug'], 'slug'),
+  content: or(o['content'], 'content', Workload_optional, {}),
+  recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
+  ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
+  measured: or(o['measured'], 'measured', PictureLesson_measured, []),
+  prose: or(o['prose'], 'prose', string, ''),
+}));
+
+const Health_status = literal('ok');
+
+export const readLaneState: Read<wire.LaneState> = shape((o) => ({
+  run_id: string(o['run_id'], 'run_id'),
+  arm: string(o['arm'], 'arm'),
+  phase: Lane_phase(o['phase'], 'phase'),
+  pid: Held_asked(o['pid'], 'pid'),
+}));
+
+const Health_lanes = list(readLaneState);
+
+const Health_kernels = map(PictureLesson_ready);
+
+export const readSeats: Read<wire.Seats> = shape((o) => ({
+  open: integer(o['open'], 'open'),
+  most: integer(o['most'], 'most'),
+  dropped: integer(o['dropped'], 'dropped'),
+  refused: integer(o['refused'], 'refused'),
+}));
+
+export const readLoopHolds: Read<wire.LoopHolds> = shape((o) => ({
+  holds: integer(o['holds'], 'holds'),
+  holds_cpu: integer(o['holds_cpu'], 'holds_cpu'),
+  longest_ms: number(o['longest_ms'], 'longest_ms'),
+  longest_cpu_ms: number(o['longest_cpu_ms'], 'longest_cpu_ms'),
+  place: string(o['place'], 'place'),
+  longest_gc_ms: number(o['longest_gc_ms'], 'longest_gc_ms'),
+  budget_ms: number(o['budget_ms'], 'budget_ms'),
+}));
+
+export const readHealth: Read<wire.Health> = shape((o) => ({
+  status: Health_status(o['status'], 'status'),
+  version: string(o['version'], 'version'),
+  protocol: integer(o['protocol'], 'protocol'),
+  viewers: integer(o['viewers'], 'viewers'),
+  playing: Build_arms(o['playing'], 'playing'),
+  waiting: integer(o['waiting'], 'waiting'),
+  lanes: Health_lanes(o['lanes'], 'lanes'),
+  kernels: Health_kernels(o['kernels'], 'kernels'),
+  connections: readSeats(o['connections'], 'connections'),
+  sockets: readSeats(o['sockets'], 'sockets'),
+  loop: readLoopHolds(o['loop'], 'loop'),
+}));
+
+export const readLessonLine: Read<wire.LessonLine> = shape((o) => ({
+  slug: string(o['slug'], 'slug'),
+  title: string(o['title'], 'title'),
+  question: string(o['question'], 'question'),
+}));
+
+const RawEvent_fields_value = either(string, integer);
+
+const RawEvent_fields = map(RawEvent_fields_value);
+
+export const readRawEvent: Read<wire.RawEvent> = shape((o) => ({
+  t_ns: number(o['t_ns'], 't_ns'),
+  cpu: integer(o['cpu'], 'cpu'),
+  tid: integer(o['tid'], 'tid'),
+  task: string(o['task'], 'task'),
+  event: string(o['event'], 'event'),
+  fields: RawEvent_fields(o['fields'], 'fields'),
+}));
+
+const SavedRun_params = maybe(Measured_params);
+
+const SavedRun_clock = maybe(Measured_clock);
+
+export const readSavedRun: Read<wire.SavedRun> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  lesson: ErrorMessage_run(o['lesson'], 'lesson'),
+  arms: Build_arms(o['arms'], 'arms'),
+  bytes: integer(o['bytes'], 'bytes'),
+  params: or(o['params'], 'params', SavedRun_params, null),
+  clock: or(o['clock'], 'clock', SavedRun_clock, null),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  seconds: or(o['seconds'], 'seconds', Held_asked, null),
+  recorded_at: or(o['recorded_at'], 'recorded_at', ErrorMessage_run, null),
+  yours: boolean(o['yours'], 'yours'),
+  deletable: boolean(o['deletable'], 'deletable'),
+}));
+
+export const readDeleted: Read<wire.Deleted> = shape((o) => ({
+  deleted: string(o['deleted'], 'deleted'),
+}));
+
+export const readSide: Read<wire.Side> = shape((o) => ({
+  created: string(o['created'], 'created'),
+  clock: Measured_clock(o['clock'], 'clock'),
+  workload: ErrorMessage_run(o['workload'], 'workload'),
+  params: Measured_params(o['params'], 'params'),
+  arms: Build_arms(o['arms'], 'arms'),
+  host: Workload_optional(o['host'], 'host'),
+}));
+
+const Comparison_sides = list(readSide);
+
+const Difference_of = oneOf('run', 'kernel', 'config', 'patches', 'build', 'host', 'programs');
+
+export const readDifference: Read<wire.Difference> = shape((o) => ({
+  of: Difference_of(o['of'], 'of'),
+  what: string(o['what'], 'what'),
+  arm: string(o['arm'], 'arm'),
+  recorded: string(o['recorded'], 'recorded'),
+  now: string(o['now'], 'now'),
+}));
+
+const Comparison_differences = list(readDifference);
+
+export const readFigurePair: Read<wire.FigurePair> = shape((o) => ({
+  arm: string(o['arm'], 'arm'),
+  figure: string(o['figure'], 'figure'),
+  recorded: Batch_newest_event_host_ms(o['recorded'], 'recorded'),
+  now: Batch_newest_event_host_ms(o['now'], 'now'),
+  ratio: Batch_newest_event_host_ms(o['ratio'], 'ratio'),
+}));
+
+const Comparison_figures = list(readFigurePair);
+
+const Comparison_only_value = oneOf('first', 'second');
+
+const Comparison_only = map(Comparison_only_value);
+
+export const readComparison: Read<wire.Comparison> = shape((o) => ({
+  lesson: string(o['lesson'], 'lesson'),
+  sides: Comparison_sides(o['sides'], 'sides'),
+  differences: Comparison_differences(o['differences'], 'differences'),
+  figures: Comparison_figures(o['figures'], 'figures'),
+  only: Comparison_only(o['only'], 'only'),
+  worth: string(o['worth'], 'worth'),
+}));
+
+export const readFailure: Read<wire.Failure> = shape((o) => ({
+  code: string(o['code'], 'code'),
+  sentence: string(o['sentence'], 'sentence'),
+  remedy: string(o['remedy'], 'remedy'),
+  detail: or(o['detail'], 'detail', string, ''),
+  run: or(o['run'], 'run', ErrorMessage_run, null),
+}));
+
+export const readFailureBody: Read<wire.FailureBody> = shape((o) => ({
+  error: readFailure(o['error'], 'error'),
+}));
+
+export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>({
+  batch: readBatch,
+  begun: readBegun,
+  build: readBuild,
+  control: readControl,
+  error: readErrorMessage,
+  gap: readGap,
+  held: readHeld,
+  hello: readHello,
+  lane: readLane,
+  lens: readLens,
+  lesson: readLessonMessage,
+  line: readLine,
+  loss: readLoss,
+  measured: readMeasured,
+  metrics: readMetrics,
+  reading: readReading,
+  rows: readRows,
+  run: readRun,
+  runs: readRuns,
+  sample: readSample,
+});

@@ -1,0 +1,1642 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Generated from contract.schema.json by `make contract`. Do not edit. */
+
+export const protocolVersion = 2;
+
+export type ServerWire =
+  | Batch
+  | Begun
+  | Build
+  | Control
+  | ErrorMessage
+  | Gap
+  | Held
+  | Hello
+  | Lane
+  | Lens
+  | LessonMessage
+  | Line
+  | Loss
+  | Measured
+  | Metrics
+  | Reading
+  | Rows
+  | Run
+  | Runs
+  | Sample;
+export type ClientWire = Ack | Do | Again | TakeControl | Hold | Measure | Open | Start | Stop;
+
+export interface Contract {
+  server: ServerWire;
+  client: ClientWire;
+}
+/**
+ * New rows of one table as columns: raw little-endian bytes, `n` values each.
+ */
+export interface Batch {
+  type: 'batch';
+  run_id: string;
+  arm: string;
+  /**
+   * spans, ops, links; open replaces its former self
+   */
+  table: string;
+  /**
+   * running number of this table of this lane, from 0
+   */
+  seq: number;
+  n: number;
+  /**
+   * the lane's data are complete up to here
+   */
+  watermark_ns: number;
+  columns: {
+    [k: string]: Uint8Array;
+  };
+  dtypes: {
+    [k: string]: 'f8' | 'i4' | 'u1' | 'u4' | 'i2';
+  };
+  /**
+   * Unix time in ns when the server encoded it
+   */
+  sent_ns: number;
+  /**
+   * Unix time in ms when the newest event in it happened (estimate)
+   */
+  newest_event_host_ms: number | null;
+}
+/**
+ * A run that this page asked for begins; the page shows it. Its messages follow.
+ */
+export interface Begun {
+  type: 'begun';
+  run_id: string;
+}
+/**
+ * Progress of the kernel builds; latest wins per arm.
+ */
+export interface Build {
+  type: 'build';
+  lesson: string;
+  /**
+   * all arms that are being built or wait for it
+   */
+  arms: string[];
+  arm: string;
+  phase: 'wait' | 'extract' | 'patch' | 'config' | 'compile' | 'link' | 'store' | 'done' | 'failed';
+  done: number;
+  total: number;
+  elapsed_s: number;
+  message: string;
+  error: ErrorMessage | null;
+}
+/**
+ * One failure as a person should read it.
+ */
+export interface ErrorMessage {
+  type: 'error';
+  code: string;
+  sentence: string;
+  remedy: string;
+  detail: string;
+  /**
+   * the run, as it was asked for, that will not come or is not whole
+   */
+  run: string | null;
+}
+/**
+ * Who controls the live run that this page watches; latest wins.
+ */
+export interface Control {
+  type: 'control';
+  run_id: string;
+  by: 'you' | 'other' | 'nobody';
+  /**
+   * this visitor could have control by asking for it
+   */
+  may_take: boolean;
+  /**
+   * this visitor asked for the run
+   */
+  yours: boolean;
+}
+/**
+ * Batches that this browser was not sent, because it or the replay buffer was full.
+ */
+export interface Gap {
+  type: 'gap';
+  run_id: string;
+  arm: string;
+  table: string;
+  from_seq: number;
+  /**
+   * inclusive
+   */
+  to_seq: number;
+  rows: number;
+}
+/**
+ * How a lane is held; latest wins. The machine stands some accesses after it was asked to.
+ */
+export interface Held {
+  type: 'held';
+  run_id: string;
+  arm: string;
+  phase: 'waiting' | 'held' | 'going';
+  /**
+   * so many more accesses were to come first
+   */
+  after: number;
+  /**
+   * accesses to the object when the hold was asked for
+   */
+  asked: number | null;
+  /**
+   * the same when the machine stood; exact
+   */
+  stood: number | null;
+  /**
+   * why it goes on, if nobody let it go
+   */
+  message: string;
+}
+/**
+ * First message to every viewer.
+ */
+export interface Hello {
+  type: 'hello';
+  protocol: number;
+  version: string;
+  /**
+   * this page's name in the server's log
+   */
+  viewer: string;
+  /**
+   * false: this server shows recordings only
+   */
+  live: boolean;
+  role: 'viewer' | 'student' | 'instructor' | 'operator';
+  denied: {
+    watch?: string;
+    run?: string;
+    control_others?: string;
+    measure?: string;
+    delete_others?: string;
+  };
+  lessons: LessonCard[];
+}
+/**
+ * A lesson in the list of a greeting.
+ */
+export interface LessonCard {
+  slug: string;
+  title: string;
+  question: string;
+  /**
+   * every kernel of the lesson is built
+   */
+  available: boolean;
+  /**
+   * it has a view; without one it is numbers only so far
+   */
+  picture: boolean;
+}
+/**
+ * State of one lane; latest wins.
+ */
+export interface Lane {
+  type: 'lane';
+  run_id: string;
+  arm: string;
+  phase:
+    | 'waiting'
+    | 'building'
+    | 'booting'
+    | 'ready'
+    | 'running'
+    | 'draining'
+    | 'done'
+    | 'stopped'
+    | 'failed';
+  message: string;
+  remedy: string;
+  /**
+   * console tail or log tail; shown on demand
+   */
+  detail: string;
+  accel: string | null;
+  /**
+   * process of the guest, while it lives
+   */
+  pid: number | null;
+  /**
+   * uname -r of the guest
+   */
+  kernel: string | null;
+  boot_s: number | null;
+  /**
+   * null: not measured, as on the count clock, which it cannot harm
+   */
+  contention: Contention | null;
+}
+/**
+ * CPU time that a lane's vCPUs wanted of the host, since its workload's start.
+ *
+ * A run is distorted where the sum of its lanes waited for more than `bound` of what they wanted.
+ */
+export interface Contention {
+  /**
+   * seconds they had, all vCPUs together
+   */
+  ran_s: number;
+  /**
+   * seconds another thread or another machine had the CPU
+   */
+  waited_s: number;
+  /**
+   * share of waiting beyond which times are distorted, 0 to 1
+   */
+  bound: number;
+}
+/**
+ * How a lens of a lane is; latest wins.
+ */
+export interface Lens {
+  type: 'lens';
+  run_id: string;
+  arm: string;
+  lens: 'xray' | 'microscope';
+  state: 'off' | 'attaching' | 'on' | 'failed';
+  /**
+   * by what it reads: the process's memory (fast), QMP text (slow)
+   */
+  route: 'memory' | 'qmp' | 'unknown';
+  message: string;
+  remedy: string;
+  samples: number;
+  torn: number;
+  failed: number;
+  /**
+   * samples that were due and did not come
+   */
+  dropped: number;
+}
+/**
+ * Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view).
+ */
+export interface LessonMessage {
+  type: 'lesson';
+  lesson: Record<string, unknown>;
+}
+/**
+ * One line of the workload, verbatim.
+ */
+export interface Line {
+  type: 'line';
+  run_id: string;
+  arm: string;
+  stream: 'out' | 'err';
+  text: string;
+  t_ns: number;
+}
+/**
+ * Events lost before the stream.
+ */
+export interface Loss {
+  type: 'loss';
+  run_id: string;
+  arm: string;
+  t0_ns: number;
+  t1_ns: number;
+  /**
+   * null: it is not known how many
+   */
+  events: number | null;
+  where: 'ring buffer' | 'kprobe' | 'host';
+}
+/**
+ * A measured table; also its progress while it is measured.
+ */
+export interface Measured {
+  lesson: string;
+  run_id: string | null;
+  source: 'live' | 'recorded';
+  clock: 'wall' | 'count';
+  params: {
+    [k: string]: number;
+  };
+  workload: string;
+  rows: MeasuredRow[];
+  /**
+   * ISO 8601 UTC
+   */
+  at: string;
+  verdict: string;
+  host: string;
+  /**
+   * what reproduces it
+   */
+  command: string;
+  /**
+   * runs finished
+   */
+  done: number;
+  /**
+   * runs wanted; done < total: still measuring
+   */
+  total: number;
+  type: 'measured';
+}
+/**
+ * One arm of a measured table.
+ */
+export interface MeasuredRow {
+  arm: string;
+  n: number;
+  ops_per_s_median: number | null;
+  ops_per_s_mean: number | null;
+  /**
+   * lower end of the 95 % interval
+   */
+  ops_per_s_low: number | null;
+  ops_per_s_high: number | null;
+  ops_per_s: number[];
+  unit: string;
+  /**
+   * the arm that it is compared with
+   */
+  to: string | null;
+  change_percent: number | null;
+  verdict: string;
+}
+/**
+ * Counts so far of one lane; latest wins.
+ */
+export interface Metrics {
+  type: 'metrics';
+  run_id: string;
+  arm: string;
+  watermark_ns: number;
+  ops: number;
+  spans: {
+    [k: string]: number;
+  };
+  events_read: number;
+  events_lost: number;
+  grace_periods: number;
+  wait_ns: Waits;
+}
+/**
+ * Quantiles of the waits of the lesson; null where nothing waited.
+ */
+export interface Waits {
+  p50: number | null;
+  p95: number | null;
+  max: number | null;
+  n: number;
+}
+/**
+ * How far a recording is read; stands among its batches. Until it is `whole` more comes.
+ */
+export interface Reading {
+  type: 'reading';
+  run_id: string;
+  /**
+   * bytes of its transcripts that are decoded, at least
+   */
+  read: number;
+  /**
+   * all bytes of its transcripts; 0: not known yet
+   */
+  total: number;
+  /**
+   * nothing more comes
+   */
+  whole: boolean;
+}
+/**
+ * All rows of a lane known so far; replaces the former list.
+ */
+export interface Rows {
+  type: 'rows';
+  run_id: string;
+  arm: string;
+  rows: Row[];
+}
+/**
+ * A row of a lane: a hog, the reader or a track.
+ */
+export interface Row {
+  row: number;
+  tid: number;
+  name: string;
+  role: 'hog' | 'reader' | 'track' | 'other';
+}
+/**
+ * State of a run; latest wins.
+ */
+export interface Run {
+  type: 'run';
+  run_id: string;
+  lesson: string;
+  source: 'live' | 'recorded';
+  purpose: 'explain' | 'measure';
+  clock: 'wall' | 'count';
+  /**
+   * count clock: 2^shift ns an instruction
+   */
+  shift: number;
+  params: {
+    [k: string]: number;
+  };
+  workload: string;
+  arms: string[];
+  phase: 'preparing' | 'booting' | 'ready' | 'running' | 'draining' | 'done' | 'stopped' | 'failed';
+  /**
+   * ISO 8601 UTC; null before the start
+   */
+  started_at: string | null;
+  /**
+   * ISO 8601 UTC of a recording
+   */
+  recorded_at: string | null;
+  message: string;
+}
+/**
+ * What runs live on this server, and what this visitor waits for; latest wins.
+ */
+export interface Runs {
+  type: 'runs';
+  live: LiveRun[];
+  waiting: WaitingRun | null;
+}
+/**
+ * A run that goes on, as others see it.
+ */
+export interface LiveRun {
+  /**
+   * opens the run now, and its file later
+   */
+  run_id: string;
+  lesson: string;
+  purpose: 'explain' | 'measure';
+  arms: string[];
+  workload: string;
+  params: {
+    [k: string]: number;
+  };
+  clock: 'wall' | 'count';
+  yours: boolean;
+}
+/**
+ * The run that this visitor waits for.
+ */
+export interface WaitingRun {
+  run_id: string;
+  lesson: string;
+  purpose: 'explain' | 'measure';
+  arms: string[];
+  /**
+   * 1: the next to start
+   */
+  place: number;
+  /**
+   * requests that wait, in all
+   */
+  waiting: number;
+  /**
+   * until it starts, when this was sent
+   */
+  estimate_s: number;
+}
+/**
+ * One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
+ *
+ * The newest sample at or before a moment is what is known of it.
+ */
+export interface Sample {
+  type: 'sample';
+  run_id: string;
+  arm: string;
+  probe: string;
+  /**
+   * running number of this probe on this lane, from 0
+   */
+  seq: number;
+  /**
+   * below 0: before the start
+   */
+  t_ns: number;
+  /**
+   * the guest's time lies within this of t_ns
+   */
+  error_ns: number;
+  /**
+   * how the time is known: calibrated host time, or the guest's clock in memory
+   */
+  clock: 'host' | 'guest';
+  /**
+   * host time of the reads
+   */
+  took_ns: number;
+  /**
+   * reads that differed from one to the next, so far on this lane
+   */
+  torn: number;
+  /**
+   * reads that failed, so far on this lane
+   */
+  failed: number;
+  /**
+   * rows
+   */
+  n: number;
+  columns: {
+    [k: string]: Uint8Array;
+  };
+  dtypes: {
+    [k: string]: 'f8' | 'i4' | 'u1' | 'u4' | 'i2';
+  };
+  facts: {
+    [k: string]: number;
+  };
+  /**
+   * a name per row, or none
+   */
+  texts: string[];
+}
+/**
+ * So many messages have been handled. A page that acks is never sent far ahead.
+ */
+export interface Ack {
+  type: 'ack';
+  n: number;
+}
+/**
+ * Do one of the lesson's acts on the live run that this page watches.
+ */
+export interface Do {
+  type: 'act';
+  name: string;
+  value?: number;
+}
+/**
+ * Start the live run that is watched once more, or this visitor's last one.
+ */
+export interface Again {
+  type: 'again';
+}
+/**
+ * Take or give back control of the live run that this page watches.
+ */
+export interface TakeControl {
+  type: 'control';
+  take: boolean;
+}
+/**
+ * Hold the guests of the live run that this page watches, or let them go.
+ */
+export interface Hold {
+  type: 'hold';
+  on: boolean;
+  after?: number;
+}
+/**
+ * Fill the measured table: one guest at a time, untraced, A B B A.
+ */
+export interface Measure {
+  type: 'measure';
+  lesson: string;
+  arms: string[];
+  workload?: string | null;
+  params?: {
+    [k: string]: number;
+  };
+  clock?: ('wall' | 'count') | null;
+  repeats?: number;
+}
+/**
+ * Show me a lesson: the run that is named, or the recording that fits the step.
+ *
+ * Args:
+ *     run: an id (of a live run, too), the name of one of the lesson's recordings, `recorded` as
+ *         if nothing was named, or `none` for the lesson alone.
+ *     step: the recording that fits this step best; an unknown or absent one is the first.
+ */
+export interface Open {
+  type: 'open';
+  lesson: string;
+  run?: string | null;
+  step?: string | null;
+}
+/**
+ * Run live, now or when it is this visitor's turn (`runs` tells his place).
+ *
+ * It replaces the request that he waits for. His own run that goes on is stopped for it, unless
+ * others wait or asked for that run. A request that equals another's shares its run.
+ */
+export interface Start {
+  type: 'start';
+  lesson: string;
+  arms: string[];
+  workload?: string | null;
+  params?: {
+    [k: string]: number;
+  };
+  clock?: ('wall' | 'count') | null;
+}
+/**
+ * End a live run or a measurement, or withdraw a request that waits.
+ *
+ * Args:
+ *     run: its id; without one, what this visitor waits for and the live run he watches or runs.
+ */
+export interface Stop {
+  type: 'stop';
+  run?: string | null;
+}
+/**
+ * Something a viewer does to a live run: a line for the workload's standard input.
+ */
+export interface Act {
+  title: string;
+  help: string;
+  /**
+   * the line, with {value}
+   */
+  say: string;
+  workload: string;
+  min: number;
+  max: number | null;
+  /**
+   * the knob that is its largest value
+   */
+  max_param: string | null;
+}
+/**
+ * An arm with its patches.
+ */
+export interface ArmView {
+  name: string;
+  title: string;
+  role: 'before' | 'after' | 'alternative' | 'mainline';
+  /**
+   * one line under the lane's name
+   */
+  summary: string;
+  /**
+   * files below kernel-patches/<lesson>/, in order; none is stock
+   */
+  patches: string[];
+  patch_texts: PatchText[];
+}
+/**
+ * One patch in the form of git format-patch; `text` is empty if it cannot be read.
+ */
+export interface PatchText {
+  file: string;
+  subject: string;
+  body: string;
+  text: string;
+}
+/**
+ * What the picture's axis counts in place of guest time: one `point` is one step.
+ */
+export interface Axis {
+  point: string;
+  title: string;
+  unit: string;
+  plural: string;
+  /**
+   * where it counts; in other runs it is time; default: every one
+   */
+  workloads: string[];
+}
+/**
+ * What one press of an arrow key moves by, where that is not the operation.
+ */
+export interface Beat {
+  point: string;
+  name: string;
+  plural: string;
+}
+/**
+ * Tested data: `metric` of `arm` against `to` (or alone), within these limits.
+ */
+export interface Claim {
+  metric: string;
+  arm: string;
+  /**
+   * none: the limits are for the value itself
+   */
+  to: string | null;
+  ratio_max: number | null;
+  ratio_min: number | null;
+  value_max: number | null;
+  value_min: number | null;
+  /**
+   * metric of the same arm, to the digit
+   */
+  equals: string | null;
+  params: {
+    [k: string]: number;
+  };
+  clock: 'wall' | 'count';
+  /**
+   * 2^shift ns an instruction (count)
+   */
+  shift: number;
+  /**
+   * default: the first
+   */
+  workload: string | null;
+  /**
+   * where the expectation comes from
+   */
+  source: string;
+}
+/**
+ * Two recordings of one lesson, differences first.
+ */
+export interface Comparison {
+  lesson: string;
+  sides: Side[];
+  differences: Difference[];
+  figures: FigurePair[];
+  only: {
+    [k: string]: 'first' | 'second';
+  };
+  worth: string;
+}
+/**
+ * One of two compared recordings, as its manifest describes it.
+ */
+export interface Side {
+  created: string;
+  clock: 'wall' | 'count';
+  workload: string | null;
+  params: {
+    [k: string]: number;
+  };
+  arms: string[];
+  host: {
+    [k: string]: string;
+  };
+}
+/**
+ * One thing that is not the same; `arm` is empty for what concerns all.
+ */
+export interface Difference {
+  of: 'run' | 'kernel' | 'config' | 'patches' | 'build' | 'host' | 'programs';
+  what: string;
+  arm: string;
+  recorded: string;
+  now: string;
+}
+/**
+ * A figure of both recordings; `ratio` is second over first.
+ */
+export interface FigurePair {
+  arm: string;
+  figure: string;
+  recorded: number | null;
+  now: number | null;
+  ratio: number | null;
+}
+/**
+ * The name of what was deleted.
+ */
+export interface Deleted {
+  deleted: string;
+}
+/**
+ * Why a request failed, as a person should read it.
+ */
+export interface Failure {
+  code: string;
+  sentence: string;
+  remedy: string;
+  detail?: string;
+  run?: string | null;
+}
+/**
+ * Body of every answer from 400 on.
+ */
+export interface FailureBody {
+  error: Failure;
+}
+/**
+ * State of the server.
+ */
+export interface Health {
+  status?: 'ok';
+  version: string;
+  protocol: number;
+  viewers: number;
+  /**
+   * ids of live runs
+   */
+  playing: string[];
+  waiting: number;
+  lanes: LaneState[];
+  kernels: {
+    [k: string]: {
+      [k: string]: boolean;
+    };
+  };
+  connections: Seats;
+  sockets: Seats;
+  loop: LoopHolds;
+}
+/**
+ * A lane of a live run; `pid` is its guest's process, null when that has ended.
+ */
+export interface LaneState {
+  run_id: string;
+  arm: string;
+  phase:
+    | 'waiting'
+    | 'building'
+    | 'booting'
+    | 'ready'
+    | 'running'
+    | 'draining'
+    | 'done'
+    | 'stopped'
+    | 'failed';
+  pid: number | null;
+}
+/**
+ * Places of one kind: connections or sockets.
+ */
+export interface Seats {
+  open: number;
+  most: number;
+  dropped: number;
+  refused: number;
+}
+/**
+ * How long callbacks held the event loop.
+ */
+export interface LoopHolds {
+  holds: number;
+  holds_cpu: number;
+  longest_ms: number;
+  longest_cpu_ms: number;
+  place: string;
+  longest_gc_ms: number;
+  budget_ms: number;
+}
+/**
+ * A kind of mark. Its index in the list is its number on the wire.
+ */
+export interface Kind {
+  name: string;
+  title: string;
+  colour: 'work' | 'wait' | 'mechanism' | 'gain' | 'vain' | 'hazard' | 'idle' | 'other';
+  /**
+   * mark: the view makes it out of points
+   */
+  layer: 'state' | 'function' | 'track' | 'mark';
+  evidence: 'measured' | 'counted' | 'modelled';
+  /**
+   * false: drawn, named and dismissed
+   */
+  lesson: boolean;
+}
+/**
+ * A lesson in the list of all.
+ */
+export interface LessonLine {
+  slug: string;
+  title: string;
+  question: string;
+}
+/**
+ * `event` emitted by the thread that is inside a `during` phase points at a hog.
+ */
+export interface Link {
+  name: string;
+  title: string;
+  event: string;
+  during: string;
+  /**
+   * field with the tid that is freed
+   */
+  target: string;
+}
+/**
+ * Which line of an arm's patch is lit while a span of `kind` is open.
+ */
+export interface Lit {
+  match: string;
+  kind: string;
+  arms: string[];
+}
+/**
+ * Lanes one after another, untraced.
+ */
+export interface MeasuredTable {
+  lesson: string;
+  run_id: string | null;
+  source: 'live' | 'recorded';
+  clock: 'wall' | 'count';
+  params: {
+    [k: string]: number;
+  };
+  workload: string;
+  rows: MeasuredRow[];
+  /**
+   * ISO 8601 UTC
+   */
+  at: string;
+  verdict: string;
+  host: string;
+  /**
+   * what reproduces it
+   */
+  command: string;
+  /**
+   * runs finished
+   */
+  done: number;
+  /**
+   * runs wanted; done < total: still measuring
+   */
+  total: number;
+}
+/**
+ * One number of a run, read from exactly one place: `line`, `event`, `span` or `dwarf`.
+ *
+ * A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
+ * a time is counted instructions. `event` and `span` metrics come from a counted run, in which
+ * only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
+ */
+export interface Metric {
+  title: string;
+  unit: string;
+  better: 'higher' | 'lower' | 'neither';
+  /**
+   * regex with one group `value`
+   */
+  line: string | null;
+  /**
+   * probe whose events are counted
+   */
+  event: string | null;
+  /**
+   * field of that event to sum up
+   */
+  field: string | null;
+  where: {
+    [k: string]: number;
+  };
+  /**
+   * probes of entry and return on one thread; value is in ns
+   */
+  span: [string, string] | null;
+  /**
+   * of many values; default: last for `line`, sum for `event`, mean for `span`
+   */
+  pick: ('last' | 'first' | 'sum' | 'mean' | 'max' | 'min' | 'p50') | null;
+  /**
+   * only between the trace markers '<phase>: start' and '<phase>: end'
+   */
+  phase: string | null;
+  /**
+   * 'sizeof struct dentry' or 'offsetof struct dentry.d_lockref'
+   */
+  dwarf: string | null;
+  /**
+   * step of the clock behind it; no ratio below ten steps
+   */
+  resolution: number;
+  /**
+   * raw value times this is in `unit`
+   */
+  scale: number;
+  /**
+   * default: every workload
+   */
+  workloads: string[];
+  /**
+   * default: every clock
+   */
+  clocks: ('wall' | 'count')[];
+  /**
+   * default: every arm
+   */
+  arms: string[];
+  /**
+   * told in reports, but no verdict is drawn
+   */
+  extra: boolean;
+}
+/**
+ * Every load and store that these functions make to one object, seen from outside.
+ *
+ * The workload makes the object, says `ready` and waits for `go` on its standard input; by then
+ * the x-ray has found the object, and the microscope watches it.
+ */
+export interface MicroscopeWish {
+  functions: string[];
+  /**
+   * of the functions, the one whose call is an operation
+   */
+  operation: string;
+  /**
+   * x-ray probe whose facts `address` and `size` are the object's
+   */
+  probe: string;
+  /**
+   * its type, e.g. 'struct dentry'
+   */
+  object: string;
+  /**
+   * regex on the workload's lines
+   */
+  ready: string;
+  /**
+   * line for the workload's standard input
+   */
+  go: string;
+  /**
+   * accesses kept one by one
+   */
+  log: number;
+  /**
+   * where it is used
+   */
+  workloads: string[];
+}
+/**
+ * A lesson without a view: its numbers come from a terminal.
+ */
+export interface NumbersLesson {
+  title: string;
+  question: string;
+  summary: string;
+  clock: 'wall' | 'count';
+  clocks: ('wall' | 'count')[];
+  /**
+   * 2^shift ns an instruction where its steps run on the count clock
+   */
+  shift: number;
+  arms: ArmView[];
+  params: {
+    [k: string]: Param;
+  };
+  workloads: {
+    [k: string]: Workload;
+  };
+  /**
+   * its cost is waiting: on the count clock it is told at shift 0 and at shift 3
+   */
+  waiting: boolean;
+  /**
+   * of each guest
+   */
+  memory_mb: number;
+  acts: {
+    [k: string]: Act;
+  };
+  metrics: {
+    [k: string]: Metric;
+  };
+  operation: Operation | null;
+  /**
+   * none: the operation
+   */
+  beat: Beat | null;
+  /**
+   * what a row's thread is called
+   */
+  thread: string;
+  kinds: Kind[];
+  probes: Probe[];
+  spans: Span[];
+  tracks: Track[];
+  links: Link[];
+  xray: XrayWish[];
+  microscope: MicroscopeWish | null;
+  points: Point[];
+  /**
+   * none: guest time
+   */
+  axis: Axis | null;
+  lit: Lit[];
+  view: null;
+  scenes: Scene[];
+  /**
+   * scene that the front page shows
+   */
+  hero: string | null;
+  predictions: {
+    [k: string]: Prediction;
+  };
+  questions: Question[];
+  claims: Claim[];
+  seeds: Seed[];
+  caveats: string[];
+  slug: string;
+  content: {
+    [k: string]: string;
+  };
+  recordings: RecordingLine[];
+  ready: {
+    [k: string]: boolean;
+  };
+  /**
+   * every recorded table of untraced runs, the headline first
+   */
+  measured: MeasuredTable[];
+  /**
+   * content.md as it stands, markdown
+   */
+  prose: string;
+}
+/**
+ * A knob. `boot` knobs need new guests, `run` knobs only a new run, `model` knobs neither.
+ */
+export interface Param {
+  title: string;
+  help: string;
+  type: 'int' | 'bool' | 'choice';
+  default: number;
+  min: number | null;
+  max: number | null;
+  choices: number[];
+  /**
+   * one per choice
+   */
+  labels: string[];
+  unit: string;
+  /**
+   * model: of a model on the page; no run knows it
+   */
+  applies: 'boot' | 'run' | 'model';
+  /**
+   * kernel parameter, with {value}
+   */
+  cmdline: string | null;
+}
+/**
+ * A program run alike on every arm.
+ */
+export interface Workload {
+  title: string;
+  summary: string;
+  /**
+   * argv split at blanks, with {param} names
+   */
+  run: string;
+  /**
+   * commands before the run, untraced, argv split at blanks, with {param} names; `duet-scratch xfs 512` makes and mounts a fresh disk at /scratch
+   */
+  setup: string[];
+  /**
+   * 'PATH VALUE' below /proc/sys or /sys, with {param} names
+   */
+  writes: string[];
+  optional: {
+    [k: string]: string;
+  };
+  /**
+   * size of the scratch disk; 0: it has none
+   */
+  scratch_mb: number;
+  /**
+   * its standard input takes what the lesson's acts say
+   */
+  input: boolean;
+  /**
+   * glob of the process names that belong to it
+   */
+  comm: string;
+  /**
+   * regex with one group: name of a hog -> its order; ^$ is none
+   */
+  rows: string;
+  /**
+   * name of the reader process
+   */
+  reader: string | null;
+  /**
+   * trace marker at which the lane's time starts
+   */
+  start_marker: string;
+  /**
+   * regex with groups ops and per_s, on the workload's lines
+   */
+  ops_line: string | null;
+}
+/**
+ * What one operation is: from `open` to `close` on one thread.
+ *
+ * Without these probes no event tells of one, but the microscope may.
+ */
+export interface Operation {
+  name: string;
+  plural: string;
+  open: string | null;
+  close: string | null;
+}
+/**
+ * An event to switch on in the guest; {sym:NAME} is replaced from System.map.
+ */
+export interface Probe {
+  name: string;
+  /**
+   * group/name
+   */
+  event: string;
+  /**
+   * kprobe_events line for duet/ events
+   */
+  define: string | null;
+  filter: string | null;
+  /**
+   * default: every arm
+   */
+  arms: string[];
+  /**
+   * false: only for metrics, off in runs that are looked at
+   */
+  explain: boolean;
+  explain_max: {
+    [k: string]: number;
+  };
+}
+/**
+ * Entry and return paired on one thread; `wait` names the state of a sleep inside it.
+ */
+export interface Span {
+  /**
+   * function kind to draw; none: only cause
+   */
+  kind: string | null;
+  /**
+   * probe name
+   */
+  open: string;
+  /**
+   * probe name
+   */
+  close: string;
+  /**
+   * field of the opening event kept as arg
+   */
+  arg: string | null;
+  when: {
+    [k: string]: string;
+  };
+  /**
+   * state kind of an off-CPU time inside
+   */
+  wait: string | null;
+}
+/**
+ * A strip under the hogs, drawn from events of kernel threads.
+ */
+export interface Track {
+  name: string;
+  title: string;
+  /**
+   * field of the event that carries the stage
+   */
+  field: string;
+  phases: Phase[];
+  arms: string[];
+  lesson: boolean;
+}
+/**
+ * A step of a track: when `field` of `event` is `value`, `opens` begins (none: it ends).
+ */
+export interface Phase {
+  event: string;
+  value: number | string;
+  /**
+   * only while this phase is open
+   */
+  after: string | null;
+  opens: string | null;
+}
+/**
+ * A structure of the running kernel that the x-ray reads (a file in duet/lenses/probes).
+ */
+export interface XrayWish {
+  probe: string;
+  /**
+   * samples a second of host time
+   */
+  hz: number;
+  /**
+   * which of several; the probe says what that is
+   */
+  of: string;
+  /**
+   * default: every workload
+   */
+  workloads: string[];
+}
+/**
+ * An event kept with its fields, for views that draw single events.
+ *
+ * Of the lens `microscope` it is one access to the watched object, with the fields ACCESS.
+ */
+export interface Point {
+  name: string;
+  probe: string | null;
+  lens: 'microscope' | null;
+  title: string;
+  /**
+   * integer fields of the event; columns a to f
+   */
+  fields: string[];
+}
+/**
+ * A step of the story: a saved scene. The text stands in content.md under the same id.
+ */
+export interface Scene {
+  id: string;
+  title: string;
+  arms: string[];
+  params: {
+    [k: string]: number;
+  };
+  /**
+   * 0: as long as what is looked at
+   */
+  window_ms: number;
+  /**
+   * the same where the axis counts; one of the two at most
+   */
+  window_steps: number;
+  /**
+   * wall seconds the window lasts at 1x
+   */
+  seconds: number;
+  /**
+   * where to look; the view knows the names
+   */
+  moment: string;
+  align: 'time' | 'operation' | 'marker' | 'begin';
+  /**
+   * the one that lanes are aligned at
+   */
+  operation: number;
+  /**
+   * kinds in focus; others are muted
+   */
+  focus: string[];
+  /**
+   * knobs, patch, latency, measured, hold (each lane stands still after one operation), and parts of the view
+   */
+  show: string[];
+  /**
+   * the view knows the names
+   */
+  sentence: string;
+  /**
+   * default: the first
+   */
+  workload: string | null;
+  predict: string | null;
+  on_count: OnCount | null;
+}
+/**
+ * What a step says and does otherwise on the count clock, whose guest has one vCPU.
+ */
+export interface OnCount {
+  params: {
+    [k: string]: number;
+  };
+  /**
+   * one or two sentences, shown with the prose
+   */
+  note: string;
+}
+/**
+ * A question asked before a run; the answer is computed from the events.
+ */
+export interface Prediction {
+  question: string;
+  choices: string[];
+  /**
+   * ops_ratio, or one of the view's answers
+   */
+  metric: string;
+  /**
+   * of the answer, in words; none for ops_ratio
+   */
+  unit: string;
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  arms: [string, string];
+  /**
+   * rising limits between the choices
+   */
+  bounds: number[];
+  params: {
+    [k: string]: number;
+  };
+}
+/**
+ * Answered by pointing at a mark of `kind` on `arm`.
+ */
+export interface Question {
+  ask: string;
+  kind: string;
+  arm: string;
+  why: string;
+}
+/**
+ * A figure of the mail, and how it is looked for here.
+ */
+export interface Seed {
+  /**
+   * what the mail says, in a few words
+   */
+  claim: string;
+  /**
+   * its figures, e.g. '12916 to 2811 ops/s'
+   */
+  mail: string;
+  /**
+   * arm over `to`, as the mail has it
+   */
+  mail_ratio: number;
+  metric: string;
+  arm: string;
+  to: string;
+  params: {
+    [k: string]: number;
+  };
+  to_params: {
+    [k: string]: number;
+  };
+  clock: 'wall' | 'count';
+  shift: number;
+  workload: string | null;
+  /**
+   * why ours differs, told when it is not simply reproduced
+   */
+  because: string;
+}
+/**
+ * One recording of a lesson, as its bundle's manifest describes it.
+ */
+export interface RecordingLine {
+  name: string;
+  lesson: string;
+  params: {
+    [k: string]: number;
+  };
+  arms: string[];
+  clock: 'wall' | 'count';
+  workload: string | null;
+  /**
+   * its parameter of that name; null: it has none
+   */
+  seconds: number | null;
+  bytes: number;
+  /**
+   * ISO 8601 UTC
+   */
+  recorded_at: string | null;
+}
+/**
+ * A lesson with a view, steps and an operation.
+ */
+export interface PictureLesson {
+  title: string;
+  question: string;
+  summary: string;
+  clock: 'wall' | 'count';
+  clocks: ('wall' | 'count')[];
+  /**
+   * 2^shift ns an instruction where its steps run on the count clock
+   */
+  shift: number;
+  arms: ArmView[];
+  params: {
+    [k: string]: Param;
+  };
+  workloads: {
+    [k: string]: Workload;
+  };
+  /**
+   * its cost is waiting: on the count clock it is told at shift 0 and at shift 3
+   */
+  waiting: boolean;
+  /**
+   * of each guest
+   */
+  memory_mb: number;
+  acts: {
+    [k: string]: Act;
+  };
+  metrics: {
+    [k: string]: Metric;
+  };
+  operation: Operation;
+  /**
+   * none: the operation
+   */
+  beat: Beat | null;
+  /**
+   * what a row's thread is called
+   */
+  thread: string;
+  kinds: Kind[];
+  probes: Probe[];
+  spans: Span[];
+  tracks: Track[];
+  links: Link[];
+  xray: XrayWish[];
+  microscope: MicroscopeWish | null;
+  points: Point[];
+  /**
+   * none: guest time
+   */
+  axis: Axis | null;
+  lit: Lit[];
+  view: string;
+  scenes: Scene[];
+  /**
+   * scene that the front page shows
+   */
+  hero: string | null;
+  predictions: {
+    [k: string]: Prediction;
+  };
+  questions: Question[];
+  claims: Claim[];
+  seeds: Seed[];
+  caveats: string[];
+  slug: string;
+  content: {
+    [k: string]: string;
+  };
+  recordings: RecordingLine[];
+  ready: {
+    [k: string]: boolean;
+  };
+  /**
+   * every recorded table of untraced runs, the headline first
+   */
+  measured: MeasuredTable[];
+  /**
+   * timer ticks a second of its kernels
+   */
+  hz: number;
+  /**
+   * version of the base kernel; empty: not known
+   */
+  base: string;
+}
+/**
+ * A trace record as the kernel wrote it.
+ */
+export interface RawEvent {
+  /**
+   * since the start marker
+   */
+  t_ns: number;
+  cpu: number;
+  tid: number;
+  task: string;
+  event: string;
+  fields: {
+    [k: string]: string | number;
+  };
+}
+/**
+ * A saved live run. One that cannot be opened has no lesson, no arms and no other facts.
+ */
+export interface SavedRun {
+  name: string;
+  lesson: string | null;
+  arms: string[];
+  bytes: number;
+  params?: {
+    [k: string]: number;
+  } | null;
+  clock?: ('wall' | 'count') | null;
+  workload?: string | null;
+  seconds?: number | null;
+  /**
+   * ISO 8601 UTC
+   */
+  recorded_at?: string | null;
+  /**
+   * this visitor asked for it
+   */
+  yours: boolean;
+  /**
+   * this visitor may delete it
+   */
+  deletable: boolean;
+}

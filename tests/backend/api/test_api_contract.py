@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What real servers send passes the page's own checks, key by key: messages and HTTP bodies."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgpack
+import pytest
+from toy_server import SLUG, page, serving
+from toy_stage import toy_app
+
+from duet.api.app import create_app
+from duet.api.kept import KeptFolder
+from duet.api.real import real_director
+from duet.bundle.read import open_bundle
+from duet.kernels import KernelSettings
+from duet.lessons.load import load, slugs
+
+RECORDING = load(SLUG).recordings()[0]
+Answer = tuple[str, bytes]
+"""Name of the page's reader, and the body."""
+
+
+def get(address: str, path: str, method: str = "GET") -> bytes:
+    connection = http.client.HTTPConnection(address, timeout=200)
+    try:
+        connection.request(method, path)
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+def complaints(root: Path, answers: list[Answer]) -> list[str]:
+    """What the page's checks say of them."""
+    if shutil.which("node") is None or not (root / "frontend/node_modules").exists():
+        pytest.skip("node or the page's tools are missing: setup.sh page")
+    found = subprocess.run(
+        ["node", "tools/contract-answers.ts"],
+        cwd=root / "frontend",
+        input=json.dumps(
+            [{"read": read, "body": base64.b64encode(body).decode()} for read, body in answers]
+        ),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert found.returncode == 0, found.stderr
+    wrong: list[str] = json.loads(found.stdout)
+    return wrong
+
+
+def packed(seen: list[dict[str, Any]]) -> list[Answer]:
+    return [("readServerMessage", msgpack.packb(message)) for message in seen]
+
+
+async def recorded(address: str, slug: str, run: str) -> list[dict[str, Any]]:
+    async with page(address) as one:
+        await one.say(type="open", lesson=slug, run=run)
+        await one.until_type("reading", whole=True)
+        return one.seen
+
+
+def test_recordings_lessons_and_bodies(
+    root: Path, tmp_path: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUET_RUNS", str(tmp_path / "runs"))
+    saved = KeptFolder.default()
+    names = [saved.add(RECORDING), saved.add(RECORDING)]
+    (saved.folder / f"{names[0][:-1]}z.duet").write_bytes(b"no bundle")
+    settings = KernelSettings(tmp_path, root / "kernel-patches")
+    app = create_app(lambda hub: real_director(hub, settings, False), page=root / "none")
+    run = f"recorded:{SLUG}:{RECORDING.stem}"
+    answers: list[Answer] = []
+    with serving(app) as address:
+        for slug in slugs():
+            view = load(slug).lesson.view
+            kind = "readNumbersLesson" if view is None else "readPictureLesson"
+            answers.append((kind, get(address, f"/api/lessons/{slug}")))
+            if load(slug).recordings():
+                name = f"recorded:{slug}:{load(slug).recordings()[0].stem}"
+                answers += packed(run_async(recorded(address, slug, name)))
+        arm = open_bundle(RECORDING).manifest.arms[0].name
+        lists = {
+            "readLessonLine": get(address, "/api/lessons"),
+            "readSavedRun": get(address, "/api/kept"),
+            "readRawEvent": get(address, f"/api/runs/{run}/lanes/{arm}/events?around_ns=5e6"),
+        }
+        for read, body in lists.items():
+            assert json.loads(body), read
+            answers += [(read, json.dumps(one).encode()) for one in json.loads(body)]
+        pair = f"first={quote(run)}&second={quote(f'kept:{SLUG}:{names[0]}')}"
+        answers += [
+            ("readHealth", get(address, "/api/health")),
+            ("readComparison", get(address, f"/api/compare?{pair}")),
+            ("readDeleted", get(address, f"/api/kept/{names[1]}", "DELETE")),
+            ("readFailureBody", get(address, "/api/lessons/99-none")),
+            ("readFailureBody", get(address, f"/api/runs/{run}/lanes/x/events?around_ns=x")),
+        ]
+    assert {json.loads(b)["lesson"] for r, b in answers if r == "readSavedRun"} == {None, SLUG}
+    assert complaints(root, answers) == []
+
+
+def test_a_live_run(root: Path, run_async: Any) -> None:
+    async def live(address: str) -> list[dict[str, Any]]:
+        async with page(address) as one:
+            await one.open()
+            await one.start("rwsem", "srcu", hogs=2, seconds=1)
+            await one.say(type="act", name="none", value=1)
+            await one.until_type("error")
+            await one.until_over()
+            await one.say(type="measure", lesson=SLUG, arms=["rwsem", "srcu"], repeats=1)
+            await one.until_type("measured")
+            return one.seen
+
+    with serving(toy_app(root / "none", speed=20.0)) as address:
+        seen = run_async(live(address))
+        health = get(address, "/api/health")
+    kinds = {message["type"] for message in seen}
+    assert kinds >= {"hello", "lesson", "run", "lane", "rows", "batch", "metrics", "begun", "runs"}
+    assert complaints(root, [*packed(seen), ("readHealth", health)]) == []
+
+
+def test_a_wrong_answer_is_seen(root: Path) -> None:
+    line = {"slug": "a", "title": "b", "question": "c"}
+    wrong = [line | {"title": None}, line | {"mood": 1}]
+    answers = [("readLessonLine", json.dumps(one).encode()) for one in (line, *wrong)]
+    assert complaints(root, answers) == [
+        "readLessonLine title: Invalid input: expected string, received null",
+        "readLessonLine .mood: not in the contract",
+    ]
