@@ -73,8 +73,8 @@ def test_recordings_lessons_and_bodies(
 ) -> None:
     monkeypatch.setenv("DUET_RUNS", str(tmp_path / "runs"))
     saved = KeptFolder.default()
-    names = [saved.add(RECORDING), saved.add(RECORDING)]
-    (saved.folder / f"{names[0][:-1]}z.duet").write_bytes(b"no bundle")
+    names = [saved.add(RECORDING) for _ in range(3)]
+    (saved.folder / f"{names[2]}.duet").write_bytes(b"no bundle")
     settings = KernelSettings(tmp_path, root / "kernel-patches")
     app = create_app(lambda hub: real_director(hub, settings, False), page=root / "none")
     run = f"recorded:{SLUG}:{RECORDING.stem}"
@@ -112,9 +112,9 @@ def test_a_live_run(root: Path, run_async: Any) -> None:
     async def live(address: str) -> list[dict[str, Any]]:
         async with page(address) as one:
             await one.open()
-            await one.start("rwsem", "srcu", hogs=2, seconds=1)
-            await one.say(type="act", name="none", value=1)
+            await one.say(type="open", lesson="99-none")
             await one.until_type("error")
+            await one.start("rwsem", "srcu", hogs=2, seconds=1)
             await one.until_over()
             await one.say(type="measure", lesson=SLUG, arms=["rwsem", "srcu"], repeats=1)
             await one.until_type("measured")
