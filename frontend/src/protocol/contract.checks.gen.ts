@@ -154,7 +154,7 @@ const Hello_lessons = list(readLessonCard);
 
 export const readHello: Read<wire.Hello> = shape((o) => ({
   type: Hello_type(o['type'], 'type'),
-  protocol: or(o['protocol'], 'protocol', integer, 2),
+  protocol: or(o['protocol'], 'protocol', integer, 3),
   version: string(o['version'], 'version'),
   viewer: string(o['viewer'], 'viewer'),
   live: or(o['live'], 'live', boolean, true),
@@ -312,7 +312,7 @@ export const readMetrics: Read<wire.Metrics> = shape((o) => ({
   spans: Measured_params(o['spans'], 'spans'),
   events_read: integer(o['events_read'], 'events_read'),
   events_lost: integer(o['events_lost'], 'events_lost'),
-  grace_periods: integer(o['grace_periods'], 'grace_periods'),
+  cycles: integer(o['cycles'], 'cycles'),
   wait_ns: readWaits(o['wait_ns'], 'wait_ns'),
 }));
 
@@ -328,7 +328,7 @@ export const readReading: Read<wire.Reading> = shape((o) => ({
 
 const Rows_type = literal('rows');
 
-const Row_role = oneOf('hog', 'reader', 'track', 'other');
+const Row_role = oneOf('thread', 'other', 'track');
 
 export const readRow: Read<wire.Row> = shape((o) => ({
   row: Batch_n(o['row'], 'row'),
@@ -457,6 +457,10 @@ const Param_choices = list(integer);
 
 const Param_applies = oneOf('boot', 'run', 'model');
 
+const Param_role_one = oneOf('duration', 'cpus', 'threads');
+
+const Param_role = maybe(Param_role_one);
+
 export const readParam: Read<wire.Param> = shape((o) => ({
   title: string(o['title'], 'title'),
   help: string(o['help'], 'help'),
@@ -469,6 +473,7 @@ export const readParam: Read<wire.Param> = shape((o) => ({
   unit: or(o['unit'], 'unit', string, ''),
   applies: or(o['applies'], 'applies', Param_applies, 'run'),
   cmdline: or(o['cmdline'], 'cmdline', ErrorMessage_run, null),
+  role: or(o['role'], 'role', Param_role, null),
 }));
 
 const PictureLesson_params = map(readParam);
@@ -486,7 +491,7 @@ export const readWorkload: Read<wire.Workload> = shape((o) => ({
   input: or(o['input'], 'input', boolean, false),
   comm: string(o['comm'], 'comm'),
   rows: or(o['rows'], 'rows', string, '^$'),
-  reader: or(o['reader'], 'reader', ErrorMessage_run, null),
+  other: or(o['other'], 'other', ErrorMessage_run, null),
   start_marker: or(o['start_marker'], 'start_marker', string, 'duet: start'),
   ops_line: or(o['ops_line'], 'ops_line', ErrorMessage_run, null),
 }));
@@ -822,7 +827,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
   operation: readOperation(o['operation'], 'operation'),
   beat: or(o['beat'], 'beat', PictureLesson_beat, null),
-  thread: or(o['thread'], 'thread', string, 'hog'),
+  thread: or(o['thread'], 'thread', string, 'thread'),
   kinds: PictureLesson_kinds(o['kinds'], 'kinds'),
   probes: or(o['probes'], 'probes', PictureLesson_probes, []),
   spans: or(o['spans'], 'spans', PictureLesson_spans, []),
@@ -868,7 +873,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
   operation: or(o['operation'], 'operation', NumbersLesson_operation, null),
   beat: or(o['beat'], 'beat', PictureLesson_beat, null),
-  thread: or(o['thread'], 'thread', string, 'hog'),
+  thread: or(o['thread'], 'thread', string, 'thread'),
   kinds: or(o['kinds'], 'kinds', PictureLesson_kinds, []),
   probes: or(o['probes'], 'probes', PictureLesson_probes, []),
   spans: or(o['spans'], 'spans', PictureLesson_spans, []),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Generated from contract.schema.json by `make contract`. Do not edit. */
 
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 export type ServerWire =
   | Batch
@@ -383,7 +383,10 @@ export interface Metrics {
   };
   events_read: number;
   events_lost: number;
-  grace_periods: number;
+  /**
+   * ended cycles of the lesson's first track
+   */
+  cycles: number;
   wait_ns: Waits;
 }
 /**
@@ -424,13 +427,13 @@ export interface Rows {
   rows: Row[];
 }
 /**
- * A row of a lane: a hog, the reader or a track.
+ * A row of a lane: a thread of the workload, another process of it, or a track.
  */
 export interface Row {
   row: number;
   tid: number;
   name: string;
-  role: 'hog' | 'reader' | 'track' | 'other';
+  role: 'thread' | 'other' | 'track';
 }
 /**
  * State of a run; latest wins.
@@ -913,7 +916,7 @@ export interface LessonLine {
   question: string;
 }
 /**
- * `event` emitted by the thread that is inside a `during` phase points at a hog.
+ * `event` emitted by the thread that is inside a `during` phase points at a row.
  */
 export interface Link {
   name: string;
@@ -1179,6 +1182,10 @@ export interface Param {
    * kernel parameter, with {value}
    */
   cmdline: string | null;
+  /**
+   * duration: seconds that the workload runs; cpus: vCPUs of each guest; threads: threads that work side by side; at most one knob of each
+   */
+  role: ('duration' | 'cpus' | 'threads') | null;
 }
 /**
  * A program run alike on every arm.
@@ -1214,13 +1221,13 @@ export interface Workload {
    */
   comm: string;
   /**
-   * regex with one group: name of a hog -> its order; ^$ is none
+   * regex with one group: name of a thread -> its order; ^$ is none
    */
   rows: string;
   /**
-   * name of the reader process
+   * name of one more process that gets a row, below the threads
    */
-  reader: string | null;
+  other: string | null;
   /**
    * trace marker at which the lane's time starts
    */
@@ -1296,7 +1303,7 @@ export interface Span {
   wait: string | null;
 }
 /**
- * A strip under the hogs, drawn from events of kernel threads.
+ * A strip under the threads, drawn from events of kernel threads.
  */
 export interface Track {
   name: string;

@@ -14,15 +14,15 @@ from urllib.parse import quote
 
 import msgpack
 import pytest
-from toy_server import SLUG, page, serving
-from toy_stage import toy_app
 
 from duet.api.app import create_app
-from duet.api.kept import KeptFolder
-from duet.api.real import real_director
 from duet.bundle.read import open_bundle
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
+from duet.serve.archive import ArchiveFolder
+from duet.serve.wiring import default_director
+from tests.support.toy_server import SLUG, page, serving
+from tests.support.toy_stage import toy_app
 
 RECORDING = load(SLUG).recordings()[0]
 Answer = tuple[str, bytes]
@@ -72,11 +72,11 @@ def test_recordings_lessons_and_bodies(
     root: Path, tmp_path: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DUET_RUNS", str(tmp_path / "runs"))
-    saved = KeptFolder.default()
+    saved = ArchiveFolder.default()
     names = [saved.add(RECORDING) for _ in range(3)]
     (saved.folder / f"{names[2]}.duet").write_bytes(b"no bundle")
     settings = KernelSettings(tmp_path, root / "kernel-patches")
-    app = create_app(lambda hub: real_director(hub, settings, False), page=root / "none")
+    app = create_app(lambda hub: default_director(hub, settings, False), page=root / "none")
     run = f"recorded:{SLUG}:{RECORDING.stem}"
     answers: list[Answer] = []
     with serving(app) as address:
