@@ -62,6 +62,20 @@ test('a nonsense address is a page, not an error', async ({ page }) => {
   expect(errors).toEqual([]);
 });
 
+test('no page writes to the console, and none evaluates strings', async ({ page }) => {
+  const said: string[] = [];
+  page.on('pageerror', (e) => said.push(e.message));
+  page.on('console', (line) => {
+    if (['error', 'warning'].includes(line.type())) said.push(line.text());
+  });
+  for (const path of ['/', lesson, '/?lesson=01-shrinker-bitmaps', `${lesson}&embed=1`]) {
+    await page.goto(path);
+    await expect(page.getByRole('heading').first()).toBeAttached();
+    await page.waitForLoadState('networkidle');
+  }
+  expect(said).toEqual([]);
+});
+
 test('under 1000 px the patch and the evidence are tabs', async ({ page }) => {
   await page.setViewportSize({ width: 800, height: 1000 });
   await page.goto(`${lesson}&step=expedited`);
