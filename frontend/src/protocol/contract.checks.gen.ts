@@ -574,6 +574,7 @@ export const readKind: Read<wire.Kind> = shape((o) => ({
   layer: Kind_layer(o['layer'], 'layer'),
   evidence: or(o['evidence'], 'evidence', Kind_evidence, 'counted'),
   lesson: or(o['lesson'], 'lesson', boolean, true),
+  always: or(o['always'], 'always', boolean, false),
 }));
 
 const PictureLesson_kinds = list(readKind);
@@ -685,6 +686,7 @@ export const readLit: Read<wire.Lit> = shape((o) => ({
   match: string(o['match'], 'match'),
   kind: string(o['kind'], 'kind'),
   arms: or(o['arms'], 'arms', Build_arms, []),
+  who: or(o['who'], 'who', string, ''),
 }));
 
 const PictureLesson_lit = list(readLit);

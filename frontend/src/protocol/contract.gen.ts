@@ -906,6 +906,10 @@ export interface Kind {
    * false: drawn, named and dismissed
    */
   lesson: boolean;
+  /**
+   * in the legend of every step
+   */
+  always: boolean;
 }
 /**
  * A lesson in the list of all.
@@ -935,6 +939,10 @@ export interface Lit {
   match: string;
   kind: string;
   arms: string[];
+  /**
+   * who stands on it; default: the lesson's `thread`
+   */
+  who: string;
 }
 /**
  * Lanes one after another, untraced.
