@@ -48,7 +48,7 @@ function Strip({ side, lesson, scene, arms, place }: StripProps) {
   const kernel = useKernel();
   const losses = useLosses(lesson, arms);
   const lenses = useLenses(lesson, arms);
-  const [sheet, setSheet] = useState<'losses' | 'lens' | null>(null);
+  const [dialog, setDialog] = useState<'losses' | 'lens' | null>(null);
   useModel(lesson, knobsAt(lesson, scene, place));
   return (
     <div className="beside-run" data-testid={`run-${side}`}>
@@ -62,22 +62,22 @@ function Strip({ side, lesson, scene, arms, place }: StripProps) {
         control={null}
         pending=""
         lenses={lenses}
-        onLoss={() => setSheet('losses')}
-        onLens={() => setSheet('lens')}
+        onLoss={() => setDialog('losses')}
+        onLens={() => setDialog('lens')}
         onControl={() => {}}
       />
       <Dialog
         title={`Lost events of the ${side}`}
-        open={sheet === 'losses'}
-        onClose={() => setSheet(null)}
+        open={dialog === 'losses'}
+        onClose={() => setDialog(null)}
         testId="losses"
       >
         <LossList lanes={losses} />
       </Dialog>
       <Dialog
         title={`Lenses of the ${side}`}
-        open={sheet === 'lens'}
-        onClose={() => setSheet(null)}
+        open={dialog === 'lens'}
+        onClose={() => setDialog(null)}
         testId="lens-sheet"
       >
         <LensList lanes={lenses} />

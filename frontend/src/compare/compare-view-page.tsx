@@ -17,7 +17,7 @@ import { useNavigation } from '../navigation/use-navigation.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { useSettled } from '../navigation/use-settled.ts';
 import { AxisLine } from '../panels/axis-line.tsx';
-import { HelpSheet } from '../panels/dialogs.tsx';
+import { HelpDialog } from '../panels/dialogs.tsx';
 import { Legend } from '../panels/legend.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { TopBar } from '../panels/top-bar.tsx';
@@ -119,7 +119,7 @@ export function CompareViewPage(props: Props) {
         </section>
       </main>
       <Transport {...transport} />
-      <HelpSheet keys={keys} open={help} onClose={() => setHelp(false)} />
+      <HelpDialog keys={keys} open={help} onClose={() => setHelp(false)} />
     </div>
   );
 }

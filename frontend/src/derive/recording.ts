@@ -5,7 +5,7 @@ import type { Lesson, Scene } from '../protocol/lesson.ts';
 
 type Recording = Lesson['recordings'][number];
 
-type Wish = Pick<Scene, 'arms' | 'params' | 'workload'>;
+type Request = Pick<Scene, 'arms' | 'params' | 'workload'>;
 
 /** The workload that a step speaks of. */
 export function workloadOf(
@@ -21,28 +21,28 @@ export function differs(
   scene: Pick<Scene, 'params'>,
   params: Readonly<Record<string, number>>,
 ): readonly { readonly name: string; readonly wanted: number; readonly got: number }[] {
-  return Object.entries(wishes(lesson, scene)).flatMap(([name, wanted]) => {
+  return Object.entries(requested(lesson, scene)).flatMap(([name, wanted]) => {
     const got = params[name] ?? lesson.params[name]?.default ?? wanted;
     return got === wanted ? [] : [{ name, wanted, got }];
   });
 }
 
 /** What a scene says of the knobs, and the defaults of those other scenes speak of. */
-function wishes(
+function requested(
   lesson: Pick<Lesson, 'params'>,
   scene: Pick<Scene, 'params'>,
 ): Record<string, number> {
   const all: Record<string, number> = {};
   for (const [name, param] of Object.entries(lesson.params))
     if (param.role !== 'duration' && param.role !== 'cpus') all[name] = param.default;
-  const wished = Object.entries({ ...all, ...scene.params });
-  return Object.fromEntries(wished.filter(([k]) => lesson.params[k]?.applies !== 'model'));
+  const values = Object.entries({ ...all, ...scene.params });
+  return Object.fromEntries(values.filter(([k]) => lesson.params[k]?.applies !== 'model'));
 }
 
 /** The same workload, then the fewest missing arms, the fewest differing knobs, the nearest values, the clock, the order. */
 export function bestRecording(
   lesson: Pick<Lesson, 'params' | 'recordings' | 'clock' | 'workloads'>,
-  scene: Wish,
+  scene: Request,
 ): Recording | null {
   const rated = lesson.recordings.map((recording, at) => {
     const off = differs(lesson, scene, recording.params);

@@ -7,7 +7,7 @@ import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../numbers/numbers.tsx';
 import { Inline } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
-import { KeptOnFront } from '../runs/saved-runs.tsx';
+import { SavedOnHome } from '../runs/saved-runs.tsx';
 import { useConnection, useHello } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
@@ -56,7 +56,7 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
           <Card key={lesson.slug} {...lesson} onOpen={onOpen} />
         ))}
       </ul>
-      {hello && <KeptOnFront titles={hello.lessons} />}
+      {hello && <SavedOnHome titles={hello.lessons} />}
       {hello && hello.role !== 'operator' && (
         <p className="quiet small" data-testid="role">
           You opened this page as {hello.role === 'instructor' ? 'an' : 'a'} {hello.role}.

@@ -2,10 +2,10 @@
 /** What any shell of a lesson may open over itself, and the sentence that a screen reader says. */
 
 import { toRun } from '../navigation/moves.ts';
-import { CaveatSheet, HelpSheet, RecordsSheet } from '../panels/dialogs.tsx';
+import { CaveatDialog, HelpDialog, RecordsDialog } from '../panels/dialogs.tsx';
 import { LensList } from '../panels/lens-badge.tsx';
 import { LossList } from '../panels/state-strip.tsx';
-import { KeptRunsSheet } from '../runs/saved-runs.tsx';
+import { SavedRunsDialog } from '../runs/saved-runs.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { rowName } from './marks.ts';
 import type { LessonModel } from './use-lesson-page.ts';
@@ -15,12 +15,12 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
   const close = () => page.setDialog(null);
   return (
     <>
-      <HelpSheet keys={page.keys} open={dialog === 'help'} onClose={close} />
-      <CaveatSheet lesson={lesson} open={dialog === 'caveats'} onClose={close} />
+      <HelpDialog keys={page.keys} open={dialog === 'help'} onClose={close} />
+      <CaveatDialog lesson={lesson} open={dialog === 'caveats'} onClose={close} />
       <Dialog title="Lost events" open={dialog === 'losses'} onClose={close} testId="losses">
         <LossList lanes={page.losses} />
       </Dialog>
-      <KeptRunsSheet
+      <SavedRunsDialog
         lesson={lesson}
         open={dialog === 'runs'}
         shown={server.run?.run_id ?? null}
@@ -33,7 +33,7 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
       <Dialog title="Lenses" open={dialog === 'lens'} onClose={close} testId="lens-sheet">
         <LensList lanes={page.lenses} />
       </Dialog>
-      <RecordsSheet
+      <RecordsDialog
         lesson={lesson}
         runId={server.run?.run_id ?? ''}
         mark={records}

@@ -11,12 +11,16 @@ import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
 import { sentenceCase } from '../ui/words.ts';
 
-interface SheetProps {
+interface DialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
 }
 
-export function HelpSheet({ keys, open, onClose }: SheetProps & { readonly keys: readonly Key[] }) {
+export function HelpDialog({
+  keys,
+  open,
+  onClose,
+}: DialogProps & { readonly keys: readonly Key[] }) {
   return (
     <Dialog title="Keys" open={open} onClose={onClose} testId="help">
       <dl className="keys">
@@ -36,7 +40,7 @@ export function HelpSheet({ keys, open, onClose }: SheetProps & { readonly keys:
   );
 }
 
-export function CaveatSheet({ lesson, open, onClose }: SheetProps & { readonly lesson: Lesson }) {
+export function CaveatDialog({ lesson, open, onClose }: DialogProps & { readonly lesson: Lesson }) {
   return (
     <Dialog
       title="What you should not conclude"
@@ -155,7 +159,7 @@ interface RecordsProps {
 }
 
 /** The raw records around a mark, asked from the server when it is opened. */
-export function RecordsSheet({ lesson, runId, mark, rowName, recorded, onClose }: RecordsProps) {
+export function RecordsDialog({ lesson, runId, mark, rowName, recorded, onClose }: RecordsProps) {
   const [records, setRecords] = useState<Records>({ state: 'asking' });
   useEffect(() => {
     if (!mark) return;

@@ -8,7 +8,7 @@ import { frontPage, writePlace } from '../navigation/place.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { day, when } from '../ui/words.ts';
-import { ask, type Comparison, type FigurePair, type KeptRun, keptId } from './saved-list.ts';
+import { ask, type Comparison, type FigurePair, type SavedRun, savedId } from './saved-list.ts';
 
 interface Choice {
   readonly id: string;
@@ -22,15 +22,15 @@ interface FoundProps {
 
 interface Props {
   readonly lesson: Lesson;
-  readonly kept: readonly KeptRun[];
+  readonly kept: readonly SavedRun[];
   readonly shown: string | null;
 }
 
 /** What can be compared: kept runs, then the lesson's recordings. */
-export function choicesOf(lesson: Lesson, kept: readonly KeptRun[]): readonly Choice[] {
+export function choicesOf(lesson: Lesson, kept: readonly SavedRun[]): readonly Choice[] {
   return [
     ...kept.map((run) => ({
-      id: keptId(run),
+      id: savedId(run),
       title: `kept run of ${when(run.recorded_at ?? '')}`,
     })),
     ...lesson.recordings.map((recording) => ({

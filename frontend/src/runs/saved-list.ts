@@ -6,7 +6,7 @@ import { siteOf } from '../base/site.ts';
 import { sentenceCase } from '../ui/words.ts';
 
 /** One line of the server's list; without a lesson it cannot be opened. */
-export interface KeptRun {
+export interface SavedRun {
   readonly name: string;
   readonly lesson: string | null;
   readonly arms: readonly string[];
@@ -52,7 +52,7 @@ export interface Comparison {
 }
 
 /** What `open` and the address call a kept run. */
-export function keptId(run: Pick<KeptRun, 'name' | 'lesson'>): string {
+export function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
   return `kept:${run.lesson}:${run.name}`;
 }
 
@@ -74,7 +74,7 @@ export async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
 
 interface Kept {
   /** Null until the server has answered. */
-  readonly runs: readonly KeptRun[] | null;
+  readonly runs: readonly SavedRun[] | null;
   readonly failed: string;
   readonly remove: (name: string) => Promise<void>;
 }
@@ -82,8 +82,8 @@ interface Kept {
 const againMs = 3000;
 
 /** The list of one lesson ('' for all), asked for again while it is looked at: a run is kept seconds after its end. */
-export function useKeptRuns(lesson: string, looking: boolean): Kept {
-  const [runs, setRuns] = useState<readonly KeptRun[] | null>(null);
+export function useSavedRuns(lesson: string, looking: boolean): Kept {
+  const [runs, setRuns] = useState<readonly SavedRun[] | null>(null);
   const [failed, setFailed] = useState('');
   const [asked, setAsked] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a removal asks again
@@ -97,7 +97,7 @@ export function useKeptRuns(lesson: string, looking: boolean): Kept {
       })
         .then(
           (list) => {
-            setRuns(Array.isArray(list) ? (list as readonly KeptRun[]) : []);
+            setRuns(Array.isArray(list) ? (list as readonly SavedRun[]) : []);
             setFailed('');
           },
           (cause: Error) => setFailed(stop.signal.aborted ? '' : cause.message),

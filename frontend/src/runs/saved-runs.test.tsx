@@ -5,7 +5,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { figureWords } from './differences.tsx';
-import { KeptOnFront, KeptRunsSheet } from './saved-runs.tsx';
+import { SavedOnHome, SavedRunsDialog } from './saved-runs.tsx';
 
 afterEach(() => {
   cleanup();
@@ -38,7 +38,7 @@ function answering(answers: Record<string, () => [number, unknown]>): string[] {
 }
 
 function sheet(onPlay: (id: string) => void = () => {}) {
-  render(<KeptRunsSheet lesson={lesson} open shown={null} onPlay={onPlay} onClose={() => {}} />);
+  render(<SavedRunsDialog lesson={lesson} open shown={null} onPlay={onPlay} onClose={() => {}} />);
 }
 
 test('a kept run says when, what and how large, and is played by its id', async () => {
@@ -114,14 +114,14 @@ test('two runs are compared: what differs stands before the figures, rates are l
 
 test('the front page links kept runs of lessons it knows, and is silent where there are none', async () => {
   answering({ 'GET api/kept': () => [200, [run, { ...run, name: 'x', lesson: null }]] });
-  const { unmount } = render(<KeptOnFront titles={[{ slug: lesson.slug, title: 'T' }]} />);
+  const { unmount } = render(<SavedOnHome titles={[{ slug: lesson.slug, title: 'T' }]} />);
   const link = await screen.findByRole('link', { hidden: true });
   expect(link.getAttribute('href')).toBe(
     `?lesson=${lesson.slug}&run=kept:${lesson.slug}:${run.name}`,
   );
   unmount();
   const asked = answering({ 'GET api/kept': () => [200, { odd: 'shape' }] });
-  render(<KeptOnFront titles={[{ slug: lesson.slug, title: 'T' }]} />);
+  render(<SavedOnHome titles={[{ slug: lesson.slug, title: 'T' }]} />);
   await waitFor(() => expect(asked).toHaveLength(1), { timeout: 60_000 });
   expect(screen.queryByTestId('kept-front')).toBeNull();
 });

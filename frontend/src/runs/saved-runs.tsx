@@ -7,7 +7,7 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { fileSize, when } from '../ui/words.ts';
 import { Compare } from './differences.tsx';
-import { type KeptRun, keptId, useKeptRuns } from './saved-list.ts';
+import { type SavedRun, savedId, useSavedRuns } from './saved-list.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -18,8 +18,8 @@ interface Props {
   readonly onClose: () => void;
 }
 
-export function KeptRunsSheet({ lesson, open, shown, onPlay, onClose }: Props) {
-  const { runs, failed, remove } = useKeptRuns(lesson.slug, open);
+export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: Props) {
+  const { runs, failed, remove } = useSavedRuns(lesson.slug, open);
   return (
     <Dialog title="Kept runs" open={open} onClose={onClose} testId="kept-runs">
       <p className="small quiet">
@@ -37,15 +37,15 @@ export function KeptRunsSheet({ lesson, open, shown, onPlay, onClose }: Props) {
               <button
                 type="button"
                 className="button"
-                aria-pressed={shown === keptId(run)}
-                onClick={() => onPlay(keptId(run))}
+                aria-pressed={shown === savedId(run)}
+                onClick={() => onPlay(savedId(run))}
                 aria-label={`Play the run of ${when(run.recorded_at ?? '')}`}
               >
-                {shown === keptId(run) ? 'on the stage' : 'play'}
+                {shown === savedId(run) ? 'on the stage' : 'play'}
               </button>
               <a
                 className="link small"
-                href={`api/runs/${encodeURIComponent(keptId(run))}/bundle`}
+                href={`api/runs/${encodeURIComponent(savedId(run))}/bundle`}
                 download
               >
                 download
@@ -69,7 +69,7 @@ export function KeptRunsSheet({ lesson, open, shown, onPlay, onClose }: Props) {
   );
 }
 
-function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: KeptRun }) {
+function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: SavedRun }) {
   const titles = run.arms.map((name) => lesson.arms.find((a) => a.name === name)?.title ?? name);
   const workload = lesson.workloads[run.workload ?? '']?.title ?? run.workload;
   const knobs = paramWords(lesson, run.params ?? {});
@@ -86,12 +86,12 @@ function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: KeptRun 
 }
 
 /** On the front page: all that is kept, a link each; nothing where nothing is kept. */
-export function KeptOnFront({
+export function SavedOnHome({
   titles,
 }: {
   readonly titles: readonly { readonly slug: string; readonly title: string }[];
 }) {
-  const { runs } = useKeptRuns('', true);
+  const { runs } = useSavedRuns('', true);
   const known = (runs ?? []).filter((run) => titles.some((t) => t.slug === run.lesson));
   if (known.length === 0) return null;
   return (
@@ -100,7 +100,7 @@ export function KeptOnFront({
       <ul>
         {known.map((run) => (
           <li key={run.name}>
-            <a href={`?lesson=${run.lesson}&run=${keptId(run)}`}>
+            <a href={`?lesson=${run.lesson}&run=${savedId(run)}`}>
               kept run of {when(run.recorded_at ?? '')}
             </a>{' '}
             <span className="quiet small">
