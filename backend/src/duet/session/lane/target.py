@@ -81,7 +81,7 @@ class Target:
             address, size = await self._find()
         except TimeoutError as error:
             raise InfraError(
-                f"The microscope watches nothing: {self._missed()} in time.",
+                f"the microscope watches nothing: {self._missed()} in time.",
                 remedy="Look at the workload's lines and at the x-ray; then run it again.",
             ) from error
         await client.watch(address, size, self._wish.log)
