@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Binary search in columns, plain or through an order. */
 
+import { quickselect } from 'd3-array';
+
 /** First i in [0, n) with at(i) >= value; n if none. `at` rises. */
 export function firstAtLeast(n: number, at: (i: number) => number, value: number): number {
   let low = 0;
@@ -25,11 +27,11 @@ export function firstAbove(n: number, at: (i: number) => number, value: number):
   return low;
 }
 
-/** The q-quantile of numbers in any order (nearest rank); NaN of none. */
+/** The q-quantile of numbers in any order (nearest rank: always one of them, d3's own lies between two); NaN of none. */
 export function quantile(values: readonly number[] | Float64Array, q: number): number {
   if (values.length === 0) return Number.NaN;
-  const sorted = Float64Array.from(values).sort();
-  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(q * sorted.length) - 1))]!;
+  const rank = Math.min(values.length - 1, Math.max(0, Math.ceil(q * values.length) - 1));
+  return quickselect(Float64Array.from(values), rank)[rank]!;
 }
 
 /** A number in [0, 1) that depends on `id` alone: the same jitter in every drawing. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Units as types, and how they are written for people. */
 
+import { formatLocale } from 'd3-format';
+
 declare const brand: unique symbol;
 
 /** Nanoseconds since this lane's workload start. Exact up to 104 days. */
@@ -15,25 +17,26 @@ export const microsecond = 1e3;
 export const millisecond = 1e6;
 export const second = 1e9;
 
-/** Making a format costs more than a hundred uses of it, and pictures write a hundred numbers a frame. */
-const plain = new Intl.NumberFormat('en-US');
-const withPlaces = [0, 1, 2, 3].map(
-  (places) =>
-    new Intl.NumberFormat('en-US', {
-      minimumFractionDigits: places,
-      maximumFractionDigits: places,
-    }),
-);
+/** d3's numbers with commas, and the minus sign that people type. */
+const { format } = formatLocale({
+  decimal: '.',
+  thousands: ',',
+  grouping: [3],
+  currency: ['', ''],
+  minus: '-',
+});
+const whole = format(',d');
+const withPlaces = [0, 1, 2, 3].map((places) => format(`,.${places}f`));
 
 /** So many decimal places, 0 to 3: "1,234.500". */
 export function formatPlaces(value: number, places: number): string {
-  return (withPlaces[places] ?? plain).format(value);
+  return (withPlaces[places] ?? format(`,.${places}f`))(value);
 }
 
 /** Three figures, no trailing zeros: 0.004, 0.25, 5.2, 14, 1,204. */
 export function formatFigure(value: number): string {
   const size = Math.abs(value);
-  if (size >= 100) return plain.format(Math.round(value));
+  if (size >= 100) return whole(value);
   if (size >= 10) return trim(value.toFixed(1));
   if (size >= 1) return trim(value.toFixed(size < 2 ? 2 : 1));
   if (size === 0) return '0';
@@ -68,7 +71,7 @@ export function momentMs(value: number): string {
 
 /** A number of things: 12,916. */
 export function formatCount(value: number): string {
-  return plain.format(Math.round(value));
+  return whole(value);
 }
 
 /** What a speed means: "1 s here = 4 ms in the guest". */

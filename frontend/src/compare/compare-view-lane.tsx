@@ -152,6 +152,7 @@ function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }
         )}
         onSelect={(mark) => playback.select(mark && { ...mark, arm: key })}
         onSeek={playback.seek}
+        onWindow={playback.view}
       />
     </div>
   );

@@ -2,6 +2,7 @@
 /** The keys of the lesson page: one list for the listener and for the help sheet. */
 
 import { useEffect, useRef } from 'react';
+import { type WindowAct, windowKeys } from './window-keys.ts';
 
 export type Act =
   | 'toggle'
@@ -28,7 +29,8 @@ export type Act =
   | 'present'
   | 'theme'
   | 'deselect'
-  | 'help';
+  | 'help'
+  | WindowAct;
 
 export interface Key {
   readonly act: Act;
@@ -52,6 +54,7 @@ export function keyList(operation: string, beat = operation, aligned = true): re
     { act: 'step-on', keys: ['PageDown'], shown: 'Page Down', what: 'the next step' },
     { act: 'slower', keys: ['-'], shown: '−', what: 'slower' },
     { act: 'faster', keys: ['+', '='], shown: '+', what: 'faster' },
+    ...windowKeys,
     { act: 'long-wait', keys: ['n'], shown: 'n', what: 'next long wait' },
     { act: 'divergence', keys: ['d'], shown: 'd', what: 'first divergence of the lanes' },
     { act: 'loss', keys: ['x'], shown: 'x', what: 'next loss of events' },

@@ -14,6 +14,7 @@ import { chooseTheme } from '../ui/theme.ts';
 import { Overview } from '../views/overview/index.tsx';
 import type { Act } from './keyboard.ts';
 import type { Transport } from './transport.tsx';
+import { windowActs } from './window-keys.ts';
 
 interface Given {
   readonly lesson: Lesson;
@@ -61,6 +62,7 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
         frame={playback.frame}
         theme={given.theme}
         onWindow={playback.setWindow}
+        onView={playback.view}
         onSeek={playback.seek}
         moment={state.moment}
         words={momentWords(index.axis, state.moment)}
@@ -91,6 +93,7 @@ export function playbackActs(playback: Playback, theme: Theme) {
     'event-on': () => playback.event(1),
     slower: () => playback.setSpeed(playback.now().speed / 1.5),
     faster: () => playback.setSpeed(playback.now().speed * 1.5),
+    ...windowActs(playback),
     'long-wait': playback.nextLongWait,
     divergence: playback.firstDivergence,
     loss: playback.nextLoss,

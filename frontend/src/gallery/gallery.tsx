@@ -105,6 +105,7 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
           show={scene.show}
           header={header}
           onSeek={playback.seek}
+          onWindow={playback.view}
         />
       </div>
       <Legend lesson={lesson} scene={scene} theme={theme} />

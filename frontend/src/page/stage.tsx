@@ -36,7 +36,7 @@ interface Props {
 
 export function Stage(props: Props) {
   const { lesson, scene, arms, index, run, theme, present } = props;
-  const { frame, seek } = usePlayback();
+  const { frame, seek, view: onWindow } = usePlayback();
   const counts = useCounts();
   const distorted = contendedOf(lesson, run, props.shown)?.distorted ?? false;
   const header = (name: string) => {
@@ -84,6 +84,7 @@ export function Stage(props: Props) {
             {...(present ? { headerHeight: 52, fontSize: 20 } : {})}
             onSelect={props.onMark}
             onSeek={seek}
+            onWindow={onWindow}
           />
         </div>
       )}

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react';
 import { siteOf } from '../base/site.ts';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { playbackActs } from '../controls/use-transport.tsx';
+import { windowKeys } from '../controls/window-keys.ts';
 import { unaligned } from '../derive/align.ts';
 import type { Mark } from '../derive/types.ts';
 import { linkTo } from '../navigation/address.ts';
@@ -52,6 +53,7 @@ const ofTime: ReadonlySet<Act> = new Set<Act>([
   'long-wait',
   'divergence',
   'loss',
+  ...windowKeys.map(({ act }) => act),
 ]);
 
 export type LessonModel = ReturnType<typeof useLessonPage>;

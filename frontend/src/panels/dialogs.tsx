@@ -34,7 +34,9 @@ export function HelpDialog({
         ))}
       </dl>
       <p className="small quiet">
-        A click on a mark shows its raw records. A click on the overview moves the window.
+        A click on a mark shows its raw records. A click on the overview moves the window. On a time
+        axis the wheel or a pinch zooms (with Ctrl where the page scrolls), a drag or a wheel to the
+        side moves the window, and Shift with a drag selects one.
       </p>
     </Dialog>
   );

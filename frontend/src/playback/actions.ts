@@ -8,8 +8,8 @@ import { placeOf, spanOf } from '../derive/moments.ts';
 import type { FrameSource, Mark } from '../derive/types.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
-import type { Mode, PlaybackState } from './machine.ts';
 import type { Stage } from './provider.tsx';
+import type { Mode, PlaybackState } from './state.ts';
 
 export interface Playback {
   readonly state: PlaybackState & {
@@ -32,6 +32,8 @@ export interface Playback {
   readonly seek: (moment: number) => void;
   readonly setWindow: (start: number, span?: number) => void;
   readonly zoom: (factor: number) => void;
+  /** Exactly this window; the moment stays, or goes along. */
+  readonly view: (start: number, span: number) => void;
   readonly setSpeed: (speed: number) => void;
   readonly beat: (direction: Direction) => void;
   readonly event: (direction: Direction) => void;
@@ -81,6 +83,7 @@ export function actions(stage: Stage) {
     setWindow: (start: number, span?: number) =>
       player.do({ type: 'window', start, ...(span === undefined ? {} : { span }) }),
     zoom: (factor: number) => player.do({ type: 'zoom', factor }),
+    view: (start: number, span: number) => player.do({ type: 'view', start, span }),
     setSpeed: (speed: number) => player.do({ type: 'speed', speed }),
     beat: (direction: Direction) => player.do({ type: 'beat', direction }),
     event: (direction: Direction) => player.do({ type: 'event', direction }),

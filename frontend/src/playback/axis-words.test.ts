@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { operationsOfAll } from '../derive/align.ts';
 import { axisWords } from '../derive/axis-words.ts';
-import { frameOf, initialPlayback, type PlaybackState, reduce, type World } from './machine.ts';
+import { frameOf, reduce } from './machine.ts';
+import { initialPlayback, type PlaybackState, type World } from './state.ts';
 
 const index = indexOf(`
   rwsem

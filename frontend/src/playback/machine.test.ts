@@ -8,17 +8,9 @@ import { FrameLoop } from '../base/raf.ts';
 import { ns } from '../base/units.ts';
 import { indexRun } from '../derive/run-index.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
-import {
-  advance,
-  beatMs,
-  holdMs,
-  initialPlayback,
-  type PlaybackState,
-  reduce,
-  renew,
-  type World,
-} from './machine.ts';
+import { advance, reduce, renew } from './machine.ts';
 import { Player } from './player.ts';
+import { beatMs, holdMs, initialPlayback, type PlaybackState, type World } from './state.ts';
 
 const recorded = indexOf(`
   rwsem
@@ -272,4 +264,23 @@ test('a link’s alignment holds although the events come after it', () => {
   const late = renew(early, now());
   expect(Object.fromEntries(late.offset)).toEqual({ rwsem: 7 * cell, srcu: 0 });
   expect(renew(late, now())).toBe(late);
+});
+
+test('a window by hand: moved it takes its moment along, zoomed the moment stays while it is in sight', () => {
+  const first = { ...initialPlayback, start: ns(40), span: 2000, moment: ns(540) };
+  const at = (start: number, span: number) => {
+    const next = reduce(first, { type: 'view', start, span }, none);
+    return [next.start, next.span, next.moment, next.mode];
+  };
+  const none: World = {
+    index: { lanes: [{ arm: 'a', watermark: 100_000 }], live: false } as never,
+    reduced: false,
+  };
+  expect(at(1040, 2000)).toEqual([1040, 2000, 1540, 'paused']);
+  expect(at(140, 1000)).toEqual([140, 1000, 540, 'paused']);
+  expect(at(5000, 1000)).toEqual([5000, 1000, 5250, 'paused']);
+  // Neither before the run nor past it, and never narrower than can be drawn.
+  expect(at(-500, 2000).slice(0, 2)).toEqual([0, 2000]);
+  expect(at(1e9, 2000).slice(0, 2)).toEqual([99_800, 2000]);
+  expect(at(0, 3)[1]).toBe(1000);
 });

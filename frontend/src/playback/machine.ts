@@ -11,116 +11,21 @@
 
 import { assertNever } from '../base/assert.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
-import { type Alignment, noOffsets, type Offsets, operationOf, together } from '../derive/align.ts';
-import {
-  beatAfter,
-  type Direction,
-  eventAfter,
-  firstDivergence,
-  nextLongWait,
-  nextLoss,
-} from '../derive/beats.ts';
+import { operationOf, together } from '../derive/align.ts';
+import { beatAfter, eventAfter, firstDivergence, nextLongWait, nextLoss } from '../derive/beats.ts';
 import { frameEnd, newestEpisode, nextEpisode } from '../derive/episodes.ts';
-import { type Place, stepOf } from '../derive/moments.ts';
+import { stepOf } from '../derive/moments.ts';
 import { clampSpeed, speedFor } from '../derive/speed.ts';
-import type { Frame, Mark, RunIndex } from '../derive/types.ts';
-
-export type Mode = 'scope' | 'play' | 'paused';
-
-export interface PlaybackState {
-  readonly mode: Mode;
-  readonly moment: Nanos;
-  readonly start: Nanos;
-  readonly span: number;
-  /** Guest seconds per second here. */
-  readonly speed: number;
-  readonly direction: Direction;
-  readonly alignment: Alignment;
-  /** The operation that was asked for, from 1; null: for `operation` the one near the window, else the first. */
-  readonly nth: number | null;
-  /** The operation that the lanes are aligned at now, from 1. */
-  readonly operation: number;
-  readonly offset: Offsets;
-  readonly selection: Mark | null;
-  readonly focus: ReadonlySet<string>;
-  /** See Frame. */
-  readonly hold: boolean;
-  /** The scope moves on to the newest window; else it repeats the one it has. */
-  readonly follows: boolean;
-  /** There is a window with events: the scope has something to sweep. */
-  readonly armed: boolean;
-  /** The scope has swept its window and lets it stand for so long, ms. */
-  readonly heldMs: number;
-  /** Time since the last beat, when beats stand for motion. */
-  readonly sinceBeatMs: number;
-}
-
-export interface World {
-  readonly index: RunIndex | null;
-  /** prefers-reduced-motion: steps from beat to beat. */
-  readonly reduced: boolean;
-}
-
-export const holdMs = 1200;
-export const beatMs = 1200;
-
-export const initialPlayback: PlaybackState = {
-  mode: 'scope',
-  moment: ns(0),
-  start: ns(0),
-  span: 30 * millisecond,
-  speed: speedFor(30 * millisecond, 5),
-  direction: 1,
-  alignment: 'time',
-  nth: null,
-  operation: 1,
-  offset: noOffsets,
-  selection: null,
-  focus: new Set(),
-  hold: false,
-  follows: true,
-  armed: false,
-  heldMs: 0,
-  sinceBeatMs: 0,
-};
-
-export type Action =
-  /** Without a direction: the one it had. */
-  | { readonly type: 'play'; readonly direction?: Direction }
-  | { readonly type: 'pause' }
-  | { readonly type: 'resume' }
-  | { readonly type: 'scope' }
-  | { readonly type: 'seek'; readonly moment: number }
-  | { readonly type: 'window'; readonly start: number; readonly span?: number }
-  | { readonly type: 'zoom'; readonly factor: number }
-  | { readonly type: 'speed'; readonly speed: number }
-  | { readonly type: 'reverse' }
-  | { readonly type: 'beat'; readonly direction: Direction }
-  | { readonly type: 'event'; readonly direction: Direction }
-  | { readonly type: 'long_wait' }
-  | { readonly type: 'divergence' }
-  | { readonly type: 'loss' }
-  /** Exactly this window and moment, still: what a link holds. */
-  | {
-      readonly type: 'look';
-      readonly start: number;
-      readonly span: number;
-      readonly moment: number;
-    }
-  | { readonly type: 'align'; readonly alignment: Alignment; readonly nth?: number }
-  | { readonly type: 'select'; readonly mark: Mark | null }
-  | { readonly type: 'focus'; readonly kinds: readonly string[] }
-  | {
-      readonly type: 'place';
-      readonly place: Place;
-      readonly seconds: number;
-      readonly focus: readonly string[];
-      readonly hold?: boolean;
-      readonly paused?: boolean;
-    };
-
-const leastSpan = 1000;
-const mostSpan = 120e9;
+import type { Frame, RunIndex } from '../derive/types.ts';
+import {
+  type Action,
+  beatMs,
+  holdMs,
+  leastSpan,
+  mostSpan,
+  type PlaybackState,
+  type World,
+} from './state.ts';
 
 /** What an action of a person makes of the state. */
 export function reduce(state: PlaybackState, action: Action, world: World): PlaybackState {
@@ -137,6 +42,8 @@ export function reduce(state: PlaybackState, action: Action, world: World): Play
       return jump(state, action.moment, world);
     case 'window':
       return moveWindow(state, action.start, action.span ?? state.span, world);
+    case 'view':
+      return view(state, action.start, action.span, world);
     case 'zoom':
       return zoom(state, action.factor, world);
     case 'speed':
@@ -273,6 +180,22 @@ function moveWindow(
     { ...state, mode: 'paused', start: at, span: wide, moment, armed: true, heldMs: 0 },
     world,
   );
+}
+
+/**
+ * A window chosen by hand. Lanes stay aligned as they are, so that nothing slides under the pointer. A window that
+ * only moves takes its moment along; in one of another width the moment stays where it is, if that is in sight.
+ */
+function view(state: PlaybackState, start: number, span: number, world: World): PlaybackState {
+  const wide = Math.round(Math.max(leastSpan, Math.min(mostSpan, span)));
+  const limit = Math.max(0, end(state, world) - wide * 0.1);
+  const at = ns(Math.round(Math.max(0, Math.min(start, limit))));
+  // Windows are whole ns, moments need not be.
+  const inside = state.moment >= at - 1 && state.moment <= at + wide + 1;
+  const stays = wide !== Math.round(state.span) && inside;
+  const share = Math.max(0, Math.min(1, (state.moment - state.start) / state.span));
+  const moment = stays ? state.moment : clampMoment(state, at + share * wide, world);
+  return { ...state, mode: 'paused', start: at, span: wide, moment, armed: true, heldMs: 0 };
 }
 
 function zoom(state: PlaybackState, factor: number, world: World): PlaybackState {

@@ -4,16 +4,8 @@
 import type { FrameLoop } from '../base/raf.ts';
 import { Signal } from '../base/signal.ts';
 import type { Frame, FrameSource } from '../derive/types.ts';
-import {
-  type Action,
-  advance,
-  frameOf,
-  initialPlayback,
-  type PlaybackState,
-  reduce,
-  renew,
-  type World,
-} from './machine.ts';
+import { advance, frameOf, reduce, renew } from './machine.ts';
+import { type Action, initialPlayback, type PlaybackState, type World } from './state.ts';
 
 /** Text about a moving moment changes at most so often. */
 const textEveryMs = 100;

@@ -10,8 +10,8 @@ import type { RunIndex } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useEventsVersion, useStore } from '../store/hooks.tsx';
 import type { Store } from '../store/store.ts';
-import type { World } from './machine.ts';
 import { Player } from './player.ts';
+import type { World } from './state.ts';
 
 /** What the hooks of a provider share. */
 export interface Stage {

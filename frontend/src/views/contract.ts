@@ -30,6 +30,8 @@ export interface CanvasProps {
   readonly onSelect?: (mark: Mark | null) => void;
   /** The playhead was dragged to this moment (frame time). */
   readonly onSeek?: (moment: number) => void;
+  /** The window was zoomed, moved or brushed (frame time, ns). */
+  readonly onWindow?: (start: number, span: number) => void;
 }
 
 /** Everything a pure drawing needs. */
@@ -81,6 +83,8 @@ export interface Artist<L extends Laid = Laid> {
   describe(drawing: Drawing, mark: Mark): string;
   /** The moment (frame time) that a point stands for; null: it stands for none. */
   seek?(layout: L, drawing: Drawing, x: number, y: number): number | null;
+  /** Where the frame's window begins and ends, px: gestures zoom and move it. Null: the picture has no time axis. */
+  axis?(layout: L, drawing: Drawing): { readonly left: number; readonly right: number } | null;
 }
 
 /** A sentence about this moment, read off the index; empty while there is nothing to say. */

@@ -4,51 +4,23 @@
  * mouse and keys, a tip in words. The view brings an Artist: layout, drawing and hit test, all pure.
  */
 
-import {
-  type CSSProperties,
-  type KeyboardEvent,
-  useCallback,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { type CSSProperties, useCallback, useMemo, useRef } from 'react';
 import type { Theme } from '../base/theme.ts';
+import { frameEnd } from '../derive/episodes.ts';
 import type { Mark } from '../derive/types.ts';
-import type { ArrowKey, CanvasProps, Drawing, ViewKind } from './contract.ts';
+import type { CanvasProps, Drawing, ViewKind } from './contract.ts';
+import { GestureOverlay } from './gesture-overlay.tsx';
 import { canvasTiles } from './paints.ts';
+import type { GestureOptions } from './time-gestures.ts';
 import { type Draw, useCanvas, useSize } from './use-canvas.ts';
-
-interface Tip {
-  readonly mark: Mark;
-  readonly x: number;
-  readonly y: number;
-}
+import { pointOf, usePointing } from './use-pointing.ts';
 
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
-const arrows: ReadonlySet<string> = new Set([
-  'ArrowLeft',
-  'ArrowRight',
-  'ArrowUp',
-  'ArrowDown',
-  'Home',
-  'End',
-]);
-
-function sameMark(one: Mark | null, other: Mark | null): boolean {
-  if (one === null || other === null) return one === other;
-  return (
-    one.arm === other.arm &&
-    one.table === other.table &&
-    one.kind === other.kind &&
-    one.row === other.row &&
-    one.id === other.id
-  );
-}
-
 /** Fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
-  const { runIndex, lesson, frame, theme, show, header, onHover, onSelect, onSeek } = props;
+  const { runIndex, lesson, frame, theme, show, header } = props;
+  const { onHover, onSelect, onSeek, onWindow } = props;
   const { fontSize = 13 } = props;
   const headerHeight = header === undefined ? 0 : (props.headerHeight ?? 34);
   const artist = useMemo(() => view.artist(lesson, show), [view, lesson, show]);
@@ -56,9 +28,6 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(box);
   const pointed = useRef<Mark | null>(null);
-  const [tip, setTip] = useState<Tip | null>(null);
-  const [said, setSaid] = useState('');
-  const dragging = useRef(false);
   const dpr = size?.dpr ?? 1;
   const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
 
@@ -71,49 +40,27 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
     [artist, runIndex, lesson, frame, theme, show, headerHeight, fontSize, tiles],
   );
   const invalidate = useCanvas(canvas, size, draw, frame.subscribe);
-
-  /** The picture as it is now; null before there is a size. */
   const now = () => {
     if (size === null) return null;
     const drawing = drawingOf({ runIndex, lesson, theme, show }, frame.get(), size);
     return { drawing, layout: artist.layout(drawing, headerHeight, fontSize) };
   };
-  const point = (mark: Mark | null, at: { x: number; y: number }) => {
-    if (sameMark(pointed.current, mark)) return;
-    pointed.current = mark;
-    setTip(mark === null ? null : { mark, ...at });
-    onHover?.(mark);
-    invalidate();
-  };
-  const at = (event: { clientX: number; clientY: number; currentTarget: HTMLElement }) => {
-    const rect = event.currentTarget.getBoundingClientRect();
-    return { x: event.clientX - rect.left, y: event.clientY - rect.top };
-  };
-  const seek = (x: number, y: number): boolean => {
-    const picture = now();
-    if (picture === null) return false;
-    const moment = artist.seek?.(picture.layout, picture.drawing, x, y) ?? null;
-    if (moment !== null) onSeek?.(moment);
-    return moment !== null;
-  };
-  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const picture = now();
-    if (picture === null) return;
-    if (event.key === 'Enter' && pointed.current !== null) onSelect?.(pointed.current);
-    else if (arrows.has(event.key)) {
-      const { layout, drawing } = picture;
-      const next = artist.step(layout, drawing, pointed.current, event.key as ArrowKey);
-      if (next !== null) {
-        point(next, artist.place(layout, drawing, next) ?? { x: 0, y: 0 });
-        setSaid(artist.describe(drawing, next));
-      }
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
+  const pointing = usePointing({ artist, now, invalidate, pointed, onHover, onSelect, onSeek });
+  const gestures: GestureOptions = {
+    axis: () => {
+      const picture = onWindow === undefined ? null : now();
+      const px = picture && artist.axis?.(picture.layout, picture.drawing);
+      if (!picture || !px) return null;
+      const { start, span, offset } = picture.drawing.frame;
+      return { ...px, start, span, window: { start, span }, end: frameEnd(runIndex, offset) };
+    },
+    drags: (event) => !pointing.seeks(pointOf(event)),
+    onWindow: (start, span) => onWindow?.(start, span),
+    onGesture: pointing.hold,
   };
 
   const still = now();
+  const { tip } = pointing;
   return (
     <div
       ref={box}
@@ -124,42 +71,22 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       tabIndex={0}
       data-testid="picture"
       style={{ ...fill, overflow: 'hidden' }}
-      onKeyDown={onKeyDown}
+      onKeyDown={pointing.onKeyDown}
     >
-      <canvas
-        ref={canvas}
-        style={{ ...fill, cursor: tip === null ? 'default' : 'pointer', touchAction: 'pan-y' }}
-        onPointerDown={(event) => {
-          const { x, y } = at(event);
-          const picture = now();
-          if (picture === null || artist.hit(picture.layout, picture.drawing, x, y) !== null)
-            return;
-          if (!seek(x, y)) return;
-          dragging.current = true;
-          event.currentTarget.setPointerCapture(event.pointerId);
-        }}
-        onPointerMove={(event) => {
-          const where = at(event);
-          if (dragging.current) seek(where.x, where.y);
-          else {
-            const picture = now();
-            if (picture === null) return;
-            point(artist.hit(picture.layout, picture.drawing, where.x, where.y), where);
-          }
-        }}
-        onPointerUp={() => {
-          dragging.current = false;
-        }}
-        onPointerLeave={() => point(null, { x: 0, y: 0 })}
-        onClick={(event) => {
-          const { x, y } = at(event);
-          const picture = now();
-          const mark = picture && artist.hit(picture.layout, picture.drawing, x, y);
-          if (mark) onSelect?.(mark);
-        }}
+      <canvas ref={canvas} style={fill} />
+      <GestureOverlay
+        size={size}
+        gestures={gestures}
+        style={{ cursor: tip === null ? 'default' : 'pointer', touchAction: 'pan-y' }}
+        onPointerDown={pointing.onPointerDown}
+        onPointerMove={pointing.onPointerMove}
+        onPointerUp={pointing.onPointerUp}
+        onPointerCancel={pointing.onPointerUp}
+        onPointerLeave={pointing.onPointerLeave}
+        onClick={pointing.onClick}
       />
       <p className="hidden-text" aria-live="polite">
-        {said}
+        {pointing.said}
       </p>
       {header !== undefined &&
         still?.layout.lanes.map((lane) => (

@@ -4,6 +4,7 @@
 import { formatCount, formatFigure, formatNs, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
+import { msTicks } from '../axis.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { type Brushes, brushesFor, dashedBox } from './brush.ts';
@@ -125,7 +126,7 @@ function headline(easel: Easel): void {
 }
 
 function axes(easel: Easel): void {
-  const { pen, laid, drawing, fontSize, x } = easel;
+  const { pen, laid, drawing, fontSize } = easel;
   const { theme, frame } = drawing;
   const { share, rate } = laid;
   pen.fillStyle = theme.sunk;
@@ -145,16 +146,18 @@ function axes(easel: Easel): void {
     pen.fillRect(rate.x, Math.round(y), rate.w, 1);
     text(easel, formatCount(per), rate.x - 8, y + fontSize * 0.35, { align: 'right' });
   }
-  const step = frame.span > 4 * second ? second : second / 2;
-  const from = Math.max(0, Math.ceil(frame.start / step) * step);
-  for (let t = from; t <= frame.start + frame.span; t += step) {
-    const at = x(laneTime(frame.offset, laid.arm, t));
+  const window = { start: frame.start, span: frame.span, left: share.x, right: share.x + share.w };
+  for (const tick of msTicks(window, fontSize * 6)) {
     pen.fillStyle = theme.staff;
-    pen.fillRect(Math.round(at), rate.y + rate.h, 1, 5);
-    if (at < rate.x + rate.w - fontSize)
-      text(easel, t === 0 ? '0' : formatNs(t), at, rate.y + rate.h + fontSize * 1.5, {
-        align: 'center',
-      });
+    pen.fillRect(Math.round(tick.x), rate.y + rate.h, 1, 5);
+    if (tick.x < rate.x + rate.w - fontSize)
+      text(
+        easel,
+        frame.span >= second ? formatNs(tick.t) : `${tick.label} ms`,
+        tick.x,
+        rate.y + rate.h + fontSize * 1.5,
+        { align: 'center' },
+      );
   }
 }
 

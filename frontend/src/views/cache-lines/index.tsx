@@ -128,6 +128,10 @@ const artist: Artist<Picture> = {
       : stepLines(picture.lines, drawing, from, key),
   place: placeOf,
   seek,
+  axis(picture) {
+    const share = picture.act === 'lock' ? picture.lock.lanes[0]?.share : undefined;
+    return share === undefined ? null : { left: share.x, right: share.x + share.w };
+  },
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson, drawing),
   label: 'The bytes of a dentry in cache lines, and the copies of each CPU, for each kernel',
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where the second act stands: time runs to the right, lanes lie under each other on one axis. */
 
+import { scaleLog } from 'd3-scale';
 import type { Size } from '../../derive/types.ts';
 import type { LaidLane } from '../contract.ts';
 import type { Box } from './brush.ts';
@@ -53,7 +54,9 @@ export function layoutLock(
   return { lanes, fontSize };
 }
 
+const heightOf = scaleLog([1, mostRate], [0, 1]).clamp(true);
+
 /** Height of a rate, 0 to 1. */
 export function rateHeight(perSecond: number): number {
-  return Math.max(0, Math.min(1, Math.log10(Math.max(1, perSecond)) / Math.log10(mostRate)));
+  return heightOf(Math.max(1, perSecond));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Columns of the second act as marks. */
 
+import { bisector } from 'd3-array';
 import { formatCount, formatFigure, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
@@ -8,7 +9,7 @@ import { armTitle, capital } from '../../derive/words.ts';
 import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
 import type { ArrowKey, Drawing } from '../contract.ts';
 import { timeScale } from './draw-lock.ts';
-import { intervalsOf, rateOf, slowShare } from './lock.ts';
+import { type Interval, intervalsOf, rateOf, slowShare } from './lock.ts';
 import type { LockLayout } from './lock-layout.ts';
 
 export type LockKind = 'by_cas' | 'under_lock';
@@ -40,8 +41,9 @@ export function hitLock(layout: LockLayout, drawing: Drawing, px: number, py: nu
     const x = timeScale(laid, drawing);
     const now = laneTime(drawing.frame.offset, lane.arm, drawing.frame.moment);
     const all = intervalsOf(lane);
-    const row = all.findIndex((one) => px >= x(one.t0) && px < x(one.t1) && one.t1 <= now);
-    if (row < 0) return null;
+    const row = bisector((one: Interval) => x(one.t1)).right(all, px);
+    const one = all[row];
+    if (one === undefined || px < x(one.t0) || one.t1 > now) return null;
     const slow = slowShare(all[row]!) ?? 0;
     const under = py < share.y + share.h ? py < share.y + share.h * slow : slow >= 0.5;
     return intervalMark(lane, drawing.lesson, row, under ? 'under_lock' : 'by_cas');

@@ -2,6 +2,7 @@
 /** Stats a second against CPUs, a dashed line a lane with a band over the seeds; the mail's figures as marked points. */
 
 import { scaleLinear, scaleLog } from 'd3-scale';
+import { area, line as lineShape } from 'd3-shape';
 import type { Theme } from '../../base/theme.ts';
 import type { Prediction } from './model/prediction.ts';
 import { mailRates } from './model/stated.ts';
@@ -115,18 +116,21 @@ function Curve({
 }) {
   const last = points.at(-1);
   if (last === undefined) return null;
-  const to = (of: 'low' | 'median' | 'high') =>
-    points.map(({ cpus, opsPerS }) => `${x(cpus).toFixed(1)} ${y(opsPerS[of]).toFixed(1)}`);
+  const middle = lineShape<Points[number]>()
+    .x(({ cpus }) => x(cpus))
+    .y(({ opsPerS }) => y(opsPerS.median))
+    .digits(1);
+  const band = area<Points[number]>()
+    .x(({ cpus }) => x(cpus))
+    .y0(({ opsPerS }) => y(opsPerS.low))
+    .y1(({ opsPerS }) => y(opsPerS.high))
+    .digits(1);
   const colour = first ? theme.work : theme.gain;
   return (
     <g>
+      <path d={band(points) ?? ''} fill={colour} opacity={0.18} />
       <path
-        d={`M${to('high').join(' L')} L${to('low').toReversed().join(' L')} Z`}
-        fill={colour}
-        opacity={0.18}
-      />
-      <path
-        d={`M${to('median').join(' L')}`}
+        d={middle(points) ?? ''}
         fill="none"
         stroke={colour}
         strokeWidth={2}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Entries freed against entries visited, a line for each lane with its name at the end, up to the moment. */
 
+import { scaleLinear } from 'd3-scale';
 import type { Theme } from '../../base/theme.ts';
 import { formatCount } from '../../base/units.ts';
 import type { Frame, RunIndex, Size } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { wholeTicks } from '../axis.ts';
 import type { Pen } from '../paints.ts';
 import { factsOf, nowOf } from './scans.ts';
 import { freed } from './tape.ts';
@@ -19,14 +21,6 @@ interface Given {
 }
 
 const fontSize = 13;
-
-/** 1, 2 or 5 times a power of ten: at most three steps up to a number. */
-export function tickStep(most: number): number {
-  const rough = Math.max(1, most / 3);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const of = [1, 2, 5, 10].find((m) => m * power >= rough) ?? 10;
-  return of * power;
-}
 
 /** Places of text that must not cover each other: from the top down, at least `gap` apart. */
 export function spread(wanted: readonly number[], gap: number, lowest: number): number[] {
@@ -57,8 +51,8 @@ export function drawChart(pen: Pen, given: Given): void {
   const right = size.width - 14;
   const top = 12;
   const bottom = size.height - 40;
-  const x = (n: number) => left + (n / mostX) * (right - left);
-  const y = (n: number) => bottom - (n / mostY) * (bottom - top);
+  const x = scaleLinear([0, mostX], [left, right]);
+  const y = scaleLinear([0, mostY], [bottom, top]);
 
   pen.save();
   pen.font = `${fontSize}px ${theme.font}`;
@@ -68,14 +62,14 @@ export function drawChart(pen: Pen, given: Given): void {
   pen.textBaseline = 'middle';
   pen.textAlign = 'right';
   pen.beginPath();
-  for (let n = 0; n <= mostY; n += tickStep(mostY)) {
+  for (const n of wholeTicks(y, fontSize * 2, 3)) {
     pen.moveTo(left, Math.round(y(n)) + 0.5);
     pen.lineTo(right, Math.round(y(n)) + 0.5);
     pen.fillText(formatCount(n), left - 6, y(n));
   }
   pen.stroke();
   pen.textAlign = 'center';
-  for (let n = 0; n <= mostX; n += tickStep(mostX)) pen.fillText(formatCount(n), x(n), bottom + 12);
+  for (const n of wholeTicks(x, fontSize * 5, 3)) pen.fillText(formatCount(n), x(n), bottom + 12);
   pen.fillText('entries visited', (left + right) / 2, bottom + 29);
   const ends = lines.map(({ facts, now }) => y(facts.upTo[freed][now.visits]!));
   // Above the lines' ends.

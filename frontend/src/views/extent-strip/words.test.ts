@@ -12,7 +12,7 @@ import {
 } from '../../../test/fixtures/extents.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
-import { spread, tickStep } from './chart.ts';
+import { spread } from './chart.ts';
 import { sentences, summary } from './words.ts';
 
 const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
@@ -138,8 +138,7 @@ test('the window in words, a sentence per lane', () => {
   ]);
 });
 
-test('ticks are few and round, names do not cover each other', () => {
-  expect([3, 32, 288, 3520].map(tickStep)).toEqual([1, 20, 100, 2000]);
+test('names do not cover each other', () => {
   expect(spread([50, 48, 10], 12, 60)).toEqual([50, 38, 10]);
   expect(spread([70, 70], 12, 60)).toEqual([60, 48]);
 });

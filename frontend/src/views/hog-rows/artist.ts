@@ -50,6 +50,7 @@ export function stavesArtist(lesson: Lesson, show: Scene['show'] | undefined): A
       if (y <= layout.axisY - 6 && y >= layout.top && !atHead) return null;
       return frame.start + Math.max(0, x - layout.left) * layout.nsPerPx;
     },
+    axis: ({ layout: { left, right } }) => ({ left, right }),
     describe: ({ index, lesson: of }, mark) => describeMark(index, mark, of),
     place({ layout }, _drawing, mark) {
       const box = layout.lanes.find((lane) => lane.arm === mark.arm);

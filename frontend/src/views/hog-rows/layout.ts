@@ -4,10 +4,11 @@
  * The marks themselves are in marks.ts.
  */
 
-import { formatCount, formatMoment, formatPlaces } from '../../base/units.ts';
+import { formatCount, formatMoment } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { opsUpTo } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Row, RunIndex, Size } from '../../derive/types.ts';
+import { type AxisTick, msTicks } from '../axis.ts';
 import { tickPhase } from './ticks.ts';
 
 /** What the lesson and the scene say about the picture. */
@@ -76,12 +77,6 @@ export interface LaneBox {
   readonly evictedTo: number | null;
   /** Lane time at x = left, and ns per px. */
   readonly t0: number;
-}
-
-export interface AxisTick {
-  readonly x: number;
-  readonly label: string;
-  readonly major: boolean;
 }
 
 export interface Layout {
@@ -215,7 +210,7 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
     nsPerPx,
     lanes,
     axisY: y + 10,
-    ticks: axisTicks(index, frame, left, right, nsPerPx, score.fontSize),
+    ticks: msTicks({ start: frame.start, span: frame.span, left, right }, 76 * em, index.tickNs),
     playheadX: playheadX >= left - 0.5 && playheadX <= right + 0.5 ? playheadX : null,
     readout: formatMoment(frame.moment, frame.span / 3),
     revealX: frame.reveal === 'window' ? right : Math.max(left, Math.min(right, playheadX)),
@@ -331,38 +326,5 @@ function laneTicks(
   const ticks: number[] = [];
   const first = Math.ceil((t0 - phase) / index.tickNs) * index.tickNs + phase;
   for (let t = first; t < t0 + span; t += index.tickNs) ticks.push(x(t));
-  return ticks;
-}
-
-const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].map((n) => n * 1e3);
-
-/** Labels every tick (4 ms) or a multiple; below a tick, round parts of a ms. */
-function axisTicks(
-  index: RunIndex,
-  frame: Frame,
-  left: number,
-  right: number,
-  nsPerPx: number,
-  fontSize: number,
-): AxisTick[] {
-  const leastPx = (76 * fontSize) / 13;
-  const wanted = leastPx * nsPerPx;
-  let step: number;
-  if (wanted <= index.tickNs / 2) {
-    step = steps.find((s) => s >= wanted) ?? index.tickNs;
-  } else {
-    const multiples = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 25000];
-    step = (multiples.find((m) => m * index.tickNs >= wanted) ?? 50000) * index.tickNs;
-  }
-  const ticks: AxisTick[] = [];
-  // + 0: Math.ceil knows a zero below zero, and its label would be "-0".
-  const first = Math.ceil(frame.start / step - 1e-9) * step + 0;
-  const digits = step >= 1e6 ? 0 : step >= 1e5 ? 1 : step >= 1e4 ? 2 : 3;
-  for (let t = first; t <= frame.start + frame.span + 1; t += step) {
-    const x = left + (t - frame.start) / nsPerPx;
-    if (x > right + 0.5) break;
-    const label = formatPlaces(t / 1e6, digits);
-    ticks.push({ x, label, major: true });
-  }
   return ticks;
 }

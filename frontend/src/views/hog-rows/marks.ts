@@ -7,6 +7,7 @@
  * pixel, so a short wait is never lost.
  */
 
+import { firstAtLeast } from '../../base/search.ts';
 import { isStale, touching } from '../../derive/query.ts';
 import type { LaneIndex, LodLevel, Mark, RunIndex, Strand } from '../../derive/types.ts';
 import type { LaneBox, Layout, RowBox } from './layout.ts';
@@ -312,14 +313,8 @@ function linksOf(layout: Layout, box: LaneBox, rowsOf: ReadonlyMap<number, RowBo
   const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
   const links: LinkLine[] = [];
   let n = 0;
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (lane.links.t[order[middle]!]! < box.t0) low = middle + 1;
-    else high = middle;
-  }
-  for (let p = low; p < length; p++) {
+  const first = firstAtLeast(length, (p) => lane.links.t[order[p]!]!, box.t0);
+  for (let p = first; p < length; p++) {
     const i = order[p]!;
     const t = lane.links.t[i]!;
     if (t > end) break;

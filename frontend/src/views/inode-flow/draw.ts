@@ -4,6 +4,7 @@
 import { formatCount, formatMoment, momentMs } from '../../base/units.ts';
 import { axisFlag } from '../../derive/axis-words.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
+import { msTicks } from '../axis.ts';
 import { drawFlag } from '../axis-flag.ts';
 import type { Drawing } from '../contract.ts';
 import { mix, type Pen } from '../paints.ts';
@@ -132,26 +133,20 @@ function labelOf({ box, layout }: Scene, band: Band): readonly string[] {
   }
 }
 
-const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 20, 40, 100, 200, 400, 1000, 4000];
-
 function drawAxis(pen: Pen, layout: Layout, frame: Frame, easel: Easel): void {
-  const wanted = 84 * easel.em * layout.nsPerPx;
-  const step = (steps.find((s) => s * 1e6 >= wanted) ?? 20000) * 1e6;
-  const digits = step >= 1e6 ? 0 : step >= 1e5 ? 1 : 2;
+  const { left, right } = layout;
   const y = layout.axisY + 14 * easel.em;
-  for (let k = Math.ceil(frame.start / step - 1e-9); ; k++) {
-    const x = layout.left + (k * step - frame.start) / layout.nsPerPx;
-    if (x > layout.right + 0.5) break;
+  const window = { start: frame.start, span: frame.span, left, right };
+  for (const { x, label } of msTicks(window, 84 * easel.em)) {
     for (const box of layout.lanes) {
       const first = box.bands.find((band) => timeBands.has(band.name));
       if (first === undefined) continue;
       pen.fillStyle = easel.theme.rule;
       pen.fillRect(Math.round(x), first.top - 4, 1, box.bottom - first.top + 4);
     }
-    const words = ((k * step) / 1e6).toFixed(digits);
-    const unit = x + 60 * easel.em > layout.right ? ' ms' : '';
-    const edge = x > layout.right - 24 ? 'right' : x < layout.left + 12 ? 'left' : 'center';
-    say(pen, easel, words + unit, x, y, edge, easel.theme.faint);
+    const unit = x + 60 * easel.em > right ? ' ms' : '';
+    const edge = x > right - 24 ? 'right' : x < left + 12 ? 'left' : 'center';
+    say(pen, easel, label + unit, x, y, edge, easel.theme.faint);
   }
 }
 

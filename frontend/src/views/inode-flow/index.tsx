@@ -30,6 +30,7 @@ const artist: Artist<Layout> = {
     if (x < layout.left - 6 || x > layout.right + 6 || y < layout.top) return null;
     return frame.start + (x - layout.left) * layout.nsPerPx;
   },
+  axis: ({ left, right }) => ({ left, right }),
   describe: ({ index, lesson }, mark) => describe(index, mark, lesson),
   label:
     'Lives of inodes on a time axis, with the shadow that each leaves until its grace period ends',

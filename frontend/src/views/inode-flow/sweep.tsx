@@ -4,6 +4,8 @@
  * measures. An explain run counts; it gives no rate and no point here.
  */
 
+import { scaleLog } from 'd3-scale';
+import { curveLinearClosed, line as lineShape } from 'd3-shape';
 import { formatCount } from '../../base/units.ts';
 import type { Lesson, MeasuredTable } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
@@ -74,25 +76,29 @@ export function ourLines(
 const box = { width: 288, height: 250, left: 52, right: 18, top: 22, bottom: 42 };
 const range = { batch: [0.8, 1400], rate: [400, 32000] } as const;
 
-function scale([low, high]: readonly [number, number], from: number, to: number) {
-  const span = Math.log(high / low);
-  return (value: number) => from + ((to - from) * Math.log(value / low)) / span;
-}
+const x = scaleLog(range.batch, [box.left, box.width - box.right]);
+const y = scaleLog(range.rate, [box.height - box.bottom, box.top]);
 
-const x = scale(range.batch, box.left, box.width - box.right);
-const y = scale(range.rate, box.height - box.bottom, box.top);
+const lineOf = lineShape<SweepPoint>(
+  (point) => x(point.batch),
+  (point) => y(point.perSecond),
+).digits(1);
+const closed = lineShape<SweepPoint>(
+  (point) => x(point.batch),
+  (point) => y(point.perSecond),
+)
+  .curve(curveLinearClosed)
+  .digits(1);
 
 function path(points: readonly SweepPoint[]): string {
-  return points
-    .map((p, i) => `${i === 0 ? 'M' : 'L'}${x(p.batch).toFixed(1)} ${y(p.perSecond).toFixed(1)}`)
-    .join(' ');
+  return lineOf(points) ?? '';
 }
 
 /** The band between stock and the arm that waits: what the wait costs. */
 function area(lines: readonly Line[], arms: readonly [string, string]): string {
   const [one, other] = arms.map((arm) => lines.find((line) => line.arm === arm)?.points ?? []);
   if (!one?.length || !other?.length) return '';
-  return `${path(one)} ${path([...other].reverse()).replace('M', 'L')} Z`;
+  return closed([...one, ...other.toReversed()]) ?? '';
 }
 
 const waits = 'wait-at-recycle';

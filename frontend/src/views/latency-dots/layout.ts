@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Dots of latency: one row per lane, one logarithmic axis for all. Pure. */
 
+import { range } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { hashUnit } from '../../base/search.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { type Latencies, latenciesOf } from '../../derive/latency.ts';
 import type { Frame, RunIndex, Size } from '../../derive/types.ts';
+import type { AxisTick } from '../axis.ts';
 
 export interface Dot {
   readonly x: number;
@@ -31,7 +33,7 @@ export interface DotsLayout {
   readonly right: number;
   readonly rows: readonly DotRow[];
   readonly axisY: number;
-  readonly ticks: readonly { readonly x: number; readonly label: string }[];
+  readonly ticks: readonly AxisTick[];
 }
 
 const axisHeight = 40;
@@ -52,7 +54,7 @@ function domainOf(all: readonly Latencies[]): [number, number] {
       high = Math.max(high, s.ns);
     }
   }
-  return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
+  return scaleLog([low, high], [0, 1]).nice().domain() as [number, number];
 }
 
 export function layoutDots(
@@ -91,11 +93,12 @@ export function layoutDots(
       medianX: lane.n > 0 ? x(Math.max(domain[0], lane.median)) : null,
     };
   });
-  const ticks: { x: number; label: string }[] = [];
   const decadePx = x(domain[0] * 10) - x(domain[0]);
-  for (let t = domain[0], i = 0; t <= domain[1] * 1.001; t *= 10, i++) {
-    // Words need 64 px; a decade without them keeps its line.
-    ticks.push({ x: x(t), label: decadePx >= 64 || i % 2 === 0 ? formatNs(t) : '' });
-  }
+  const decades = range(Math.round(Math.log10(domain[0])), Math.round(Math.log10(domain[1])) + 1);
+  // Words need 64 px; a decade without them keeps its line.
+  const ticks = decades.map((power, i) => ({
+    x: x(10 ** power),
+    label: decadePx >= 64 || i % 2 === 0 ? formatNs(10 ** power) : '',
+  }));
   return { left, right, rows, axisY: all.length * pitch + 2, ticks };
 }

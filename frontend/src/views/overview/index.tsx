@@ -9,7 +9,10 @@ import {
   useMemo,
   useRef,
 } from 'react';
+import { frameEnd } from '../../derive/episodes.ts';
 import type { CanvasProps } from '../contract.ts';
+import { GestureOverlay } from '../gesture-overlay.tsx';
+import type { GestureOptions } from '../time-gestures.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawOverview } from './draw.ts';
 import { layoutOverview, lengthOf } from './layout.ts';
@@ -25,11 +28,14 @@ export function Overview({
   frame,
   theme,
   onWindow,
+  onView,
   onSeek,
   moment = 0,
   words = '',
 }: Pick<CanvasProps, 'runIndex' | 'lesson' | 'frame' | 'theme'> & {
   readonly onWindow: (start: number) => void;
+  /** The window was zoomed, moved or brushed (frame time, ns). */
+  readonly onView: (start: number, span: number) => void;
   readonly onSeek: (moment: number) => void;
   /** The moment as text, for those who do not see it. */
   readonly moment?: number;
@@ -57,11 +63,26 @@ export function Overview({
   useCanvas(canvas, size, draw, frame.subscribe);
   /** What a drag moves: the window, held at this distance from its start; or the moment. */
   const grip = useRef<number | 'moment' | null>(null);
-  const point = (event: PointerEvent<HTMLElement>) => {
+  const point = (event: PointerEvent<Element>) => {
     if (size === null) return { t: 0, nsPerPx: 1 };
     const { left, nsPerPx } = layoutOverview(runIndex, frame.get(), size, titleOf);
     const rect = event.currentTarget.getBoundingClientRect();
     return { t: (event.clientX - rect.left - left) * nsPerPx, nsPerPx };
+  };
+  const gestures: GestureOptions = {
+    axis: () => {
+      if (size === null) return null;
+      const { start, span, offset } = frame.get();
+      const { left, right, end } = layoutOverview(runIndex, frame.get(), size, titleOf);
+      const window = { start, span };
+      return { left, right, start: 0, span: end, window, end: frameEnd(runIndex, offset) };
+    },
+    // A drag moves the moment, or a narrow window as a whole.
+    drags: () => false,
+    onWindow: onView,
+    onGesture: (busy) => {
+      if (busy) grip.current = null;
+    },
   };
   const length = lengthOf(runIndex, frame.get().offset);
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
@@ -88,10 +109,13 @@ export function Overview({
       data-testid="scrubber"
       onKeyDown={onKeyDown}
     >
-      <canvas
-        ref={canvas}
-        style={{ ...fill, cursor: 'grab', touchAction: 'none' }}
+      <canvas ref={canvas} style={fill} />
+      <GestureOverlay
+        size={size}
+        gestures={gestures}
+        style={{ cursor: 'grab', touchAction: 'none' }}
         onPointerDown={(event) => {
+          if (event.shiftKey) return;
           const { t, nsPerPx } = point(event);
           const { start, span } = frame.get();
           const inside = t >= start && t <= start + span;

@@ -5,6 +5,7 @@ import { axisFlag } from '../../derive/axis-words.ts';
 import { isWait, threadRows } from '../../derive/query.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
+import { type AxisTick, countTicks, runTicks } from '../axis.ts';
 
 export interface Bar {
   readonly x: number;
@@ -38,7 +39,7 @@ export interface OverviewLayout {
   readonly aligned: string;
   /** Where; null: each lane has its own time. */
   readonly flagX: number | null;
-  readonly ticks: readonly { readonly x: number; readonly label: string }[];
+  readonly ticks: readonly AxisTick[];
 }
 
 /** Room for the longest title of a lane, 13 px; the strip itself keeps the most. */
@@ -48,6 +49,8 @@ function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
 }
 
 const axisHeight = 20;
+/** Room for the words of a tick. */
+const tickPx = 64;
 
 /** A live run grows into round lengths, so that the strip does not shrink at every frame. */
 export function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
@@ -96,7 +99,10 @@ export function layoutOverview(
     axisY: size.height - axisHeight,
     aligned: flag === null ? 'by time' : `by ${flag.words}`,
     flagX: flag === null ? null : limit(x(flag.t)),
-    ticks: index.axis === null ? ticksOf(end, x) : stepTicks(end, x),
+    ticks:
+      index.axis === null
+        ? runTicks(end, left, right, tickPx)
+        : countTicks(end / stepNs, left, right, tickPx),
   };
 }
 
@@ -152,34 +158,4 @@ function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
     from = Number.NaN;
   }
   return bars;
-}
-
-/** The same for an axis that counts: "0", "200", "400". */
-function stepTicks(end: number, x: (t: number) => number) {
-  const steps = end / stepNs;
-  const step = roundAbove(steps / 6);
-  const ticks: { x: number; label: string }[] = [];
-  for (let n = 0; n <= steps * 1.0001; n += step)
-    ticks.push({ x: x(n * stepNs), label: n.toLocaleString('en-US') });
-  return ticks;
-}
-
-/** 1, 2 or 5 times a power of ten, at least 1. */
-function roundAbove(wanted: number): number {
-  const decade = 10 ** Math.max(0, Math.floor(Math.log10(wanted)));
-  return [1, 2, 5, 10].map((m) => m * decade).find((s) => s >= wanted) ?? 10 * decade;
-}
-
-function ticksOf(end: number, x: (t: number) => number) {
-  const wanted = end / 6;
-  const decade = 10 ** Math.floor(Math.log10(wanted));
-  const step = [1, 2, 5, 10].map((m) => m * decade).find((s) => s >= wanted) ?? 10 * decade;
-  const ticks: { x: number; label: string }[] = [];
-  const seconds = end >= 2e9;
-  for (let t = 0; t <= end * 1.0001; t += step) {
-    const value = t / (seconds ? 1e9 : 1e6);
-    const label = `${Number(value.toPrecision(6)).toLocaleString('en-US')} ${seconds ? 's' : 'ms'}`;
-    ticks.push({ x: x(t), label });
-  }
-  return ticks;
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Ticks of every axis that is drawn: d3's round values, as many as have room for their words. */
+
+import { precisionFixed } from 'd3-format';
+import { type ScaleLinear, scaleLinear } from 'd3-scale';
+import { formatCount, formatPlaces, millisecond, second } from '../base/units.ts';
+
+export interface AxisTick {
+  /** px */
+  readonly x: number;
+  readonly label: string;
+}
+
+/** A tick of a time axis; `t` in ns. */
+export interface TimeTick extends AxisTick {
+  readonly t: number;
+}
+
+type Scale = ScaleLinear<number, number>;
+
+/** The most of d3's ticks that stand at least `leastPx` apart, at most one more than `most`. */
+export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly number[] {
+  const [from, to] = scale.range() as [number, number];
+  const px = Math.abs(to - from);
+  for (let count = Math.min(most, Math.floor(px / leastPx)); count > 1; count--) {
+    const ticks = scale.ticks(count);
+    const [first, next] = ticks;
+    const apart = next === undefined || Math.abs(scale(next) - scale(first!)) >= leastPx;
+    if (apart && ticks.length <= most + 1) return ticks;
+  }
+  return scale.ticks(1);
+}
+
+/** Whole numbers alone. */
+export function wholeTicks(scale: Scale, leastPx: number, most = 100): readonly number[] {
+  return ticksApart(scale, leastPx, most).filter(Number.isInteger);
+}
+
+/** Places after the point that tell ticks so far apart from each other. */
+export function placesOf(ticks: readonly number[]): number {
+  const [first = 0, next = first + 1] = ticks;
+  return Math.min(6, precisionFixed(next - first));
+}
+
+/** A window of time, ns, and where it stands, px. */
+export interface Span {
+  readonly start: number;
+  readonly span: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+/**
+ * Ticks in ms without their unit. `grid`: length of what is drawn behind them, ns; where its lines stand apart, the
+ * ticks are lines of it.
+ */
+export function msTicks(window: Span, leastPx: number, grid: number | null = null): TimeTick[] {
+  const { start, span, left, right } = window;
+  const over = (unit: number) =>
+    scaleLinear([start / unit, (start + span) / unit], [left, right] as const);
+  const gridPx = grid === null ? 0 : ((right - left) * grid) / span;
+  if (grid !== null && gridPx >= 12 && gridPx < 2 * leastPx) {
+    const scale = over(grid);
+    const values = ticksApart(scale, leastPx).filter(Number.isInteger);
+    return values.map((n) => {
+      const t = n * grid;
+      return { x: scale(n), label: formatPlaces(t / millisecond, 0), t };
+    });
+  }
+  const scale = over(millisecond);
+  const values = ticksApart(scale, leastPx);
+  const places = placesOf(values);
+  return values.map((ms) => {
+    return { x: scale(ms), label: formatPlaces(ms, places), t: ms * millisecond };
+  });
+}
+
+/** Ticks of a whole run from 0 to `end`, ns: "500 ms", "1.5 s". */
+export function runTicks(end: number, left: number, right: number, leastPx: number): AxisTick[] {
+  const [unit, name] = end >= 2 * second ? [second, 's'] : [millisecond, 'ms'];
+  const scale = scaleLinear([0, end / unit], [left, right]);
+  const values = ticksApart(scale, leastPx, 6);
+  const places = placesOf(values);
+  return values.map((t) => ({ x: scale(t), label: `${formatPlaces(t, places)} ${name}` }));
+}
+
+/** Ticks of what is counted from 0 to `most`: "0", "200", "400". */
+export function countTicks(most: number, left: number, right: number, leastPx: number): AxisTick[] {
+  const scale = scaleLinear([0, most], [left, right]);
+  return wholeTicks(scale, leastPx, 6).map((n) => ({ x: scale(n), label: formatCount(n) }));
+}

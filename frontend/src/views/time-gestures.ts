@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Zoom and brush on a time axis: wheel, pinch and drag by d3-zoom, Shift and drag selects a window by d3-brush. They
+ * read the axis when a gesture begins and report windows; who owns the window decides what becomes of it.
+ */
+
+import { type BrushSelection, brushX, type D3BrushEvent } from 'd3-brush';
+import { scaleLinear } from 'd3-scale';
+import { pointer, type Selection, select } from 'd3-selection';
+import {
+  type D3ZoomEvent,
+  type ZoomBehavior,
+  type ZoomTransform,
+  zoom,
+  zoomIdentity,
+} from 'd3-zoom';
+
+/** An axis of time as it is drawn now. Times are frame time, ns; places are px of the element. */
+export interface TimeAxis {
+  readonly left: number;
+  readonly right: number;
+  /** What stands at left, and how much up to right. */
+  readonly start: number;
+  readonly span: number;
+  /** The window that gestures change: the axis itself, or a part of it. */
+  readonly window: { readonly start: number; readonly span: number };
+  /** Where the run ends. */
+  readonly end: number;
+}
+
+export interface GestureOptions {
+  /** The axis now; null: there is none, and gestures are left to the page. */
+  readonly axis: () => TimeAxis | null;
+  /** Whether a drag that begins here moves the window. */
+  readonly drags: (event: MouseEvent) => boolean;
+  readonly onWindow: (start: number, span: number) => void;
+  /** A gesture holds the picture: no tips meanwhile. */
+  readonly onGesture?: (busy: boolean) => void;
+}
+
+/** The scale that d3-zoom's transform is relative to: so many ns over the axis at k = 1. */
+const baseNs = 1e9;
+/** Window widths, ns: as narrow as playback allows, and a little more than the run. */
+const leastNs = 1000;
+const mostOfRun = 1.1;
+
+/** The transform under which the base scale shows the axis's window. */
+export function transformOf({ left, right, window }: TimeAxis): ZoomTransform {
+  const k = baseNs / window.span;
+  const pxPerNs = (right - left) / baseNs;
+  return zoomIdentity.translate(left - k * (left + window.start * pxPerNs), 0).scale(k);
+}
+
+/** The window that a transform stands for, where the axis is the window itself. */
+export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
+  const base = scaleLinear([0, baseNs], [left, right]);
+  const [start, end] = transform.rescaleX(base).domain() as [number, number];
+  return { start, span: end - start };
+}
+
+/** Where the axis is more than the window: the window of the new width that leaves the pointed moment in its place. */
+export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number) {
+  const { left, right, start, span, window } = axis;
+  const wide = baseNs / transform.k;
+  const t = start + ((x - left) / (right - left)) * span;
+  const share = (t - window.start) / window.span;
+  const at = share >= 0 && share <= 1 ? share : 0.5;
+  return { start: t - at * wide, span: wide };
+}
+
+/** Whether something around the element could scroll that way: a plain wheel is the page's then, as in maps. */
+export function scrolls(from: Element, deltaY: number): boolean {
+  for (let at: Element | null = from; at !== null; at = at.parentElement) {
+    const room = at.scrollHeight - at.clientHeight;
+    if (room < 1) continue;
+    const root = at === document.documentElement;
+    if (!root && !/auto|scroll/.test(getComputedStyle(at).overflowY)) continue;
+    if (deltaY < 0 ? at.scrollTop > 0 : at.scrollTop < room - 1) return true;
+  }
+  return false;
+}
+
+function onAxis(axis: TimeAxis | null, x: number): axis is TimeAxis {
+  return axis !== null && axis.right > axis.left && x >= axis.left - 6 && x <= axis.right + 6;
+}
+
+/** Puts gestures on the overlay that covers a picture. Returns how to take them off. */
+export function addTimeGestures(overlay: SVGSVGElement, options: GestureOptions): () => void {
+  const surface = select<SVGSVGElement, unknown>(overlay);
+  const zoomer = zoomOf(overlay, options);
+  surface.on('wheel.pan', (event: WheelEvent) => panByWheel(overlay, event, options), {
+    passive: false,
+  });
+  surface.call(zoomer).on('dblclick.zoom', null);
+  return () => {
+    surface.on('.zoom', null).on('wheel.pan', null);
+  };
+}
+
+function zoomOf(overlay: SVGSVGElement, options: GestureOptions) {
+  const { axis: axisNow, onWindow, onGesture } = options;
+  /** The axis when the gesture began: the window moves under it, the axis stays. */
+  let axis: TimeAxis | null = null;
+  let anchor = 0;
+  const begin = (x: number): boolean => {
+    const now = axisNow();
+    if (!onAxis(now, x)) return false;
+    axis = now;
+    anchor = x;
+    const most = Math.max(now.end * mostOfRun, now.window.span);
+    zoomer.scaleExtent([baseNs / most, baseNs / leastNs]);
+    (overlay as { __zoom?: ZoomTransform }).__zoom = transformOf(now);
+    return true;
+  };
+  const zoomer: ZoomBehavior<SVGSVGElement, unknown> = zoom<SVGSVGElement, unknown>()
+    .clickDistance(4)
+    .extent((): [[number, number], [number, number]] => [
+      [axis?.left ?? 0, 0],
+      [axis?.right ?? 1, 1],
+    ])
+    .constrain((transform) => transform)
+    .wheelDelta(wheelDelta)
+    .filter((event: Event) => {
+      if (event instanceof WheelEvent) {
+        if (sideways(event)) return false;
+        const forced = event.ctrlKey || event.metaKey;
+        if (!forced && scrolls(overlay, event.deltaY)) return false;
+        return begin(pointer(event, overlay)[0]);
+      }
+      if (typeof TouchEvent !== 'undefined' && event instanceof TouchEvent) {
+        const [one, other] = event.touches;
+        if (one === undefined || other === undefined) return false;
+        const middle = (pointer(one, overlay)[0] + pointer(other, overlay)[0]) / 2;
+        return begin(middle);
+      }
+      const mouse = event as MouseEvent;
+      if (mouse.button !== 0 || mouse.ctrlKey || mouse.shiftKey || !options.drags(mouse))
+        return false;
+      return begin(pointer(mouse, overlay)[0]);
+    })
+    .on('start', () => onGesture?.(true))
+    .on('zoom', ({ transform }: D3ZoomEvent<SVGSVGElement, unknown>) => {
+      if (axis === null) return;
+      const own = axis.window.start === axis.start && axis.window.span === axis.span;
+      const { start, span } = own
+        ? windowOf(transform, axis)
+        : windowAround(transform, axis, anchor);
+      onWindow(start, span);
+    })
+    .on('end', () => onGesture?.(false));
+  return zoomer;
+}
+
+/** A wheel to the side, or with Shift, moves the window. */
+function sideways(event: WheelEvent): boolean {
+  if (event.ctrlKey || event.metaKey) return false;
+  return event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+}
+
+const linePx = 16;
+/** A pinch on a touchpad comes as a wheel with Ctrl, in small steps; a wheel's steps are larger. */
+const pinchPx = 50;
+
+/** How many times a wheel doubles the zoom. */
+function wheelDelta({ deltaY, deltaMode, ctrlKey }: WheelEvent): number {
+  const px = deltaMode === 1 ? deltaY * linePx : deltaY;
+  return -px * 0.002 * (ctrlKey && Math.abs(px) < pinchPx ? 5 : 1);
+}
+
+function panByWheel(overlay: Element, event: WheelEvent, { axis, onWindow }: GestureOptions): void {
+  if (!sideways(event)) return;
+  const now = axis();
+  if (!onAxis(now, pointer(event, overlay)[0])) return;
+  event.preventDefault();
+  // Browsers turn a wheel with Shift to the side by themselves, or do not.
+  const delta = event.deltaX === 0 ? event.deltaY : event.deltaX;
+  const px = event.deltaMode === 1 ? delta * linePx : delta;
+  const { start, span } = now.window;
+  onWindow(start + (px * now.span) / (now.right - now.left), span);
+}
+
+/** A brush of px, as the window it covers; null where it covers next to nothing. */
+export function brushedWindow(selection: BrushSelection | null, axis: TimeAxis) {
+  const { left, right } = axis;
+  const limit = (x: number) => Math.max(left, Math.min(right, x));
+  const [x0, x1] = ((selection ?? [0, 0]) as [number, number]).map(limit) as [number, number];
+  if (x1 - x0 < 3) return null;
+  const at = scaleLinear([left, right], [axis.start, axis.start + axis.span]);
+  return { start: at(x0), span: at(x1) - at(x0) };
+}
+
+/** Shift and drag selects a window. To be called again when the size of the overlay has changed. */
+export function addTimeBrush(
+  group: SVGGElement,
+  size: { readonly width: number; readonly height: number },
+  { axis: axisNow, onWindow, onGesture }: GestureOptions,
+): () => void {
+  const g: Selection<SVGGElement, unknown, null, undefined> = select(group);
+  const svg = group.ownerSVGElement;
+  const brush = brushX<unknown>()
+    .extent([
+      [0, 0],
+      [size.width, size.height],
+    ])
+    .touchable(false)
+    .keyModifiers(false)
+    .filter((event: MouseEvent) => {
+      if (!event.shiftKey || event.button !== 0) return false;
+      return onAxis(axisNow(), pointer(event, group)[0]);
+    })
+    .on('start', () => {
+      onGesture?.(true);
+      // The export to SVG leaves out what has no opacity: the overlay has one while something is brushed.
+      if (svg !== null) svg.style.opacity = '1';
+    })
+    .on('end', ({ selection }: D3BrushEvent<unknown>) => {
+      onGesture?.(false);
+      if (svg !== null) svg.style.opacity = '0';
+      if (selection === null) return;
+      const axis = axisNow();
+      const found = axis === null ? null : brushedWindow(selection, axis);
+      g.call(brush.clear);
+      if (found !== null) onWindow(found.start, found.span);
+    });
+  g.call(brush);
+  g.select('.overlay').attr('cursor', null);
+  g.select('.selection').attr('fill', 'currentColor').attr('stroke', 'currentColor');
+  return () => {
+    g.on('.brush', null).selectAll('*').remove();
+  };
+}
