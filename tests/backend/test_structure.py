@@ -16,8 +16,6 @@ TOO_LONG = {
     "guests/machine.py:Machine": 171,
     "lessons/manifest.py": 600,
     "processes/owned.py:OwnedProcess": 165,
-    "serve/director.py:Director": 240,
-    "serve/live_runs.py:LiveRuns": 339,
     "session/lane/driver.py": 800,
     "session/lane/driver.py:LaneRun": 720,
     "session/lane/microscope.py:LaneScope": 287,

@@ -15,7 +15,7 @@ import pytest
 from duet.api.app import create_app
 from duet.budgets import FINISHED_RUNS
 from duet.errors import InputError
-from duet.serve import live_runs
+from duet.serve import run_requests
 from duet.serve.capacity import live_runs as runs_at_once
 from duet.serve.director import Director
 from duet.stream.control import Control
@@ -180,7 +180,7 @@ def test_a_measurement_waits_for_live_runs_and_nothing_begins_beside_it(run_asyn
 def test_idle_control_is_free_and_held_guests_go_on(
     run_async: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_runs, "Control", partial(Control, idle_s=0.5))
+    monkeypatch.setattr(run_requests, "Control", partial(Control, idle_s=0.5))
 
     async def watch(address: str) -> None:
         async with pages(address, "ann") as (ann,):

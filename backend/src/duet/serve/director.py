@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -16,15 +17,16 @@ from duet import __version__
 from duet.errors import DuetError, InputError
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
-from duet.runs.fitting import fitting_step
 from duet.runs.request import MeasureRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.checks import check_start
 from duet.serve.interfaces import Kernels, Recordings, Run, Stage
+from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
 from duet.serve.live_runs import LiveRuns
 from duet.serve.rights import action_of, denied
+from duet.serve.run_finder import RunFinder
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack
 from duet.stream.hub import Hub, Viewer
@@ -64,6 +66,8 @@ class Director:
         self._lessons = LessonCache(recordings, kernels)
         keeper = Archiver(kept.folder) if kept is not None else None
         self.live_runs = LiveRuns(hub, stage, keeper, slots)
+        self._finder = RunFinder(self.live_runs, recordings, kept)
+        self._opener = LessonOpener(self._lessons, self._finder)
         self._builds = builds and live
         self._live = live
         self._building: asyncio.Task[None] | None = None
@@ -101,7 +105,9 @@ class Director:
 
     def greet(self, viewer: Viewer) -> None:
         """First messages of a new viewer."""
-        cards = [self._card(folder) for folder in lesson_cache.usable()]
+        cards = [
+            lesson_card(folder, self.kernels.ready(folder.slug)) for folder in lesson_cache.usable()
+        ]
         hello = m.Hello(
             version=__version__,
             viewer=viewer.ident,
@@ -129,7 +135,7 @@ class Director:
             )
         match command:
             case m.Open():
-                await self._open(viewer, command)
+                self._opener.open(viewer, command)
             case m.TakeControl():
                 self.live_runs.take(viewer, command.take)
             case m.Start():
@@ -155,116 +161,21 @@ class Director:
         return self._lessons.view(slug).tree
 
     async def find_run(self, run_id: str) -> Run:
-        """A run: live (while it is in memory), saved, or recorded and then whole.
-
-        Raises:
-            InputError: unknown, deleted or not usable.
-        """
-        live = self.live_runs.find(run_id)
-        if live is not None:
-            return live
-        source, slug, name = self._recorded(run_id)
-        return self._known(run_id, None if source is None else await source.load(slug, name))
+        """A run by its id; see RunFinder.find_run."""
+        return await self._finder.find_run(run_id)
 
     def file_of(self, run_id: str) -> Path | None:
-        """The file of a recorded or saved run; None: it has none, or there is no such run."""
-        source, slug, name = self._recorded(run_id)
-        return None if source is None else source.file(slug, name)
-
-    def _recorded(self, run_id: str) -> tuple[Recordings | None, str, str]:
-        """Which recordings have a run of that id, its lesson and its name; None: it is no such."""
-        kind, _, rest = run_id.partition(":")
-        slug, _, name = rest.partition(":")
-        sources = {"recorded": self.recordings, "kept": self.kept}
-        return (sources.get(kind) if rest else None), slug, name
-
-    @staticmethod
-    def _known(run_id: str, found: Run | None) -> Run:
-        if found is None:
-            raise InputError(
-                f"there is no run '{run_id:.60}' here: it was deleted, or came to no events.",
-                remedy="Open the lesson again to see which runs there are.",
-            )
-        return found
+        """The file of a recorded or saved run; see RunFinder.file_of."""
+        return self._finder.file_of(run_id)
 
     def lanes(self) -> list[dict[str, JsonValue]]:
-        """Lanes of the live runs that go on, or else of the newest one.
-
-        Each with the process of its guest while that is alive.
-        """
-        return [
-            {
-                "run_id": run.log.run_id,
-                "arm": lane.arm,
-                "phase": lane.phase,
-                "pid": lane.pid if lane.pid and psutil.pid_exists(lane.pid) else None,
-            }
-            for run in self.live_runs.newest()
-            for lane in run.log.lanes().values()
-        ]
+        """Lanes of the live runs that go on, or else of the newest one; see lanes_of."""
+        return lanes_of(self.live_runs.newest())
 
     def measuring(self) -> str | None:
         """That a measurement goes on, which wants the machine for itself; None: none does."""
         alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
         return "arms are being measured" if alone else None
-
-    def _card(self, folder: LessonFolder) -> m.LessonCard:
-        lesson = folder.lesson
-        return m.LessonCard(
-            slug=folder.slug,
-            title=lesson.title,
-            question=lesson.question,
-            available=all(self.kernels.ready(folder.slug).values()),
-            picture=lesson.view is not None,
-        )
-
-    async def _open(self, viewer: Viewer, command: m.Open) -> None:
-        slug = command.lesson
-        packet = self._lessons.view(slug).packet
-        viewer.lesson = slug
-        viewer.put(packet)
-        try:
-            measured = self.live_runs.measured.get(slug) or self.recordings.measured(slug)
-        except DuetError as error:  # the rest of the lesson can still be shown
-            viewer.put(pack(failure(error)))
-        else:
-            if measured is not None:
-                viewer.put(pack(measured))
-        try:
-            chosen = self._chosen_run(command)
-        except DuetError as error:
-            viewer.put(pack(failure(error, command.run)))
-        else:
-            if chosen is not None:
-                self._show(viewer, chosen)
-
-    def _show(self, viewer: Viewer, chosen: Run) -> None:
-        live = self.live_runs.find(chosen.log.run_id)
-        if live is not None and live is chosen:
-            self.live_runs.watch(viewer, live)
-        else:
-            viewer.watch(chosen.log)
-
-    def _chosen_run(self, command: m.Open) -> Run | None:
-        """The run to show: the named one, or the recording that fits the step.
-
-        A recording may still be read; its packets come by the hub.
-        """
-        slug, run = command.lesson, command.run
-        if run == "none":
-            return None
-        if run is None or run == "recorded":
-            listing = self.recordings.listing(slug)
-            return self.recordings.begin(
-                slug, fitting_step(lesson_cache.find(slug), command.step, listing)
-            )
-        if run in self.recordings.paths(slug):
-            return self.recordings.begin(slug, run)
-        live = self.live_runs.find(run)
-        if live is not None:
-            return live
-        source, of, named = self._recorded(run)
-        return self._known(run, None if source is None else source.begin(of, named))
 
     async def _build(self) -> None:
         try:
@@ -272,3 +183,33 @@ class Director:
         except Exception as error:
             log.exception("building kernels failed")
             self.hub.everyone(failure(error))
+
+
+def lanes_of(runs: Sequence[Run]) -> list[dict[str, JsonValue]]:
+    """Their lanes, each with the process of its guest while that is alive."""
+    return [
+        {
+            "run_id": run.log.run_id,
+            "arm": lane.arm,
+            "phase": lane.phase,
+            "pid": lane.pid if lane.pid and psutil.pid_exists(lane.pid) else None,
+        }
+        for run in runs
+        for lane in run.log.lanes().values()
+    ]
+
+
+def lesson_card(folder: LessonFolder, ready: dict[str, bool]) -> m.LessonCard:
+    """A lesson on the front page.
+
+    Args:
+        ready: arm -> its kernel is built.
+    """
+    lesson = folder.lesson
+    return m.LessonCard(
+        slug=folder.slug,
+        title=lesson.title,
+        question=lesson.question,
+        available=all(ready.values()),
+        picture=lesson.view is not None,
+    )

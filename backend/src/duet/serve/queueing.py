@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A visitor's request as the scheduler takes it: key, expected time, name of the run."""
+
+from __future__ import annotations
+
+from duet.lessons.roles import duration_s
+from duet.runs.request import MeasureRequest, RunRequest
+from duet.serve.archive import new_name
+from duet.serve.scheduler import Request
+
+BOOT_S = 15.0
+"""What a run takes beyond its own seconds, until runs have shown what they take here."""
+USUAL_SECONDS = 10
+"""Of a lesson without that parameter."""
+
+
+def queue_request(owner: str, wish: RunRequest | MeasureRequest, number: int) -> Request:
+    """What the scheduler needs of a visitor's request; equal ones have equal keys."""
+    what = wish.wish if isinstance(wish, MeasureRequest) else wish
+    repeats = wish.repeats if isinstance(wish, MeasureRequest) else 0
+    slug = what.folder.slug
+    seconds = duration_s(what.folder.lesson, what.params, USUAL_SECONDS) + BOOT_S
+    return Request(
+        run_id=f"measure-{number}" if repeats else f"kept:{slug}:{new_name()}",
+        owner=owner,
+        key=(
+            *(slug, repeats, what.workload, what.clock),
+            *(frozenset(what.arms), frozenset(what.missing), frozenset(what.params.items())),
+        ),
+        kind=(slug, what.clock, bool(repeats)),
+        expected_s=seconds * max(1, repeats * len(what.arms)),
+        alone=bool(repeats),
+    )

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Requests of visitors for live runs: into the queue, and the last one of each once more."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import OrderedDict
+from collections.abc import MutableMapping
+
+from duet.budgets import FORMER_REQUESTS
+from duet.errors import InputError
+from duet.runs.request import MeasureRequest, RunRequest
+from duet.serve.interfaces import Stage
+from duet.serve.queueing import queue_request
+from duet.serve.run_board import Entry
+from duet.serve.run_screens import RunScreens
+from duet.serve.scheduler import Scheduler
+from duet.stream.control import Control
+from duet.stream.hub import Hub, Viewer
+
+
+class RunRequests:
+    """Makes an entry of each request that no equal one answers."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        stage: Stage,
+        scheduler: Scheduler,
+        entries: MutableMapping[str, Entry],
+        screens: RunScreens,
+    ) -> None:
+        self._hub = hub
+        self._stage = stage
+        self._scheduler = scheduler
+        self._entries = entries
+        self._screens = screens
+        self._former: OrderedDict[str, RunRequest] = OrderedDict()
+        self._numbers = itertools.count(1)
+
+    def ask(self, viewer: Viewer, wish: RunRequest | MeasureRequest) -> None:
+        """Queue a run for a visitor; this page of his shows it when it begins.
+
+        Raises:
+            InputError: too many wait.
+        """
+        ident = viewer.visitor.ident
+        request = queue_request(ident, wish, next(self._numbers))
+        chosen, withdrawn = self._scheduler.ask(request)
+        if withdrawn is not None:
+            self._screens.withdraw(withdrawn)
+        if isinstance(wish, RunRequest):
+            self._former[ident] = wish
+            self._former.move_to_end(ident)
+            while len(self._former) > FORMER_REQUESTS:
+                self._former.popitem(last=False)
+        if chosen is request:
+            made = None
+            if isinstance(wish, RunRequest):
+                made = self._stage.prepare(wish, request.run_id, self._hub)
+            control = Control(ident, time.monotonic())
+            self._entries[request.run_id] = Entry(request, wish, control, made)
+        entry = self._entries[chosen.run_id]
+        self._screens.stay(ident)
+        if chosen.began_s is None:
+            entry.askers.add(viewer.ident)
+        else:
+            self._screens.begin(viewer, entry)
+        gives_way = self._scheduler.gives_way(ident)
+        if gives_way is not None:
+            self._entries[gives_way.run_id].halt.set()
+
+    def again(self, viewer: Viewer) -> None:
+        """The live run that is watched once more, or the last one of this visitor.
+
+        Raises:
+            InputError: there is neither, or too many wait.
+        """
+        watched = self._screens.watched(viewer)
+        wish = watched.wish if watched is not None else self._former.get(viewer.visitor.ident)
+        if not isinstance(wish, RunRequest):
+            raise InputError(
+                "nothing has run yet, so there is nothing to run again.",
+                remedy="Press run first.",
+            )
+        self.ask(viewer, wish)
