@@ -779,6 +779,16 @@ export const readSeed: Read<wire.Seed> = shape((o) => ({
 
 const PictureLesson_seeds = list(readSeed);
 
+export const readReference: Read<wire.Reference> = shape((o) => ({
+  quantity: string(o['quantity'], 'quantity'),
+  arm: string(o['arm'], 'arm'),
+  params: Measured_params(o['params'], 'params'),
+  value: Metric_scale(o['value'], 'value'),
+  title: or(o['title'], 'title', string, ''),
+}));
+
+const PictureLesson_references = list(readReference);
+
 export const readRecordingLine: Read<wire.RecordingLine> = shape((o) => ({
   name: string(o['name'], 'name'),
   lesson: string(o['lesson'], 'lesson'),
@@ -847,6 +857,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   questions: or(o['questions'], 'questions', PictureLesson_questions, []),
   claims: or(o['claims'], 'claims', PictureLesson_claims, []),
   seeds: or(o['seeds'], 'seeds', PictureLesson_seeds, []),
+  references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Workload_optional, {}),
@@ -893,6 +904,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   questions: or(o['questions'], 'questions', PictureLesson_questions, []),
   claims: or(o['claims'], 'claims', PictureLesson_claims, []),
   seeds: or(o['seeds'], 'seeds', PictureLesson_seeds, []),
+  references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Workload_optional, {}),

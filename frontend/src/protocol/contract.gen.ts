@@ -1148,6 +1148,7 @@ export interface NumbersLesson {
   questions: Question[];
   claims: Claim[];
   seeds: Seed[];
+  references: Reference[];
   caveats: string[];
   slug: string;
   content: {
@@ -1501,6 +1502,27 @@ export interface Seed {
   because: string;
 }
 /**
+ * A published value that a chart of the view shows beside ours.
+ */
+export interface Reference {
+  /**
+   * what it is of; the view knows the names
+   */
+  quantity: string;
+  arm: string;
+  params: {
+    [k: string]: number;
+  };
+  /**
+   * in the unit of the quantity's axis
+   */
+  value: number;
+  /**
+   * in words, for who points at it
+   */
+  title: string;
+}
+/**
  * One recording of a lesson, as its bundle's manifest describes it.
  */
 export interface RecordingLine {
@@ -1590,6 +1612,7 @@ export interface PictureLesson {
   questions: Question[];
   claims: Claim[];
   seeds: Seed[];
+  references: Reference[];
   caveats: string[];
   slug: string;
   content: {

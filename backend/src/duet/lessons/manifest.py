@@ -429,6 +429,16 @@ class Seed(Strict):
     )
 
 
+class Reference(Strict):
+    """A published value that a chart of the view shows beside ours."""
+
+    quantity: Name = Field(description="what it is of; the view knows the names")
+    arm: Name
+    params: dict[str, int] = Field(description="the knobs it is for; values may lie beyond ours")
+    value: float = Field(gt=0, description="in the unit of the quantity's axis")
+    title: str = Field(default="", description="in words, for who points at it")
+
+
 class Lesson(Strict):
     """One lesson, as its lesson.yaml says it."""
 
@@ -476,6 +486,7 @@ class Lesson(Strict):
     questions: tuple[Question, ...] = ()
     claims: tuple[Claim, ...] = ()
     seeds: tuple[Seed, ...] = ()
+    references: tuple[Reference, ...] = ()
     caveats: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -565,4 +576,6 @@ def _used_by_numbers(lesson: Lesson) -> list[tuple[str, str, set[str]]]:
         used += [("param", n, params) for n in one.params]
         used += [("workload", one.workload, workloads)] if one.workload else []
     used += [("param", n, params) for s in lesson.seeds for n in s.to_params]
+    used += [("arm", r.arm, arms) for r in lesson.references]
+    used += [("param", n, params) for r in lesson.references for n in r.params]
     return used

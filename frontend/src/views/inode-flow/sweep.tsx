@@ -22,31 +22,18 @@ export interface Line {
   readonly points: readonly SweepPoint[];
 }
 
-/** "38480 to 38437 files in 60 s" of the mail, as files a second. */
-export function mailFigures(mail: string): readonly [number, number] | null {
-  const found = /(\d+) to (\d+) files in (\d+) s/.exec(mail);
-  if (found === null) return null;
-  const seconds = Number(found[3]);
-  return [Number(found[1]) / seconds, Number(found[2]) / seconds];
-}
-
-/** The mail's two lines, out of the lesson's seeds. */
-export function mailLines(lesson: Pick<Lesson, 'seeds'>): readonly Line[] {
-  const rows = lesson.seeds.flatMap((seed) => {
-    const figures = mailFigures(seed.mail);
-    const batch = seed.params['batch'];
-    return figures === null || batch === undefined ? [] : [{ seed, batch, figures }];
+/** The published lines, one per arm, in the order of the lesson's arms. */
+export function publishedLines(lesson: Pick<Lesson, 'arms' | 'references'>): readonly Line[] {
+  return lesson.arms.flatMap((arm) => {
+    const points = lesson.references
+      .filter((one) => one.quantity === 'files_per_s' && one.arm === arm.name)
+      .flatMap(({ params: { batch }, value }) =>
+        batch === undefined ? [] : [{ batch, perSecond: value }],
+      )
+      .sort((a, b) => a.batch - b.batch);
+    const name = arm.role === 'before' ? 'before' : 'after';
+    return points.length === 0 ? [] : [{ name, arm: arm.name, mail: true, points }];
   });
-  rows.sort((a, b) => a.batch - b.batch);
-  const first = rows[0];
-  if (first === undefined) return [];
-  const line = (arm: string, name: string, which: 0 | 1): Line => ({
-    name,
-    arm,
-    mail: true,
-    points: rows.map((row) => ({ batch: row.batch, perSecond: row.figures[which] })),
-  });
-  return [line(first.seed.to, 'before', 0), line(first.seed.arm, 'after', 1)];
 }
 
 const worth = (table: MeasuredTable, clock: string) =>
@@ -105,7 +92,7 @@ const waits = 'wait-at-recycle';
 
 export function SweepPanel({ lesson, data }: PanelProps) {
   const ours = ourLines(lesson, data.tables, 'count');
-  const mails = mailLines(lesson);
+  const mails = publishedLines(lesson);
   const stock = lesson.arms[0]?.name ?? '';
   const drawn = ours.filter((line) => line.arm === stock || line.arm === waits);
   return (

@@ -3,20 +3,21 @@
 
 import type { Theme } from '../../base/theme.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
-import { type CostPoint, guide, type Measure, references, scalesOf } from './cost.ts';
+import { type CostPoint, guide, type Measure, type Reference, scalesOf } from './cost.ts';
 
 const frame = { width: 296, height: 236, left: 54, right: 10, top: 12, bottom: 34 };
 
 interface ChartProps {
   readonly points: readonly CostPoint[];
+  readonly references: readonly Reference[];
   readonly measure: Measure;
   readonly theme: Theme;
   readonly at: CostPoint | null;
   readonly title: (arm: string) => string;
 }
 
-export function CostChart({ points, measure, theme, at, title }: ChartProps) {
-  const { x, y } = scalesOf(points, measure, frame);
+export function CostChart({ points, references, measure, theme, at, title }: ChartProps) {
+  const { x, y } = scalesOf(points, references, measure, frame);
   const [n0, n1] = x.domain() as [number, number];
   const label = { fontSize: 13, fill: theme.faint, fontFamily: theme.font };
   const bottom = frame.height - frame.bottom;
@@ -70,7 +71,7 @@ export function CostChart({ points, measure, theme, at, title }: ChartProps) {
       <g clipPath="url(#cost-plot)">
         <Guides {...{ points, measure, theme }} scales={{ x, y }} ends={[n0, n1]} />
       </g>
-      {references[measure].map((r) => (
+      {references.map((r) => (
         <g key={r.words} stroke={theme.soft} strokeWidth={1.6}>
           <title>{r.words}</title>
           <line x1={x(r.n) - 5} x2={x(r.n) + 5} y1={y(r.value)} y2={y(r.value)} />
@@ -170,7 +171,7 @@ function EndLabels({
   theme,
   title,
   scales,
-}: Omit<ChartProps, 'at'> & { readonly scales: Scales }) {
+}: Omit<ChartProps, 'at' | 'references'> & { readonly scales: Scales }) {
   return ['before', 'after'].map((arm) => {
     const top = largest(points, arm);
     if (top === null) return null;

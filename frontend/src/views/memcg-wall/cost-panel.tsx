@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { formatCount, formatNs } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
-import { type CostPoint, costOf, type Measure, merged, parseCosts } from './cost.ts';
+import { type CostPoint, costOf, type Measure, merged, parseCosts, referencesOf } from './cost.ts';
 import { CostChart } from './cost-chart.tsx';
 
 const keyOf = (lesson: Pick<Lesson, 'slug'>) => `duet.cost.${lesson.slug}`;
@@ -71,7 +71,11 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
           </button>
         ))}
       </fieldset>
-      <CostChart {...{ points, measure, theme, at }} title={title} />
+      <CostChart
+        references={referencesOf(lesson, measure)}
+        {...{ points, measure, theme, at }}
+        title={title}
+      />
       <p className="small quiet" aria-live="polite">
         {at === null
           ? 'One pass of the fifth call, both axes logarithmic. Each run adds its points: choose n above and run.'

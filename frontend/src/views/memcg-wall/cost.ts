@@ -76,22 +76,15 @@ export interface Reference {
   readonly words: string;
 }
 
-/**
- * The mail's own figures (Kirill Tkhai, 2018; design.md): third call, seconds as `time` printed them, so 0.01 s is
- * one step of its clock; and the visits that its text works out.
- */
-export const references: Readonly<Record<Measure, readonly Reference[]>> = {
-  visits: [{ arm: 'before', n: 2000, value: 4e6, words: 'the mail: 2,000 x 2,000 calls' }],
-  ns: [
-    { arm: 'before', n: 4000, value: 5.48e9, words: 'the mail: 5.48 s at 4,000' },
-    {
-      arm: 'after',
-      n: 4000,
-      value: 0.01e9,
-      words: 'the mail: 0.01 s at 4,000, one step of its clock',
-    },
-  ],
-};
+/** Published values of a measure, out of the lesson. */
+export function referencesOf(
+  lesson: Pick<Lesson, 'references'>,
+  measure: Measure,
+): readonly Reference[] {
+  return lesson.references
+    .filter((one) => one.quantity === measure && one.params['n'] !== undefined)
+    .map(({ arm, params, value, title }) => ({ arm, n: params['n']!, value, words: title }));
+}
 
 export interface Frame2d {
   readonly width: number;
@@ -103,9 +96,14 @@ export interface Frame2d {
 }
 
 /** Logarithmic axes over all that is shown. */
-export function scalesOf(points: readonly CostPoint[], measure: Measure, frame: Frame2d) {
+export function scalesOf(
+  points: readonly CostPoint[],
+  references: readonly Reference[],
+  measure: Measure,
+  frame: Frame2d,
+) {
   const ns = [...points.map((p) => p.n), 50, 4000];
-  const values = [...points.map((p) => p[measure]), ...references[measure].map((r) => r.value)];
+  const values = [...points.map((p) => p[measure]), ...references.map((r) => r.value)];
   const [low, high] = [Math.min(...values.filter((v) => v > 0)), Math.max(...values)];
   const x = scaleLog()
     .domain([Math.min(...ns) * 0.8, Math.max(...ns) * 1.3])
