@@ -30,6 +30,7 @@ def refused(capsys: Printed, words: str, *arguments: str) -> None:
     assert error.splitlines()[0].startswith("error: ") and "remedy: " in error
 
 
+STORM = "02-grace-periods/recorded/1-hog.duet"
 FEW_EVENTS = 1000
 MOST_BYTES = 1_000_000
 
@@ -141,7 +142,9 @@ def test_a_recording_of_no_lesson_or_arm_here_is_refused(capsys: Printed, tmp_pa
     assert told(capsys, "inspect", str(other))["lesson"] == "77-nothing"
     refused(capsys, "there is no lesson '77-nothing'", "replay", str(other))
     many = rewritten(
-        tmp_path / "b.duet", bundle, lambda m: m.model_copy(update={"params": {"hogs": 10**9}})
+        tmp_path / "b.duet",
+        open_bundle(recording(STORM)),
+        lambda m: m.model_copy(update={"params": {"hogs": 10**9}}),
     )
-    refused(capsys, "says 1000000000 hogs", "replay", str(many))
+    refused(capsys, "asks for 1000000000 threads", "replay", str(many))
     assert SMALL.startswith(bundle.manifest.lesson)
