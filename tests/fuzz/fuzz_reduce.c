@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (why < 0)
 			abort();
 		answer(r, why, &rows);
-		rows += reduce_table(r, READERS);
-		reduce_clear(r, READERS);
+		rows += reduce_table(r, OTHERS);
+		reduce_clear(r, OTHERS);
 	}
 	if (reduce_still_open(r, 1e18))
 		abort();

@@ -25,6 +25,7 @@ from duet.stream.runlog import RunLog
 from tests.support.synthetic import LABEL, lane_messages
 
 NOW = "2026-01-01T00:00:00Z"
+MESSAGES_A_TURN = 8
 
 
 class ToyRun:
@@ -104,10 +105,12 @@ class ToyRun:
         for arm in self.wish.arms:
             self.lane(arm, "running")
         began = time.monotonic()
-        for when, message in timed:
+        for number, (when, message) in enumerate(timed):
             delay = began + when / 1e9 / self.speed - time.monotonic()
             if self.hub is not None and delay > 0:
                 await asyncio.sleep(delay)
+            elif number % MESSAGES_A_TURN == 0:
+                await asyncio.sleep(0)  # a recording is published at once, but not in one turn
             if self.stopped:
                 break
             if isinstance(message, m.Batch):
