@@ -11,7 +11,9 @@ import { titled } from './compare-view-page.tsx';
 import { comparedId } from './use-compare-view.ts';
 
 const lesson = testLesson();
-const side = (arms: string[], created: string) => ({ arms, created });
+const side = (arms: string[], created: string) => ({
+  ...{ arms, created, clock: 'wall' as const, workload: 'storm', params: {}, host: {} },
+});
 const found: Comparison = {
   lesson: lesson.slug,
   sides: [side(['srcu', 'rwsem'], '2026-03-01T10:00:00Z'), side(['rwsem'], '2026-03-02T10:00:00Z')],

@@ -6,6 +6,7 @@ import { siteOf } from '../base/site.ts';
 import { recordingId } from '../derive/recording.ts';
 import { indexRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
+import { readComparison } from '../protocol/contract.checks.gen.ts';
 import { ask, type Comparison } from '../runs/saved-list.ts';
 import { connect } from '../store/connect.ts';
 import { calmly } from '../store/hooks.tsx';
@@ -84,7 +85,7 @@ async function compare(
   if (first === null)
     throw new Error('The address names one run (with) and not the other (run): name both.');
   if (first === second) throw new Error('Both are the same run: choose another one.');
-  const found = await ask<Comparison>(`api/compare?${new URLSearchParams({ first, second })}`, {
+  const found = await ask(`api/compare?${new URLSearchParams({ first, second })}`, readComparison, {
     signal,
   });
   if (found.lesson !== slug)

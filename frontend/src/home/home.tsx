@@ -7,6 +7,9 @@ import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../numbers/numbers.tsx';
 import { Inline } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
+import { check, either } from '../protocol/check.ts';
+import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
+import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import { SavedOnHome } from '../runs/saved-runs.tsx';
 import { useConnection, useHello } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
@@ -14,18 +17,10 @@ import { day } from '../ui/words.ts';
 import { Preview } from './preview.tsx';
 
 /** What the list says beyond the greeting; asked once per lesson. */
-interface More {
-  readonly summary?: string;
-  readonly arms?: readonly {
-    readonly name: string;
-    readonly title: string;
-    readonly summary: string;
-  }[];
-  readonly caveats?: readonly string[];
-  readonly ready?: Readonly<Record<string, boolean>>;
-  readonly seeds?: readonly { readonly claim: string; readonly mail: string }[];
-  readonly recordings?: readonly { readonly recorded_at?: string }[];
-}
+/** What a card says beyond the greeting. */
+type More = Partial<
+  Pick<Lesson | NumbersLesson, 'summary' | 'arms' | 'caveats' | 'ready' | 'seeds' | 'recordings'>
+>;
 
 export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
   const hello = useHello();
@@ -169,14 +164,19 @@ function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
   );
 }
 
+const readLesson = either<Lesson, NumbersLesson>(readPictureLesson, readNumbersLesson);
+
 function useMore(slug: string): More | null {
   const [more, setMore] = useState<More | null>(null);
   useEffect(() => {
     const stop = new AbortController();
     fetch(`api/lessons/${encodeURIComponent(slug)}`, { signal: stop.signal })
-      .then((answer) => (answer.ok ? (answer.json() as Promise<More>) : null))
+      .then((answer) => (answer.ok ? (answer.json() as Promise<unknown>) : null))
       .then(
-        (tree) => setMore(tree),
+        (tree) => {
+          const checked = check(readLesson, tree);
+          setMore(checked.ok ? checked.value : null);
+        },
         () => {},
       );
     return () => stop.abort();

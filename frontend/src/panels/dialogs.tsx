@@ -6,10 +6,13 @@ import { siteOf } from '../base/site.ts';
 import { formatNs, momentMs } from '../base/units.ts';
 import type { Key } from '../controls/keyboard.ts';
 import type { Mark } from '../derive/types.ts';
+import { list } from '../protocol/check.ts';
+import { readRawEvent } from '../protocol/contract.checks.gen.ts';
+import type { RawEvent } from '../protocol/contract.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
+import { ask } from '../runs/saved-list.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
-import { sentenceCase } from '../ui/words.ts';
 
 interface DialogProps {
   readonly open: boolean;
@@ -136,15 +139,6 @@ export function Questions(props: QuestionProps) {
 }
 
 /** One raw record as the server sends it; every field may be missing in an older server. */
-interface RawEvent {
-  readonly t_ns?: number;
-  readonly cpu?: number;
-  readonly tid?: number;
-  readonly task?: string;
-  readonly event?: string;
-  readonly fields?: Readonly<Record<string, unknown>>;
-}
-
 type Records =
   | { readonly state: 'asking' }
   | { readonly state: 'here'; readonly events: readonly RawEvent[] }
@@ -260,6 +254,8 @@ function fieldWords(fields: RawEvent['fields']): string {
     .join(' ');
 }
 
+const readRawEvents = list(readRawEvent);
+
 async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Promise<Records> {
   const site = siteOf();
   if (site !== null) return { state: 'failed', sentence: withoutServer(site.bundle) };
@@ -270,19 +266,10 @@ async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Pro
   });
   const url = `api/runs/${encodeURIComponent(runId)}/lanes/${encodeURIComponent(mark.arm)}/events?${q}`;
   try {
-    const answer = await fetch(url, { signal });
-    const body: unknown = await answer.json().catch(() => null);
-    if (answer.ok) return { state: 'here', events: eventList(body) };
-    const said = (body as { error?: { sentence?: string; remedy?: string } } | null)?.error;
-    return {
-      state: 'failed',
-      sentence: said?.sentence
-        ? `${sentenceCase(said.sentence)} ${said.remedy ?? ''}`
-        : `The server has no records of this mark (${answer.status}).`,
-    };
+    return { state: 'here', events: await ask(url, readRawEvents, { signal }) };
   } catch (cause) {
     if (signal.aborted) throw cause;
-    return { state: 'failed', sentence: 'The server did not answer. Is it still running?' };
+    return { state: 'failed', sentence: cause instanceof Error ? cause.message : String(cause) };
   }
 }
 
@@ -291,9 +278,4 @@ function withoutServer(bundle: string | null): string {
   const why = 'This page has no server, and raw records are decoded by one.';
   if (bundle === null) return why;
   return `${why} They lie in ${bundle} beside it: ./duet export ${bundle} --to csv FOLDER lists them.`;
-}
-
-function eventList(body: unknown): readonly RawEvent[] {
-  const list = Array.isArray(body) ? body : (body as { events?: unknown } | null)?.events;
-  return Array.isArray(list) ? (list as RawEvent[]) : [];
 }

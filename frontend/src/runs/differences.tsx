@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { formatNs } from '../base/units.ts';
 import { recordingId, runNameOf } from '../derive/recording.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
+import { readComparison } from '../protocol/contract.checks.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { day, when } from '../ui/words.ts';
@@ -54,7 +55,7 @@ export function Compare({ lesson, kept, shown }: Props) {
     setSaid('Both are being read…');
     try {
       const query = new URLSearchParams({ first: one, second: other });
-      setFound(await ask<Comparison>(`api/compare?${query}`));
+      setFound(await ask(`api/compare?${query}`, readComparison));
       setSaid('');
     } catch (cause) {
       setSaid(cause instanceof Error ? cause.message : String(cause));

@@ -3,73 +3,43 @@
 
 import { useCallback, useEffect, useState } from 'react';
 import { siteOf } from '../base/site.ts';
+import { check, list, type Read } from '../protocol/check.ts';
+import { readDeleted, readFailureBody, readSavedRun } from '../protocol/contract.checks.gen.ts';
+import type * as wire from '../protocol/contract.gen.ts';
 import { sentenceCase } from '../ui/words.ts';
 
 /** One line of the server's list; without a lesson it cannot be opened. */
-export interface SavedRun {
-  readonly name: string;
-  readonly lesson: string | null;
-  readonly arms: readonly string[];
-  readonly workload?: string;
-  readonly params?: Readonly<Record<string, number>>;
-  readonly clock?: string;
-  readonly bytes: number;
-  readonly recorded_at?: string;
-  /** This visitor may delete it. */
-  readonly deletable?: boolean;
-}
-
-export interface Difference {
-  readonly of: string;
-  readonly what: string;
-  readonly arm: string;
-  readonly recorded: string;
-  readonly now: string;
-}
-
-export interface FigurePair {
-  readonly arm: string;
-  readonly figure: string;
-  readonly recorded: number | null;
-  readonly now: number | null;
-  readonly ratio: number | null;
-}
-
+export type SavedRun = wire.SavedRun;
+export type Difference = wire.Difference;
+export type FigurePair = wire.FigurePair;
 /** One of the two, as its manifest says. */
-export interface ComparedSide {
-  readonly created: string;
-  readonly arms: readonly string[];
-}
-
-export interface Comparison {
-  readonly lesson: string;
-  /** The first, then the second. */
-  readonly sides: readonly ComparedSide[];
-  readonly differences: readonly Difference[];
-  readonly figures: readonly FigurePair[];
-  readonly only: Readonly<Record<string, 'first' | 'second'>>;
-  readonly worth: string;
-}
+export type ComparedSide = wire.Side;
+/** The first, then the second. */
+export type Comparison = wire.Comparison;
 
 /** What `open` and the address call a kept run. */
 export function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
   return `kept:${run.lesson}:${run.name}`;
 }
 
-/** The answer of the server, or its sentence as an error. */
-export async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
+/** The answer of the server, checked, or its sentence as an error. */
+export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {}): Promise<T> {
   const answer = await fetch(url, init).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
     throw new Error('The server did not answer. Is it still running?');
   });
   const body: unknown = await answer.json().catch(() => null);
-  if (answer.ok) return body as T;
-  const said = (body as { error?: { sentence?: string; remedy?: string } } | null)?.error;
-  throw new Error(
-    said?.sentence
-      ? `${sentenceCase(said.sentence)} ${said.remedy ?? ''}`
-      : `The server refused (${answer.status}).`,
-  );
+  if (answer.ok) {
+    const checked = check(read, body);
+    if (checked.ok) return checked.value;
+    throw new Error(
+      `The server's answer is not one that this page knows: ${checked.place} ${checked.complaint}. Reload the page.`,
+    );
+  }
+  const failure = check(readFailureBody, body);
+  if (!failure.ok) throw new Error(`The server refused (${answer.status}).`);
+  const { sentence, remedy } = failure.value.error;
+  throw new Error(`${sentenceCase(sentence)} ${remedy}`);
 }
 
 interface Kept {
@@ -78,6 +48,8 @@ interface Kept {
   readonly failed: string;
   readonly remove: (name: string) => Promise<void>;
 }
+
+const readSavedRuns = list(readSavedRun);
 
 const againMs = 3000;
 
@@ -92,12 +64,12 @@ export function useSavedRuns(lesson: string, looking: boolean): Kept {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | null = null;
     const look = () =>
-      ask<unknown>(`api/kept?lesson=${encodeURIComponent(lesson)}`, {
+      ask(`api/kept?lesson=${encodeURIComponent(lesson)}`, readSavedRuns, {
         signal: stop.signal,
       })
         .then(
-          (list) => {
-            setRuns(Array.isArray(list) ? (list as readonly SavedRun[]) : []);
+          (runs) => {
+            setRuns(runs);
             setFailed('');
           },
           (cause: Error) => setFailed(stop.signal.aborted ? '' : cause.message),
@@ -113,7 +85,7 @@ export function useSavedRuns(lesson: string, looking: boolean): Kept {
   }, [lesson, looking, asked]);
   const remove = useCallback(async (name: string) => {
     try {
-      await ask(`api/kept/${encodeURIComponent(name)}`, { method: 'DELETE' });
+      await ask(`api/kept/${encodeURIComponent(name)}`, readDeleted, { method: 'DELETE' });
     } catch (cause) {
       setFailed(cause instanceof Error ? cause.message : String(cause));
     }

@@ -22,6 +22,9 @@ const run = {
   clock: 'wall',
   bytes: 2 << 20,
   recorded_at: '2026-11-22T10:00:00+00:00',
+  seconds: null,
+  yours: true,
+  deletable: true,
 };
 
 /** A server with these answers, by the beginning of `METHOD path`. */
@@ -58,9 +61,10 @@ test('a run that is deleted is gone from the list; a refusal is its sentence', a
   const asked = answering({
     'GET api/kept': () => [200, list],
     'DELETE api/kept': () => {
-      if (refuses) return [404, { error: { sentence: 'It is gone.', remedy: 'Look again.' } }];
+      if (refuses)
+        return [404, { error: { code: 'input', sentence: 'It is gone.', remedy: 'Look again.' } }];
       list = [];
-      return [200, {}];
+      return [200, { deleted: run.name }];
     },
   });
   sheet();
@@ -88,6 +92,8 @@ test('two runs are compared: what differs stands before the figures, rates are l
   const other = { ...run, name: 'run-20261122-110000' };
   const arm = lesson.arms[0]!.name;
   const found = {
+    lesson: lesson.slug,
+    sides: [],
     differences: [{ of: 'host', what: 'cpu', arm: '', recorded: 'A', now: 'B' }],
     figures: [
       { arm, figure: 'metrics.wait_ns.p50', recorded: 2_000_000, now: 3_000_000, ratio: 1.5 },
