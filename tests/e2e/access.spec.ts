@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { animated, goesOn, moment } from './moments.ts';
 
 const grave = ['serious', 'critical'];
 /** A test each, so that two can go on at once. */
@@ -14,7 +15,7 @@ test.describe.configure({ mode: 'parallel' });
 
 async function judged(page: Page, where: string, rules?: string[]): Promise<void> {
   // What moves is not judged half-way.
-  await page.waitForTimeout(300);
+  await animated(page);
   // The other mode opens a page of its own for each look, for the sake of frames; there are none here.
   expect(page.frames().length, where).toBe(1);
   const axe = new AxeBuilder({ page }).setLegacyMode();
@@ -127,7 +128,8 @@ test('with reduced motion the moment stands between beats', async ({ page }) => 
   for (const { slug, scenes } of await lessonsWithPicture(page)) {
     await page.goto(`/?lesson=${slug}&step=${scenes[0]!.id}`);
     await expect(page.getByTestId('picture')).toBeVisible({ timeout: 90_000 });
-    await page.waitForTimeout(1000);
+    await expect(page.locator('html')).toHaveAttribute('data-idle', /./);
+    await goesOn(page, await moment(page));
     const { beats, seconds } = await page.evaluate(async () => {
       const { player } = (window as unknown as { duet: { player: { state: { moment: number } } } })
         .duet;

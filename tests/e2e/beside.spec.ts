@@ -2,7 +2,7 @@
 /** Two recordings beside each other: differences first, then the lanes of both on one axis under one scrubber. */
 
 import { expect, type Page, test } from '@playwright/test';
-import { ends, moment, open, still } from './moments.ts';
+import { ends, moment, open, rested, still } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 
 test.use({ baseURL: `http://127.0.0.1:${offlinePort}` });
@@ -24,8 +24,7 @@ async function counts(page: Page): Promise<number[]> {
 
 async function state(page: Page) {
   await still(page);
-  // Text follows at most five times a second.
-  await page.waitForTimeout(500);
+  await rested(page);
   return {
     url: page.url(),
     counts: await counts(page),

@@ -3,6 +3,7 @@
 
 import { expect, type Page, test } from '@playwright/test';
 import { countsOf } from './counts.ts';
+import { goesOn, moment } from './moments.ts';
 
 /** Guests are emulated and share two cores with the browser. */
 const runMs = 400_000;
@@ -82,7 +83,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
       }
       const { kept } = await counted(page, 'evictable-list');
       expect(kept).toBe(0);
-      await page.waitForTimeout(400);
+      await goesOn(page, await moment(page));
     }
   });
 

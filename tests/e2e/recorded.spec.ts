@@ -3,6 +3,7 @@
 
 import { decode } from '@msgpack/msgpack';
 import { expect, type Page, test } from '@playwright/test';
+import { goesOn, moment as momentOf, rested } from './moments.ts';
 
 const lesson = '/?lesson=02-grace-periods';
 
@@ -36,10 +37,9 @@ test('the moment moves while it plays, stands when paused, and steps by umounts'
   const first = await moment.textContent();
   await expect(moment).not.toHaveText(first ?? '');
   await page.getByTestId('play').click();
-  // The readout is written at ten a second.
-  await page.waitForTimeout(300);
+  await rested(page);
   const stood = await moment.textContent();
-  await page.waitForTimeout(500);
+  await rested(page);
   await expect(moment).toHaveText(stood ?? '');
   await page.getByTestId('beat-forward').click();
   await expect(moment).not.toHaveText(stood ?? '');
@@ -95,8 +95,8 @@ for (const [query, run] of [
     await expect.poll(() => came.some((m) => m.type === 'reading' && m['whole'] === true)).toBe(true);
     await expect(page.getByTestId('source')).toContainText('recorded');
     await expect(page.getByTestId('coming')).toHaveCount(0);
-    // Time for a second wish, if the page had one.
-    await page.waitForTimeout(500);
+    // The page has drawn since: it would have sent a second request by now.
+    await goesOn(page, await momentOf(page));
     expect(sent.filter((m) => m.type === 'open')).toHaveLength(1);
     const runs = new Set(came.filter((m) => m.run_id != null).map((m) => m.run_id));
     expect([...runs]).toEqual([`recorded:02-grace-periods:${run}`]);

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, type Page, test } from '@playwright/test';
+import { rested } from './moments.ts';
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -104,7 +105,7 @@ async function plays(page: Page, index: string) {
   await expect(page.getByTestId('sentence')).toContainText('counted, recorded');
 
   await page.getByTestId('play').click();
-  await page.waitForTimeout(400);
+  await rested(page);
   const stood = await moment.textContent();
   await page.getByTestId('beat-forward').click();
   await expect(moment).not.toHaveText(stood ?? '');
@@ -112,7 +113,7 @@ async function plays(page: Page, index: string) {
 
   // The link holds the moment: opened anew, the page shows the same.
   await expect(page).toHaveURL(/[?&]at=/);
-  await page.waitForTimeout(700);
+  await rested(page);
   const linked = { url: page.url(), moment: await moment.textContent() };
   await page.goto('about:blank');
   await page.goto(linked.url);

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, type Page, test } from '@playwright/test';
-import { ends, moment, open, still } from './moments.ts';
+import { ends, goesOn, moment, open, rested, still } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 
 const base = `http://127.0.0.1:${offlinePort}`;
@@ -55,8 +55,7 @@ async function state(page: Page) {
   const words = page.getByTestId('words');
   await expect(words).toBeVisible();
   await expect(words.locator('tbody tr').first()).toBeVisible();
-  // Text follows at most five times a second.
-  await page.waitForTimeout(400);
+  await rested(page);
   return {
     url: page.url(),
     words: await words.innerText(),
@@ -166,16 +165,16 @@ test('a real kernel plays backwards, stops, and goes on from there', async ({ pa
   await page.getByTestId('play-back').click();
   const seen: number[] = [];
   for (let i = 0; i < 10; i++) {
-    await page.waitForTimeout(100);
+    await goesOn(page, seen.at(-1) ?? first);
     seen.push(await moment(page));
   }
   expect(seen.toSorted((a, b) => b - a)).toEqual(seen);
-  expect(seen.at(-1)).toBeLessThan(first - 1e6);
+  await expect.poll(() => moment(page)).toBeLessThan(first - 1e6);
   await page.keyboard.press('b');
   await still(page);
   const stopped = await moment(page);
   expect((await headers(page))[1]).toBeLessThanOrEqual(counted[1]!);
-  await page.waitForTimeout(300);
+  await rested(page);
   expect(await moment(page)).toBe(stopped);
   await page.getByTestId('play').click();
   await expect.poll(() => moment(page)).toBeGreaterThan(stopped);
