@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from duet.bundle import open_bundle
 from duet.cli.request import read_request
@@ -26,6 +27,7 @@ from duet.guests import Clock
 from duet.guests.qemu import QMP_SOCKETS
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
+from duet.lessons.load import load
 from duet.runs.sources import bundle_sources, kernel_sources
 from duet.session import Lanes, RunSession, RunSpec
 from duet.settings import repo_root
@@ -332,6 +334,13 @@ def test_the_event_loop_is_not_held_up() -> None:
     assert worst < 250
 
 
+def born_ns(run: Look) -> NDArray[np.float64]:
+    """When each memcg was made, by the lesson's points."""
+    kind = [point.name for point in load(BITMAPS).lesson.points].index("born")
+    batches = run.batches["points"]
+    return np.concatenate([b.columns["t_ns"][b.columns["kind"] == kind] for b in batches])
+
+
 def test_a_recording_gives_the_samples_back(tmp_path: Path) -> None:
     """`duet record` keeps what the lesson's x-ray saw; the replay tells it at its guest time."""
     path = tmp_path / "a.duet"
@@ -358,6 +367,12 @@ def test_a_recording_gives_the_samples_back(tmp_path: Path) -> None:
     wanted = {wish.probe for wish in request.folder.lesson.xray}
     assert {sample.probe for sample, _ in run.samples} <= wanted
     walls = [(sample, t) for sample, t in run.samples if sample.probe == "shrinker-maps"]
-    assert max(sample.facts["memcgs"] for sample, _ in walls) == 57
     assert all(t <= 400e6 for _, t in walls), "within the recorded window"
+    born = born_ns(run)
+    ended = max(float(t) for batch in run.batches["ops"] for t in batch.columns["t1_ns"])
+    before_end = [(sample, t) for sample, t in walls if t + sample.error_ns < ended]
+    assert max(sample.facts["memcgs"] for sample, _ in before_end) > 1
+    for sample, t in before_end:  # at its guest time each agrees with the events
+        least, most = np.searchsorted(born, [t - sample.error_ns, t + sample.error_ns])
+        assert least - 1 <= sample.facts["memcgs"] <= most + 1
     assert path.stat().st_size < 2_000_000
