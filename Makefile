@@ -22,7 +22,10 @@ run: ## set up what is missing, serve the page, build kernels in the background
 test: ## all tests: unit, page, real guests, browser (builds the kernels it boots)
 	@./setup.sh all
 	@./duet build
-	@$(MAKE) --no-print-directory test-unit test-page test-guest test-e2e
+	@for part in unit page guest e2e; do \
+		began=$$SECONDS; $(MAKE) --no-print-directory test-$$part || exit; \
+		echo "== tests: $$part took $$((SECONDS - began)) s"; \
+	done
 
 test-unit: ## Python and C tests that boot nothing
 	$(PYTEST) tests -m "not guest" -n $(JOBS) --dist worksteal
