@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
+import { laneMessage } from '../../test/fixtures/messages.ts';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import type { LaneMessage } from '../protocol/messages.ts';
 import { lanePhase } from '../runs/phase.ts';
@@ -16,21 +17,7 @@ const lesson = testLesson();
 const nothing = () => {};
 
 function lane(change: Partial<LaneMessage>): LaneMessage {
-  return {
-    type: 'lane',
-    run_id: 'live-1',
-    arm: 'srcu',
-    phase: 'running',
-    message: '',
-    remedy: '',
-    detail: '',
-    accel: null,
-    pid: null,
-    kernel: null,
-    boot_s: null,
-    contention: null,
-    ...change,
-  };
+  return { ...laneMessage('live-1', 'srcu', 'running'), ...change };
 }
 
 describe('errors', () => {

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The twin in words: what a picture shows is what is said. One letter is 100 µs. */
+/** The text alternative says what the picture shows. One letter is 100 µs. */
 
 import { expect, test } from 'vitest';
-import { cell, frameOver, indexOf, storeOf } from '../../../test/fixtures/drawing.ts';
+import { cell, frameOver, indexOf, picture, storeOf } from '../../../test/fixtures/drawing.ts';
 import { testLesson } from '../../../test/fixtures/lesson.ts';
 import { opsRatio } from '../../derive/prediction.ts';
 import { indexRun } from '../../derive/run-index.ts';
 import { rowSentences } from './sentences.ts';
-
-const picture = indexOf(`
-  rwsem
-  storm-0  RRR!RRR!RRR!RRR!RRR!
-  storm-1  LLRRRLLRRRLLRRRLLRRR
-  srcu
-  storm-0  RSSSSSSSSSSSSSSSSR!R
-  storm-1  RSSSSSSSSSSSSSSSSR!R
-  storm-2  RRRRRREERRSSSSSSSSSS
-  grace-period .AAAAAAAACAAAAAAAAAA
-  callbacks ..........DDDDDDDW..
-  exp-rcu ......GG............
-  wake> storm-0 17
-  wake> storm-1 17
-`);
 
 const say = (kind: keyof typeof rowSentences, moment: number) =>
   rowSentences[kind](picture, frameOver(0, 20, moment), testLesson);
