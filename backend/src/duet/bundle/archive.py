@@ -89,7 +89,7 @@ class Archive:
             if name.startswith("lanes/"):
                 check_stream(part(scratch, *places[name]), places[name][1], name)
 
-        # Unpacking frees the interpreter lock; the first broken member is told, as in a row.
+        # Unpacking frees the interpreter lock; the first broken member is reported.
         with ThreadPoolExecutor(UNPACKERS) as pool:
             for _ in pool.map(one, manifest.sums):
                 pass

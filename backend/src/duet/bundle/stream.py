@@ -42,7 +42,7 @@ def read_stream(file: BinaryIO, size: int, name: str) -> Iterator[Record]:
         size: bytes from where the file stands to its lane's end.
 
     Raises:
-        InputError: likewise.
+        InputError: as for `unpack_stream`.
     """
     for host_ns, number, length in _heads(file, size, name):
         yield Record(host_ns, number, file.read(length))
@@ -52,7 +52,7 @@ def check_stream(file: BinaryIO, size: int, name: str) -> None:
     """Look at all heads.
 
     Raises:
-        InputError: likewise.
+        InputError: as for `unpack_stream`.
     """
     for _, _, length in _heads(file, size, name):
         file.seek(length, io.SEEK_CUR)

@@ -56,7 +56,7 @@ class Reply:
         return whole(self.tree.get(name), low, high)
 
     def maybe_whole(self, name: str, low: int = 0, high: int = (1 << 63) - 1) -> int | None:
-        """Likewise, or None."""
+        """A whole number from `low` to `high`; None if it is missing."""
         found = self.tree.get(name)
         return None if found is None else whole(found, low, high)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.processes.reaper PROGRAM ARGS...`: ends all descendants when it is told to end.
+"""`python -m duet.processes.reaper PROGRAM ARGS...`: ends all descendants on SIGTERM.
 
 A launcher such as vng starts QEMU as its own child, which the death of our process would not
 reach. The kernel sends this process SIGTERM when its owner dies (see owned.py); it then kills

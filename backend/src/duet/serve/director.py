@@ -64,8 +64,8 @@ class Director:
             if source is not None:
                 source.publish = hub.publish
         self._lessons = LessonCache(recordings, kernels)
-        keeper = Archiver(kept.folder) if kept is not None else None
-        self.live_runs = LiveRuns(hub, stage, keeper, slots)
+        archiver = Archiver(kept.folder) if kept is not None else None
+        self.live_runs = LiveRuns(hub, stage, archiver, slots)
         self._finder = RunFinder(self.live_runs, recordings, kept)
         self._opener = LessonOpener(self._lessons, self._finder)
         self._builds = builds and live

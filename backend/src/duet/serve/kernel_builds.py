@@ -93,19 +93,19 @@ class HouseKernels:
         missing = [name for name, there in self.ready(slug).items() if not there]
         if not missing:
             return True
-        teller = BuildTeller(slug, missing, publish)
+        reports = BuildTeller(slug, missing, publish)
         specs = arm_specs(folder)
         try:
-            await self._build([specs[name] for name in missing], teller)
+            await self._build([specs[name] for name in missing], reports)
         except (DuetError, OSError) as error:
             trouble = failure(error)
             log.error("kernels of %s: %s %s", slug, trouble.sentence, trouble.remedy)
-            teller.failed(trouble)
+            reports.failed(trouble)
             return False
-        teller.finished()
+        reports.finished()
         return True
 
-    async def _build(self, wanted: list[ArmSpec], teller: BuildTeller) -> None:
+    async def _build(self, wanted: list[ArmSpec], reports: BuildTeller) -> None:
         """Build in a thread of its own, since make ends with the thread that started it.
 
         The thread is a daemon: unpacking cannot be stopped half-way, and the server must not
@@ -132,7 +132,7 @@ class HouseKernels:
                 build(
                     wanted,
                     self.settings,
-                    on_progress=lambda progress: tell(teller.progress, progress),
+                    on_progress=lambda progress: tell(reports.progress, progress),
                     stop=stop,
                 )
             except Exception as error:

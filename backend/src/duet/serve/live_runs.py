@@ -31,14 +31,14 @@ class LiveRuns:
     """Owns the queue and what runs. Use as `async with`; the stage is entered and left with it.
 
     Args:
-        keeper: saves runs that are over; None: nobody does.
+        archiver: saves runs that are over; None: nobody does.
         slots: runs at once, as many as the stage has.
     """
 
-    def __init__(self, hub: Hub, stage: Stage, keeper: Archiver | None, slots: int) -> None:
+    def __init__(self, hub: Hub, stage: Stage, archiver: Archiver | None, slots: int) -> None:
         self._hub = hub
         self._stage = stage
-        self._keeper = keeper
+        self._archiver = archiver
         self._scheduler = Scheduler(slots)
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._board = RunBoard(hub, self._scheduler, self._entries)
@@ -47,7 +47,7 @@ class LiveRuns:
         self._control = RunControl(hub, self._board, self._entries, self._tasks)
         self._screens = RunScreens(hub, self._board, self._scheduler, self._entries)
         self._requests = RunRequests(hub, stage, self._scheduler, self._entries, self._screens)
-        self._performer = Performer(hub, stage, keeper, self._control.expired)
+        self._performer = Performer(hub, stage, archiver, self._control.expired)
         self._conductor = Conductor(
             hub,
             stage,
@@ -69,8 +69,8 @@ class LiveRuns:
     async def __aexit__(self, *error: object) -> None:
         self._hub.on_leave = lambda _: None
         await self._tasks.end()
-        if self._keeper is not None:
-            await self._keeper.close()
+        if self._archiver is not None:
+            await self._archiver.close()
         await self._stage.__aexit__(None, None, None)
 
     # What viewers ask

@@ -20,18 +20,18 @@ class Performer:
     """Runs and measures.
 
     Args:
-        keeper: saves runs that are over; None: nobody does.
+        archiver: saves runs that are over; None: nobody does.
         expired: called when control of a run was idle for too long.
     """
 
     def __init__(
-        self, hub: Hub, stage: Stage, keeper: Archiver | None, expired: Callable[[Entry], None]
+        self, hub: Hub, stage: Stage, archiver: Archiver | None, expired: Callable[[Entry], None]
     ) -> None:
         self.measured: dict[str, m.Measured] = {}
         """Lesson -> the newest table that was measured here."""
         self._hub = hub
         self._stage = stage
-        self._keeper = keeper
+        self._archiver = archiver
         self._expired = expired
 
     async def perform(self, entry: Entry, slot: int) -> None:
@@ -45,8 +45,8 @@ class Performer:
             if not performing.done():
                 await run.stop()
             await performing
-            if self._keeper is not None:
-                entry.saving = self._keeper.keep(run, entry.request.owner)
+            if self._archiver is not None:
+                entry.saving = self._archiver.keep(run, entry.request.owner)
         finally:
             performing.cancel()
             await asyncio.gather(performing, return_exceptions=True)
@@ -70,8 +70,8 @@ class Performer:
     async def measure(self, entry: Entry, wish: MeasureRequest) -> None:
         """Measure; a measurement that is ended leaves a table that says so."""
         slug, run_id = wish.wish.folder.slug, entry.request.run_id
-        if self._keeper is not None:
-            await self._keeper.idle()
+        if self._archiver is not None:
+            await self._archiver.idle()
         last: list[m.Measured] = []
 
         def publish(message: m.Measured) -> None:
