@@ -21,7 +21,7 @@ run: ## set up what is missing, serve the page, build kernels in the background
 
 test: ## all tests: unit, page, real guests, browser (builds the kernels it boots)
 	@./setup.sh all
-	@./duet build
+	@DUET_LESSONS=tests/sixth ./duet build
 	@for part in unit page guest e2e; do \
 		began=$$SECONDS; $(MAKE) --no-print-directory test-$$part || exit; \
 		echo "== tests: $$part took $$((SECONDS - began)) s"; \
@@ -47,15 +47,15 @@ dev: ## the server with reload and Vite's dev server
 
 check: ## lint, format, types, layers, drift, shell, links
 	@./setup.sh dev
-	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests vm-images/root/build
-	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests vm-images/root/build
-	cd backend && ../$(VENV)/mypy
+	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	cd backend && ../$(VENV)/mypy && ../$(VENV)/mypy ../lessons/*/probes/*.py
 	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
 	$(VENV)/python -m duet.api.contract --check
 	cd frontend && npm run --silent contract -- --check
 	cd frontend && npm run --silent check
 	$(PYTEST) -q tests/contract/test_docs.py
-	shellcheck setup.sh duet .ci/run vm-images/root/init vm-images/root/duet-scratch
+	shellcheck setup.sh duet .ci/run vm-images/root/init vm-images/root/duet-scratch lessons/_template/workload/nap-sh.sh
 	./duet lint
 
 contract: ## generate the page's types and checks of what the server sends from its models
@@ -68,8 +68,8 @@ docs: ## the pages of docs/ as a site in build/docs
 	@echo "The pages are at build/docs/index.html"
 
 format: ## write Python, TypeScript and C as the checks want them
-	$(VENV)/ruff check --fix --config backend/pyproject.toml backend/src tests vm-images/root/build
-	$(VENV)/ruff format --config backend/pyproject.toml backend/src tests vm-images/root/build
+	$(VENV)/ruff check --fix --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	$(VENV)/ruff format --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
 	cd frontend && npm run --silent fmt
 	git ls-files '*.c' '*.h' | grep -v ^vm-images/microscope/ | xargs clang-format-14 -i --style=file:vm-images/agent/.clang-format
 	git ls-files 'vm-images/microscope/*.[ch]' | xargs clang-format-14 -i --style=file:vm-images/microscope/.clang-format
@@ -80,12 +80,8 @@ kernel: ## build the kernels of LESSON (default: all)
 record: ## record LESSON's runs into lessons/LESSON/recorded
 	@./duet record $(LESSON)
 
-lesson: ## start a new lesson: make lesson LESSON=06-my-question
-	@[[ "$(LESSON)" =~ ^[0-9]{2}-[a-z0-9-]+$$ ]] || { echo "error: LESSON must look like 06-my-question, but '$(LESSON)' came." >&2; exit 2; }
-	@[ ! -e lessons/$(LESSON) ] || { echo "error: lessons/$(LESSON) exists already." >&2; exit 2; }
-	@cp -r lessons/_template lessons/$(LESSON)
-	@mkdir -p kernel-patches/$(LESSON)
-	@echo "lessons/$(LESSON) is there: edit lesson.yaml, then ./duet lint $(LESSON)"
+lesson: ## start a new lesson that runs as it is: make lesson LESSON=06-my-question
+	@./duet new "$(LESSON)"
 
 stress: ## an hour of changed recordings, then each arm of LESSON (default: all) on a debug kernel; by hand, not in CI
 	$(VENV)/python -m tests.stress.fuzz_bundles

@@ -9,7 +9,7 @@
 #   ./setup.sh docs      what `make docs` needs; no part of all
 #
 # Every step is skipped when its inputs have not changed. Packages are installed when the script runs as
-# root; a plain user is told which are missing.
+# root; a plain user is reported which are missing.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 

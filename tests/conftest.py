@@ -23,9 +23,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "duet"))
 
 
 @pytest.fixture(scope="session", autouse=True)
-def kept_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Live runs of tests are not kept among those of whoever runs them."""
-    os.environ["DUET_RUNS"] = str(tmp_path_factory.mktemp("kept-runs"))
+def saved_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Live runs of tests are not saved among those of whoever runs them."""
+    os.environ["DUET_RUNS"] = str(tmp_path_factory.mktemp("saved-runs"))
 
 
 @pytest.fixture(scope="session")

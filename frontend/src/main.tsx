@@ -27,11 +27,14 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { must } from './base/assert.ts';
+import { fontsLoaded } from './ui/fonts.ts';
 import { applyTheme } from './ui/theme.ts';
 
 applyTheme();
-createRoot(must(document.getElementById('root'), 'the root element')).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
-);
+void fontsLoaded().then(() => {
+  createRoot(must(document.getElementById('root'), 'the root element')).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+});

@@ -185,7 +185,7 @@ describe('a lesson without a view, opened by its address', () => {
       await act(async () => fireEvent.click(button as HTMLElement));
     expect(writeText.mock.calls).toEqual([
       ['./duet measure 01-shrinker-bitmaps'],
-      ['./duet measure 01-shrinker-bitmaps --against-seeds'],
+      ['./duet measure 01-shrinker-bitmaps --published'],
     ]);
     expect(measure?.textContent).toBe('copied');
   });
@@ -223,8 +223,14 @@ describe('the card on the front page', () => {
     expect(shown.textContent).toContain(
       'No picture yet: its numbers come from ./duet measure 01-shrinker-bitmaps',
     );
-    for (const told of ['bitmap', 'list walk', '1 caveat', 'It is a small machine.', tree.summary])
-      expect(shown.textContent).toContain(told);
+    for (const reported of [
+      'bitmap',
+      'list walk',
+      '1 caveat',
+      'It is a small machine.',
+      tree.summary,
+    ])
+      expect(shown.textContent).toContain(reported);
     expect(shown.textContent).not.toContain('plays at once');
   });
 

@@ -74,7 +74,7 @@ def test_a_folder_survives_a_power_cut(disk: Disk, tmp_path: Path) -> None:
 
 
 def test_a_saved_run_survives_a_power_cut(disk: Disk, tmp_path: Path) -> None:
-    assert ArchiveFolder(tmp_path / "runs", 4, 1 << 20).keep(b"run") is not None
+    assert ArchiveFolder(tmp_path / "runs", 4, 1 << 20).save(b"run") is not None
     disk.check()
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A browser that is asked as little as can be. Playwright listens to the network of its pages, and is told every
+ * A browser that is asked as little as can be. Playwright listens to the network of its pages, and gets every
  * message of a socket as text, which 23 MB of them would pay for.
  */
 
@@ -22,12 +22,12 @@ export async function withBareBrowser(act) {
   );
   const ended = new Promise((done) => browser.once('exit', done));
   try {
-    const told = join(home, 'DevToolsActivePort');
-    for (let waited = 0; !existsSync(told); waited += 100) {
+    const reported = join(home, 'DevToolsActivePort');
+    for (let waited = 0; !existsSync(reported); waited += 100) {
       if (waited > upMs) throw new Error(`the browser did not come up within ${upMs / 1000} s`);
       await sleep(100);
     }
-    const at = `http://127.0.0.1:${readFileSync(told, 'utf8').split('\n')[0]}/json`;
+    const at = `http://127.0.0.1:${readFileSync(reported, 'utf8').split('\n')[0]}/json`;
     await act((url, expression, limitMs) => visit(at, url, expression, limitMs));
   } finally {
     browser.kill('SIGTERM');

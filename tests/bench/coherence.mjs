@@ -4,7 +4,7 @@
  *
  *   node tests/bench/coherence.mjs
  *
- * The wish is 20 M accesses/s for the simulator (a merged log under a protocol). The schedules have rows of their own.
+ * The target is 20 M accesses/s for the simulator (a merged log under a protocol). The schedules have rows of their own.
  */
 
 import { interleave } from '../../frontend/src/views/cache-lines/model/interleave.ts';
@@ -16,7 +16,7 @@ import { statOf } from '../../frontend/test/fixtures/stat-stream.ts';
 const accesses = 2_000_000;
 const runs = 15;
 
-function told(what, n, times) {
+function reported(what, n, times) {
   const sorted = times.toSorted((a, b) => a - b);
   const rate = (ms) => (n / ms / 1000).toFixed(1);
   const [p50, worst] = [sorted[sorted.length >> 1], sorted.at(-1)];
@@ -40,8 +40,8 @@ for (const cpus of [2, 8, 20, 64]) {
   const random = { ...statedSettings, schedule: 'random' };
   const log = interleave(streams, random, 1);
   for (const protocol of ['MESI', 'MSI']) {
-    told(`simulate, ${protocol}, ${cpus} CPUs`, ...timed(() => simulate(log, protocol).log.length));
+    reported(`simulate, ${protocol}, ${cpus} CPUs`, ...timed(() => simulate(log, protocol).log.length));
   }
-  told(`random order, ${cpus} CPUs`, ...timed((seed) => interleave(streams, random, seed).length));
-  told(`timed order, ${cpus} CPUs`, ...timed((seed) => interleave(streams, statedSettings, seed).length));
+  reported(`random order, ${cpus} CPUs`, ...timed((seed) => interleave(streams, random, seed).length));
+  reported(`timed order, ${cpus} CPUs`, ...timed((seed) => interleave(streams, statedSettings, seed).length));
 }

@@ -29,7 +29,7 @@ const intervals = (ms) =>
     requestAnimationFrame(tick);
   });
 
-function told(what, frames, more = '') {
+function reported(what, frames, more = '') {
   const [p50, p95] = [percentile(frames, 0.5), percentile(frames, 0.95)].map((x) => x.toFixed(1));
   console.log(`${what}: frame p50 ${p50} ms, p95 ${p95} ms, n=${frames.length}${more}`);
 }
@@ -41,7 +41,7 @@ async function measured(page, what, more = '') {
   const frames = await page.evaluate(intervals, seconds * 1000);
   const draws = await page.evaluate(() => [...(window.duetDrawTimes ?? [])]);
   const drawn = draws.length > 0 ? `; draw p95 ${percentile(draws, 0.95).toFixed(1)} ms, ${draws.length} drawn` : '';
-  told(what, frames, `${drawn}${more}`);
+  reported(what, frames, `${drawn}${more}`);
 }
 
 /** As many cells as SVG: per frame as many change as the wall visits, and as many glow. */
@@ -116,5 +116,5 @@ await withPage(port, [], async (base, open) => {
   }
   const other = await open();
   const count = shown || 100_000;
-  told(`SVG, ${count} rects`, await other.evaluate(svgFrames, { cells: count, ms: seconds * 1000 }));
+  reported(`SVG, ${count} rects`, await other.evaluate(svgFrames, { cells: count, ms: seconds * 1000 }));
 });

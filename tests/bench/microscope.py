@@ -36,7 +36,7 @@ from duet.kernels.arms import find_image
 from duet.lenses.scope import plugin_library
 from duet.lessons.load import load
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, LaneSource, LaneState, RunSession, RunSpec, ScopeWish
+from duet.session import Lanes, LaneSource, LaneState, MicroscopeRequest, RunSession, RunSpec
 from tests.support.xray_driver import Look
 
 SLUG, ARM = "05-cacheline-pingpong", "stock"
@@ -71,7 +71,7 @@ async def whole_kernel(source: LaneSource, image: KernelImage) -> LaneSource:
     text = f"microscope 1\nfunction kernel {symbols['_stext']:x} {symbols['_etext']:x}\n"
     plugin = await asyncio.to_thread(plugin_library, await qemu_version())
 
-    async def scope(_: ScopeWish) -> Microscope:
+    async def scope(_: MicroscopeRequest) -> Microscope:
         return Microscope(plugin, text)
 
     return replace(source, scope=scope)
@@ -85,8 +85,8 @@ async def storms(kind: str, turn: int) -> list[dict[str, float]]:
         knobs[1] = f"stats={STATS // WHOLE_SHARE}"
     request = read_request(SLUG, ARM, "watched" if kind == "watched" else "exact", "wall", knobs)
     sources = await kernel_sources(request.folder, (ARM,), settings)
-    wish = request.folder.lesson.microscope
-    assert wish is not None
+    config = request.folder.lesson.microscope
+    assert config is not None
     spec = RunSpec(
         f"bench-{turn}",
         request.folder,
@@ -97,20 +97,20 @@ async def storms(kind: str, turn: int) -> list[dict[str, float]]:
         probes=frozenset(),
     )
     if kind in ("counted", WHOLE):
-        spec = replace(spec, microscope=ScopeWish(wish.functions, wish.operation))
+        spec = replace(spec, microscope=MicroscopeRequest(config.functions, config.operation))
     if kind == WHOLE:
         sources[ARM] = await whole_kernel(sources[ARM], find_image(load(SLUG), ARM, settings))
     found = []
     async with Lanes() as lanes:
         for number in range(1 + STORMS):
-            heard = Meter()
+            received = Meter()
             once = replace(spec, run_id=f"bench-{turn}-{number}")
-            lane = (await RunSession(lanes, once, sources, heard).execute()).lanes[ARM]
+            lane = (await RunSession(lanes, once, sources, received).execute()).lanes[ARM]
             if lane.error:
                 raise lane.error
             assert lane.ops_per_s is not None and lane.ops is not None
             assert (lane.scope is not None) is (kind != "bare"), lane.scope_fault
-            spent = heard.cpu_s["draining"] - heard.cpu_s["running"]
+            spent = received.cpu_s["draining"] - received.cpu_s["running"]
             seen = lane.scope.cells.accesses / lane.ops if lane.scope else 0
             found.append({"per_s": lane.ops_per_s, "cpu_us": spent / lane.ops * 1e6, "seen": seen})
     return found[1:]

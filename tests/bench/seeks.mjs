@@ -47,7 +47,7 @@ async function threadClock(page) {
   };
 }
 
-/** Measures each way to a moment and tells; a seek over the wish makes the exit code 1. */
+/** Measures each way to a moment and tells; a seek over the target makes the exit code 1. */
 export async function tellSeeks(page) {
   const cpuMs = await threadClock(page);
   for (const [what, n] of [['seek', seeks], ['back', 50], ['beat', 50], ['long wait', 50], ['divergence', 20], ['align', 50]]) {

@@ -85,13 +85,13 @@ async def rates(rounds: int) -> dict[bool, list[float]]:
                 probes=frozenset(),
                 xray=(Wanted("shrinker-maps", HZ), Wanted("srcu-gp", HZ)) if with_xray else (),
             )
-            heard = Look()
-            lane = (await RunSession(lanes, spec, sources, heard).execute()).lanes[ARM]
+            received = Look()
+            lane = (await RunSession(lanes, spec, sources, received).execute()).lanes[ARM]
             if lane.error:
                 raise lane.error
             assert lane.ops_per_s is not None
             if with_xray:
-                assert len(heard.samples) > HZ * SECONDS
+                assert len(received.samples) > HZ * SECONDS
             if number >= 0:  # the first warms the guest up
                 found[with_xray].append(lane.ops_per_s)
     return found

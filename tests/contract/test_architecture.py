@@ -76,6 +76,6 @@ def test_every_file_it_names_exists(text: str, files: set[str]) -> None:
         path = word.rstrip("/")
         if "/" not in path:
             assert path in by_name, word
-        elif not path.startswith("/"):
+        elif not path.startswith("/") and "NN-slug" not in path:  # that means any lesson
             whole = [f"{base}/{path}".lstrip("/") for base in SOURCES]
             assert any(name in files for name in whole), word

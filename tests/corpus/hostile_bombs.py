@@ -87,7 +87,7 @@ def behind(head: bytes, piece: bytes, count: int, times: int = 1) -> Iterator[by
 
 
 def many(head: bytes, count: int, make: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Likewise with frames that differ."""
+    """The same with frames that differ."""
     yield head
     for number in range(count):
         yield record(CTL, make(number))

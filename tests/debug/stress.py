@@ -21,18 +21,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from duet.guests import GuestRoot, ensure_root
-from duet.kernels import ArmSpec, KernelImage, KernelSettings, build
+from duet.kernels import KernelImage, KernelSettings, build
+from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import boot_cmdline, command
 
 HERE = Path(__file__).parent
 ROUND_S = 8
-"""How long a workload that is told its seconds runs before the next one has its turn."""
+"""How long a workload with an argument for seconds runs before the next one has its turn."""
 BOOT_S = 600
 """Boot, the last round and the way down, on a busy host under emulation."""
 MEMORY_MB = 2048
@@ -176,8 +177,8 @@ poweroff -f
 def _turn(folder: LessonFolder, name: str, own: dict[str, int]) -> Iterator[str]:
     workload = folder.lesson.workloads[name]
     known = folder.lesson.params
-    wish = {"seconds": ROUND_S, **own} if "seconds" in known else own
-    params = folder.check_params(wish, "wall")
+    options = {"seconds": ROUND_S, **own} if "seconds" in known else own
+    params = folder.check_params(options, "wall")
     for line in workload.setup:
         yield f"try {line.format(**params)}"
     for line in workload.writes:
@@ -254,25 +255,25 @@ def main() -> int:
         help="apply this patch before the arm's own ones;"
         " harmless header changes of another arm spare a compile of everything",
     )
-    wish = parser.parse_args()
+    options = parser.parse_args()
     settings = KernelSettings.default(debug=True)
     root = asyncio.run(ensure_root())
-    beneath = (wish.beneath.resolve(),) if wish.beneath else ()
+    beneath = (options.beneath.resolve(),) if options.beneath else ()
     bad = 0
-    for slug in [wish.lesson] if wish.lesson else lessons.slugs():
+    for slug in [options.lesson] if options.lesson else lessons.slugs():
         folder = lessons.load(slug)
         for arm in folder.lesson.arms:
-            if not arm.patches or (wish.arm and arm.name not in wish.arm):
+            if not arm.patches or (options.arm and arm.name not in options.arm):
                 continue
             patches = (*beneath, *folder.patch_files(arm.name))
-            image = build([ArmSpec(slug, arm.name, patches)], settings)[0]
+            image = build([replace(arm_spec(folder, arm.name), patches=patches)], settings)[0]
             began = time.monotonic()
-            console = run(folder, image, root, wish.seconds)
+            console = run(folder, image, root, options.seconds)
             verdict = judge(console)
             bad += not verdict.clean
             line = (
                 f"{slug} {arm.name} {image.key}: {'clean' if verdict.clean else 'NOT CLEAN'},"
-                f" {wish.seconds} s of stress ({time.monotonic() - began:.0f} s in all),"
+                f" {options.seconds} s of stress ({time.monotonic() - began:.0f} s in all),"
                 f" {verdict.rounds} rounds,"
                 f"{''.join(f' {n} {what},' for what, n in verdict.work.items())}"
                 f" {len(verdict.complaints)} complaints, {len(verdict.failures)} failures"
@@ -282,12 +283,12 @@ def main() -> int:
                 said += console.splitlines()[-20:]
             text = "\n".join([line, *(f"    {one}" for one in said)])
             print(text, flush=True)
-            if wish.results:
-                with wish.results.open("a") as results:
+            if options.results:
+                with options.results.open("a") as results:
                     results.write(f"{time.strftime('%H:%M', time.gmtime())} {text}\n")
-            if wish.consoles:
-                wish.consoles.mkdir(parents=True, exist_ok=True)
-                (wish.consoles / f"{slug}-{arm.name}.txt").write_text(console)
+            if options.consoles:
+                options.consoles.mkdir(parents=True, exist_ok=True)
+                (options.consoles / f"{slug}-{arm.name}.txt").write_text(console)
     return 1 if bad else 0
 
 

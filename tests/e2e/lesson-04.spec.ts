@@ -60,7 +60,7 @@ test('3,200 delayed entries first: stock is not broken, only far', async ({ page
 test('a reader is answered by the delayed entries', async ({ page }) => {
   await page.goto('/?lesson=04-extent-shrinker&step=the-reader&at=0.07');
   await expect(page.getByTestId('sentence')).toContainText(
-    `Data from block 0, a hole at ${delayed}; ${delayed} delayed entries told it on each kernel.`,
+    `Data from block 0, a hole at ${delayed}; ${delayed} delayed entries gave the answer on each kernel.`,
   );
 });
 

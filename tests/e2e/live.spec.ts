@@ -51,7 +51,7 @@ async function clickToMotion(page: Page): Promise<number> {
   }, motionMs);
 }
 
-test('two live lanes move, hogs change, a killed guest is told', { tag: '@guest' }, async ({ page, request }) => {
+test('two live lanes move, hogs change, a killed guest is reported', { tag: '@guest' }, async ({ page, request }) => {
   test.setTimeout(600_000);
   await page.goto('/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu');
   await expect(page.getByTestId('value-hogs')).toContainText('9');
@@ -74,7 +74,7 @@ test('two live lanes move, hogs change, a killed guest is told', { tag: '@guest'
     await bothAre(page, 'running');
   });
 
-  await test.step('a killed QEMU is told in a sentence, the other lane goes on', async () => {
+  await test.step('a killed QEMU is reported in a sentence, the other lane goes on', async () => {
     const health = await (await request.get('/api/health')).json();
     const lane = health.lanes.find((l: { arm: string }) => l.arm === 'srcu');
     kill(lane.pid, 'SIGKILL');
@@ -87,7 +87,7 @@ test('two live lanes move, hogs change, a killed guest is told', { tag: '@guest'
 
 // Lanes that run at once on the wall clock take each other's CPU: who is ahead there depends on the host.
 // On the count clock it does not.
-test('a busy host is told, and the count clock tells the story nevertheless', { tag: '@guest' }, async ({ page }) => {
+test('a busy host is reported, and the count clock tells the story nevertheless', { tag: '@guest' }, async ({ page }) => {
   test.setTimeout(600_000);
   await page.goto('/?lesson=02-grace-periods&step=three-hogs');
   await page.getByTestId('predict').getByRole('button').first().click();

@@ -29,6 +29,8 @@ export default defineConfig({
     { name: 'live', testMatch: 'live.spec.ts' },
     // Each lesson with a picture, end to end on live guests.
     { name: 'lessons', testMatch: /lesson-\d+\.spec\.ts/ },
+    // A lesson of the tests, from two folders alone, on a server of the test's own.
+    { name: 'sixth', testMatch: 'sixth.spec.ts' },
     { name: 'loss', testMatch: 'loss.spec.ts' },
   ],
   outputDir: '../../test-results',

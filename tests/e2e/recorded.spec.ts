@@ -7,21 +7,21 @@ import { goesOn, moment as momentOf, rested } from './moments.ts';
 
 const lesson = '/?lesson=02-grace-periods';
 
-interface Told {
+interface Reported {
   readonly type: string;
   readonly run_id?: string | null;
   readonly [field: string]: unknown;
 }
 
 /** What page and server say to each other from now on. */
-function overheard(page: Page): { readonly sent: Told[]; readonly came: Told[] } {
-  const heard = { sent: [] as Told[], came: [] as Told[] };
-  const read = (payload: string | Buffer) => decode(payload as Buffer) as Told;
+function overheard(page: Page): { readonly sent: Reported[]; readonly came: Reported[] } {
+  const received = { sent: [] as Reported[], came: [] as Reported[] };
+  const read = (payload: string | Buffer) => decode(payload as Buffer) as Reported;
   page.on('websocket', (socket) => {
-    socket.on('framesent', ({ payload }) => heard.sent.push(read(payload)));
-    socket.on('framereceived', ({ payload }) => heard.came.push(read(payload)));
+    socket.on('framesent', ({ payload }) => received.sent.push(read(payload)));
+    socket.on('framereceived', ({ payload }) => received.came.push(read(payload)));
   });
-  return heard;
+  return received;
 }
 
 test('a recorded run plays at once and says that it is recorded', async ({ page }) => {
@@ -103,7 +103,7 @@ for (const [query, run] of [
   });
 }
 
-test('a run that is not there is told in one sentence, and the step gets its own recording at once', async ({ page }) => {
+test('a run that is not there is reported in one sentence, and the step gets its own recording at once', async ({ page }) => {
   const { sent } = overheard(page);
   await page.goto(`${lesson}&step=three-hogs&run=no-such-run&at=5&from=0&for=30`);
   await expect(page.getByRole('alert')).toHaveCount(1);

@@ -21,13 +21,13 @@ const env = {
 };
 const lesson = 'lesson=02-grace-periods&step=verdict';
 
-interface Told {
+interface Reported {
   readonly url: string;
   readonly links: Readonly<Record<'viewer' | 'student' | 'instructor' | 'operator', string>>;
 }
 
 let server: ChildProcess;
-let told: Told;
+let reported: Reported;
 /** A page of another site with a link to the server. */
 let elsewhere: Server;
 let linked = '';
@@ -38,7 +38,7 @@ test.beforeAll(async () => {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   for await (const line of createInterface({ input: server.stdout! })) {
-    told = JSON.parse(line) as Told;
+    reported = JSON.parse(line) as Reported;
     break;
   }
   elsewhere = createServer((_, answer) => {
@@ -68,7 +68,7 @@ async function follow(page: Page, address: string) {
 test('a link on another site opens the page, once and again, and the token stays nowhere', async ({ page }) => {
   const sent: string[] = [];
   page.on('request', (request) => sent.push(`${request.url()} ${request.headers()['referer'] ?? ''}`));
-  await follow(page, local(`${told.links.student}&${lesson}`));
+  await follow(page, local(`${reported.links.student}&${lesson}`));
   await expect(page.getByTestId('stage')).toBeVisible();
   expect(page.url()).not.toContain('token');
   expect(page.url()).toContain('lesson=02-grace-periods');
@@ -78,7 +78,7 @@ test('a link on another site opens the page, once and again, and the token stays
   const first = await name();
   await page.reload();
   await expect(page.getByTestId('stage')).toBeVisible();
-  await follow(page, local(`${told.url}?${lesson}`));
+  await follow(page, local(`${reported.url}?${lesson}`));
   await expect(page.getByTestId('stage')).toBeVisible();
   expect(await name()).toBe(first);
   await page.goBack();
@@ -86,19 +86,19 @@ test('a link on another site opens the page, once and again, and the token stays
 });
 
 test('without a link a plain page says what is needed', async ({ page }) => {
-  const answer = await page.goto(told.url);
+  const answer = await page.goto(reported.url);
   expect(answer?.status()).toBe(401);
   await expect(page.getByRole('heading')).toHaveText('This page opens with a link');
-  await follow(page, local(told.url));
+  await follow(page, local(reported.url));
   await expect(page.getByRole('heading')).toHaveText('This page opens with a link');
-  await page.goto(`${told.url}?token=wrong`);
+  await page.goto(`${reported.url}?token=wrong`);
   await expect(page.getByRole('heading')).toHaveText('This link is not valid');
 });
 
 test('a student may run, only an instructor measure; a rotated link closes its pages alone', async ({ browser }) => {
-  const open = async (role: keyof Told['links']) => {
+  const open = async (role: keyof Reported['links']) => {
     const page = await (await browser.newContext()).newPage();
-    await page.goto(`${told.links[role]}&${lesson}`);
+    await page.goto(`${reported.links[role]}&${lesson}`);
     await expect(page.getByTestId('stage')).toBeVisible();
     return page;
   };

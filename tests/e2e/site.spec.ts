@@ -60,7 +60,7 @@ test.afterAll(() => {
   if (scratch) rmSync(scratch, { recursive: true });
 });
 
-/** Everything the page asks for must come from the folder; what fails or goes elsewhere is told. */
+/** Everything the page asks for must come from the folder; what fails or goes elsewhere is reported. */
 function watched(page: Page, start: string): string[] {
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));

@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 
 from duet.lessons.load import load
-from duet.lessons.manifest import Lesson
 from duet.lessons.plan import workload_of
+from duet.lessons.schema import Lesson
 from duet.session.merge import loss_acts
 from duet.session.program import compile_program
 from duet.session.reduce_binding import program_words

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from typing import Any
 
@@ -20,15 +20,16 @@ from duet.kernels import KernelImage, KernelSettings, lookup, plan
 from duet.kernels.arms import arm_specs
 from duet.lessons.load import load
 from tests.support.guest_driver import Driver
+from tests.support.shared_guests import Boot, SharedGuests
 
-Boot = Callable[..., AbstractAsyncContextManager[Driver]]
 ImagesOf = Callable[[str], dict[str, KernelImage]]
 
 
 TOGETHER = re.compile(
-    r"test_(?:claims_live.*\[|lesson_)(?P<lesson>\d\d)|(?P<module>test_picture_\d\d)"
+    r"test_(?:claims_live.*\[|lesson_)(?P<lesson>\d\d)"
+    r"|(?P<module>test_(?:picture_\d\d|guest_boot|scratch|live_server))"
 )
-"""Tests that look at the same runs: those of one lesson, those of one picture."""
+"""Tests that look at the same runs or take the same guest: of one lesson, of one module."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -80,7 +81,7 @@ def kernel_images(images_of: ImagesOf) -> dict[str, KernelImage]:
     return images_of("02-grace-periods")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def spec_of(kernel_images: Any, guest_root: GuestRoot) -> Callable[..., GuestSpec]:
     """A spec for an arm of lesson 02."""
 
@@ -91,7 +92,7 @@ def spec_of(kernel_images: Any, guest_root: GuestRoot) -> Callable[..., GuestSpe
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def boot(spec_of: Callable[..., GuestSpec], guest_root: GuestRoot) -> Boot:
     """`async with boot(arm, kind=..., policy=..., **spec) as driver`."""
 
@@ -106,13 +107,21 @@ def boot(spec_of: Callable[..., GuestSpec], guest_root: GuestRoot) -> Boot:
     return enter
 
 
-@pytest.fixture
-def server(kernel_images: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server process of its own; yields it and host:port."""
+@pytest.fixture(scope="module")
+def shared(boot: Boot) -> Iterator[SharedGuests]:
+    """`async with shared.boot(...) as driver`, within `shared.run(...)`."""
+    guests = SharedGuests(boot)
+    yield guests
+    guests.close()
+
+
+@contextmanager
+def serving() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server process; yields it and host:port."""
     process = subprocess.Popen(
         [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     )
     assert process.stdout is not None
@@ -122,3 +131,17 @@ def server(kernel_images: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def server(kernel_images: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server of one test, which may end it; and host:port."""
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(kernel_images: Any) -> Iterator[str]:
+    """host:port of a server that the tests of a module use, each with runs of its own."""
+    with serving() as (_, address):
+        yield address

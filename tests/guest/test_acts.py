@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import urllib.request
 from typing import Any
 
@@ -31,11 +30,8 @@ def records(address: str, run_id: str, around_ns: float) -> list[dict[str, Any]]
     return events
 
 
-def test_a_file_touched_from_inside_a_container_sets_its_bit(
-    server: tuple[subprocess.Popen[str], str], run_async: Any
-) -> None:
+def test_a_file_touched_from_inside_a_container_sets_its_bit(address: str, run_async: Any) -> None:
     """And an act that cannot be done is refused in a sentence, while the run goes on."""
-    _, address = server
 
     async def touch() -> None:
         async with page(address) as one:

@@ -18,9 +18,9 @@ import pytest
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
-from duet.lessons.manifest import Lesson, Metric
+from duet.lessons.schema import Lesson, Metric
 from duet.measure.values import line_value, tally_value
-from duet.runs.replay import Tape
+from duet.runs.replay import CollectingSink
 from duet.runs.sources import kernel_sources
 from duet.session import (
     LaneResult,
@@ -90,7 +90,7 @@ def test_the_first_comparison_keeps_its_direction_or_is_labelled(slug: str, run_
     async def run() -> dict[str, LaneResult]:
         sources = await kernel_sources(folder, arms, KernelSettings.default())
         async with asyncio.timeout(280), Lanes() as lanes:
-            return (await RunSession(lanes, spec, sources, Tape()).execute()).lanes
+            return (await RunSession(lanes, spec, sources, CollectingSink()).execute()).lanes
 
     lanes = run_async(run(), 290)
     assert not [lane.error for lane in lanes.values() if lane.error]

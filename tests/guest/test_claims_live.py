@@ -2,8 +2,8 @@
 """What lessons claim, on live guests: on the count clock, where there is no noise to excuse.
 
 Claims on the wall clock are checked on the recorded table by `duet lint`, except for sizes and
-offsets: a busy host would make them a timed test. DUET_LESSONS=05-cacheline-pingpong (any list of
-slugs) checks them here too.
+offsets: a busy host would make them a timed test. DUET_TEST_LESSONS=05-cacheline-pingpong (any
+list of slugs) checks them here too.
 DUET_CLAIMS=few, for a slow machine, leaves out arms beyond the first two and says so.
 """
 
@@ -17,15 +17,15 @@ import pytest
 
 from duet.kernels import KernelSettings
 from duet.lessons.load import slugs
-from duet.lessons.manifest import Claim
-from duet.measure import Ask, Measuring, Table
-from duet.measure.claims import ask_for, broken, told
+from duet.lessons.schema import Claim
+from duet.measure import MeasurePlan, Measuring, Table
+from duet.measure.claims import broken, claim_text, plan_of_claim
 from duet.runs.sources import kernel_sources
-from tests.support.live_measure import LIMIT_S, TIMEOUT_S, folder_of, kept
+from tests.support.live_measure import LIMIT_S, TIMEOUT_S, folder_of, shared_table
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 
-CHOSEN = [slug for slug in os.environ.get("DUET_LESSONS", "").split(",") if slug]
+CHOSEN = [slug for slug in os.environ.get("DUET_TEST_LESSONS", "").split(",") if slug]
 
 
 def marks(slug: str, claim: Claim) -> list[pytest.MarkDecorator]:
@@ -36,7 +36,7 @@ def marks(slug: str, claim: Claim) -> list[pytest.MarkDecorator]:
 
 CLAIMS = [
     pytest.param(
-        slug, claim, id=f"{slug}-{told(claim).replace(' ', '-')}", marks=marks(slug, claim)
+        slug, claim, id=f"{slug}-{claim_text(claim).replace(' ', '-')}", marks=marks(slug, claim)
     )
     for slug in CHOSEN or slugs()
     for claim in folder_of(slug).lesson.claims
@@ -54,16 +54,16 @@ def left_out(slug: str, claim: Claim) -> bool:
 def table_of(slug: str, claim: Claim) -> Table:
     """The claim's own table: all arms and metrics that other claims ask under this condition."""
     folder = folder_of(slug)
-    ask = ask_for(folder, claim)
-    asks = [ask_for(folder, one) for one in folder.lesson.claims if not left_out(slug, one)]
-    same = [one for one in asks if replace(one, arms=ask.arms, metrics=ask.metrics) == ask]
+    plan = plan_of_claim(folder, claim)
+    asks = [plan_of_claim(folder, one) for one in folder.lesson.claims if not left_out(slug, one)]
+    same = [one for one in asks if replace(one, arms=plan.arms, metrics=plan.metrics) == plan]
     named = {arm for other in same for arm in other.arms}
     asked = frozenset().union(*(other.metrics or () for other in same))
     # Where both times and events are asked for, the runs that are needed have all other numbers.
     kinds = {folder.lesson.metrics[name].line is None for name in asked}
-    return kept(
+    return shared_table(
         replace(
-            ask,
+            plan,
             arms=tuple(arm.name for arm in folder.lesson.arms if arm.name in named),
             metrics=asked if len(kinds) == 1 else None,
         )
@@ -73,7 +73,7 @@ def table_of(slug: str, claim: Claim) -> Table:
 @pytest.mark.parametrize(("slug", "claim"), CLAIMS)
 def test_claim_holds(slug: str, claim: Claim) -> None:
     if left_out(slug, claim):
-        pytest.skip(f"DUET_CLAIMS=few: left out {slug}, {told(claim)}")
+        pytest.skip(f"DUET_CLAIMS=few: left out {slug}, {claim_text(claim)}")
     table = table_of(slug, claim)
     assert not {claim.arm, claim.to} & set(table.errors), table.errors
     trouble = broken(claim, table)
@@ -94,22 +94,22 @@ def swappable(slug: str) -> list[Claim]:
 CHEAP = CHOSEN or ["01-shrinker-bitmaps", "02-grace-periods"]
 
 
-async def _swapped(ask: Ask) -> Table:
+async def _swapped(plan: MeasurePlan) -> Table:
     """Measure with each arm booting the other one's kernel."""
     async with asyncio.timeout(LIMIT_S):
-        own = await kernel_sources(ask.folder, ask.arms, KernelSettings.default())
-        one, other = ask.arms
+        own = await kernel_sources(plan.folder, plan.arms, KernelSettings.default())
+        one, other = plan.arms
         sources = {
             one: replace(own[other], arm=one),
             other: replace(own[one], arm=other),
         }
-        return (await Measuring(ask, sources).run()).tables[0]
+        return (await Measuring(plan, sources).run()).tables[0]
 
 
 @pytest.mark.parametrize("slug", [slug for slug in CHEAP if slug in slugs() and swappable(slug)])
 def test_a_claim_fails_when_the_kernels_are_swapped(slug: str) -> None:
     claim = swappable(slug)[0]
-    table = asyncio.run(_swapped(ask_for(folder_of(slug), claim)))
+    table = asyncio.run(_swapped(plan_of_claim(folder_of(slug), claim)))
     assert not table.errors, table.errors
     trouble = broken(claim, table)
     assert trouble is not None and "is claimed" in trouble, trouble

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lesson 01 to the digit: how often a shrinker is called, on the count clock.
 
-Ratios of times are claims of lesson.yaml (test_claims_live.py). Here stands what takes more than
+Ratios of times are claims of evidence.yaml (test_claims_live.py). Here stands what takes more than
 one condition, or more than one number of a run, to say.
 """
 
@@ -13,7 +13,7 @@ import pytest
 
 from duet.guests import Clock
 from duet.lessons.load import load
-from duet.measure import Ask, Table
+from duet.measure import MeasurePlan, Table
 from duet.measure.claims import LIVE_SECONDS
 from tests.support.live_measure import TIMEOUT_S, counted, measured, value
 
@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
 
 SLUG = "01-shrinker-bitmaps"
 MAP_WORD = 64
+TIMES = frozenset({"drop_last_us"})
 FACT_NAMES = ("memcgs", "mounts", "shrinkers", "dying")
 
 
@@ -97,9 +98,8 @@ def test_the_first_call_pays_for_bits_that_expansions_set() -> None:
 
 
 def test_the_time_of_the_list_walk_grows_with_the_square() -> None:
-    times = frozenset({"drop_last_us"})
     small, large = (
-        table_of(("before",), n, times).of("drop_last_us", "before") for n in (400, 800)
+        table_of(("before",), n, TIMES).of("drop_last_us", "before") for n in (400, 800)
     )
     assert small is not None and large is not None
     slope = math.log2(large.samples[0] / small.samples[0])
@@ -108,8 +108,8 @@ def test_the_time_of_the_list_walk_grows_with_the_square() -> None:
 
 def test_a_container_that_cannot_be_made_is_a_sentence() -> None:
     folder = load(SLUG)
-    params = folder.check_params({"n": 4}, "count")
-    ask = Ask(folder, ("after",), "containers-ext4", Clock.COUNT, {**params, "touched": 9}, 1)
+    params = {**folder.check_params({"n": 4}, "count"), "touched": 9}
+    plan = MeasurePlan(folder, ("after",), "containers-ext4", Clock.COUNT, params, 1, metrics=TIMES)
 
-    table = measured(ask)[0]
+    table = measured(plan)[0]
     assert "--touched M is at most N" in str(table.errors["after"].detail)

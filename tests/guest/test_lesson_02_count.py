@@ -11,7 +11,7 @@ import pytest
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
-from duet.runs.replay import Tape
+from duet.runs.replay import CollectingSink
 from duet.runs.sources import kernel_sources
 from duet.session import LaneResult, Lanes, RunSession, RunSpec
 
@@ -33,7 +33,7 @@ async def _run(folder: LessonFolder, name: str) -> dict[str, LaneResult]:
     spec = RunSpec("count", folder, scene.arms, "storm", params, Clock.COUNT, shift=lesson.shift)
     sources = await kernel_sources(folder, scene.arms, KernelSettings.default())
     async with asyncio.timeout(280), Lanes() as lanes:
-        result = await RunSession(lanes, spec, sources, Tape()).execute()
+        result = await RunSession(lanes, spec, sources, CollectingSink()).execute()
     for lane in result.lanes.values():
         assert lane.error is None, lane.error
         assert not lane.loss

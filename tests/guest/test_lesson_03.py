@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lesson 03: who waits for a grace period and how often, and that no inode is left behind.
 
-Rates are claims of lesson.yaml (test_claims_live.py). Here stands what takes several numbers of a
+Rates are claims of evidence.yaml (test_claims_live.py). Here stands what takes several numbers of a
 run to say, and what the workloads leave out: a filesystem that stops, and a CPU that goes, while
 inodes wait to be inactivated.
 """

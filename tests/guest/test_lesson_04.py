@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lesson 04 entry by entry: what a scan of ext4's extent shrinker looks at, and what it frees.
 
-What holds at the lesson's own settings is a claim of lesson.yaml (test_claims_live.py). Here stand
+What holds at the lesson's own settings is a claim of evidence.yaml (test_claims_live.py). Here are
 referenced entries, data that must not be lost, fio, and what takes more than one number to say.
 """
 
@@ -11,7 +11,7 @@ import pytest
 
 from duet.guests import Clock
 from duet.lessons.load import load
-from duet.measure import Ask, Table
+from duet.measure import MeasurePlan, Table
 from tests.support.live_measure import TIMEOUT_S, counted, measured, value
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]
@@ -121,10 +121,10 @@ def test_merged_neighbours_leave_nothing_to_see() -> None:
 
 
 def test_a_disk_without_room_is_a_sentence() -> None:
-    """Knobs stop short of that; who sets others hears of it before anything is written."""
+    """Knobs stop short of that; who sets others gets an error before anything is written."""
     folder = load(SLUG)
     params = {**folder.check_params({}, "count"), "written": 60_000}
-    ask = Ask(folder, ("stock",), "extents", Clock.COUNT, params, 1, metrics=TIMES)
+    plan = MeasurePlan(folder, ("stock",), "extents", Clock.COUNT, params, 1, metrics=TIMES)
 
-    table = measured(ask)[0]
+    table = measured(plan)[0]
     assert "Use fewer entries, or a larger scratch disk" in str(table.errors["stock"].detail)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lesson 05 live: every stat(2) is a get and a put, and a lock that stays taken.
 
-Offsets and ratios are claims of lesson.yaml (test_claims_live.py). Here stands what takes the
+Offsets and ratios are claims of evidence.yaml (test_claims_live.py). Here stands what takes the
 kernel's own counts by kind, and the stuck storm. No rate is judged: shares and counts are, which a
 busy host does not change.
 """
@@ -13,13 +13,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from duet.guests import Clock
 from duet.lessons.load import load
-from duet.measure import Ask, Table
+from duet.measure import MeasurePlan, Table
+from duet.measure.claims import broken, plan_of_claim
 from tests.support.live_measure import measured
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
@@ -38,16 +40,16 @@ TRIES = 20
 on two cores it nearly always does, with four in one try of eight."""
 
 
-def run(ask: Ask) -> list[Table]:
+def run(plan: MeasurePlan) -> list[Table]:
     """Its tables; an arm that failed fails the test."""
 
-    tables = measured(ask, LIMIT_S)
+    tables = measured(plan, LIMIT_S)
     for table in tables:
         assert not table.errors, table.errors
     return tables
 
 
-def told(table: Table, arm: str, head: str) -> Mapping[str, float]:
+def reported(table: Table, arm: str, head: str) -> Mapping[str, float]:
     """The last line of the workload that begins so, as numbers."""
     lines = [text for text in table.lines[arm] if text.startswith(f"statstorm: {head} ")]
     words = (word.split("=") for word in lines[-1].removeprefix("statstorm: ").split())
@@ -56,28 +58,28 @@ def told(table: Table, arm: str, head: str) -> Mapping[str, float]:
 
 
 @cache
-def exact() -> tuple[Table, ...]:
-    """Three tasks, each with a fixed number of calls, for three kinds of names, on both arms."""
+def exact(arm: str) -> tuple[Table, ...]:
+    """Three tasks, each with a fixed number of calls, for three kinds of names, on one guest."""
     folder = load(SLUG)
-    wish = {"tasks": TASKS, "stats": STATS}
-    ask = Ask(
+    settings = {"tasks": TASKS, "stats": STATS}
+    plan = MeasurePlan(
         folder=folder,
-        arms=ARMS,
+        arms=(arm,),
         workload="exact",
         clock=Clock.WALL,
-        params=folder.check_params(wish),
+        params=folder.check_params(settings),
         repeats=1,
         sweep=("name_length", LENGTHS),
     )
-    return tuple(run(ask))
+    return tuple(run(plan))
 
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_a_stat_is_one_get_and_one_put(arm: str, length: int) -> None:
     """Over all CPUs of the machine: nothing else on it touches a lockref meanwhile."""
-    table = next(t for t in exact() if t.condition.params["name_length"] == length)
-    counts = told(table, arm, "run")
+    table = next(t for t in exact(arm) if t.condition.params["name_length"] == length)
+    counts = reported(table, arm, "run")
     assert counts["stats"] == TASKS * STATS
     assert counts["get_fast"] + counts["get_slow"] == TASKS * STATS, counts
     assert counts["put_fast"] + counts["put_slow"] == TASKS * STATS, counts
@@ -86,17 +88,31 @@ def test_a_stat_is_one_get_and_one_put(arm: str, length: int) -> None:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_an_undisturbed_storm_stays_on_the_atomic_path(arm: str) -> None:
-    slow = [told(table, arm, "run")["slow_per_op"] for table in exact()]
+    slow = [reported(table, arm, "run")["slow_per_op"] for table in exact(arm)]
     assert max(slow) < 0.001, slow
+
+
+def test_what_the_microscope_counts_is_claimed_and_holds() -> None:
+    """Metrics with the key `microscope`, through the same plan as `duet measure`."""
+    folder = load(SLUG)
+    claims = [c for c in folder.lesson.claims if folder.lesson.metrics[c.metric].microscope]
+    metrics = frozenset(claim.metric for claim in claims)
+    plan = replace(plan_of_claim(folder, claims[0]), arms=ARMS, metrics=metrics)
+    (table,) = run(plan)
+    assert [broken(claim, table) for claim in claims] == [None] * len(claims)
 
 
 def listing(locks: int) -> Mapping[str, Mapping[str, float]]:
     """A storm on six vCPUs: its three phases, the second with somebody who lists."""
     folder = load(SLUG)
-    wish = {"tasks": CPUS, "vcpus": CPUS, "seconds": SECONDS, "locks": locks}
-    ask = Ask(folder, ("stock",), "listing", Clock.WALL, folder.check_params(wish), repeats=1)
-    (table,) = run(ask)
-    return {name: told(table, "stock", f"phase={name}") for name in ("start", "disturbed", "after")}
+    settings = {"tasks": CPUS, "vcpus": CPUS, "seconds": SECONDS, "locks": locks}
+    plan = MeasurePlan(
+        folder, ("stock",), "listing", Clock.WALL, folder.check_params(settings), repeats=1
+    )
+    (table,) = run(plan)
+    return {
+        name: reported(table, "stock", f"phase={name}") for name in ("start", "disturbed", "after")
+    }
 
 
 def test_a_listing_leaves_a_queue_behind_that_does_not_end() -> None:

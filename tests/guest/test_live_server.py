@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from tests.support.processes import guests_below
-from tests.support.toy_server import SLUG, Message, Page, page, told
+from tests.support.toy_server import SLUG, Message, Page, page, reported
 
-pytestmark = [pytest.mark.guest, pytest.mark.alone]
+pytestmark = pytest.mark.guest
 
 
 def until_gone(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
@@ -51,6 +51,7 @@ async def run_over(one: Page, run_id: str) -> Message:
     )
 
 
+@pytest.mark.alone
 def test_two_arms_live_then_other_hogs_then_a_killed_guest(
     server: tuple[subprocess.Popen[str], str], run_async: Any
 ) -> None:
@@ -65,7 +66,7 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
             for arm in ("rwsem", "srcu"):
                 seen = moves(one.seen, run_id, arm)
                 assert len(seen) > 10 and seen == sorted(seen) and seen[-1] > 1.5e9
-                parts = told(one.seen, run_id)[arm, "spans"]
+                parts = reported(one.seen, run_id)[arm, "spans"]
                 assert [first for first, _, _ in parts] == list(range(len(parts)))
             last = {m["arm"]: m for m in one.of_run(run_id, "metrics")}
             assert last["srcu"]["ops"] < last["rwsem"]["ops"]
@@ -132,58 +133,7 @@ def test_kill_9_of_the_server_leaves_no_guest(
     assert not until_gone(children, 60)
 
 
-def test_stop_ends_a_run_and_a_browser_that_vanishes_does_not(
-    server: tuple[subprocess.Popen[str], str], run_async: Any
-) -> None:
-    _, address = server
-
-    async def vanish() -> None:
-        async with page(address) as first:
-            await first.open()
-            await first.start("srcu", hogs=3, seconds=30)
-            run_id = await first.begun()
-            await first.until_type("batch", run_id=run_id)
-            first.socket.transport.abort()
-        async with page(address) as second:
-            await second.open(run_id)
-            await second.until(
-                lambda m: m["type"] == "batch" and m["watermark_ns"] > 2e9 and m["seq"] > 0, 60
-            )
-            await second.say(type="stop")
-            assert (await run_over(second, run_id))["phase"] == "stopped"
-
-    run_async(vanish())
-
-
-def test_boot_knob_reboots_and_count_clock_runs(
-    server: tuple[subprocess.Popen[str], str], run_async: Any
-) -> None:
-    _, address = server
-
-    async def knobs() -> None:
-        async with page(address) as one:
-            await one.open()
-            await one.start("srcu", hogs=2, seconds=1, vcpus=1)
-            former = await one.begun()
-            await run_over(one, former)
-            await one.start("srcu", hogs=2, seconds=1, vcpus=2, exp_holdoff=0)
-            latter = await one.begun()
-            await run_over(one, latter)
-            first, second = (lane_of(one.seen, run, "srcu") for run in (former, latter))
-            assert first["phase"] == second["phase"] == "done"
-            assert first["pid"] != second["pid"]
-            await one.say(
-                type="start", lesson=SLUG, arms=["srcu"], clock="count",
-                params={"hogs": 2, "seconds": 1},
-            )  # fmt: skip
-            run_id = await one.begun()
-            over = await run_over(one, run_id)
-            assert (over["phase"], over["clock"]) == ("done", "count")
-            assert moves(one.seen, run_id, "srcu")
-
-    run_async(knobs())
-
-
+@pytest.mark.alone
 def test_measured_table_from_the_page(
     server: tuple[subprocess.Popen[str], str], run_async: Any
 ) -> None:
@@ -215,10 +165,53 @@ def test_measured_table_from_the_page(
     assert "No verdict" in table["verdict"]
 
 
+def test_stop_ends_a_run_and_a_browser_that_vanishes_does_not(address: str, run_async: Any) -> None:
+    async def vanish() -> None:
+        async with page(address) as first:
+            await first.open()
+            await first.start("srcu", hogs=3, seconds=30)
+            run_id = await first.begun()
+            await first.until_type("batch", run_id=run_id)
+            first.socket.transport.abort()
+        async with page(address) as second:
+            await second.open(run_id)
+            await second.until(
+                lambda m: m["type"] == "batch" and m["watermark_ns"] > 2e9 and m["seq"] > 0, 60
+            )
+            await second.say(type="stop")
+            assert (await run_over(second, run_id))["phase"] == "stopped"
+
+    run_async(vanish())
+
+
+def test_boot_knob_reboots_and_count_clock_runs(address: str, run_async: Any) -> None:
+    async def knobs() -> None:
+        async with page(address) as one:
+            await one.open()
+            await one.start("srcu", hogs=2, seconds=1, vcpus=1)
+            former = await one.begun()
+            await run_over(one, former)
+            await one.start("srcu", hogs=2, seconds=1, vcpus=2, exp_holdoff=0)
+            latter = await one.begun()
+            await run_over(one, latter)
+            first, second = (lane_of(one.seen, run, "srcu") for run in (former, latter))
+            assert first["phase"] == second["phase"] == "done"
+            assert first["pid"] != second["pid"]
+            await one.say(
+                type="start", lesson=SLUG, arms=["srcu"], clock="count",
+                params={"hogs": 2, "seconds": 1},
+            )  # fmt: skip
+            run_id = await one.begun()
+            over = await run_over(one, run_id)
+            assert (over["phase"], over["clock"]) == ("done", "count")
+            assert moves(one.seen, run_id, "srcu")
+
+    run_async(knobs())
+
+
 def test_state_spans_of_a_hog_never_overlap_on_the_wire(
-    server: tuple[subprocess.Popen[str], str], run_async: Any, lesson02: Any
+    address: str, run_async: Any, lesson02: Any
 ) -> None:
-    _, address = server
     states = [i for i, kind in enumerate(lesson02.lesson.kinds) if kind.layer == "state"]
 
     async def watch() -> list[Message]:

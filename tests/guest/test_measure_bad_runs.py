@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure` where guests go wrong: what is told, what is kept, and that no guest stays."""
+"""`duet measure` where guests go wrong: what is reported, what is kept, and that no guest stays."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from duet.cli import main
 from duet.errors import KernelError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from tests.support.processes import guests_below
 
-pytestmark = [pytest.mark.guest, pytest.mark.alone]
+pytestmark = pytest.mark.guest
 
 SLUG = "02-grace-periods"
 WORDS = ["measure", SLUG, "--arms", "rwsem,srcu", "--clock", "wall", "--repeats", "1"]
@@ -64,8 +64,9 @@ def trouble(
     return sentence, remedy
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(400)
-def test_what_was_measured_is_kept_and_the_trouble_is_told(
+def test_what_was_measured_is_kept_and_the_trouble_is_reported(
     trouble: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     sentence, remedy = trouble
@@ -73,13 +74,13 @@ def test_what_was_measured_is_kept_and_the_trouble_is_told(
     tree = json.loads(capsys.readouterr().out)
     assert code == KernelError.exit_code
     assert tree["partial"] == "rwsem and srcu failed, and the rest of those runs was left out"
-    told = {error["arm"]: error for error in tree["errors"]}
-    assert sentence in told["srcu"]["sentence"]
-    assert remedy in told["srcu"]["remedy"]
+    reported = {error["arm"]: error for error in tree["errors"]}
+    assert sentence in reported["srcu"]["sentence"]
+    assert remedy in reported["srcu"]["remedy"]
     kept = {(r["params"]["hogs"], r["arm"]): (r["n"], r["refused"]) for r in tree["rows"]}
     assert (kept[1, "rwsem"], kept[1, "srcu"]) == ((1, None), (1, None))
     assert kept[9, "srcu"][0] == 0
-    assert kept[9, "srcu"][1] in told["srcu"]["sentence"]
+    assert kept[9, "srcu"][1] in reported["srcu"]["sentence"]
     assert guests_below() == []
 
 
@@ -89,8 +90,8 @@ def test_where_nothing_was_measured_the_trouble_is_the_answer(
 ) -> None:
     sentence, remedy = trouble
     assert main([*WORDS, "--set", "hogs=9"]) == KernelError.exit_code
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert sentence.replace("srcu", "rwsem") in told.err
-    assert remedy in told.err
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert sentence.replace("srcu", "rwsem") in reported.err
+    assert remedy in reported.err
     assert guests_below() == []

@@ -14,6 +14,10 @@ from typing import Any
 import psutil
 import pytest
 
+from duet.guests import Clock
+from duet.lessons.load import load
+from duet.measure import MeasurePlan
+from tests.support.live_measure import measured, value
 from tests.support.processes import guests_below
 
 pytestmark = pytest.mark.guest
@@ -28,16 +32,12 @@ ROW = {"arm", "metric", "unit", "better", "median", "mean", "ci", "n", "clock", 
 LIMIT_S = 500.0
 
 
-def measured(*more: str) -> Any:
-    done = subprocess.run([*COUNT, *more], capture_output=True, text=True, timeout=LIMIT_S)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
-
-
 @pytest.mark.timeout(1100)
 def test_count_clock_gives_keys_a_verdict_and_the_same_twice(kernel_images: Any) -> None:
     began = time.monotonic()
-    tree, told = measured()
+    done = subprocess.run(COUNT, capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.returncode == 0, done.stderr
+    tree, reported = json.loads(done.stdout), done.stderr
     took = time.monotonic() - began
     assert (tree["verdict"], tree["partial"], tree["clock"]) == ("deterministic", None, "count")
     assert tree["ratio"] < 0.5
@@ -49,11 +49,16 @@ def test_count_clock_gives_keys_a_verdict_and_the_same_twice(kernel_images: Any)
         assert len(row["perturbed"]) == 3
     sentence = tree["comparisons"][0]["sentence"]
     assert "2 equal runs at 8 ns an instruction" in sentence
-    assert "run 10 of 10" in told and "left)" in told
-    again, _ = measured("--repeats", "1")
-    for row in again["rows"]:
-        if row["metric"] == "ops_per_s":
-            assert row["median"] == pytest.approx(rows[row["arm"]]["median"], rel=0.01)
+    assert "run 10 of 10" in reported and "left)" in reported
+    folder = load(SLUG)
+    params = folder.check_params({"hogs": 9, "seconds": 1}, "count")
+    metrics = frozenset({"ops_per_s"})
+    plan = MeasurePlan(
+        folder, tuple(rows), "storm", Clock.COUNT, params, 1, shifts=(3,), metrics=metrics
+    )
+    (again,) = measured(plan)
+    for arm, row in rows.items():
+        assert value(again, "ops_per_s", arm) == pytest.approx(row["median"], rel=0.01)
     print(f"{took:.0f} s; {sentence}")
 
 
@@ -80,7 +85,7 @@ def test_interrupted_in_the_middle_it_tells_what_it_has_and_leaves_no_guest(
             assert guests, begun
             os.kill(process.pid, number)
             time.sleep(0.2)
-            os.kill(process.pid, number)  # timeout(1) tells twice; that is one wish
+            os.kill(process.pid, number)  # timeout(1) sends two; they count as one request
             process.stderr.read()
             text = process.stdout.read()
             assert process.wait(240) == 130

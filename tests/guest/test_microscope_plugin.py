@@ -177,6 +177,14 @@ def test_an_operation_that_ends_by_a_tail_call_is_broken_and_says_so(
             assert (cells.ops_ended, cells.ops_slept, cells.ops_again) == (0, 0, 0)
             inside = cells.cells[cells.cells["inside"] == 1]
             assert inside["rmws"].tolist() == [calls], "what follows the jump lies outside"
+        # From one function to the return of another, whatever the first one leaves by.
+        async with look(operation="leave_jmp\nuntil leave_taken") as (driver, end):
+            assert end.ask(RESET).ok
+            await driver.run("plan 1\ntrace off\nrun neighbour 1 50\n")
+            cells, _ = end.snapshot()
+            assert (cells.ops_begun, cells.ops_ended, cells.ops_broken) == (calls, calls, 0)
+            inside = cells.cells[cells.cells["inside"] == 1]
+            assert inside["rmws"].tolist() == [calls] * 3, "leave_jmp, leave_jcc, leave_taken"
 
     run_async(scenario())
 

@@ -70,9 +70,9 @@ class Monitor:
     def until(self, name: str) -> None:
         """An event of that name, or (`return`) an answer."""
         for line in self._lines:
-            told = json.loads(line)
-            assert "error" not in told, told
-            if name in told or told.get("event") == name:
+            reported = json.loads(line)
+            assert "error" not in reported, reported
+            if name in reported or reported.get("event") == name:
                 return
         raise AssertionError(f"QEMU hung up before {name}")
 
@@ -158,8 +158,8 @@ def test_code_that_is_never_run_counts_nothing_and_a_wide_range_everything(
             assert "text is " in guest.console_tail() and "KiB wide" in guest.console_tail()
         assert set(cells.cells["function"].tolist()) == {1}
         assert cells.accesses > 100_000
-        told = sum(int(cells.cells[kind].sum()) for kind in ("reads", "writes", "rmws"))
-        assert told + cells.untold == cells.accesses
+        reported = sum(int(cells.cells[kind].sum()) for kind in ("reads", "writes", "rmws"))
+        assert reported + cells.untold == cells.accesses
 
     run_async(scenario())
 
@@ -232,9 +232,9 @@ def test_a_guest_by_virtme_ng_has_none(
 
     async def scenario() -> None:
         options = GuestOptions(programs=guest_root.programs)
-        with pytest.raises(InputError, match="virtme-ng guest has no microscope") as told:
+        with pytest.raises(InputError, match="virtme-ng guest has no microscope") as reported:
             async with open_guest("vng", spec, options):
                 pass
-        assert "DUET_GUEST=qemu" in told.value.remedy
+        assert "DUET_GUEST=qemu" in reported.value.remedy
 
     run_async(scenario())

@@ -34,7 +34,7 @@ FILES = 512
 Columns = dict[str, NDArray[np.generic]]
 
 
-class Tape(ConsoleSink):
+class CollectingSink(ConsoleSink):
     """Keeps the tables of a run."""
 
     def __init__(self) -> None:
@@ -49,12 +49,12 @@ class Tape(ConsoleSink):
 
 
 @cache
-def run_of(arm: str, workload: str, *knobs: tuple[str, int]) -> tuple[Tape, LaneResult]:
+def run_of(arm: str, workload: str, *knobs: tuple[str, int]) -> tuple[CollectingSink, LaneResult]:
     """One explain run of an arm on the count clock."""
     folder = load(SLUG)
     given = {"files": FILES, "removed": FILES, **dict(knobs)}
     params = folder.check_params(given, "count")
-    tape = Tape()
+    sink = CollectingSink()
 
     async def go() -> LaneResult:
         async with asyncio.timeout(LIMIT_S), Lanes() as guests:
@@ -67,18 +67,18 @@ def run_of(arm: str, workload: str, *knobs: tuple[str, int]) -> tuple[Tape, Lane
                 params=params,
                 clock=Clock.COUNT,
             )
-            session = RunSession(guests, spec, sources, tape)
+            session = RunSession(guests, spec, sources, sink)
             return (await session.execute()).lanes[arm]
 
     lane = asyncio.run(go())
     assert lane.error is None
     assert lane.metrics.events_lost == 0
-    return tape, lane
+    return sink, lane
 
 
-def points(tape: Tape) -> list[tuple[float, str, Columns, int]]:
+def points(sink: CollectingSink) -> list[tuple[float, str, Columns, int]]:
     """Points in order: time, name, columns, place."""
-    table = tape.table("points")
+    table = sink.table("points")
     names = [point.name for point in load(SLUG).lesson.points]
     times = table["t_ns"].tolist()
     assert times == sorted(times)
@@ -86,8 +86,8 @@ def points(tape: Tape) -> list[tuple[float, str, Columns, int]]:
     return [(t, names[k], table, i) for i, (t, k) in enumerate(zip(times, kinds, strict=True))]
 
 
-def grace_periods(tape: Tape) -> tuple[list[float], list[float]]:
-    spans = tape.table("spans")
+def grace_periods(sink: CollectingSink) -> tuple[list[float], list[float]]:
+    spans = sink.table("spans")
     gp = [kind.name for kind in load(SLUG).lesson.kinds].index("gp")
     chosen = spans["kind"] == gp
     return sorted(spans["t0_ns"][chosen].tolist()), sorted(spans["t1_ns"][chosen].tolist())
@@ -96,10 +96,10 @@ def grace_periods(tape: Tape) -> tuple[list[float], list[float]]:
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("workload", ["recycle", "removal"])
 def test_what_is_queued_is_inactivated_or_waits_still(arm: str, workload: str) -> None:
-    tape, _ = run_of(arm, workload)
+    sink, _ = run_of(arm, workload)
     waiting: set[float] = set()
     counts = Counter[str]()
-    for _, name, table, i in points(tape):
+    for _, name, table, i in points(sink):
         ino = float(table["a"][i])
         if name == "queued":
             assert ino not in waiting, "an inode is queued once in a life"
@@ -118,11 +118,11 @@ def test_what_is_queued_is_inactivated_or_waits_still(arm: str, workload: str) -
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_the_pictures_shadow_is_what_the_kernel_says(arm: str) -> None:
-    tape, _ = run_of(arm, "recycle")
-    begins, ends = grace_periods(tape)
+    sink, _ = run_of(arm, "recycle")
+    begins, ends = grace_periods(sink)
     let_go: dict[float, float] = {}
     inside = 0
-    for t, name, table, i in points(tape):
+    for t, name, table, i in points(sink):
         ino = float(table["a"][i])
         if name == "queued":
             let_go[ino] = t
@@ -140,18 +140,18 @@ def test_the_pictures_shadow_is_what_the_kernel_says(arm: str) -> None:
 
 @pytest.mark.parametrize("arm", PATCHED)
 def test_the_waits_stand_where_the_arm_puts_them(arm: str) -> None:
-    tape, _ = run_of(arm, "recycle")
-    waits = [float(table["b"][i]) for _, name, table, i in points(tape) if name == "gp_wait_done"]
+    sink, _ = run_of(arm, "recycle")
+    waits = [float(table["b"][i]) for _, name, table, i in points(sink) if name == "gp_wait_done"]
     where = {"wait-in-worker": {0.0}, "wait-at-recycle": {1.0}, "call-rcu": set()}
     assert set(waits) == where[arm]
 
 
 def test_with_call_rcu_nothing_is_listed_before_its_grace_period() -> None:
-    tape, _ = run_of("call-rcu", "recycle")
-    begins, ends = grace_periods(tape)
+    sink, _ = run_of("call-rcu", "recycle")
+    begins, ends = grace_periods(sink)
     let_go: dict[float, float] = {}
     listed = 0
-    for t, name, table, i in points(tape):
+    for t, name, table, i in points(sink):
         ino = float(table["a"][i])
         if name == "queued":
             let_go[ino] = t

@@ -36,7 +36,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 @dataclass
-class Tape:
+class CollectingSink:
     """A sink that keeps the points and counts operations."""
 
     parts: dict[str, list[Batch]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Lane:
 async def record(arm: str, params: dict[str, int]) -> Lane:
     folder = load(SLUG)
     sources = await kernel_sources(folder, (arm,), KernelSettings.default())
-    tape = Tape()
+    sink = CollectingSink()
     spec = RunSpec(
         run_id=f"picture-{arm}",
         folder=folder,
@@ -93,11 +93,11 @@ async def record(arm: str, params: dict[str, int]) -> Lane:
         clock=Clock.COUNT,
     )
     async with asyncio.timeout(LIMIT_S), Lanes() as guests:
-        lane = (await RunSession(guests, spec, sources, tape).execute()).lanes[arm]
+        lane = (await RunSession(guests, spec, sources, sink).execute()).lanes[arm]
     assert lane.error is None, lane.error
     assert lane.status == 0, lane
-    assert not tape.losses
-    return Lane(folder, tape.parts[arm], tape.ops[arm])
+    assert not sink.losses
+    return Lane(folder, sink.parts[arm], sink.ops[arm])
 
 
 @cache
@@ -112,7 +112,7 @@ def fates(scan: Columns) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_every_entry_is_told_before_the_first_visit(arm: str) -> None:
+def test_every_entry_is_reported_before_the_first_visit(arm: str) -> None:
     lane = lane_of(arm)
     first = lane.of("visit")["t_ns"][0]
     found, made = lane.of("found"), lane.of("insert")
@@ -124,14 +124,14 @@ def test_every_entry_is_told_before_the_first_visit(arm: str) -> None:
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_visits_told_one_by_one_are_those_that_scans_count(arm: str) -> None:
+def test_visits_reported_one_by_one_are_those_that_scans_count(arm: str) -> None:
     lane = lane_of(arm)
     scanned = lane.of("scanned")
     assert lane.ops == len(scanned["t_ns"]) == 18
     for place, scan in enumerate(lane.scans()):
         kept, spared, freed = fates(scan)
-        told = (kept + spared + freed, kept, spared, freed)
-        assert told == tuple(int(scanned[column][place]) for column in "bcde")
+        reported = (kept + spared + freed, kept, spared, freed)
+        assert reported == tuple(int(scanned[column][place]) for column in "bcde")
 
 
 @pytest.mark.parametrize("arm", ARMS)

@@ -7,6 +7,8 @@ lies on line 0 and the others on line 1, where stock keeps the lockref.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -55,10 +57,35 @@ def lock_line(run: Watched) -> int:
     return run.offset_of("d_lockref") // LINE
 
 
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one arm on one guest."""
+
+    words: list[Watched]
+    """One for each of WORDS."""
+    logged: Watched
+    """A short one, whose log is whole."""
+    rights: list[Rights]
+    """Of QEMU and of the x-ray's process, during the first."""
+
+
+@cache
+def runs_of(arm: str) -> Runs:
+    rights: list[Rights] = []
+
+    async def look_at_proc(session: RunSession, run: Look) -> None:
+        if not rights:
+            rights.extend(await of_lane(lambda: run.pid))
+
+    wanted = [{**SMALL, "name_length": length} for length in WORDS]
+    short = {"tasks": 2, "stats": 300, "name_length": 24}
+    *words, logged = watch(arm, [*wanted, short], look_at_proc)
+    return Runs(words, logged, rights)
+
+
 @pytest.mark.parametrize("arm", ["stock", "moved"])
 def test_reads_of_the_locks_line_follow_the_names_words(arm: str) -> None:
-    runs = watch(arm, [{**SMALL, "name_length": length} for length in WORDS])
-    for (length, words), run in zip(WORDS.items(), runs, strict=True):
+    for (length, words), run in zip(WORDS.items(), runs_of(arm).words, strict=True):
         check_exact(run, 4000)
         name_line = run.per_stat("reads", 1, COMPARE)
         line = lock_line(run)
@@ -92,37 +119,33 @@ def test_one_vcpu_counts_each_atomic_once() -> None:
 
 def test_the_log_is_the_counts_access_by_access() -> None:
     """Points of the page against the plugin's own sums: byte, function and class."""
-    (run,) = watch("stock", [{"tasks": 2, "stats": 300, "name_length": 24}])
+    run = runs_of("stock").logged
     check_exact(run, 600)
     points, cells = run.points(), run.cells
     assert run.states[-1].dropped == 0
     own = points["e"] > 0
     keys = [points[name][own].astype(int) for name in ("a", "d")]
     for code, kind in enumerate(("reads", "writes", "rmws")):
-        told: dict[tuple[int, int], int] = {}
+        reported: dict[tuple[int, int], int] = {}
         of_kind = points["c"][own] == code
         for at, function in zip(*(key[of_kind].tolist() for key in keys), strict=True):
-            told[at, function] = told.get((at, function), 0) + 1
+            reported[at, function] = reported.get((at, function), 0) + 1
         counted = {
             (int(cell["address"]) - run.address, int(cell["function"])): int(cell[kind])
             for cell in cells.cells
             if cell["inside"] and cell[kind] and 0 <= int(cell["address"]) - run.address < 192
         }
-        assert told == counted
+        assert reported == counted
     assert (np.diff(points["t_ns"]) >= 0).all()
     assert set(np.unique(points["cpu"]).tolist()) <= {0, 1}
 
 
 def test_counts_reach_the_page_as_they_are() -> None:
     """The sample that the page draws from says what the plugin said, and QEMU may do nothing."""
-    found_rights: list[Rights] = []
-
-    async def look_at_proc(session: RunSession, run: Look) -> None:
-        found_rights.extend(await of_lane(lambda: run.pid))
-
-    (run,) = watch("moved", [{**SMALL, "name_length": 24}], look_at_proc)
+    runs = runs_of("moved")
+    run = runs.words[list(WORDS).index(24)]
     assert "memory" in {state.route for state in run.look.states}
-    check_confined(*found_rights)
+    check_confined(*runs.rights)
     sample = run.sample("microscope")
     assert sample.facts["ops_touching"] == 4000
     found = columns(sample)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every probe of every arm resolves on that arm's kernel: those that explain, and those of metrics.
 
-$DUET_LESSONS, a list of slugs, limits the lessons; a kernel that is not built is a failure.
+$DUET_TEST_LESSONS, a list of slugs, limits the lessons; a kernel that is not built is a failure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.support.guest_driver import Driver
 
 pytestmark = pytest.mark.guest
 
-CHOSEN = [slug for slug in os.environ.get("DUET_LESSONS", "").split(",") if slug] or slugs()
+CHOSEN = [slug for slug in os.environ.get("DUET_TEST_LESSONS", "").split(",") if slug] or slugs()
 ARMS = [
     pytest.param(slug, arm.name, id=f"{slug}-{arm.name}")
     for slug in CHOSEN

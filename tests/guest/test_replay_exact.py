@@ -17,7 +17,7 @@ from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.runs.pack import How, figures, write_run
-from duet.runs.replay import Tape, play_bundle
+from duet.runs.replay import CollectingSink, play_bundle
 from duet.runs.request import RunRequest
 from duet.runs.sources import kernel_sources
 from duet.session import TABLES, Columns, LaneResult, Lanes, Limits, RunSession, RunSpec
@@ -34,8 +34,8 @@ SMALL: dict[str, tuple[str, dict[str, int]]] = {
 LIMITS = Limits()
 
 
-def whole(tape: Tape, arm: str, table: str) -> Columns:
-    batches = tape.batches.get((arm, table), [])
+def whole(sink: CollectingSink, arm: str, table: str) -> Columns:
+    batches = sink.batches.get((arm, table), [])
     return {
         name: np.concatenate([b.columns[name] for b in batches]) if batches else np.empty(0, dtype)
         for name, dtype in TABLES[table].items()
@@ -60,15 +60,15 @@ async def run_live(folder: LessonFolder, workload: str, given: dict[str, int]) -
         clock=Clock(clock),
     )
     sources = await kernel_sources(folder, arms, kernels)
-    found: list[tuple[dict[str, LaneResult], Tape]] = []
+    found: list[tuple[dict[str, LaneResult], CollectingSink]] = []
     async with Lanes(LIMITS) as lanes:
         # The second on kept guests, whose ports have sent before; none is kept on the count clock.
         for number in range(2 if spec.clock is Clock.WALL else 1):
-            tape = Tape(keep=True)
+            sink = CollectingSink(with_batches=True)
             result = await RunSession(
-                lanes, replace(spec, run_id=f"live-{number}"), sources, tape
+                lanes, replace(spec, run_id=f"live-{number}"), sources, sink
             ).execute()
-            found.append((result.lanes, tape))
+            found.append((result.lanes, sink))
     return spec, kernels, found
 
 
@@ -79,15 +79,15 @@ def test_a_replay_is_the_live_run(
     images_of(slug)
     folder = load(slug)
     spec, kernels, found = asyncio.run(run_live(folder, *SMALL[slug]))
-    wish = RunRequest(folder, spec.arms, spec.workload, dict(spec.params), folder.lesson.clock)
+    request = RunRequest(folder, spec.arms, spec.workload, dict(spec.params), folder.lesson.clock)
     for number, (lanes, live) in enumerate(found):
         for lane in lanes.values():
             assert lane.error is None, lane.error
         path = tmp_path / f"{number}.duet"
         records = {arm: lane.transcript.records() for arm, lane in lanes.items()}
-        write_run(path, wish, lanes, records, kernels, How("at once"))
+        write_run(path, request, lanes, records, kernels, How("at once"))
         bundle = open_bundle(path)
-        played = asyncio.run(play_bundle(folder, bundle, keep=True))
+        played = asyncio.run(play_bundle(folder, bundle, with_batches=True))
         for arm, lane in lanes.items():
             kept = bundle.manifest.arm(arm).figures
             assert kept == figures(lane) and kept is not None
@@ -95,11 +95,11 @@ def test_a_replay_is_the_live_run(
             assert now is not None
             assert now.model_copy(update={"tables": {}}) == kept
             assert now.tables == live.tables(arm)
-            assert played.tape.rows[arm] == live.rows[arm]
+            assert played.sink.rows[arm] == live.rows[arm]
             for table in TABLES:
-                assert sorted_rows(whole(played.tape, arm, table)) == sorted_rows(
+                assert sorted_rows(whole(played.sink, arm, table)) == sorted_rows(
                     whole(live, arm, table)
                 ), table
             samples = [s for s, _ in live.samples.get(arm, [])]
-            assert [s for s, _ in played.tape.samples.get(arm, [])] == samples
+            assert [s for s, _ in played.sink.samples.get(arm, [])] == samples
             assert bundle.manifest.arm(arm).loss["events"] == 0

@@ -13,10 +13,11 @@ import pytest
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from duet.runs.sources import kernel_sources
 from duet.session import LanePhase, Lanes, RunResult, RunSession, RunSpec
 from tests.support.guest_driver import Outcome
+from tests.support.shared_guests import SharedGuests
 
 pytestmark = pytest.mark.guest
 
@@ -39,15 +40,13 @@ def ended_well(outcome: Outcome) -> bool:
 
 
 @pytest.mark.parametrize("fs", SIZES)
-def test_on_the_wall_clock_it_lies_on_a_disk_of_the_host(
-    run_async: Run, boot: Boot, fs: str
-) -> None:
+def test_on_the_wall_clock_it_lies_on_a_disk_of_the_host(shared: SharedGuests, fs: str) -> None:
     async def scenario() -> None:
-        async with boot("rwsem", memory_mib=MEMORY, disks_mib=(SIZES[fs],)) as driver:
+        async with shared.boot("rwsem", memory_mib=MEMORY, disks_mib=(SIZES[fs],)) as driver:
             outcome = await driver.run(plan(scratch(fs), run="grep /scratch /proc/mounts"))
         assert outcome.text.startswith(f"/dev/vda /scratch {fs} rw")
 
-    run_async(scenario())
+    shared.run(scenario())
 
 
 @pytest.mark.parametrize("fs", SIZES)
@@ -71,10 +70,10 @@ def test_on_the_count_clock_it_lies_in_memory_and_runs_are_equal(
 
 @pytest.mark.parametrize("disks", [(), (320,)], ids=["loop", "disk"])
 def test_every_plan_of_a_boot_gets_a_fresh_filesystem(
-    run_async: Run, boot: Boot, disks: tuple[int, ...]
+    shared: SharedGuests, disks: tuple[int, ...]
 ) -> None:
     async def scenario() -> None:
-        async with boot("rwsem", memory_mib=MEMORY, disks_mib=disks) as driver:
+        async with shared.boot("rwsem", memory_mib=MEMORY, disks_mib=disks) as driver:
             for fs in ("xfs", "xfs", "ext4", "xfs"):
                 fresh = await driver.run(plan(scratch(fs), run="find /scratch -name old"))
                 assert ended_well(fresh) and fresh.text == ""
@@ -83,24 +82,24 @@ def test_every_plan_of_a_boot_gets_a_fresh_filesystem(
                 there = await driver.run(plan(run="find /scratch -name old"))
                 assert there.text == "/scratch/old"
 
-    run_async(scenario())
+    shared.run(scenario())
 
 
 @pytest.mark.parametrize("fs", SIZES)
 @pytest.mark.parametrize("on_disk", [False, True], ids=["loop", "disk"])
-def test_a_full_disk_is_told_to_the_workload(
-    run_async: Run, boot: Boot, fs: str, on_disk: bool
+def test_a_full_disk_is_reported_to_the_workload(
+    shared: SharedGuests, fs: str, on_disk: bool
 ) -> None:
     async def scenario() -> None:
         disks = (SIZES[fs],) if on_disk else ()
-        async with boot("rwsem", memory_mib=MEMORY, disks_mib=disks) as driver:
+        async with shared.boot("rwsem", memory_mib=MEMORY, disks_mib=disks) as driver:
             run = "dd if=/dev/zero of=/scratch/full bs=1M"
             outcome = await driver.run(plan(scratch(fs), run=run))
             assert outcome.ended is not None and outcome.ended.status == 1
             assert "No space left on device" in outcome.text
             assert ended_well(await driver.run(plan(scratch(fs), run="ls /scratch")))
 
-    run_async(scenario())
+    shared.run(scenario())
 
 
 FAILING = {
@@ -114,9 +113,9 @@ FAILING = {
 }
 
 
-def test_a_command_that_fails_is_told_and_the_guest_lives_on(run_async: Run, boot: Boot) -> None:
+def test_a_command_that_fails_is_reported_and_the_guest_lives_on(shared: SharedGuests) -> None:
     async def scenario() -> None:
-        async with boot("rwsem") as driver:
+        async with shared.boot("rwsem") as driver:
             for lines, (sentence, detail) in FAILING.items():
                 failed = await driver.plan(plan(lines, run="true"))
                 assert failed.error is not None, lines
@@ -124,19 +123,19 @@ def test_a_command_that_fails_is_told_and_the_guest_lives_on(run_async: Run, boo
                 assert detail in failed.error.detail and failed.error.remedy
             assert ended_well(await driver.run(plan("setup true", run="true")))
 
-    run_async(scenario())
+    shared.run(scenario())
 
 
-def test_only_the_end_of_a_long_output_is_kept(run_async: Run, boot: Boot) -> None:
+def test_only_the_end_of_a_long_output_is_kept(shared: SharedGuests) -> None:
     async def scenario() -> None:
-        async with boot("rwsem") as driver:
+        async with shared.boot("rwsem") as driver:
             words = "seq${IFS}20000;exit${IFS}3"
             failed = await driver.plan(plan(f"setup sh -c {words}", run="true"))
         assert failed.error is not None and "ended with exit code 3" in failed.error.sentence
         assert failed.error.detail.endswith("\n19999\n20000\n")
         assert 1500 < len(failed.error.detail) < 2048
 
-    run_async(scenario())
+    shared.run(scenario())
 
 
 def test_a_boot_plan_that_cannot_be_set_up_says_why_and_ends(run_async: Run, boot: Boot) -> None:
@@ -150,19 +149,19 @@ def test_a_boot_plan_that_cannot_be_set_up_says_why_and_ends(run_async: Run, boo
     run_async(scenario())
 
 
-def test_commands_and_values_come_in_the_plans_order(run_async: Run, boot: Boot) -> None:
+def test_commands_and_values_come_in_the_plans_order(shared: SharedGuests) -> None:
     async def scenario() -> None:
         lines = (
             "write /proc/sys/vm/dirty_ratio 31",
             "setup cp /proc/sys/vm/dirty_ratio /tmp/before",
             "write /proc/sys/vm/dirty_ratio 42",
         )
-        async with boot("rwsem") as driver:
+        async with shared.boot("rwsem") as driver:
             run = "cat /tmp/before /proc/sys/vm/dirty_ratio"
             outcome = await driver.run(plan(*lines, run=run))
         assert outcome.text == "31\n42"
 
-    run_async(scenario())
+    shared.run(scenario())
 
 
 class Deaf:

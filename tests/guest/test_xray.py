@@ -26,7 +26,7 @@ from duet.cli.request import read_request
 from duet.guests import Clock
 from duet.guests.qemu import QMP_SOCKETS
 from duet.kernels import KernelSettings
-from duet.lenses import Wanted
+from duet.lenses import Sample, Wanted
 from duet.lessons.load import load
 from duet.runs.sources import bundle_sources, kernel_sources
 from duet.session import Lanes, RunSession, RunSpec
@@ -44,6 +44,38 @@ def runtime() -> Iterator[Path]:
     """A place for run directories that nobody else uses; sockets want short paths."""
     with tempfile.TemporaryDirectory(prefix="x-") as folder:
         yield Path(folder)
+
+
+VARIABLES = (
+    "nr_files", "shrinker_srcu.srcu_gp_seq", "runqueues.nr_switches", "init_task.comm",
+    "init_task.mm->pgd", "init_task.parent->pid", "vm_node_stat",
+)  # fmt: skip
+"""A percpu_counter, a field, a per-CPU field, text, a NULL pointer, a pointer, an array."""
+
+
+def check_variables(seen: dict[str, list[Sample]], grace_periods: list[Sample]) -> None:
+    """Each variable by its facts, columns and texts."""
+    assert all(len(samples) > 3 for samples in seen.values())
+    files = seen["nr_files"][-1]
+    assert files.facts["found"] == 1 and 5 < files.facts["value"] < 5000, "open files of a guest"
+    assert files.facts["address48"] and "count" in files.texts and "counters" in files.texts
+    assert files.facts["size"] == len(columns(files)["bytes"]) and files.facts["cpus"] == 0
+    assert columns(files)["offset"][files.texts.index("lock")] == 0
+    counts = [sample.facts["value"] for sample in seen["shrinker_srcu.srcu_gp_seq"]]
+    assert counts == sorted(counts) and counts[0] < counts[-1]
+    known = [sample.facts["srcu_gp_seq"] for sample in grace_periods]
+    assert known[0] - 40 <= counts[0] and counts[-1] <= known[-1] + 40
+    switches = seen["runqueues.nr_switches"]
+    each = [columns(sample)["cpu_value"] for sample in switches]
+    assert switches[0].facts["cpus"] == len(each[0]) == 2
+    assert (each[-1] > each[0]).all() and switches[-1].facts["value"] == each[-1].sum()
+    comm = seen["init_task.comm"][0]
+    assert bytes(columns(comm)["bytes"].tobytes()).startswith(b"swapper/0\0")
+    assert comm.texts[0] == "[0]" and columns(comm)["value"][0] == ord("s")
+    assert "value" not in comm.facts
+    assert {sample.facts["found"] for sample in seen["init_task.mm->pgd"]} == {0}
+    assert seen["init_task.parent->pid"][0].facts["value"] == 0, "swapper is its own parent"
+    assert seen["vm_node_stat"][0].n > 20 and columns(seen["vm_node_stat"][0])["value"].max() > 100
 
 
 def line_of(run: Look, pattern: str) -> dict[str, int]:
@@ -78,12 +110,18 @@ def test_shrinker_maps_are_what_the_guest_says(arm: str, clock: str) -> None:
 
 
 def test_shrinkers_have_the_names_that_debugfs_has() -> None:
-    run = look(GRACE, "srcu", Wanted("shrinker-list", 10), clock="wall", knobs=["seconds=1"])
-    names = run.largest().texts
+    # On the same run: variables by name, against what other probes and the guest say.
+    wanted = [Wanted("shrinker-list", 10), Wanted("srcu-gp", 10)]
+    wanted += [Wanted("variable", 10, of) for of in VARIABLES]
+    run = look(GRACE, "srcu", *wanted, clock="wall", knobs=["seconds=1"])
+    looks = {name: [s for s, _ in run.samples if s.probe == name] for name in run.probes()}
+    shrinkers = max(looks["shrinker-list"], key=lambda sample: sample.n)
+    names = shrinkers.texts
     assert {"rcu-kfree-0", "sb-tmpfs-1"} <= set(names)
     assert any(re.fullmatch(r"sb-ramfs-\d+", name) for name in names)
-    found = columns(run.largest())
+    found = columns(shrinkers)
     assert all(name.endswith(f"-{n}") for name, n in zip(names, found["debugfs"], strict=True))
+    check_variables({of: looks[f"variable:{of}"] for of in VARIABLES}, looks["srcu-gp"])
 
 
 @pytest.mark.alone
@@ -118,12 +156,12 @@ def test_inodes_queue_up_on_each_cpu() -> None:
 def test_extents_have_their_letters() -> None:
     run = look("04-extent-shrinker", "stock", Wanted("es-tree", 20), clock="count", knobs=[])
     assert run.lens.state == "on"
-    best = max(
-        (s for s, _ in run.samples), key=lambda s: min(s.facts["written"], s.facts["delayed"])
-    )
+    # The walk takes 25 ms: of a tree that grows meanwhile it sees more than was counted before.
+    still = [s for s, _ in run.samples if s.facts["cut"] or s.facts["all"] == s.n]
+    best = max(still, key=lambda s: min(s.facts["written"], s.facts["delayed"]))
     assert best.facts["written"] > 0 and best.facts["delayed"] > 0
     found = columns(best)
-    assert best.facts["extents"] == best.n and (best.facts["cut"] or best.facts["all"] == best.n)
+    assert best.facts["extents"] == best.n
     for ino in set(found["ino"].tolist()):
         mine = found["ino"] == ino
         first, ends = found["lblk"][mine].astype("i8"), found["len"][mine].astype("i8")
@@ -219,7 +257,7 @@ def test_a_measure_run_and_a_lesson_without_it_attach_nothing() -> None:
     assert not RunSpec("r", bare.folder, ("srcu",), "storm", bare.params, Clock.WALL).lens
 
 
-def test_the_slow_route_is_told(boot: Any, kernel_images: Any, tmp_path: Path) -> None:
+def test_the_slow_route_is_reported(boot: Any, kernel_images: Any, tmp_path: Path) -> None:
     """Through a relay drgn cannot see QEMU's process, so it falls back to QMP text."""
     tmp_path.chmod(0o711)  # the x-ray's process has another user
 
@@ -344,10 +382,11 @@ def born_ns(run: Look) -> NDArray[np.float64]:
 def test_a_recording_gives_the_samples_back(tmp_path: Path) -> None:
     """`duet record` keeps what the lesson's x-ray saw; the replay tells it at its guest time."""
     path = tmp_path / "a.duet"
+    # So many containers that the workload lasts for several samples, on a host of any speed.
+    words = ["record", BITMAPS, "--arms", "after", "--set", "n=400", "--out", str(path)]
     done = subprocess.run(
-        [sys.executable, "-m", "duet", "record", BITMAPS, "--arms", "after", "--out", str(path)],
-        capture_output=True, text=True, timeout=200,
-    )  # fmt: skip
+        [sys.executable, "-m", "duet", *words], capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == 0, done.stderr
     request = read_request(BITMAPS, "after", "containers", "count", [])
     run = Look()
@@ -364,7 +403,7 @@ def test_a_recording_gives_the_samples_back(tmp_path: Path) -> None:
     asyncio.run(replay())
     assert run.result.error is None
     assert run.lens.state == "on" and run.lens.samples >= len(run.samples) > 0
-    wanted = {wish.probe for wish in request.folder.lesson.xray}
+    wanted = {config.probe for config in request.folder.lesson.xray}
     assert {sample.probe for sample, _ in run.samples} <= wanted
     walls = [(sample, t) for sample, t in run.samples if sample.probe == "shrinker-maps"]
     assert all(t <= 400e6 for _, t in walls), "within the recorded window"

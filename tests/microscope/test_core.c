@@ -59,7 +59,7 @@ static void cells(void)
 	core_exit(&core);
 }
 
-/* A site is a guess: what shares one, and what an older zero left there, is told apart. */
+/* A site is a guess: what shares one, and what an older zero left there, is distinguished. */
 static void sites(void)
 {
 	begin(1);

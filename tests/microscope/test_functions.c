@@ -34,7 +34,7 @@ static void understood(void)
 	check(functions.count == 2 && functions.n_ranges == 3);
 	check_text(functions.names[0], "dput");
 	check(functions.entries[0] == 0xffffffff81001000u);
-	check(functions.operation == 1);
+	check(functions.operation == 1 && functions.until == 1);
 	check(functions.switch_at == 0xffffffff810016a0u);
 	check(functions_find(&functions, 0xffffffff81001000u) == 0);
 	check(functions_find(&functions, 0xffffffff810010ffu) == 0);
@@ -46,9 +46,20 @@ static void understood(void)
 	check(functions_find(&functions, UINT64_MAX) == -1);
 	check(!functions.remark[0]);
 	check(parse("microscope 1\nfunction all 0 ffffffffffffffff\n"));
-	check(functions.operation == -1 && functions.switch_at == 0);
+	check(functions.operation == -1 && functions.until == -1 && functions.switch_at == 0);
 	check(functions_find(&functions, 0) == 0);
 	check(strstr(functions.remark, "all is 18014398509481983 KiB wide;"));
+}
+
+static void from_one_to_another(void)
+{
+	check(parse("microscope 1\nfunction open 0 10\nfunction close 10 20\n"
+		    "until close\noperation open\n"));
+	check(functions.operation == 0 && functions.until == 1);
+	refused("microscope 1\nfunction a 0 10\noperation a\nuntil b\n",
+		"the end of an operation b is none of the functions.");
+	refused("microscope 1\nfunction a 0 10\nuntil a\n",
+		"until a ends an operation, but none is named.");
 }
 
 static void too_many(void)
@@ -88,17 +99,16 @@ static void refusals(void)
 	refused("microscope 1\nfunction a 0 10\noperation b\n",
 		"the operation b is none of the functions.");
 	refused("microscope 1\nfunction a 0 10\noperation a\noperation a\n",
-		"line 4 (operation) is no `function NAME LOW HIGH`, and no first `operation NAME` "
-		"or "
-		"`switch ADDRESS`.");
+		"line 4 (operation) is no `function NAME LOW HIGH`, and no first `operation NAME`, "
+		"`until NAME` or `switch ADDRESS`.");
 	refused("microscope 1\nfunction a 0 10\nswitch 0\n",
-		"line 3 (switch) is no `function NAME LOW HIGH`, and no first `operation NAME` or "
-		"`switch ADDRESS`.");
+		"line 3 (switch) is no `function NAME LOW HIGH`, and no first `operation NAME`, "
+		"`until NAME` or `switch ADDRESS`.");
 	refused("microscope 1\nfunction a 0 10 20\n", "line 2 (function) is no `function NAME LOW "
-						      "HIGH`, and no first `operation NAME` or "
-						      "`switch ADDRESS`.");
+						      "HIGH`, and no first `operation NAME`, "
+						      "`until NAME` or `switch ADDRESS`.");
 	refused("microscope 1\n\n", "line 2 () is no `function NAME LOW HIGH`, and no first "
-				    "`operation NAME` or `switch ADDRESS`.");
+				    "`operation NAME`, `until NAME` or `switch ADDRESS`.");
 	check(!functions_parse(&functions, "microscope 1\nfunc\0tion", 21, sentence));
 	check_text(sentence, "line 2 of the functions file is too long or no text.");
 	check(!functions_read(&functions, "/nowhere/at/all", sentence));
@@ -143,6 +153,7 @@ static void arguments(void)
 int main(void)
 {
 	understood();
+	from_one_to_another();
 	too_many();
 	refusals();
 	arguments();

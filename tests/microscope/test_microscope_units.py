@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The microscope's parts that know no QEMU, compiled with sanitizers; and its collector, heard by
+"""The microscope's parts that know no QEMU, compiled with sanitizers; and its collector, read by
 the host's own reader."""
 
 from __future__ import annotations

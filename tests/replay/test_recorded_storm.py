@@ -38,7 +38,7 @@ from duet.wire import Beat, FrameReader, decode_frame
 Run = Callable[..., Any]
 
 
-class Tape(SessionSink):
+class CollectingSink(SessionSink):
     """A sink that keeps everything."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ def spec_of(folder: LessonFolder, bundle: Bundle, *arms: str) -> RunSpec:
     )
 
 
-Played = tuple[Tape, RunResult, RunSession]
+Played = tuple[CollectingSink, RunResult, RunSession]
 
 
 async def play(spec: RunSpec, lanes: dict[str, list[Record]], bundle: Bundle) -> Played:
@@ -113,10 +113,10 @@ async def play(spec: RunSpec, lanes: dict[str, list[Record]], bundle: Bundle) ->
         symbols = bundle.manifest.arm(arm).symbols
         return LaneSource(arm, symbols, lambda _: ReplayGuest(lanes[arm]))
 
-    tape = Tape()
+    sink = CollectingSink()
     async with Lanes() as owner:
-        session = RunSession(owner, spec, {arm: source(arm) for arm in spec.arms}, tape)
-        return tape, await session.execute(), session
+        session = RunSession(owner, spec, {arm: source(arm) for arm in spec.arms}, sink)
+        return sink, await session.execute(), session
 
 
 @pytest.fixture(scope="session")
@@ -127,10 +127,10 @@ def whole(lesson02: LessonFolder, recording: Bundle) -> Played:
 
 
 def test_phases_follow_the_recording(whole: Played) -> None:
-    tape, result, _ = whole
-    assert tape.phases[0] == "preparing"
-    assert tape.phases[-1] == result.phase == "done"
-    for phases in tape.lane_phases.values():
+    sink, result, _ = whole
+    assert sink.phases[0] == "preparing"
+    assert sink.phases[-1] == result.phase == "done"
+    for phases in sink.lane_phases.values():
         assert [p for p, _ in itertools.groupby(phases)] in (
             ["booting", "ready", "running", "draining", "done"],
             ["booting", "ready", "running", "done"],
@@ -141,12 +141,12 @@ def test_phases_follow_the_recording(whole: Played) -> None:
 def test_the_operations_are_as_many_as_the_workload_counted(
     whole: Played, arm: str, umounts: int
 ) -> None:
-    tape, result, _ = whole
+    sink, result, _ = whole
     lane = result.lanes[arm]
     assert lane.metrics.events_lost == 0
     assert lane.loss == ()
     assert (lane.ops, lane.metrics.ops, lane.status) == (umounts, umounts, 0)
-    assert len(tape.table(arm, "ops")["id"]) == umounts
+    assert len(sink.table(arm, "ops")["id"]) == umounts
     assert lane.metrics.wait_ns is not None
     assert lane.metrics.wait_ns.n == umounts
 
@@ -155,10 +155,10 @@ def test_the_operations_are_as_many_as_the_workload_counted(
 def test_states_of_a_row_have_no_gap_and_no_overlap(
     whole: Played, lesson02: LessonFolder, arm: str
 ) -> None:
-    tape, _, _ = whole
+    sink, _, _ = whole
     states = [n for n, k in enumerate(lesson02.lesson.kinds) if k.layer == "state"]
-    spans, still = tape.table(arm, "spans"), tape.table(arm, "open")
-    for row in (r for r in tape.rows[arm] if r.role in ("thread", "other")):
+    spans, still = sink.table(arm, "spans"), sink.table(arm, "open")
+    for row in (r for r in sink.rows[arm] if r.role in ("thread", "other")):
         pairs = []
         for table in (spans, still):
             mine = (table["row"] == row.row) & np.isin(table["kind"], states)
@@ -172,9 +172,9 @@ def test_states_of_a_row_have_no_gap_and_no_overlap(
 def test_every_srcu_wait_lies_inside_its_call_and_is_ended_by_a_wake(
     whole: Played, lesson02: LessonFolder
 ) -> None:
-    tape, result, _ = whole
+    sink, result, _ = whole
     kinds = [kind.name for kind in lesson02.lesson.kinds]
-    spans = tape.table("srcu", "spans")
+    spans = sink.table("srcu", "spans")
 
     def of(kind: str) -> list[tuple[int, float, float]]:
         mine = spans["kind"] == kinds.index(kind)
@@ -192,7 +192,7 @@ def test_every_srcu_wait_lies_inside_its_call_and_is_ended_by_a_wake(
     assert waits
     for row, begin, end in waits:
         assert any(c[0] == row and c[1] <= begin and end <= c[2] for c in calls)
-    links = tape.table("srcu", "links")
+    links = sink.table("srcu", "links")
     wakes = set(zip(links["to_row"].tolist(), links["t_ns"].tolist(), strict=True))
     assert len([w for w in waits if (w[0], w[2]) in wakes]) >= 0.95 * len(waits)
     assert of("reader")
@@ -214,15 +214,15 @@ def test_srcu_waits_and_the_stock_kernel_does_not(
 
 
 def test_raw_records_stand_behind_a_mark(whole: Played) -> None:
-    tape, _, session = whole
-    spans = tape.table("srcu", "spans")
+    sink, _, session = whole
+    spans = sink.table("srcu", "spans")
     at = float(spans["t0_ns"][len(spans["t0_ns"]) // 2])
     row = int(spans["row"][len(spans["t0_ns"]) // 2])
     found = session.raw_events("srcu", at, row, 10)
     assert len(found) == 10
     assert any(event["t_ns"] == at for event in found)
     assert sorted(event["t_ns"] for event in found) == [event["t_ns"] for event in found]
-    track = next(r.row for r in tape.rows["srcu"] if r.name == "grace-period")
+    track = next(r.row for r in sink.rows["srcu"] if r.name == "grace-period")
     names = {event["event"] for event in session.raw_events("srcu", at, track, 50)}
     assert names == {"rcu/srcu_gp_state"}
     assert session.raw_events("srcu", at, 999, 5) == []
@@ -234,7 +234,7 @@ def test_a_cut_recording_shows_the_same_beginning(
     whole: Played,
     run_async: Run,
 ) -> None:
-    tape, _, _ = whole
+    sink, _, _ = whole
     cut = trim(recording.records("srcu"), "storm: start", 200)
     size = sum(len(record.payload) for record in cut)
     assert size < 0.6 * sum(len(record.payload) for record in recording.records("srcu"))
@@ -247,7 +247,7 @@ def test_a_cut_recording_shows_the_same_beginning(
     end = lane.metrics.watermark_ns
     assert 170e6 <= end <= 200e6
     for table in ("spans", "ops"):
-        full, part = tape.table("srcu", table), short.table("srcu", table)
+        full, part = sink.table("srcu", table), short.table("srcu", table)
         for name in full:
             if name != "id":
                 first = np.sort(full[name][full["t1_ns"] <= end])
@@ -320,6 +320,6 @@ def test_any_split_of_the_ports_gives_the_same(
         for at in range(0, len(r.payload), size)
     ]
     spec = spec_of(lesson02, recording, "srcu")
-    tape, result, _ = run_async(play(spec, {"srcu": records}, recording))
+    sink, result, _ = run_async(play(spec, {"srcu": records}, recording))
     assert result.lanes["srcu"].metrics == whole[1].lanes["srcu"].metrics
-    assert len(tape.table("srcu", "spans")["id"]) == len(whole[0].table("srcu", "spans")["id"])
+    assert len(sink.table("srcu", "spans")["id"]) == len(whole[0].table("srcu", "spans")["id"])

@@ -11,7 +11,7 @@ from duet.bundle import Bundle, open_bundle
 from duet.bundle.record import CTL
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Lesson, Metric
+from duet.lessons.schema import Lesson, Metric
 from duet.session.engine import LaneOf
 from duet.session.pipeline import LanePipeline, OwnEngine
 from duet.wire import FrameReader, GuestFile, decode_frame
@@ -76,8 +76,8 @@ def test_a_recording_is_tallied_as_it_is_counted(
     while pipeline.work(work).more:
         work = work.rest()
     pipeline.count(tallies=True)
-    assert pipeline.tallies() == count(Decoder(files), pages)
-    assert pipeline.tally_faults() == {"storm": "the workload wrote no marker 'storm: end'."}
+    assert pipeline.counts.tallies == count(Decoder(files), pages)
+    assert pipeline.counts.faults == {"storm": "the workload wrote no marker 'storm: end'."}
 
 
 def count(decoder: Decoder, pages: dict[int, bytes]) -> dict[str, float]:

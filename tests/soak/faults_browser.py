@@ -173,7 +173,7 @@ class ControllerVanishes(Fault):
 class HostileRecordings(Fault):
     """Hostile recordings among the saved runs, opened while a run goes on."""
 
-    logs = r"recording|run-|child|decod|kept|killed"
+    logs = r"recording|run-|child|decod|saved|killed"
     COUNT = 6
 
     async def happen(self, at: Round) -> list[str]:

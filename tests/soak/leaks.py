@@ -29,7 +29,7 @@ PLATEAU_ROUNDS = 36
 """Until each kind of fault has come and the allocator has its size. Measured: five servers of 60
 rounds went from 120 to 165-176 MB, some by 2 MB a round, and stayed there from about here on."""
 SLOPE_MB = 1.5
-"""A round; a kept run of this size would show as 3."""
+"""A round; a saved run of this size would show as 3."""
 GROWTH_MB = 120
 
 

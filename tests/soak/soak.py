@@ -52,7 +52,7 @@ ANSWER_S = 3.0
 """Another viewer's request, on two cores that guests share; usual: 5-50 ms."""
 SLACK_S = 60.0
 """Beyond a fault's promise, before a round is given up as hanging."""
-EXPLAINED = r"duet\.loop: |is (?:kept|saved) as|nothing: it has no whole lane|no whole lane"
+EXPLAINED = r"duet\.loop: |is saved as|nothing: it has no whole lane|no whole lane"
 NAMESPACE = ("unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
              "--mount-proc")  # fmt: skip
 

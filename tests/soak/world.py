@@ -208,8 +208,8 @@ class Server:
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"the server did not start: {self.log()[-2000:]}")
-        told: dict[str, Any] = json.loads(line)
-        self.address = f"127.0.0.1:{told['port']}"
+        reported: dict[str, Any] = json.loads(line)
+        self.address = f"127.0.0.1:{reported['port']}"
         self.pid = self.process.pid
 
     @property

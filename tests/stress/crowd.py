@@ -95,8 +95,8 @@ def server(runs: Path, *, guests: bool, log: Path) -> Iterator[tuple[subprocess.
         )
         try:
             assert process.stdout is not None
-            told = json.loads(process.stdout.readline())
-            yield process, f"{told['host']}:{told['port']}"
+            reported = json.loads(process.stdout.readline())
+            yield process, f"{reported['host']}:{reported['port']}"
         finally:
             process.kill()
             process.communicate()

@@ -45,14 +45,14 @@ def recordings() -> tuple[Path, ...]:
 
 
 def round_of_cases(seed: int, count: int, keep: Path) -> int:
-    """Draw and judge cases in this very process; what is found is kept and told."""
+    """Draw and judge cases in this very process; what is found is kept and reported."""
     import hypothesis
 
     from tests.stress.bundle_mutations import changed
     from tests.stress.bundle_oracle import judge
 
     reached: Counter[str] = Counter()
-    told: set[str] = set()
+    reported: set[str] = set()
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -72,9 +72,9 @@ def round_of_cases(seed: int, count: int, keep: Path) -> int:
             found, came = judge(current, Path(folder))
         reached[came] += 1
         for finding in found:
-            if finding.key not in told:
-                told.add(finding.key)
-                name = f"{seed}-{len(told)}"
+            if finding.key not in reported:
+                reported.add(finding.key)
+                name = f"{seed}-{len(reported)}"
                 (keep / f"{name}.duet").write_bytes(content)
                 (keep / f"{name}.txt").write_text(f"{what}\n{finding.key}\n{finding.detail}\n")
                 print(f"FOUND {finding.key} ({what}): {name}.duet", flush=True)
@@ -82,7 +82,7 @@ def round_of_cases(seed: int, count: int, keep: Path) -> int:
 
     one()
     print("reached " + ", ".join(f"{name} {n}" for name, n in reached.most_common()), flush=True)
-    return len(told)
+    return len(reported)
 
 
 def use_sanitizers() -> None:
@@ -139,8 +139,8 @@ def rounds(minutes: float, seed: int, keep: Path, plain: bool) -> int:
         how = "sanitized" if sanitized else "plain"
         end = f"CRASH {done.returncode}, crash-{seed}.duet: " if crashed else ""
         took = f"{time.monotonic() - began:.0f} s"
-        told = f"seed {seed}, {how}, {cases} cases, {took}: {end}{said}"
-        print(time.strftime("%H:%M:%S"), told, flush=True)
+        reported = f"seed {seed}, {how}, {cases} cases, {took}: {end}{said}"
+        print(time.strftime("%H:%M:%S"), reported, flush=True)
         seed += 1
     print(f"{cases} cases, {bad} rounds found something")
     return bad

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same changed recordings each time; fuzz_bundles.py goes on for as long as it is told."""
+"""The same changed recordings each time; fuzz_bundles.py goes on as its arguments say."""
 
 from __future__ import annotations
 

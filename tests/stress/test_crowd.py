@@ -15,11 +15,11 @@ END_S = 5.0
 def test_a_crowd_keeps_nobody_waiting_and_the_server_ends_in_time() -> None:
     allow_files()
     report = run(SECONDS, family="manifest")
-    told = report.summary()
-    assert "Traceback" not in report.log, told
-    assert report.health["loop"]["holds_cpu"] == 0, told
+    reported = report.summary()
+    assert "Traceback" not in report.log, reported
+    assert report.health["loop"]["holds_cpu"] == 0, reported
     # The longest look depends on what else the host does; half of the looks do not.
-    assert statistics.median(report.page_ms) < PAGE_MS, told
-    assert statistics.median(report.socket_ms) < PAGE_MS, told
-    assert report.health["connections"]["dropped"] > 0, told  # the silent ones made room
-    assert (report.code, report.end_s < END_S) == (0, True), told
+    assert statistics.median(report.page_ms) < PAGE_MS, reported
+    assert statistics.median(report.socket_ms) < PAGE_MS, reported
+    assert report.health["connections"]["dropped"] > 0, reported  # the silent ones made room
+    assert (report.code, report.end_s < END_S) == (0, True), reported

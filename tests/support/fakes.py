@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that speaks the agent's protocol from a script, and a sink that keeps what it hears."""
+"""A guest that speaks the agent's protocol from a script, and a sink that keeps what it gets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duet.lenses import LensState, Sample
 from duet.session import (
     Batch,
     Contention,
-    GuestWish,
+    GuestRequest,
     LaneSource,
     LaneState,
     Line,
@@ -55,8 +55,8 @@ class FakeGuest:
             pieces after DRAINED, each after `slow_s`), "no drain", "no marker".
     """
 
-    def __init__(self, wish: GuestWish, *faults: str, error: DuetError | None = None) -> None:
-        self.wish = wish
+    def __init__(self, request: GuestRequest, *faults: str, error: DuetError | None = None) -> None:
+        self.request = request
         self.faults = set(faults)
         self.error = error
         self.facts = GuestFacts("fake", Accel.TCG, 4242, "fake 1.0", 0.5)
@@ -75,7 +75,7 @@ class FakeGuest:
         self.open = True
         if "no hello" not in self.faults:
             self.tell(Hello({"agent": "1", "kernel": "6.1.192", "clocksource": "tsc"}))
-        if self.wish.boot_plan is not None:
+        if self.request.boot_plan is not None:
             self.ready()
             self.play()
         return self
@@ -98,10 +98,10 @@ class FakeGuest:
 
     async def send(self, frame: bytes) -> None:
         for raw in self._reader.feed(frame):
-            told = decode_frame(raw)
-            assert isinstance(told, HostFrame)
-            self.sent.append(told)
-            await self.obey(told)
+            reported = decode_frame(raw)
+            assert isinstance(reported, HostFrame)
+            self.sent.append(reported)
+            await self.obey(reported)
 
     async def obey(self, frame: HostFrame) -> None:
         if frame.type is FrameType.PLAN and "bad plan" in self.faults:
@@ -181,24 +181,28 @@ class Fleet:
         faults: arm -> words for its guests.
     """
 
+    content: str
+    """Of its sources: kernel and root."""
+
     def __init__(self, **faults: tuple[str, ...]) -> None:
         self.faults = faults
         self.errors: dict[str, DuetError] = {}
         self.slow: dict[str, float] = {}
         self.guests: list[FakeGuest] = []
+        self.content = "kernel root"
 
     def sources(self, *arms: str) -> dict[str, LaneSource]:
-        def make(wish: GuestWish) -> FakeGuest:
-            faults = self.faults.get(wish.arm.replace("-", "_"), ())
-            guest = FakeGuest(wish, *faults, error=self.errors.get(wish.arm))
-            guest.slow_s = self.slow.get(wish.arm, 0.0)
+        def make(request: GuestRequest) -> FakeGuest:
+            faults = self.faults.get(request.arm.replace("-", "_"), ())
+            guest = FakeGuest(request, *faults, error=self.errors.get(request.arm))
+            guest.slow_s = self.slow.get(request.arm, 0.0)
             self.guests.append(guest)
             return guest
 
-        return {arm: LaneSource(arm, SYMBOLS, make) for arm in arms}
+        return {arm: LaneSource(arm, SYMBOLS, make, content=self.content) for arm in arms}
 
     def of(self, arm: str) -> list[FakeGuest]:
-        return [guest for guest in self.guests if guest.wish.arm == arm]
+        return [guest for guest in self.guests if guest.request.arm == arm]
 
 
 class Ears(SessionSink):

@@ -182,7 +182,7 @@ class Driver:
         return outcome
 
     async def whole_boot_plan(self) -> Outcome:
-        """A guest that got its plan at boot: everything; then it is told to power off."""
+        """A guest that got its plan at boot: everything; then it gets the order to power off."""
         outcome = Outcome()
         asked = False
         async with asyncio.timeout(RUN_S):

@@ -11,44 +11,46 @@ from functools import cache
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
-from duet.measure import Ask, Table
+from duet.measure import MeasurePlan, Table
 from duet.runs.measure import prepare_measurement
 
 folder_of = cache(load)
 LIMIT_S = 560
-"""Of one measurement, on a host that may run another beside it."""
+"""Of one measurement, on a host that may run another at the same time."""
 TIMEOUT_S = 600
 """Of a test that measures, for pytest."""
 
 
 @dataclass(frozen=True)
-class _Kept:
-    ask: Ask
+class _Shared:
+    plan: MeasurePlan
     table: Table
 
-    def has(self, ask: Ask) -> bool:
+    def has(self, plan: MeasurePlan) -> bool:
         """What is asked for, and perhaps more: on the count clock each repeats exactly."""
-        mine = self.ask
-        if mine == ask:
+        mine = self.plan
+        if mine == plan:
             return True
         same = ("folder", "workload", "clock", "params", "repeats", "shifts", "sweep", "perturbed")
         return (
             mine.clock is Clock.COUNT
-            and all(getattr(mine, name) == getattr(ask, name) for name in same)
-            and set(ask.arms) <= set(mine.arms)
-            and (mine.metrics is None or (ask.metrics is not None and ask.metrics <= mine.metrics))
+            and all(getattr(mine, name) == getattr(plan, name) for name in same)
+            and set(plan.arms) <= set(mine.arms)
+            and (
+                mine.metrics is None or (plan.metrics is not None and plan.metrics <= mine.metrics)
+            )
         )
 
 
-_kept: list[_Kept] = []
+_shared: list[_Shared] = []
 
 
-def measured(ask: Ask, limit_s: float = LIMIT_S) -> list[Table]:
+def measured(plan: MeasurePlan, limit_s: float = LIMIT_S) -> list[Table]:
     """The tables of a measurement; arms that failed stand in their errors."""
 
     async def measure() -> list[Table]:
         async with asyncio.timeout(limit_s):
-            measuring = await prepare_measurement(ask, KernelSettings.default(), "")
+            measuring = await prepare_measurement(plan, KernelSettings.default(), "")
             return (await measuring.run()).tables
 
     return asyncio.run(measure())
@@ -64,16 +66,18 @@ def counted(
     """One run an arm for times, one for counts; a table that was measured before and has them."""
     folder = folder_of(slug)
     params = folder.check_params(dict(knobs), "count")
-    return kept(Ask(folder, arms, workload, Clock.COUNT, params, 1, metrics=metrics))
+    return shared_table(
+        MeasurePlan(folder, arms, workload, Clock.COUNT, params, 1, metrics=metrics)
+    )
 
 
-def kept(ask: Ask) -> Table:
+def shared_table(plan: MeasurePlan) -> Table:
     """The one table of this measurement, which is not taken again when it is there."""
-    for one in _kept:
-        if one.has(ask):
+    for one in _shared:
+        if one.has(plan):
             return one.table
-    (table,) = measured(ask)
-    _kept.append(_Kept(ask, table))
+    (table,) = measured(plan)
+    _shared.append(_Shared(plan, table))
     return table
 
 

@@ -56,7 +56,7 @@ class ScopeEnd:
         self.socket.settimeout(TIMEOUT_S)
         self.socket.connect(str(path))
         self.reader = ScopeReader()
-        self.heard: list[Message] = []
+        self.received: list[Message] = []
 
     def __enter__(self) -> ScopeEnd:
         return self
@@ -66,14 +66,14 @@ class ScopeEnd:
 
     def until(self, fits: Callable[[Message], bool]) -> Message:
         while True:
-            if self.heard:
-                message = self.heard.pop(0)
+            if self.received:
+                message = self.received.pop(0)
                 if fits(message):
                     return message
             else:
                 chunk = self.socket.recv(1 << 16)
                 assert chunk, "the collector hung up"
-                self.heard += self.reader.feed(chunk)
+                self.received += self.reader.feed(chunk)
 
     def ask(self, line: bytes) -> Reply:
         self.socket.sendall(line)

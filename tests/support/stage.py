@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from duet.decode import CpuColumns, Decoder
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from duet.session.program import compile_program
 from duet.session.reduce import LaneReducer, Reduction
 from duet.session.tables import TABLES

@@ -144,11 +144,11 @@ class ToyLane:
         row = self.tracks["grace-period"]
         self._span("gp_armed", row, now, look)
         self._span("gp_check", row, look, look + 6e3)
-        told = look + 2e4 if urgent else look + TICK
+        reported = look + 2e4 if urgent else look + TICK
         calls = self.tracks["callbacks"]
-        self._span("cb_delay", calls, look + 6e3, told)
-        self._span("cb_wake", calls, told, told + 9e3)
-        self._at(told, "wake", 0)
+        self._span("cb_delay", calls, look + 6e3, reported)
+        self._span("cb_wake", calls, reported, reported + 9e3)
+        self._at(reported, "wake", 0)
 
     def _on_wake(self, now: float, _: int) -> None:
         for hog in self.riders:

@@ -14,6 +14,7 @@ from typing import Any
 import msgpack
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from duet.stream.connection import server_config
 
@@ -111,10 +112,23 @@ async def page(address: str, **options: Any) -> AsyncIterator[Page]:
     ) as connection:
         made = Page(connection)
         assert (await made.next())["type"] == "hello"
-        yield made
+        try:
+            yield made
+        finally:
+            await asyncio.gather(connection.close(), drain(connection))
 
 
-def told(messages: list[Message], run_id: str) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
+async def drain(connection: ClientConnection) -> None:
+    """Read what is left. Behind a full queue the library does not see the server's close frame,
+    and leaving would take its `close_timeout` of ten seconds."""
+    with contextlib.suppress(ConnectionClosed):
+        while True:
+            await connection.recv()
+
+
+def reported(
+    messages: list[Message], run_id: str
+) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
     """(arm, table) -> (first seq, last seq, rows) of batches and gaps, as they came."""
     ranges: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for m in messages:

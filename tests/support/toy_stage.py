@@ -31,9 +31,9 @@ MESSAGES_A_TURN = 8
 class ToyRun:
     """A run that replays synthetic messages in the guest's own time, `speed` times as fast."""
 
-    def __init__(self, wish: RunRequest, run_id: str, hub: Hub | None, speed: float) -> None:
-        self.log = RunLog(run_id, wish.folder.slug)
-        self.wish = wish
+    def __init__(self, request: RunRequest, run_id: str, hub: Hub | None, speed: float) -> None:
+        self.log = RunLog(run_id, request.folder.slug)
+        self.request = request
         self.hub = hub
         self.send: Callable[[RunLog, Packet], None] = RunLog.add
         self.speed = speed
@@ -56,12 +56,12 @@ class ToyRun:
             m.Run(
                 run_id=self.log.run_id,
                 lesson=self.log.lesson,
-                clock=self.wish.clock,
+                clock=self.request.clock,
                 source="live" if live else "recorded",
-                params=self.wish.params,
+                params=self.request.params,
                 phase=phase,
-                workload=self.wish.workload,
-                arms=list(self.wish.arms),
+                workload=self.request.workload,
+                arms=list(self.request.arms),
                 started_at=NOW,
                 recorded_at=None if live else NOW,
                 message=LABEL,
@@ -82,10 +82,10 @@ class ToyRun:
         )
 
     def messages(self) -> list[tuple[float, m.Message]]:
-        hogs, seconds = self.wish.params["hogs"], float(self.wish.params["seconds"])
+        hogs, seconds = self.request.params["hogs"], float(self.request.params["seconds"])
         lanes = [
-            lane_messages(self.wish.folder, self.log.run_id, arm, hogs, seconds)
-            for arm in self.wish.arms
+            lane_messages(self.request.folder, self.log.run_id, arm, hogs, seconds)
+            for arm in self.request.arms
         ]
         return sorted((pair for lane in lanes for pair in lane), key=lambda pair: pair[0])
 
@@ -98,11 +98,11 @@ class ToyRun:
     async def perform(self, slot: int = 0) -> None:
         self.slot = slot
         self.state("booting")
-        for arm in self.wish.arms:
+        for arm in self.request.arms:
             self.lane(arm, "booting")
         timed = await asyncio.to_thread(self.messages)
         self.state("running")
-        for arm in self.wish.arms:
+        for arm in self.request.arms:
             self.lane(arm, "running")
         began = time.monotonic()
         for number, (when, message) in enumerate(timed):
@@ -117,7 +117,7 @@ class ToyRun:
                 message = message.model_copy(update={"sent_ns": float(time.time_ns())})
             self.publish(message)
         end: m.LanePhase = "stopped" if self.stopped else "done"
-        for arm in self.wish.arms:
+        for arm in self.request.arms:
             self.publish(
                 m.Line(
                     run_id=self.log.run_id,
@@ -140,7 +140,7 @@ class ToyRun:
 
     async def hold(self, on: bool, after: int) -> None:
         """As if each lane stood 187 accesses after it was asked to."""
-        for arm in self.wish.arms:
+        for arm in self.request.arms:
             self.publish(
                 m.Held(
                     run_id=self.log.run_id,
@@ -183,16 +183,16 @@ class ToyStage:
     async def __aexit__(self, *exc: object) -> None:
         return None
 
-    def prepare(self, wish: RunRequest, run_id: str, hub: Hub) -> ToyRun:
-        run = ToyRun(wish, run_id, hub, self.speed)
+    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> ToyRun:
+        run = ToyRun(request, run_id, hub, self.speed)
         run.state("preparing")
         return run
 
     async def measure(
-        self, wish: MeasureRequest, run_id: str, publish: Callable[[m.Message], None]
+        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Message], None]
     ) -> None:
-        arms = wish.wish.arms
-        total = len(arms) * wish.repeats
+        arms = request.run.arms
+        total = len(arms) * request.repeats
         for done in range(total + 1):
             rates = {arm: [2000.0 - 700 * i] * (done // len(arms)) for i, arm in enumerate(arms)}
             rows = [
@@ -208,14 +208,14 @@ class ToyStage:
             ]
             publish(
                 m.Measured(
-                    lesson=wish.wish.folder.slug,
+                    lesson=request.run.folder.slug,
                     run_id=run_id,
                     source="live",
                     rows=rows,
                     at=NOW,
-                    clock=wish.wish.clock,
-                    params=wish.wish.params,
-                    workload=wish.wish.workload,
+                    clock=request.run.clock,
+                    params=request.run.params,
+                    workload=request.run.workload,
                     verdict=LABEL,
                     done=done,
                     total=total,
@@ -267,8 +267,8 @@ class ToyRecordings:
             folder = lesson_cache.find(slug)
             params = folder.check_params(self.knobs)
             arms = tuple(arm.name for arm in folder.lesson.arms)
-            wish = RunRequest(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
-            run = ToyRun(wish, f"recorded:{slug}:synthetic", None, 1.0)
+            request = RunRequest(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
+            run = ToyRun(request, f"recorded:{slug}:synthetic", None, 1.0)
             run.send = self.publish
             self.cache[slug] = run
             self.tasks[slug] = asyncio.create_task(run.perform())
@@ -326,13 +326,14 @@ def toy_app(
     *,
     speed: float = 1.0,
     missing: tuple[str, ...] = (),
+    build_step_s: float = 0.5,
     slots: int = 1,
     **options: object,
 ) -> object:
     """The real application on synthetic parts."""
 
     def director(hub: Hub) -> Director:
-        stage, kernels = ToyStage(speed), ToyKernels(missing)
+        stage, kernels = ToyStage(speed), ToyKernels(missing, build_step_s)
         return Director(hub, stage, ToyRecordings(), kernels, slots=slots)
 
     return create_app(director, page=page, **options)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from tests.support.xray_driver import Look
 
 SLUG, WORKLOAD = "05-cacheline-pingpong", "watched"
 LINE = 64
-LIMIT_S = 150
+LIMIT_S = 300
 BUSY = 3
 """Programs that do nothing but work, on a host of two cores."""
 Meanwhile = Callable[[RunSession, Look], Coroutine[None, None, None]]
@@ -83,7 +83,7 @@ class Watched:
 
 
 def watch(
-    arm: str, wishes: Sequence[Mapping[str, int]], meanwhile: Meanwhile | None = None
+    arm: str, runs_knobs: Sequence[Mapping[str, int]], meanwhile: Meanwhile | None = None
 ) -> list[Watched]:
     """Runs with these knobs, one after another; a guest that fits is kept.
 
@@ -95,8 +95,8 @@ def watch(
         sources = None
         found = []
         async with asyncio.timeout(LIMIT_S), Lanes() as lanes:
-            for number, wish in enumerate(wishes):
-                knobs = [f"{name}={value}" for name, value in wish.items()]
+            for number, knobs_given in enumerate(runs_knobs):
+                knobs = [f"{name}={value}" for name, value in knobs_given.items()]
                 request = read_request(SLUG, arm, WORKLOAD, "wall", knobs)
                 folder = request.folder
                 assert folder.lesson.microscope is not None

@@ -60,6 +60,10 @@ class Look(ConsoleSink):
             -1
         ]
 
+    def probes(self) -> set[str]:
+        """Names of the probes that gave samples."""
+        return {sample.probe for sample, _ in self.samples}
+
     def on_lane(self, state: LaneState) -> None:
         self.pid = state.pid or self.pid
 
@@ -142,14 +146,14 @@ async def _talk(session: RunSession, run: Look, say: Sequence[tuple[float, str]]
 
 
 def _listen(run: Look) -> None:
-    """Keep the guest's own clock of each sample, which is not told on."""
+    """Keep the guest's own clock of each sample, which is not reported on."""
     pass_on = LaneXray._pass_on
 
-    def keep(self: LaneXray, raw: dict, *rest: object) -> None:  # type: ignore[type-arg]
+    def save(self: LaneXray, raw: dict, *rest: object) -> None:  # type: ignore[type-arg]
         run.own[raw["seq"]] = (raw["before_ns"], raw["after_ns"], raw["tick_ns"])
         pass_on(self, raw, *rest)  # type: ignore[arg-type]
 
-    LaneXray._pass_on = keep  # type: ignore[method-assign]
+    LaneXray._pass_on = save  # type: ignore[method-assign]
 
 
 async def raw_xray(socket: Path, vmlinux: Path, uid: int | None) -> str:

@@ -15,6 +15,7 @@ typedef struct {
     char *sentence;
     unsigned int line;
     char operation[FUNCTIONS_MAX_NAME];
+    char until[FUNCTIONS_MAX_NAME];
 } Parser;
 
 __attribute__((format(printf, 2, 3))) static bool refuse(char *sentence, const char *format, ...)
@@ -127,15 +128,18 @@ static bool take_line(Parser *parser, char *line)
         strcpy(parser->operation, words[1]);
         return true;
     }
+    if (count == 2 && !strcmp(words[0], "until") && is_name(words[1]) && !parser->until[0]) {
+        strcpy(parser->until, words[1]);
+        return true;
+    }
     if (count == 2 && !strcmp(words[0], "switch") && !functions->switch_at &&
         read_hex(words[1], &functions->switch_at) && functions->switch_at) {
         return true;
     }
-    return refuse(
-        parser->sentence,
-        "line %u (%.40s) is no `function NAME LOW HIGH`, and no first `operation NAME` or "
-        "`switch ADDRESS`.",
-        parser->line, words[0]);
+    return refuse(parser->sentence,
+                  "line %u (%.40s) is no `function NAME LOW HIGH`, and no first `operation NAME`, "
+                  "`until NAME` or `switch ADDRESS`.",
+                  parser->line, words[0]);
 }
 
 static int by_address(const void *one, const void *two)
@@ -144,6 +148,16 @@ static int by_address(const void *one, const void *two)
     const Range *b = two;
 
     return (a->low > b->low) - (a->low < b->low);
+}
+
+/* Number of the function that @name is, -1 if it is empty; false if there is none of that name. */
+static bool take_end(Parser *parser, const char *what, const char *name, int *function)
+{
+    *function = name[0] ? find_name(parser->functions, name) : -1;
+    if (name[0] && *function < 0) {
+        return refuse(parser->sentence, "the %s %s is none of the functions.", what, name);
+    }
+    return true;
 }
 
 static bool finish(Parser *parser)
@@ -163,13 +177,16 @@ static bool finish(Parser *parser)
                           (unsigned long long)range->low);
         }
     }
-    functions->operation = -1;
-    if (parser->operation[0]) {
-        functions->operation = find_name(functions, parser->operation);
-        if (functions->operation < 0) {
-            return refuse(parser->sentence, "the operation %s is none of the functions.",
-                          parser->operation);
-        }
+    if (parser->until[0] && !parser->operation[0]) {
+        return refuse(parser->sentence, "until %s ends an operation, but none is named.",
+                      parser->until);
+    }
+    if (!take_end(parser, "operation", parser->operation, &functions->operation) ||
+        !take_end(parser, "end of an operation", parser->until, &functions->until)) {
+        return false;
+    }
+    if (functions->until < 0) {
+        functions->until = functions->operation;
     }
     return true;
 }

@@ -32,7 +32,8 @@ typedef struct {
     uint64_t entries[FUNCTIONS_MAX]; /* start of the first part */
     unsigned int n_ranges;
     Range ranges[FUNCTIONS_MAX_RANGES]; /* by address */
-    int operation;                      /* function, or -1 */
+    int operation;                      /* function whose entry begins an operation, or -1 */
+    int until;                          /* function whose return ends it; as a rule the same */
     uint64_t switch_at;                 /* address, or 0 */
     char remark[SENTENCE_BYTES];        /* empty, or a sentence to be told */
 } Functions;

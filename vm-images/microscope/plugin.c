@@ -221,17 +221,14 @@ static void instrument_last(struct qemu_plugin_insn *insn, InsnKind kind, bool c
     }
 }
 
-/* Where operations begin, end, and break off by a jump out of their function. */
-static void instrument_operation(struct qemu_plugin_insn *insn, InsnKind kind, uint64_t at)
+/* Where operations end, and break off by a jump out of the function that ends them. */
+static void instrument_end(struct qemu_plugin_insn *insn, InsnKind kind, uint64_t at)
 {
     uint64_t target = at + qemu_plugin_insn_size(insn) + (uint64_t)(int64_t)kind.by;
 
-    if (at == functions.entries[functions.operation]) {
-        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_entry, CB_NO_REGS, NULL);
-    }
     if (kind.ret) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, CB_NO_REGS, NULL);
-    } else if (kind.direct && functions_find(&functions, target) != functions.operation) {
+    } else if (kind.direct && functions_find(&functions, target) != functions.until) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_tail, CB_NO_REGS, NULL);
     }
 }
@@ -245,8 +242,11 @@ static void instrument(struct qemu_plugin_insn *insn, uint64_t at, uint64_t bloc
 {
     InsnKind kind = classify(insn);
 
-    if (function == functions.operation) {
-        instrument_operation(insn, kind, at);
+    if (function == functions.operation && at == functions.entries[function]) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_entry, CB_NO_REGS, NULL);
+    }
+    if (function == functions.until) {
+        instrument_end(insn, kind, at);
     }
     if (kind.frame) {
         return;

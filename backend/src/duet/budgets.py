@@ -60,7 +60,7 @@ COMMANDS_PER_S: Final = 10.0
 COMMANDS_BURST: Final = 30
 """Commands of one socket. Usual: under 2/s. Beyond it they are refused."""
 REFUSAL_EVERY_S: Final = 5.0
-"""A page is told at most so often that commands are refused."""
+"""Least time between two notices to a page that its commands are refused."""
 REFUSALS: Final = 300
 """Refused commands until the socket is closed."""
 OPENS_PER_S: Final = 4.0

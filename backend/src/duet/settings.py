@@ -20,6 +20,15 @@ def repo_root() -> Path:
     return Path(given) if given else Path(__file__).resolve().parents[3]
 
 
+EXTRA_LESSONS = "DUET_LESSONS"
+
+
+def extra_lessons() -> tuple[Path, ...]:
+    """Folders with further lessons, in order: $DUET_LESSONS, with ':' between them."""
+    given = os.environ.get(EXTRA_LESSONS, "")
+    return tuple(dict.fromkeys(Path(name).resolve() for name in given.split(":") if name))
+
+
 def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")
@@ -51,25 +60,30 @@ def access_file() -> Path:
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "access.json")
 
 
-KEEP_RUNS = 40
-KEEP_MB = 1024
+SAVED_RUNS = 40
+SAVED_MB = 1024
 
 
 def runs_dir() -> Path:
-    """Where finished live runs are kept: $DUET_RUNS or the user's data folder."""
+    """Where finished live runs are saved: $DUET_RUNS or the user's data folder."""
     given = os.environ.get("DUET_RUNS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
 
 
-def keep_limits() -> tuple[int, int]:
-    """How many live runs are kept, and how many bytes in all: $DUET_KEEP_RUNS, $DUET_KEEP_MB.
+def archive_limits() -> tuple[int, int]:
+    """How many live runs are saved, and how many bytes in all: $DUET_SAVED_RUNS, $DUET_SAVED_MB.
+
+    Their former names, $DUET_KEEP_RUNS and $DUET_KEEP_MB, count where these are not set.
 
     Raises:
         InputError: one of them is not a whole number from 0 to a million.
     """
     runs, megabytes = (
-        _whole(name, usual)
-        for name, usual in (("DUET_KEEP_RUNS", KEEP_RUNS), ("DUET_KEEP_MB", KEEP_MB))
+        _whole(name if name in os.environ else former, usual)
+        for name, former, usual in (
+            ("DUET_SAVED_RUNS", "DUET_KEEP_RUNS", SAVED_RUNS),
+            ("DUET_SAVED_MB", "DUET_KEEP_MB", SAVED_MB),
+        )
     )
     return runs, megabytes << 20
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A page that `duet export --to site` wrote has no server; its site.js says what lies beside it. */
+/** A page that `duet export --to site` wrote has no server; its site.js says which files lie with it. */
 
 export interface Site {
   /** Slug of the one lesson it holds. */

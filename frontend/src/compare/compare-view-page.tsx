@@ -8,6 +8,7 @@ import { Transport } from '../controls/transport.tsx';
 import { playbackActs, useTransport } from '../controls/use-transport.tsx';
 import { unaligned } from '../derive/align.ts';
 import { framesOfSide, laneKey, type Side, sides } from '../derive/pair.ts';
+import { lessonOfRun } from '../derive/run-index.ts';
 import type { FrameSource } from '../derive/types.ts';
 import { linkTo } from '../navigation/address.ts';
 import { stepAfter } from '../navigation/moves.ts';
@@ -50,10 +51,12 @@ const without: ReadonlySet<Act> = new Set<Act>([
 ]);
 
 export function CompareViewPage(props: Props) {
-  const { lesson, scene, arms, runs, found, place, go, visit } = props;
+  const { scene, arms, runs, found, place, go, visit } = props;
   const theme = useTheme();
   const playback = usePlayback();
   const index = useRunIndex();
+  // What an operation is, both runs have in common; see unlike().
+  const lesson = lessonOfRun(props.lesson, index?.workload ?? '');
   const [help, setHelp] = useState(false);
   const whole = useSettled(index);
   const first = { run: place.run, step: place.step };

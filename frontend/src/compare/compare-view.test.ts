@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { fileRun } from '../../test/fixtures/extents.ts';
 import { testLesson } from '../../test/fixtures/page.tsx';
+import { wholeLesson } from '../../test/fixtures/whole.ts';
+import { lessonOfRun } from '../derive/run-index.ts';
 import { readPlace } from '../navigation/place.ts';
 import { besideAddress } from '../runs/differences.tsx';
 import type { Comparison } from '../runs/saved-list.ts';
@@ -65,4 +67,18 @@ test('lanes that count different things have no common axis', () => {
   expect(unlike(lesson, time!, entries!)).toContain(
     'the first counts guest time, that of the second entries',
   );
+});
+
+test('runs whose operations are different things are not compared', () => {
+  const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
+  const operation = { name: 'visit', plural: 'visits', open: null, close: null };
+  const { workloads } = wholeLesson({
+    ...lesson,
+    workloads: { fio: { title: '', summary: '', operation } },
+  });
+  const two = { ...lesson, workloads };
+  expect(unlike(two, run, { ...run, workload: 'fio' })).toContain('of the second a visit.');
+  expect(unlike(two, { ...run, workload: 'fio' }, { ...run, workload: 'fio' })).toBe('');
+  expect(lessonOfRun(two, 'fio')).toBe(lessonOfRun(two, 'fio'));
+  expect(lessonOfRun(two, 'storm')).toBe(two);
 });

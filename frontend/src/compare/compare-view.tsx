@@ -3,6 +3,7 @@
 
 import { useEffect, useMemo } from 'react';
 import { pairIndex } from '../derive/pair.ts';
+import { lessonOfRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Place } from '../navigation/place.ts';
 import { sceneOf } from '../navigation/scene.ts';
@@ -65,7 +66,11 @@ export function unlike(lesson: Lesson, one: RunIndex, other: RunIndex): string {
   if (!allViews().has(lesson.view))
     return `This page has no view called ${lesson.view}: reload it.`;
   const [left, right] = [one, other].map((index) => index.axis?.plural ?? 'guest time');
-  if (left === right) return '';
+  if (left === right) {
+    const [a, b] = [one, other].map((index) => lessonOfRun(lesson, index.workload).operation);
+    if (a?.name === b?.name) return '';
+    return `An operation of the first is a ${a?.name}, of the second a ${b?.name}. Choose runs of one workload.`;
+  }
   return `Their lanes have no common axis: that of the first counts ${left}, that of the second ${right}. Choose runs of one workload.`;
 }
 
@@ -88,9 +93,9 @@ function Both(props: {
       return one && other && pairIndex(one, other, shown);
     };
     // A step's moment is looked for in the first run: its finders know the lesson's arms.
-    const told = () => runs.index('first');
+    const currentIndex = () => runs.index('first');
     const news = [runs.stores.first.events, runs.stores.second.events];
-    return { index, whole: index, told, news };
+    return { index, whole: index, currentIndex, news };
   }, [runs, key]);
   return (
     <LanesProvider given={given}>

@@ -14,6 +14,7 @@ const lesson = {
   microscope: {
     functions: ['dput'],
     operation: 'dput',
+    until: '',
     object: 'struct dentry',
     workloads: ['storm'],
     ...{ probe: 'dentry', ready: 'ready', go: 'go', log: 0 },

@@ -20,10 +20,10 @@ const most = 1_000_000;
 export function holdWords({ phase, after, asked, stood, message }: HeldMessage): string {
   if (phase === 'going') return message;
   if (asked === null) return 'is asked to stand';
-  const wish = `asked at access ${formatCount(asked)}${after > 0 ? ` for ${formatCount(after)} more` : ''}`;
-  if (stood === null) return wish;
+  const words = `asked at access ${formatCount(asked)}${after > 0 ? ` for ${formatCount(after)} more` : ''}`;
+  if (stood === null) return words;
   const beyond = formatCount(stood - asked - after);
-  return `${wish}, stood at ${formatCount(stood)}: ${beyond} ${after > 0 ? 'beyond' : 'more'}`;
+  return `${words}, stood at ${formatCount(stood)}: ${beyond} ${after > 0 ? 'beyond' : 'more'}`;
 }
 
 /** Whoever has control acts, and anybody whose command would get it. */
@@ -35,6 +35,7 @@ export function mayAct({ by, may_take }: ControlMessage): boolean {
 export function HoldBar({ lesson, run, control, holds, onHold }: Props) {
   const [after, setAfter] = useState(0);
   if (run?.source !== 'live' || !lesson.microscope?.workloads.includes(run.workload)) return null;
+  if (lesson.microscope.probe === null) return null;
   const mine = control?.run_id === run.run_id && mayAct(control);
   const own = holds.filter((hold) => hold.run_id === run.run_id);
   const held = own.some((hold) => hold.phase !== 'going');

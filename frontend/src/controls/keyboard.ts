@@ -2,6 +2,7 @@
 /** The keys of the lesson page: one list for the listener and for the help sheet. */
 
 import { useEffect, useRef } from 'react';
+import type { KeyOf } from './key.ts';
 import { type WindowAct, windowKeys } from './window-keys.ts';
 
 export type Act =
@@ -32,12 +33,7 @@ export type Act =
   | 'help'
   | WindowAct;
 
-export interface Key {
-  readonly act: Act;
-  readonly keys: readonly string[];
-  readonly shown: string;
-  readonly what: string;
-}
+export type Key = KeyOf<Act>;
 
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 

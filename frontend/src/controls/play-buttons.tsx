@@ -21,7 +21,7 @@ export interface PlayProps {
   readonly beat: string;
   readonly onToggle: () => void;
   readonly onBeat: (by: 1 | -1) => void;
-  /** Without it there are no such buttons; likewise the next. */
+  /** Without it there are no such buttons; and so for the next. */
   readonly onEvent?: (by: 1 | -1) => void;
   readonly onBackwards?: () => void;
 }

@@ -47,9 +47,9 @@ describe('knobs', () => {
     const plain = knobsAt(lesson, scene, { knobs: null, clock: null, workload: null });
     expect(knobPlace(lesson, scene, plain)).toEqual({ knobs: null, clock: null, workload: null });
     const turned = withClock(lesson, withParam(lesson, plain, 'hogs', 7), 'count');
-    const told = knobPlace(lesson, scene, turned);
-    expect(told).toEqual({ knobs: { hogs: 7 }, clock: 'count', workload: null });
-    expect(knobsAt(lesson, scene, told)).toEqual(turned);
+    const place = knobPlace(lesson, scene, turned);
+    expect(place).toEqual({ knobs: { hogs: 7 }, clock: 'count', workload: null });
+    expect(knobsAt(lesson, scene, place)).toEqual(turned);
   });
 
   it('of an address stay within what the lesson allows', () => {
@@ -158,7 +158,7 @@ describe('the knob desk', () => {
     expect(onRun.mock.calls[0]?.[0]).toMatchObject({ params: { hogs: 9 } });
   });
 
-  it('a number out of bounds is told, not taken', () => {
+  it('a number out of bounds is reported, not taken', () => {
     render(<Bench />);
     fireEvent.click(screen.getByTestId('more-knobs'));
     const seconds = within(screen.getByTestId('knob-seconds')).getByRole('spinbutton');

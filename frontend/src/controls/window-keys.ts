@@ -2,6 +2,7 @@
 /** Keys that do what wheel, drag and brush do: zoom, move and choose the window. */
 
 import type { Playback } from '../playback/actions.ts';
+import type { KeyOf } from './key.ts';
 
 export type WindowAct =
   | 'zoom-in'
@@ -20,12 +21,7 @@ export const windowKeys = [
   { act: 'window-from', keys: ['i'], shown: 'i', what: 'the window begins at the moment' },
   { act: 'window-to', keys: ['u'], shown: 'u', what: 'the window ends at the moment' },
   { act: 'whole-run', keys: ['0'], shown: '0', what: 'the whole run' },
-] as const satisfies readonly {
-  readonly act: WindowAct;
-  readonly keys: readonly string[];
-  readonly shown: string;
-  readonly what: string;
-}[];
+] as const satisfies readonly KeyOf<WindowAct>[];
 
 type Windows = Pick<Playback, 'now' | 'view' | 'zoom'> & {
   readonly state: Pick<Playback['state'], 'watermark'>;

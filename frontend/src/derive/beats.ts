@@ -146,15 +146,15 @@ export function longestWaits(
       const t0 = ns(spans.t0[i]! + shift);
       found.push({ arm: lane.arm, row: spans.row[i]!, t0, t1: ns(spans.t1[i]! + shift) });
       if (found.length < most * 4) continue;
-      keepLongest(found, most);
+      trimToLongest(found, most);
       least = found.at(-1)!.t1 - found.at(-1)!.t0;
     }
   }
-  keepLongest(found, most);
+  trimToLongest(found, most);
   return found;
 }
 
-function keepLongest(waits: LongWait[], most: number): void {
+function trimToLongest(waits: LongWait[], most: number): void {
   waits.sort((a, b) => b.t1 - b.t0 - (a.t1 - a.t0) || a.t0 - b.t0);
   waits.length = Math.min(waits.length, most);
 }
@@ -168,8 +168,8 @@ export function firstDivergence(index: RunIndex, offset: Offsets): Nanos | null 
   const ends = lanes.flatMap((lane) => {
     const shift = offset.get(lane.arm) ?? 0;
     const { order, length } = lane.opsByEnd;
-    const kept = Math.min(length, 4096);
-    return Array.from({ length: kept }, (_, i) => ({
+    const shown = Math.min(length, 4096);
+    return Array.from({ length: shown }, (_, i) => ({
       arm: lane.arm,
       t: lane.ops.t1[order[i]!]! + shift,
     }));

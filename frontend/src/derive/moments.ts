@@ -29,7 +29,8 @@ export function windowAround(moment: number, span: number, share: number): Windo
 }
 
 /** What a finder must know of a scene. */
-export type SceneWindow = Pick<Scene, 'moment' | 'window_ms' | 'window_steps' | 'operation'>;
+export type SceneWindow = Pick<Scene, 'moment' | 'window_ms' | 'window_steps' | 'operation'> &
+  Partial<Pick<Scene, 'focus'>>;
 
 export type Finder = (index: RunIndex, scene: SceneWindow) => Place | null;
 

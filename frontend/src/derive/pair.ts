@@ -59,6 +59,7 @@ function keyed(lane: LaneIndex, side: Side): LaneIndex {
     strand: (row, layer) => lane.strand(row, layer),
     pointsOf: (name) => lane.pointsOf(name),
     samples: (probe) => lane.samples(probe),
+    probes: () => lane.probes(),
     guestTime: (t) => lane.guestTime(t),
     layerOf: (kind) => lane.layerOf(kind),
   };

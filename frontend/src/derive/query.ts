@@ -48,12 +48,18 @@ export function touching(
   return { from, to };
 }
 
-/** Is this open span already told as closed? Then it is stale until the next `open` table comes. */
+/** Is this open span already reported as closed? Then it is stale until the next `open` table comes. */
 export function isStale(lane: LaneIndex, layer: Layer, i: number): boolean {
   const strand = lane.strand(lane.open.row[i]!, layer);
   if (strand === null || strand.length === 0) return false;
-  const last = strand.order[strand.length - 1]!;
-  return lane.spans.t0[last]! >= lane.open.t0[i]!;
+  const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
+  const t0 = lane.open.t0[i]!;
+  if (layer !== 'function') return at(strand.length - 1) >= t0;
+  // Calls inside an open one begin later and have ended: only its own end makes it stale.
+  for (let p = firstAtLeast(strand.length, at, t0); p < strand.length && at(p) === t0; p++) {
+    if (lane.spans.kind[strand.order[p]!] === lane.open.kind[i]) return true;
+  }
+  return false;
 }
 
 /** Every span of a layer that touches [a, b), row by row in order of t0, the open ones last. */

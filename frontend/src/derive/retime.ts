@@ -34,17 +34,17 @@ export function axisSpeedWords(axis: Axis | null, speed: number): string {
 }
 
 /** One object per state of a lane, so that what is derived from it is kept as well. */
-const kept = new WeakMap<LaneIndex, { readonly at: string; readonly lane: LaneIndex }>();
+const cache = new WeakMap<LaneIndex, { readonly at: string; readonly lane: LaneIndex }>();
 
 export function retimed(lane: LaneIndex, point: string): LaneIndex {
   const { points, spans, open, ops, links } = lane;
   const at = [point, points.length, spans.length, open.length, ops.length, links.length]
     .concat([lane.watermark, Number(lane.ended), lane.opsEvicted, lane.losses.length])
     .join(' ');
-  const known = kept.get(lane);
+  const known = cache.get(lane);
   if (known?.at === at) return known.lane;
   const made = make(lane, point);
-  kept.set(lane, { at, lane: made });
+  cache.set(lane, { at, lane: made });
   return made;
 }
 
@@ -104,6 +104,7 @@ function make(lane: LaneIndex, point: string): LaneIndex {
     strand: (row, layer) => strands.find((s) => s.row === row && s.layer === layer) ?? null,
     pointsOf: (name): Order => lane.pointsOf(name),
     samples: (probe) => lane.samples(probe).map((sample) => ({ ...sample, t: ns(over(sample.t)) })),
+    probes: () => lane.probes(),
     guestTime,
     layerOf: (kind) => lane.layerOf(kind),
   };

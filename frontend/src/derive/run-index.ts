@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Store -> index. One indexer per lane for as long as the run is kept. */
+/** Store -> index. One indexer per lane for as long as the store has the run. */
 
 import { second } from '../base/units.ts';
 import type { Axis, Lesson } from '../protocol/lesson.ts';
@@ -9,14 +9,14 @@ import { LaneIndexer } from './lane-index.ts';
 import { retimed } from './retime.ts';
 import type { KindFacts, LaneIndex, RunIndex } from './types.ts';
 
-interface Kept {
+interface Cached {
   readonly kinds: readonly KindFacts[];
   readonly indexer: LaneIndexer;
 }
 
 type Facts = Pick<Lesson, 'kinds' | 'points' | 'axis' | 'beat'>;
 
-const indexers = new WeakMap<LaneStore, Kept>();
+const indexers = new WeakMap<LaneStore, Cached>();
 const indexes = new WeakMap<RunStore, RunIndex>();
 
 /** The axis of a run: what it counts, or null for guest time. */
@@ -26,15 +26,28 @@ export function axisOf(lesson: Pick<Lesson, 'axis'>, workload: string): Axis | n
   return axis.workloads.includes(workload) ? axis : null;
 }
 
+const byWorkload = new WeakMap<Lesson, Map<string, Lesson>>();
+
+/** The lesson as the runs of a workload need it: with the workload's own operation, if it has one. Memoised. */
+export function lessonOfRun(lesson: Lesson, workload: string): Lesson {
+  const operation = lesson.workloads[workload]?.operation ?? null;
+  if (operation === null) return lesson;
+  const known = byWorkload.get(lesson) ?? new Map<string, Lesson>();
+  byWorkload.set(lesson, known);
+  const made = known.get(workload) ?? { ...lesson, operation };
+  known.set(workload, made);
+  return made;
+}
+
 function indexLane(lane: LaneStore, { kinds, points }: Facts, axis: Axis | null): LaneIndex {
-  let kept = indexers.get(lane);
-  if (kept === undefined || kept.kinds !== kinds) {
+  let cached = indexers.get(lane);
+  if (cached === undefined || cached.kinds !== kinds) {
     const names = points.map((point) => point.name);
-    kept = { kinds, indexer: new LaneIndexer(lane, kinds, names) };
-    indexers.set(lane, kept);
+    cached = { kinds, indexer: new LaneIndexer(lane, kinds, names) };
+    indexers.set(lane, cached);
   }
-  kept.indexer.update();
-  return axis === null ? kept.indexer : retimed(kept.indexer, axis.point);
+  cached.indexer.update();
+  return axis === null ? cached.indexer : retimed(cached.indexer, axis.point);
 }
 
 /** The index of a run as of now; the same object while nothing changed. */

@@ -89,11 +89,11 @@ export class StrandBuilder implements Strand {
 
   /** The oldest `dropped` entries of the table are gone; the rest moved down by as many. */
   shift(dropped: number): void {
-    let kept = 0;
+    let live = 0;
     for (let i = 0; i < this.length; i++) {
       const index = this.order[i]!;
-      if (index >= dropped) this.order[kept++] = index - dropped;
+      if (index >= dropped) this.order[live++] = index - dropped;
     }
-    this.length = kept;
+    this.length = live;
   }
 }

@@ -5,7 +5,7 @@ import { formatMoment, formatNs, type Nanos, ns } from '../base/units.ts';
 import { laneTime } from './align.ts';
 import { markOf, opsUpTo, type SpanRecord, spansIn, threadRows } from './query.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from './types.ts';
-import { armTitle, shortTitle, type Titles } from './words.ts';
+import { armTitle, severalOf, shortTitle, type Titles } from './words.ts';
 
 export interface StateShare {
   readonly kind: number;
@@ -27,7 +27,7 @@ export interface LaneSummary {
   readonly sentence: string;
 }
 
-/** Shares of the ${titles.thread}s' time per state in the window, per lane. */
+/** Shares of the ${severalOf(titles.thread)}' time per state in the window, per lane. */
 export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSummary[] {
   return index.lanes.map((lane) => {
     const a = laneTime(frame.offset, lane.arm, frame.start);
@@ -59,7 +59,7 @@ export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSu
     const sentence =
       shares.length === 0
         ? `${title}: nothing is known of this window.`
-        : `${title}, ${formatNs(b - a)}: ${ops} ${ops === 1 ? titles.operation.name : titles.operation.plural}; of the ${titles.thread}s' time ${parts.join(', ')}.${lost}`;
+        : `${title}, ${formatNs(b - a)}: ${ops} ${ops === 1 ? titles.operation.name : titles.operation.plural}; of the ${severalOf(titles.thread)}' time ${parts.join(', ')}.${lost}`;
     return { arm: lane.arm, title, threads: rows.size, ops, shares, losses, sentence };
   });
 }

@@ -3,12 +3,14 @@
 
 import type { Nanos } from '../base/units.ts';
 import type { Axis } from '../protocol/lesson.ts';
-import type { Loss, Row } from '../store/lane.ts';
+import type { Row } from '../store/lane.ts';
+import type { Loss } from '../store/losses.ts';
 import type { LaneSample } from '../store/samples.ts';
 import type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
 export type { Nanos } from '../base/units.ts';
-export type { Loss, Row } from '../store/lane.ts';
+export type { Row } from '../store/lane.ts';
+export type { Loss } from '../store/losses.ts';
 export type { LaneSample } from '../store/samples.ts';
 export type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
@@ -77,6 +79,8 @@ export interface LaneIndex {
   pointsOf(name: string): Order;
   /** What the x-ray saw of a structure, in order of guest time; none where it did not look. */
   samples(probe: string): readonly LaneSample[];
+  /** Probes and lenses that have given samples. */
+  probes(): readonly string[];
   /** Guest time of a moment of this lane's axis; the moment itself where the axis is time. */
   guestTime(t: number): Nanos;
   /** Layer of a kind; undefined for a number the lesson does not know. */

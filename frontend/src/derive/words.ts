@@ -29,6 +29,11 @@ export function verbFor(kind: KindFacts, n: number): string {
   return n === 1 ? title : title.replace(/^waits\b/, 'wait').replace(/^sleeps\b/, 'sleep');
 }
 
+/** The plural of what a thread is called: "workers", "processes". */
+export function severalOf(thread: string): string {
+  return /(s|x|ch|sh)$/.test(thread) ? `${thread}es` : `${thread}s`;
+}
+
 /** "a", "a and b", "a, b and c". */
 export function list(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? '';

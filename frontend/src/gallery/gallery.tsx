@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Every kind of view on recorded data, one exhibit a lesson: picture, sentence, twin in words, panels, legend. */
+/** Every kind of view on recorded data, one exhibit a lesson: picture, sentence, text alternative, panels, legend. */
 
 import { useMemo, useState } from 'react';
 import { Exhibit, type Shown } from '../home/exhibit.tsx';
@@ -127,7 +127,7 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
 
 const rowsShown = 8;
 
-/** The twin: counts, the window in words, the nearest marks. */
+/** The text alternative: counts, the window in words, the nearest marks. */
 function Words({ arms }: { readonly arms: Lesson['arms'] }) {
   const counts = useCountTable();
   const summary = useSummary();

@@ -3,6 +3,7 @@
 
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { bestRecording, recordingId } from '../derive/recording.ts';
+import { lessonOfRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { useSettled } from '../navigation/use-settled.ts';
 import { usePlayback } from '../playback/hooks.ts';
@@ -13,7 +14,7 @@ import { StoreProvider, useCommands, useLesson, useRun } from '../store/hooks.ts
 import { Store } from '../store/store.ts';
 import { allViews } from '../views/registry.ts';
 
-/** What there is to show once the recording is here. */
+/** What can be shown once the recording is here. */
 export interface Shown {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -88,5 +89,8 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   if (index === null || !settled || run?.run_id !== wanted) {
     return <p className="quiet small">The recording is on its way…</p>;
   }
-  return children({ lesson, scene, index, recordedAt: run.recorded_at });
+  return children({
+    ...{ scene, index, recordedAt: run.recorded_at },
+    lesson: lessonOfRun(lesson, index.workload),
+  });
 }

@@ -50,7 +50,7 @@ export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
     arms: scene.arms,
     params: {
       ...firstKnobs(lesson).params,
-      ...keepBoot(lesson, base),
+      ...bootParams(lesson, base),
       ...sceneParams(scene, base.clock),
     },
   });
@@ -86,7 +86,7 @@ function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
   return workloadOf(lesson, scene);
 }
 
-function keepBoot(lesson: Lesson, now: Knobs): Record<string, number> {
+function bootParams(lesson: Lesson, now: Knobs): Record<string, number> {
   return Object.fromEntries(
     Object.entries(now.params).filter(
       ([k]) => lesson.params[k]?.role === 'duration' || lesson.params[k]?.applies === 'boot',
@@ -180,7 +180,7 @@ export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly st
   return names;
 }
 
-/** What a run is told: the knobs of a model on the page are none of its business. */
+/** What a run is given: the knobs of a model on the page are none of its business. */
 export function runParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
   return ofKnobs(lesson, knobs, (param) => param.applies !== 'model');
 }

@@ -27,11 +27,14 @@ export function toRun(run: string): Change {
 export const toNewRun = { run: null, moment: null, window: null } as const satisfies Change;
 
 /** `now`: the knobs as they stand, with the arms on show. */
-export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, asked: Knobs): Change {
+export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Knobs): Change {
   const next =
-    asked.clock === now.clock
-      ? asked
-      : { ...asked, ...onClock(lesson, scene, { ...asked, clock: now.clock }, asked.clock) };
+    requested.clock === now.clock
+      ? requested
+      : {
+          ...requested,
+          ...onClock(lesson, scene, { ...requested, clock: now.clock }, requested.clock),
+        };
   const changed = next.arms.join() === now.arms.join() ? {} : { arms: next.arms };
   return { ...changed, ...knobPlace(lesson, scene, next) };
 }

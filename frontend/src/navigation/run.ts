@@ -50,8 +50,8 @@ export type RunCommand =
 export function firstRun(world: RunWorld, first: Wanted): RunState {
   const state = { followed: world.begun, opened: null, late: null, openedFor: '', leftFor: '' };
   const { named, wanted } = readRun(state, world);
-  const asked = named === first.run && world.place.step === first.step;
-  return { ...state, opened: asked ? wanted : null };
+  const requested = named === first.run && world.place.step === first.step;
+  return { ...state, opened: requested ? wanted : null };
 }
 
 export function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) {
@@ -66,17 +66,17 @@ export function readRun(state: RunState, { lesson, scene, place, ...world }: Run
     named !== null || run === null || (run.source === 'recorded' && !isSavedRun(run.run_id));
   const gone = wanted !== null && (lost.has(wanted) || (named !== null && lost.has(named)));
   const misses = free && pending?.source !== 'live' && run?.run_id !== wanted ? wanted : null;
-  const asks = gone ? null : misses;
+  const requests = gone ? null : misses;
   return {
     moved,
     named,
     wanted,
     fitting,
-    asks,
+    requests,
     /** A recording of the lesson comes, however busy the server is: a link's moment is of no other run. */
     sure: lesson.recordings.some((recording) => recording.name === named),
     leaves: named !== null && misses !== null && (gone || state.late === misses),
-    awaiting: asks !== null && state.late !== asks,
+    awaiting: requests !== null && state.late !== requests,
   };
 }
 
@@ -87,15 +87,15 @@ export function advanceRun(
   state: RunState,
   world: RunWorld,
 ): readonly [RunState, readonly RunCommand[]] {
-  const { moved, named, fitting, asks, sure, leaves } = readRun(state, world);
+  const { moved, named, fitting, requests, sure, leaves } = readRun(state, world);
   const commands: RunCommand[] = [];
   let next = state;
-  const openedFor = JSON.stringify([sure, asks, moved]);
+  const openedFor = JSON.stringify([sure, requests, moved]);
   if (openedFor !== state.openedFor) {
-    if (asks !== null && asks !== state.opened && asks !== moved)
-      commands.push({ type: 'open', run: asks });
-    commands.push({ type: 'await', run: sure ? null : asks });
-    next = { ...next, openedFor, opened: asks };
+    if (requests !== null && requests !== state.opened && requests !== moved)
+      commands.push({ type: 'open', run: requests });
+    commands.push({ type: 'await', run: sure ? null : requests });
+    next = { ...next, openedFor, opened: requests };
   }
   if (moved !== null) {
     commands.push({ type: 'go', change: { run: moved, ...noMoment } });

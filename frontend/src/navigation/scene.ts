@@ -16,8 +16,11 @@ export function presentArms(
   scene: Scene,
   arms: readonly string[],
 ): readonly string[] {
-  const asked = scene.predict ? (lesson.predictions[scene.predict]?.arms ?? []) : [];
-  const two = asked.every((a) => arms.includes(a)) && asked.length === 2 ? asked : arms.slice(0, 2);
+  const requested = scene.predict ? (lesson.predictions[scene.predict]?.arms ?? []) : [];
+  const two =
+    requested.every((a) => arms.includes(a)) && requested.length === 2
+      ? requested
+      : arms.slice(0, 2);
   return lesson.arms.map((a) => a.name).filter((a) => two.includes(a));
 }
 

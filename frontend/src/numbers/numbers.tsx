@@ -103,7 +103,7 @@ export function NumbersPage({ lesson, onFront }: Props) {
           <p className="quiet small">
             These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:
           </p>
-          <Command text={`${measureCommand(lesson.slug)} --against-seeds`} />
+          <Command text={`${measureCommand(lesson.slug)} --published`} />
         </section>
       )}
 

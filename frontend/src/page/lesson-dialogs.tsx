@@ -4,7 +4,7 @@
 import { toRun } from '../navigation/moves.ts';
 import { CaveatDialog, HelpDialog, RecordsDialog } from '../panels/dialogs.tsx';
 import { LensList } from '../panels/lens-badge.tsx';
-import { LossList } from '../panels/state-strip.tsx';
+import { LossList } from '../panels/loss-list.tsx';
 import { SavedRunsDialog } from '../runs/saved-runs.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { rowName } from './marks.ts';

@@ -2,13 +2,15 @@
 /** Opens a lesson, waits for it in words, and shows it in the shell that the address asks for. */
 
 import { useEffect, useState } from 'react';
+import { workloadOf } from '../derive/recording.ts';
+import { lessonOfRun } from '../derive/run-index.ts';
 import type { Place } from '../navigation/place.ts';
 import type { Wanted } from '../navigation/run.ts';
 import { armsOf, sceneOf } from '../navigation/scene.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { NumbersPage } from '../numbers/numbers.tsx';
 import { Notices } from '../panels/notices.tsx';
-import { PlaybackProvider } from '../playback/provider.tsx';
+import { PlaybackProvider, useRunIndex } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useCommands, useConnection, useErrors, useLesson, useNumbers } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
@@ -71,7 +73,8 @@ function WithPlayback({ arms, ...props }: LessonProps) {
 }
 
 function Shell(props: LessonProps) {
-  const page = useLessonPage(props);
+  const workload = useRunIndex()?.workload ?? workloadOf(props.lesson, props.scene);
+  const page = useLessonPage({ ...props, lesson: lessonOfRun(props.lesson, workload) });
   if (page.place.embed) return <EmbedPage page={page} />;
   if (page.place.present) return <PresentPage page={page} />;
   return <LessonPage page={page} />;

@@ -112,13 +112,13 @@ export function LiveLaneHeader(props: HeaderProps) {
   const metrics = useMetrics(props.arm.name);
   // What is counted of a part is not the run's.
   const part = useReading() !== null;
-  const told = losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0);
+  const lostEvents = losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0);
   return (
     <LaneHeader
       {...props}
       total={part ? null : (metrics?.ops ?? null)}
       lines={lines.map((line) => line.text)}
-      lost={Math.max(told, metrics?.events_lost ?? 0)}
+      lost={Math.max(lostEvents, metrics?.events_lost ?? 0)}
     />
   );
 }

@@ -50,12 +50,12 @@ export function useRunActions(
   /** The run that "stop" ends: what this visitor controls on the stage, else his own. */
   const stoppable =
     goesOn && control?.run_id === run.run_id && mayAct(control) ? run.run_id : own?.run_id;
-  const choiceOf = (asked: Knobs) => ({
+  const choiceOf = (requested: Knobs) => ({
     lesson: lesson.slug,
     arms,
-    workload: asked.workload,
-    params: runParams(lesson, asked),
-    clock: asked.clock,
+    workload: requested.workload,
+    params: runParams(lesson, requested),
+    clock: requested.clock,
   });
   const letGo = () => go(toNewRun, 'replace');
   return {
@@ -65,7 +65,7 @@ export function useRunActions(
     goesOn,
     running: pending?.source === 'live' || stoppable !== undefined,
     blocked: blockedWords(connection, hello),
-    turn: (asked: Knobs) => go(toKnobs(lesson, scene, knobs, asked), 'replace'),
+    turn: (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace'),
     begin: (with_: Knobs = knobs) => {
       letGo();
       onBegin();

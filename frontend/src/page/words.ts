@@ -42,8 +42,8 @@ export function unfit(
   run: RunMessage | null,
 ): string {
   const there = run === null ? params : sceneParams({ ...scene, params }, run.clock);
-  const asked = Object.keys(params).map((k) => [k, there[k] ?? 0] as const);
-  const wrong = asked.filter(([k, v]) => run !== null && run.params[k] !== v);
+  const requested = Object.keys(params).map((k) => [k, there[k] ?? 0] as const);
+  const wrong = requested.filter(([k, v]) => run !== null && run.params[k] !== v);
   if (wrong.length === 0) return '';
   return `The run on the stage cannot answer: it takes one with ${wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', ')}.`;
 }

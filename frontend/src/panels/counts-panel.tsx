@@ -4,7 +4,7 @@
 import { formatCount, formatNs } from '../base/units.ts';
 import { useCountTable } from '../playback/hooks.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { useMetrics } from '../store/hooks.tsx';
+import { useMetrics, useRun } from '../store/hooks.tsx';
 import { CountsTable } from '../views/arm-table.tsx';
 import type { Counts } from '../views/contract.ts';
 
@@ -48,10 +48,18 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
             ))}
         </tbody>
       </table>
-      <p className="small quiet">
-        The lanes ran with tracing and at the same time: look, but do not compare rates.
-      </p>
+      <TracedNote />
     </section>
+  );
+}
+
+/** Why no rate is read off a traced run, and how its lanes ran. */
+export function TracedNote() {
+  const how = useRun()?.apart ? 'one after another' : 'at the same time';
+  return (
+    <p className="small quiet" data-testid="traced-note">
+      The lanes ran with tracing, {how}: look, but do not compare rates.
+    </p>
   );
 }
 

@@ -277,5 +277,5 @@ async function fetchRecords(runId: string, mark: Mark, signal: AbortSignal): Pro
 function withoutServer(bundle: string | null): string {
   const why = 'This page has no server, and raw records are decoded by one.';
   if (bundle === null) return why;
-  return `${why} They lie in ${bundle} beside it: ./duet export ${bundle} --to csv FOLDER lists them.`;
+  return `${why} They lie in ${bundle}, in the same folder: ./duet export ${bundle} --to csv FOLDER lists them.`;
 }

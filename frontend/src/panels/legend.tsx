@@ -19,7 +19,7 @@ export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   return [...lesson.kinds.filter(fits), ...always];
 }
 
-/** The name alone; what follows a colon or a semicolon is told on hover and when pointing at a mark. */
+/** The name alone; what follows a colon or a semicolon is shown on hover and when pointing at a mark. */
 export function legendWords(kind: Kind): string {
   const name = (kind.title.split(/[:;(]/)[0] ?? kind.title).trim();
   return kind.lesson ? name : `${name} (not the lesson)`;

@@ -11,9 +11,21 @@ function number(x: number | null | undefined): string {
   return x >= 100 ? String(Math.round(x)) : x.toPrecision(3);
 }
 
-/** More per second is better, less time is. */
-export function better(unit: string): 'higher' | 'lower' {
-  return unit.endsWith('/s') ? 'higher' : 'lower';
+/**
+ * "umounts, umounts/s, higher is better": what the table is of. A table without its metric's name, of an older file,
+ * says its unit: more per second is better, less time is.
+ */
+export function metricWords(measured: MeasuredMessage | null, lesson: Lesson): string {
+  const unit = measured?.rows[0]?.unit ?? '';
+  if (measured?.title) {
+    const { title, better } = measured;
+    const what = unit === `${title}/s` ? [unit] : [title, unit];
+    return [...what, ...(better === 'neither' || !better ? [] : [`${better} is better`])].join(
+      ', ',
+    );
+  }
+  if (unit === '') return `untraced runs, ${lesson.operation.plural}`;
+  return `${unit}, ${unit.endsWith('/s') ? 'higher' : 'lower'} is better`;
 }
 
 /** The command that makes the same table. */
@@ -67,10 +79,9 @@ function shellLines(text: string): string[] {
 }
 
 export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
-  const unit = measured.rows[0]?.unit ?? 'ops/s';
   const params = Object.entries(measured.params).map(([k, v]) => `${k}=${v}`);
   const out: string[] = [
-    ...wrap(`${lesson.operation.name}, ${unit}, ${better(unit)} is better`),
+    ...wrap(metricWords(measured, lesson)),
     ...wrap(
       `workload ${measured.workload}, ${params.join(' ')}, clock ${measured.clock}, untraced, one kernel after the other, ${measured.at}${measured.source === 'recorded' ? ', recorded' : ''}`,
     ),

@@ -25,6 +25,19 @@ describe('the measured table', () => {
     expect(text).not.toContain('recorded');
   });
 
+  it('is titled by its metric, not by the operation', () => {
+    const times = testMeasured({ title: 'scan, mean', better: 'lower', metric: 'scan_mean_us' });
+    const rows = times.rows.map((row) => ({ ...row, unit: 'us' }));
+    const measured = { ...times, rows };
+    render(<MeasuredPanel lesson={lesson} measured={measured} blocked="" onMeasure={nothing} />);
+    const heading = screen.getByRole('heading').textContent;
+    expect(heading).toContain('scan, mean, us, lower is better');
+    expect(heading).not.toContain(lesson.operation.name);
+    expect(mailText(lesson, measured)).toMatch(/^scan, mean, us, lower is better\n/);
+    const rates = testMeasured({ title: 'umounts', better: 'higher', metric: 'ops_per_s' });
+    expect(mailText(lesson, rates)).toMatch(/^umounts\/s, higher is better\n/);
+  });
+
   it('of a recording says recorded', () => {
     const old = testMeasured({ source: 'recorded' });
     render(<MeasuredPanel lesson={lesson} measured={old} blocked="" onMeasure={nothing} />);

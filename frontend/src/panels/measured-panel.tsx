@@ -8,7 +8,7 @@ import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { day } from '../ui/words.ts';
-import { better, command, mailText } from './mail.ts';
+import { command, mailText, metricWords } from './mail.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -26,13 +26,10 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
     ...(measured?.rows ?? []).flatMap((r) => [...r.ops_per_s, r.ops_per_s_median ?? 0]),
   );
   const rows = measured?.rows ?? [];
-  const unit = rows[0]?.unit ?? `${lesson.operation.plural}/s`;
-  // A rate names its operation; a time does not.
-  const what = unit.endsWith('/s') ? unit : `${lesson.operation.name}, ${unit}`;
   return (
     <section className="panel" aria-label="Measured" data-testid="measured">
       <h3 className="eyebrow">
-        {what}, {better(unit)} is better{' '}
+        {metricWords(measured, lesson)}{' '}
         <span className="evidence">{measured?.clock === 'count' ? 'counted' : 'measured'}</span>
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>

@@ -24,17 +24,17 @@ export interface Pointed {
 /** The viewer's guesses and answers as a file: what was asked, what was said, what it rests on. */
 export function answersFile(
   lesson: Pick<Lesson, 'slug' | 'title' | 'questions' | 'predictions'>,
-  kept: Answers,
+  answers: Answers,
 ): string {
   const questions = lesson.questions.map((question, i) => ({
     ask: question.ask,
-    answered: kept.answered.includes(i),
-    pointed_at: kept.marks?.[i] ?? null,
-    why: kept.answered.includes(i) ? question.why : null,
+    answered: answers.answered.includes(i),
+    pointed_at: answers.marks?.[i] ?? null,
+    why: answers.answered.includes(i) ? question.why : null,
   }));
   const predictions = Object.entries(lesson.predictions).map(([id, prediction]) => ({
     question: prediction.question,
-    guess: prediction.choices[kept.guesses[id] ?? -1] ?? null,
+    guess: prediction.choices[answers.guesses[id] ?? -1] ?? null,
   }));
   const { slug, title } = lesson;
   return `${JSON.stringify({ lesson: slug, title, questions, predictions }, null, 2)}\n`;
@@ -57,20 +57,20 @@ export function readAnswers(slug: string): Answers {
   }
 }
 
-export function writeAnswers(slug: string, kept: Answers): void {
+export function writeAnswers(slug: string, answers: Answers): void {
   try {
-    localStorage.setItem(`duet.${slug}`, JSON.stringify(kept));
+    localStorage.setItem(`duet.${slug}`, JSON.stringify(answers));
   } catch {
     // A full or forbidden store loses the memory, not the lesson.
   }
 }
 
 /** One question more is answered; an answer that stands keeps its mark. */
-export function answeredBy(kept: Answers, question: number, mark: Pointed): Answers {
-  if (kept.answered.includes(question)) return kept;
+export function answeredBy(answers: Answers, question: number, mark: Pointed): Answers {
+  if (answers.answered.includes(question)) return answers;
   return {
-    ...kept,
-    answered: [...kept.answered, question],
-    marks: { ...kept.marks, [question]: mark },
+    ...answers,
+    answered: [...answers.answered, question],
+    marks: { ...answers.marks, [question]: mark },
   };
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
 
-import { plural } from '../base/units.ts';
 import { isSavedRun } from '../derive/recording.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
@@ -19,7 +18,7 @@ interface Props {
   readonly lenses: readonly LaneLens[];
   readonly onLoss: () => void;
   readonly onLens: () => void;
-  /** Opens the list of kept runs; left out where there is no server. */
+  /** Opens the list of saved runs; left out where there is no server. */
   readonly onRuns?: (() => void) | undefined;
   readonly onControl: (take: boolean) => void;
 }
@@ -63,7 +62,7 @@ export function StateStrip(props: Props) {
           type="button"
           className="badge"
           onClick={props.onRuns}
-          title="Live runs that are kept, and two runs against each other"
+          title="Live runs that are saved, and two runs against each other"
           data-testid="runs"
         >
           runs
@@ -92,7 +91,7 @@ export function SourceBadge({
   if (run.source === 'recorded' && isSavedRun(run.run_id))
     return (
       <span className="badge" data-tone="recorded" data-testid="source">
-        <RecordedSign /> <b>kept run</b> of {when(run.recorded_at ?? run.started_at ?? '')}
+        <RecordedSign /> <b>saved run</b> of {when(run.recorded_at ?? run.started_at ?? '')}
         {kernel && `, Linux ${kernel}`}
       </span>
     );
@@ -158,61 +157,5 @@ function ControlBadge({
     <span className="badge" title="Somebody else controls this live run." data-testid="control">
       <b>{whose}</b>
     </span>
-  );
-}
-
-export interface LaneLoss {
-  readonly arm: string;
-  readonly title: string;
-  readonly events: number;
-  readonly losses: readonly {
-    readonly t0: number;
-    readonly t1: number;
-    /** Null: nobody can say how many. */
-    readonly events: number | null;
-    readonly where: string;
-  }[];
-  readonly gapRows: number;
-}
-
-/** Where events were lost, lane by lane. */
-export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
-  return (
-    <div className="loss-list">
-      {lanes.map((lane) => (
-        <section key={lane.arm}>
-          <h3>{lane.title}</h3>
-          {lane.events === 0 && lane.gapRows === 0 && (
-            <p className="quiet">Nothing was lost: every event that the kernel wrote is here.</p>
-          )}
-          {lane.events > 0 && (
-            <p>
-              <CrossIcon /> {plural(lane.events, 'event')} lost.
-            </p>
-          )}
-          <ul>
-            {lane.losses.map((loss) => (
-              <li key={`${loss.where} ${loss.t0}`}>
-                {loss.events === null
-                  ? 'An unknown number of events'
-                  : plural(loss.events, 'event')}{' '}
-                in the {loss.where}, between {(loss.t0 / 1e6).toFixed(3)} and{' '}
-                {(loss.t1 / 1e6).toFixed(3)} ms
-              </li>
-            ))}
-          </ul>
-          {lane.gapRows > 0 && (
-            <p>
-              {plural(lane.gapRows, 'row')} were not sent to this browser, which was too slow.
-              Reload the page to get them.
-            </p>
-          )}
-        </section>
-      ))}
-      <p className="small quiet">
-        Counts and sentences of a stretch with losses are low by what was lost; no measured number
-        comes from such a run.
-      </p>
-    </div>
   );
 }

@@ -4,7 +4,7 @@
 import type { Lesson } from '../protocol/lesson.ts';
 import { useEventsVersion, useStore } from '../store/hooks.tsx';
 import type { LaneLens } from './lens-badge.tsx';
-import type { LaneLoss } from './state-strip.tsx';
+import type { LaneLoss } from './loss-list.tsx';
 
 export function useLosses(lesson: Lesson, arms: readonly string[]): readonly LaneLoss[] {
   const store = useStore();
@@ -14,11 +14,11 @@ export function useLosses(lesson: Lesson, arms: readonly string[]): readonly Lan
     .filter((arm) => arms.includes(arm.name))
     .map((arm) => {
       const lane = run?.lanes.get(arm.name);
-      const told = lane?.losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0) ?? 0;
+      const lostEvents = lane?.losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0) ?? 0;
       return {
         arm: arm.name,
         title: arm.title,
-        events: Math.max(told, lane?.metrics?.events_lost ?? 0),
+        events: Math.max(lostEvents, lane?.metrics?.events_lost ?? 0),
         losses: lane?.losses ?? [],
         gapRows: lane?.gaps.reduce((sum, gap) => sum + gap.rows, 0) ?? 0,
       };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture's twin in words: a sentence for the moment, a summary of the window, marks nearby. */
+/** The picture's text alternative: a sentence for the moment, a summary of the window, marks nearby. */
 
 import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';

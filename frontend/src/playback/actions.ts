@@ -97,7 +97,7 @@ export function actions(stage: Stage) {
     select: (mark: Mark | null) => player.do({ type: 'select', mark }),
     focus: (kinds: readonly string[]) => player.do({ type: 'focus', kinds }),
     goto: (scene: Scene, paused = false) => {
-      const index = stage.told();
+      const index = stage.currentIndex();
       const lesson = stage.lesson();
       const span = spanOf(scene) || millisecond;
       const nowhere = { start: ns(0), span, moment: ns(0), follows: true, known: false };

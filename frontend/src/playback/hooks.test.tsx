@@ -6,6 +6,7 @@ import { act, cleanup, render } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import { cell, storeOf } from '../../test/fixtures/drawing.ts';
 import { laneMessage, spanBatch } from '../../test/fixtures/messages.ts';
+import { wholeLesson } from '../../test/fixtures/whole.ts';
 import { StoreProvider, useLane } from '../store/hooks.tsx';
 import type { Store } from '../store/store.ts';
 import type { Playback } from './actions.ts';
@@ -56,6 +57,25 @@ test('sentence and counts follow the moment', () => {
   expect(getByTestId('sentence').textContent).toBe(
     'Up to this moment rwsem has done 3 umounts and SRCU 1.',
   );
+});
+
+test('a run is spoken of in the operations of its workload', () => {
+  const store = storeOf(drawing);
+  const lesson = store.lesson.get()!;
+  const visit = { name: 'visit', plural: 'visits', open: 'a', close: 'b' };
+  const workloads = wholeLesson({
+    ...lesson,
+    workloads: { storm: { title: '', summary: '', operation: visit } },
+  }).workloads;
+  store.lesson.set({ ...lesson, workloads });
+  const { getByTestId } = show(store);
+  act(() => playback.seek(7 * cell));
+  expect(getByTestId('sentence').textContent).toBe(
+    'Up to this moment rwsem has done 3 visits and SRCU 1.',
+  );
+  store.lesson.set({ ...lesson, workloads: { other: workloads['storm']! } });
+  act(() => playback.seek(6 * cell));
+  expect(getByTestId('sentence').textContent).toContain('umounts');
 });
 
 test('only the lanes on show are spoken of', () => {

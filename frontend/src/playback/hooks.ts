@@ -8,6 +8,7 @@ import { heldTime } from '../derive/hold.ts';
 import { type Answer, opsRatio } from '../derive/prediction.ts';
 import { opsUpTo } from '../derive/query.ts';
 import { axisSpeedWords } from '../derive/retime.ts';
+import { lessonOfRun } from '../derive/run-index.ts';
 import type { NearbyRow } from '../derive/summary.ts';
 import type { Frame, Mark, RunIndex } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
@@ -47,22 +48,25 @@ function useDerived<T>(
   const lesson = useLesson();
   const version = useEventsVersion();
   const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
-  const kept = useRef<{ at: number; inputs: readonly unknown[]; value: T }>({
+  const cached = useRef<{ at: number; inputs: readonly unknown[]; value: T }>({
     at: Number.NEGATIVE_INFINITY,
     inputs: [],
     value: none,
   });
   const inputs = [lesson, version, state, key] as const;
-  const same = inputs.every((x, i) => x === kept.current.inputs[i]);
-  const calm = state.mode !== 'paused' && performance.now() - kept.current.at < 200;
-  const fixed = kept.current.inputs[3] === key && kept.current.inputs[0] === lesson;
+  const same = inputs.every((x, i) => x === cached.current.inputs[i]);
+  const calm = state.mode !== 'paused' && performance.now() - cached.current.at < 200;
+  const fixed = cached.current.inputs[3] === key && cached.current.inputs[0] === lesson;
   if (!same && !(calm && fixed)) {
     const index = stage.index();
     const frame = stage.player.frame.get();
-    const value = index === null || lesson === null ? none : derive(index, frame, lesson);
-    kept.current = { at: performance.now(), inputs, value };
+    const value =
+      index === null || lesson === null
+        ? none
+        : derive(index, frame, lessonOfRun(lesson, index.workload));
+    cached.current = { at: performance.now(), inputs, value };
   }
-  return kept.current.value;
+  return cached.current.value;
 }
 
 /** The scene's sentence, now: one of its view's. */

@@ -20,7 +20,7 @@ export interface Stage {
   readonly index: () => RunIndex | null;
   readonly whole: () => RunIndex | null;
   /** Where a step's moment is looked for. */
-  readonly told: () => RunIndex | null;
+  readonly currentIndex: () => RunIndex | null;
   readonly lesson: () => Lesson | null;
 }
 
@@ -54,7 +54,7 @@ export function PlaybackProvider({
       const wanted = shownArms.current;
       return all === null || wanted === undefined ? all : pickLanes(all, wanted);
     };
-    return { index, whole, told: index, news: [store.events] };
+    return { index, whole, currentIndex: index, news: [store.events] };
   }, [store]);
   return <LanesProvider given={given}>{children}</LanesProvider>;
 }

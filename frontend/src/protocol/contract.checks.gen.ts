@@ -257,6 +257,10 @@ const Measured_clock = oneOf('wall', 'count');
 
 const Measured_params = map(integer);
 
+const Measured_better_one = oneOf('higher', 'lower', 'neither');
+
+const Measured_better = maybe(Measured_better_one);
+
 const MeasuredRow_ops_per_s = list(number);
 
 export const readMeasuredRow: Read<wire.MeasuredRow> = shape((o) => ({
@@ -284,6 +288,9 @@ export const readMeasured: Read<wire.Measured> = shape((o) => ({
   clock: Measured_clock(o['clock'], 'clock'),
   params: Measured_params(o['params'], 'params'),
   workload: string(o['workload'], 'workload'),
+  metric: or(o['metric'], 'metric', string, ''),
+  title: or(o['title'], 'title', string, ''),
+  better: or(o['better'], 'better', Measured_better, null),
   rows: Measured_rows(o['rows'], 'rows'),
   at: string(o['at'], 'at'),
   verdict: string(o['verdict'], 'verdict'),
@@ -366,6 +373,7 @@ export const readRun: Read<wire.Run> = shape((o) => ({
   phase: Run_phase(o['phase'], 'phase'),
   started_at: or(o['started_at'], 'started_at', ErrorMessage_run, null),
   recorded_at: or(o['recorded_at'], 'recorded_at', ErrorMessage_run, null),
+  apart: or(o['apart'], 'apart', boolean, false),
   message: or(o['message'], 'message', string, ''),
 }));
 
@@ -451,6 +459,8 @@ export const readArmView: Read<wire.ArmView> = shape((o) => ({
 
 const PictureLesson_arms = list(readArmView, 1);
 
+const PictureLesson_instrumentation = oneOf('patches', 'none');
+
 const Param_type = oneOf('int', 'bool', 'choice');
 
 const Param_choices = list(integer);
@@ -480,6 +490,15 @@ const PictureLesson_params = map(readParam);
 
 const Workload_optional = map(string);
 
+export const readOperation: Read<wire.Operation> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  plural: string(o['plural'], 'plural'),
+  open: or(o['open'], 'open', ErrorMessage_run, null),
+  close: or(o['close'], 'close', ErrorMessage_run, null),
+}));
+
+const Workload_operation = maybe(readOperation);
+
 export const readWorkload: Read<wire.Workload> = shape((o) => ({
   title: string(o['title'], 'title'),
   summary: string(o['summary'], 'summary'),
@@ -494,6 +513,7 @@ export const readWorkload: Read<wire.Workload> = shape((o) => ({
   other: or(o['other'], 'other', ErrorMessage_run, null),
   start_marker: or(o['start_marker'], 'start_marker', string, 'duet: start'),
   ops_line: or(o['ops_line'], 'ops_line', ErrorMessage_run, null),
+  operation: or(o['operation'], 'operation', Workload_operation, null),
 }));
 
 const PictureLesson_workloads = map(readWorkload);
@@ -512,8 +532,6 @@ export const readAct: Read<wire.Act> = shape((o) => ({
 
 const PictureLesson_acts = map(readAct);
 
-const Metric_better = oneOf('higher', 'lower', 'neither');
-
 const Metric_span_one = pair(string, string);
 
 const Metric_span = maybe(Metric_span_one);
@@ -522,12 +540,27 @@ const Metric_pick_one = oneOf('last', 'first', 'sum', 'mean', 'max', 'min', 'p50
 
 const Metric_pick = maybe(Metric_pick_one);
 
+const AccessCount_count = oneOf('reads', 'writes', 'rmws', 'accesses');
+
+const AccessCount_per = oneOf('operation', 'run');
+
+export const readAccessCount: Read<wire.AccessCount> = shape((o) => ({
+  count: or(o['count'], 'count', AccessCount_count, 'accesses'),
+  field: or(o['field'], 'field', ErrorMessage_run, null),
+  variable: or(o['variable'], 'variable', ErrorMessage_run, null),
+  line: or(o['line'], 'line', boolean, true),
+  by: or(o['by'], 'by', Build_arms, []),
+  per: or(o['per'], 'per', AccessCount_per, 'operation'),
+}));
+
+const Metric_microscope = maybe(readAccessCount);
+
 const Metric_scale = above(number, 0);
 
 export const readMetric: Read<wire.Metric> = shape((o) => ({
   title: string(o['title'], 'title'),
   unit: string(o['unit'], 'unit'),
-  better: Metric_better(o['better'], 'better'),
+  better: Measured_better_one(o['better'], 'better'),
   line: or(o['line'], 'line', ErrorMessage_run, null),
   event: or(o['event'], 'event', ErrorMessage_run, null),
   field: or(o['field'], 'field', ErrorMessage_run, null),
@@ -536,6 +569,7 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
   pick: or(o['pick'], 'pick', Metric_pick, null),
   phase: or(o['phase'], 'phase', ErrorMessage_run, null),
   dwarf: or(o['dwarf'], 'dwarf', ErrorMessage_run, null),
+  microscope: or(o['microscope'], 'microscope', Metric_microscope, null),
   resolution: or(o['resolution'], 'resolution', Contention_ran_s, 0),
   scale: or(o['scale'], 'scale', Metric_scale, 1),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
@@ -545,13 +579,6 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
 }));
 
 const PictureLesson_metrics = map(readMetric);
-
-export const readOperation: Read<wire.Operation> = shape((o) => ({
-  name: string(o['name'], 'name'),
-  plural: string(o['plural'], 'plural'),
-  open: or(o['open'], 'open', ErrorMessage_run, null),
-  close: or(o['close'], 'close', ErrorMessage_run, null),
-}));
 
 export const readBeat: Read<wire.Beat> = shape((o) => ({
   point: string(o['point'], 'point'),
@@ -634,29 +661,30 @@ export const readLink: Read<wire.Link> = shape((o) => ({
 
 const PictureLesson_links = list(readLink);
 
-export const readXrayWish: Read<wire.XrayWish> = shape((o) => ({
+export const readXrayConfig: Read<wire.XrayConfig> = shape((o) => ({
   probe: string(o['probe'], 'probe'),
   hz: or(o['hz'], 'hz', Metric_scale, 10),
   of: or(o['of'], 'of', string, ''),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
 }));
 
-const PictureLesson_xray = list(readXrayWish);
+const PictureLesson_xray = list(readXrayConfig);
 
-const MicroscopeWish_functions = list(string, 1);
+const MicroscopeConfig_functions = list(string, 1);
 
-export const readMicroscopeWish: Read<wire.MicroscopeWish> = shape((o) => ({
-  functions: MicroscopeWish_functions(o['functions'], 'functions'),
+export const readMicroscopeConfig: Read<wire.MicroscopeConfig> = shape((o) => ({
+  functions: MicroscopeConfig_functions(o['functions'], 'functions'),
   operation: string(o['operation'], 'operation'),
-  probe: string(o['probe'], 'probe'),
-  object: string(o['object'], 'object'),
-  ready: string(o['ready'], 'ready'),
-  go: string(o['go'], 'go'),
+  until: or(o['until'], 'until', string, ''),
+  probe: or(o['probe'], 'probe', ErrorMessage_run, null),
+  object: or(o['object'], 'object', string, ''),
+  ready: or(o['ready'], 'ready', string, ''),
+  go: or(o['go'], 'go', string, ''),
   log: or(o['log'], 'log', Batch_n, 20000),
-  workloads: MicroscopeWish_functions(o['workloads'], 'workloads'),
+  workloads: MicroscopeConfig_functions(o['workloads'], 'workloads'),
 }));
 
-const PictureLesson_microscope = maybe(readMicroscopeWish);
+const PictureLesson_microscope = maybe(readMicroscopeConfig);
 
 const Point_lens_one = literal('microscope');
 
@@ -671,6 +699,17 @@ export const readPoint: Read<wire.Point> = shape((o) => ({
 }));
 
 const PictureLesson_points = list(readPoint);
+
+export const readCounter: Read<wire.Counter> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  title: string(o['title'], 'title'),
+  point: or(o['point'], 'point', ErrorMessage_run, null),
+  xray: or(o['xray'], 'xray', ErrorMessage_run, null),
+  field: or(o['field'], 'field', ErrorMessage_run, null),
+  sum: or(o['sum'], 'sum', boolean, false),
+}));
+
+const PictureLesson_counters = list(readCounter);
 
 export const readAxis: Read<wire.Axis> = shape((o) => ({
   point: string(o['point'], 'point'),
@@ -812,6 +851,9 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
   clock: Measured_clock(o['clock'], 'clock'),
   params: Measured_params(o['params'], 'params'),
   workload: string(o['workload'], 'workload'),
+  metric: or(o['metric'], 'metric', string, ''),
+  title: or(o['title'], 'title', string, ''),
+  better: or(o['better'], 'better', Measured_better, null),
   rows: Measured_rows(o['rows'], 'rows'),
   at: string(o['at'], 'at'),
   verdict: string(o['verdict'], 'verdict'),
@@ -831,6 +873,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   arms: PictureLesson_arms(o['arms'], 'arms'),
+  instrumentation: or(o['instrumentation'], 'instrumentation', PictureLesson_instrumentation, 'patches'),
   params: PictureLesson_params(o['params'], 'params'),
   workloads: PictureLesson_workloads(o['workloads'], 'workloads'),
   waiting: or(o['waiting'], 'waiting', boolean, false),
@@ -838,8 +881,9 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   acts: or(o['acts'], 'acts', PictureLesson_acts, {}),
   metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
   operation: readOperation(o['operation'], 'operation'),
-  beat: or(o['beat'], 'beat', PictureLesson_beat, null),
   thread: or(o['thread'], 'thread', string, 'thread'),
+  view: string(o['view'], 'view'),
+  beat: or(o['beat'], 'beat', PictureLesson_beat, null),
   kinds: PictureLesson_kinds(o['kinds'], 'kinds'),
   probes: or(o['probes'], 'probes', PictureLesson_probes, []),
   spans: or(o['spans'], 'spans', PictureLesson_spans, []),
@@ -848,9 +892,9 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   xray: or(o['xray'], 'xray', PictureLesson_xray, []),
   microscope: or(o['microscope'], 'microscope', PictureLesson_microscope, null),
   points: or(o['points'], 'points', PictureLesson_points, []),
+  counters: or(o['counters'], 'counters', PictureLesson_counters, []),
   axis: or(o['axis'], 'axis', PictureLesson_axis, null),
   lit: or(o['lit'], 'lit', PictureLesson_lit, []),
-  view: string(o['view'], 'view'),
   scenes: PictureLesson_scenes(o['scenes'], 'scenes'),
   hero: or(o['hero'], 'hero', ErrorMessage_run, null),
   predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),
@@ -868,8 +912,6 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   base: or(o['base'], 'base', string, ''),
 }));
 
-const NumbersLesson_operation = maybe(readOperation);
-
 export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   title: string(o['title'], 'title'),
   question: string(o['question'], 'question'),
@@ -878,15 +920,17 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   arms: PictureLesson_arms(o['arms'], 'arms'),
+  instrumentation: or(o['instrumentation'], 'instrumentation', PictureLesson_instrumentation, 'patches'),
   params: PictureLesson_params(o['params'], 'params'),
   workloads: PictureLesson_workloads(o['workloads'], 'workloads'),
   waiting: or(o['waiting'], 'waiting', boolean, false),
   memory_mb: or(o['memory_mb'], 'memory_mb', PictureLesson_memory_mb, 512),
   acts: or(o['acts'], 'acts', PictureLesson_acts, {}),
   metrics: PictureLesson_metrics(o['metrics'], 'metrics'),
-  operation: or(o['operation'], 'operation', NumbersLesson_operation, null),
-  beat: or(o['beat'], 'beat', PictureLesson_beat, null),
+  operation: or(o['operation'], 'operation', Workload_operation, null),
   thread: or(o['thread'], 'thread', string, 'thread'),
+  view: or(o['view'], 'view', nothing, null),
+  beat: or(o['beat'], 'beat', PictureLesson_beat, null),
   kinds: or(o['kinds'], 'kinds', PictureLesson_kinds, []),
   probes: or(o['probes'], 'probes', PictureLesson_probes, []),
   spans: or(o['spans'], 'spans', PictureLesson_spans, []),
@@ -895,9 +939,9 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   xray: or(o['xray'], 'xray', PictureLesson_xray, []),
   microscope: or(o['microscope'], 'microscope', PictureLesson_microscope, null),
   points: or(o['points'], 'points', PictureLesson_points, []),
+  counters: or(o['counters'], 'counters', PictureLesson_counters, []),
   axis: or(o['axis'], 'axis', PictureLesson_axis, null),
   lit: or(o['lit'], 'lit', PictureLesson_lit, []),
-  view: or(o['view'], 'view', nothing, null),
   scenes: or(o['scenes'], 'scenes', PictureLesson_scenes, []),
   hero: or(o['hero'], 'hero', ErrorMessage_run, null),
   predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),

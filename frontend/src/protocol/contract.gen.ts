@@ -282,7 +282,7 @@ export interface Lens {
   dropped: number;
 }
 /**
- * Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view).
+ * Answer to `open`: a lesson's files with patch texts and prose (see lesson_view).
  */
 export interface LessonMessage {
   type: 'lesson';
@@ -326,6 +326,21 @@ export interface Measured {
     [k: string]: number;
   };
   workload: string;
+  /**
+   * its name in the lesson; empty: not known
+   */
+  metric: string;
+  /**
+   * of the metric, in words; empty: not known
+   */
+  title: string;
+  /**
+   * which values of the metric are better; null: not known
+   */
+  better: ('higher' | 'lower' | 'neither') | null;
+  /**
+   * `ops_per_s` in their keys is a former name: values are in the row's `unit`
+   */
   rows: MeasuredRow[];
   /**
    * ISO 8601 UTC
@@ -463,6 +478,10 @@ export interface Run {
    * ISO 8601 UTC of a recording
    */
   recorded_at: string | null;
+  /**
+   * its lanes ran one after another
+   */
+  apart: boolean;
   message: string;
 }
 /**
@@ -659,17 +678,61 @@ export interface Stop {
   run?: string | null;
 }
 /**
+ * What the functions of the lesson's microscope do to one place: of all of it, exact counts.
+ */
+export interface AccessCount {
+  /**
+   * an atomic is one rmw, read-modify-write; accesses: all
+   */
+  count: 'reads' | 'writes' | 'rmws' | 'accesses';
+  /**
+   * of the watched object
+   */
+  field: string | null;
+  /**
+   * global or static one of the kernel
+   */
+  variable: string | null;
+  /**
+   * whatever lies on its cache lines; false: its own bytes alone
+   */
+  line: boolean;
+  /**
+   * functions; default: all that are watched
+   */
+  by: string[];
+  /**
+   * of one operation on average, or of the whole run
+   */
+  per: 'operation' | 'run';
+}
+/**
  * Something a viewer does to a live run: a line for the workload's standard input.
  */
 export interface Act {
+  /**
+   * the words on its button
+   */
   title: string;
+  /**
+   * one sentence: what it does
+   */
   help: string;
   /**
    * the line, with {value}
    */
   say: string;
+  /**
+   * workload that understands the line
+   */
   workload: string;
+  /**
+   * smallest value
+   */
   min: number;
+  /**
+   * largest value; default: no limit
+   */
   max: number | null;
   /**
    * the knob that is its largest value
@@ -680,8 +743,17 @@ export interface Act {
  * An arm with its patches.
  */
 export interface ArmView {
+  /**
+   * the name in commands, files and other keys
+   */
   name: string;
+  /**
+   * the name that people use
+   */
   title: string;
+  /**
+   * what it is in the comparison
+   */
   role: 'before' | 'after' | 'alternative' | 'mainline';
   /**
    * one line under the lane's name
@@ -706,9 +778,21 @@ export interface PatchText {
  * What the picture's axis counts in place of guest time: one `point` is one step.
  */
 export interface Axis {
+  /**
+   * point that is counted
+   */
   point: string;
+  /**
+   * the words at the axis
+   */
   title: string;
+  /**
+   * what one is called
+   */
   unit: string;
+  /**
+   * what several are called
+   */
   plural: string;
   /**
    * where it counts; in other runs it is time; default: every one
@@ -719,23 +803,50 @@ export interface Axis {
  * What one press of an arrow key moves by, where that is not the operation.
  */
 export interface Beat {
+  /**
+   * point that it moves to
+   */
   point: string;
+  /**
+   * what one is called
+   */
   name: string;
+  /**
+   * what several are called
+   */
   plural: string;
 }
 /**
  * Tested data: `metric` of `arm` against `to` (or alone), within these limits.
  */
 export interface Claim {
+  /**
+   * one of the lesson's metrics
+   */
   metric: string;
+  /**
+   * the kernel that is claimed about
+   */
   arm: string;
   /**
    * none: the limits are for the value itself
    */
   to: string | null;
+  /**
+   * arm over `to` is at most this
+   */
   ratio_max: number | null;
+  /**
+   * arm over `to` is at least this
+   */
   ratio_min: number | null;
+  /**
+   * largest value, in the metric's unit
+   */
   value_max: number | null;
+  /**
+   * smallest, in the metric's unit
+   */
   value_min: number | null;
   /**
    * metric of the same arm, to the digit
@@ -744,6 +855,9 @@ export interface Claim {
   params: {
     [k: string]: number;
   };
+  /**
+   * the clock it is for
+   */
   clock: 'wall' | 'count';
   /**
    * 2^shift ns an instruction (count)
@@ -805,6 +919,38 @@ export interface FigurePair {
   recorded: number | null;
   now: number | null;
   ratio: number | null;
+}
+/**
+ * A number over time, drawn as an area by views that have counters.
+ *
+ * Of a `point`: how many there were since the window began, or with `field` the field's value,
+ * added up with `sum`. Of `xray`: the fact `field` of the probe's samples.
+ */
+export interface Counter {
+  /**
+   * the name in other keys
+   */
+  name: string;
+  /**
+   * what is counted, in words
+   */
+  title: string;
+  /**
+   * point that is counted
+   */
+  point: string | null;
+  /**
+   * in place of `point`: probe of the x-ray
+   */
+  xray: string | null;
+  /**
+   * field of the point, or fact of the probe; none: how many points
+   */
+  field: string | null;
+  /**
+   * values of the field add up within the window
+   */
+  sum: boolean;
 }
 /**
  * The name of what was deleted.
@@ -894,13 +1040,25 @@ export interface LoopHolds {
  * A kind of mark. Its index in the list is its number on the wire.
  */
 export interface Kind {
+  /**
+   * the name in other keys
+   */
   name: string;
+  /**
+   * the words in the legend
+   */
   title: string;
+  /**
+   * what it means to the lesson
+   */
   colour: 'work' | 'wait' | 'mechanism' | 'gain' | 'vain' | 'hazard' | 'idle' | 'other';
   /**
-   * mark: the view makes it out of points
+   * state: of a thread; function: a span of one; track: a strip below; mark: the view makes it out of points
    */
   layer: 'state' | 'function' | 'track' | 'mark';
+  /**
+   * the badge: where it comes from
+   */
   evidence: 'measured' | 'counted' | 'modelled';
   /**
    * false: drawn, named and dismissed
@@ -923,12 +1081,24 @@ export interface LessonLine {
  * `event` emitted by the thread that is inside a `during` phase points at a row.
  */
 export interface Link {
+  /**
+   * the name in other keys
+   */
   name: string;
+  /**
+   * what it says about the row, e.g. 'wakes a hog'
+   */
   title: string;
+  /**
+   * probe name
+   */
   event: string;
+  /**
+   * track kind that must be open
+   */
   during: string;
   /**
-   * field with the tid that is freed
+   * field with the tid of the thread that is freed
    */
   target: string;
 }
@@ -936,8 +1106,17 @@ export interface Link {
  * Which line of an arm's patch is lit while a span of `kind` is open.
  */
 export interface Lit {
+  /**
+   * part of a line of the patch
+   */
   match: string;
+  /**
+   * function kind
+   */
   kind: string;
+  /**
+   * default: every arm
+   */
   arms: string[];
   /**
    * who stands on it; default: the lesson's `thread`
@@ -956,6 +1135,21 @@ export interface MeasuredTable {
     [k: string]: number;
   };
   workload: string;
+  /**
+   * its name in the lesson; empty: not known
+   */
+  metric: string;
+  /**
+   * of the metric, in words; empty: not known
+   */
+  title: string;
+  /**
+   * which values of the metric are better; null: not known
+   */
+  better: ('higher' | 'lower' | 'neither') | null;
+  /**
+   * `ops_per_s` in their keys is a former name: values are in the row's `unit`
+   */
   rows: MeasuredRow[];
   /**
    * ISO 8601 UTC
@@ -977,18 +1171,28 @@ export interface MeasuredTable {
   total: number;
 }
 /**
- * One number of a run, read from exactly one place: `line`, `event`, `span` or `dwarf`.
+ * One number of a run, read from exactly one place, which is one of SOURCES.
  *
  * A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
  * a time is counted instructions. `event` and `span` metrics come from a counted run, in which
- * only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
+ * only the probes that metrics name are on. `dwarf` metrics are read from vmlinux. `microscope`
+ * metrics come from a run under the lesson's microscope, on the wall clock.
  */
 export interface Metric {
+  /**
+   * what it is, as tables and charts say it
+   */
   title: string;
+  /**
+   * its unit, e.g. 'umounts/s'
+   */
   unit: string;
+  /**
+   * which direction is better
+   */
   better: 'higher' | 'lower' | 'neither';
   /**
-   * regex with one group `value`
+   * regex with one group `value`, on the workload's lines
    */
   line: string | null;
   /**
@@ -1019,7 +1223,11 @@ export interface Metric {
    */
   dwarf: string | null;
   /**
-   * step of the clock behind it; no ratio below ten steps
+   * loads and stores of watched functions to one place
+   */
+  microscope: AccessCount | null;
+  /**
+   * step of the clock behind it, in `unit`; no ratio below ten steps
    */
   resolution: number;
   /**
@@ -1039,26 +1247,34 @@ export interface Metric {
    */
   arms: string[];
   /**
-   * told in reports, but no verdict is drawn
+   * shown in reports, but no verdict is drawn
    */
   extra: boolean;
 }
 /**
- * Every load and store that these functions make to one object, seen from outside.
+ * Every load and store that these functions make, seen from outside.
  *
- * The workload makes the object, says `ready` and waits for `go` on its standard input; by then
- * the x-ray has found the object, and the microscope watches it.
+ * With an object: the workload makes it, says `ready` and waits for `go` on its standard input;
+ * by then the x-ray has found the object, and the microscope watches it. Without one it counts
+ * from the workload's start, which is enough for metrics of variables.
  */
-export interface MicroscopeWish {
+export interface MicroscopeConfig {
+  /**
+   * kernel functions whose accesses are watched
+   */
   functions: string[];
   /**
    * of the functions, the one whose call is an operation
    */
   operation: string;
   /**
-   * x-ray probe whose facts `address` and `size` are the object's
+   * of the functions, the one whose return ends the operation; default: the operation's own
    */
-  probe: string;
+  until: string;
+  /**
+   * x-ray probe whose facts `found`, `address48` and `size` are the object's and whose rows are its fields; none: no object is watched
+   */
+  probe: string | null;
   /**
    * its type, e.g. 'struct dentry'
    */
@@ -1072,7 +1288,7 @@ export interface MicroscopeWish {
    */
   go: string;
   /**
-   * accesses kept one by one
+   * accesses stored one by one
    */
   log: number;
   /**
@@ -1084,16 +1300,35 @@ export interface MicroscopeWish {
  * A lesson without a view: its numbers come from a terminal.
  */
 export interface NumbersLesson {
+  /**
+   * its name in lists
+   */
   title: string;
+  /**
+   * the question it answers, one sentence
+   */
   question: string;
+  /**
+   * two sentences for the front page
+   */
   summary: string;
+  /**
+   * the clock that it starts with
+   */
   clock: 'wall' | 'count';
+  /**
+   * wall: guest time follows the host's; count: one instruction is a fixed time
+   */
   clocks: ('wall' | 'count')[];
   /**
    * 2^shift ns an instruction where its steps run on the count clock
    */
   shift: number;
   arms: ArmView[];
+  /**
+   * what all arms carry: the patches of kernel-patches/both and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
+   */
+  instrumentation: 'patches' | 'none';
   params: {
     [k: string]: Param;
   };
@@ -1101,11 +1336,11 @@ export interface NumbersLesson {
     [k: string]: Workload;
   };
   /**
-   * its cost is waiting: on the count clock it is told at shift 0 and at shift 3
+   * its cost is waiting: on the count clock it is reported at shift 0 and shift 3
    */
   waiting: boolean;
   /**
-   * of each guest
+   * MiB of each guest
    */
   memory_mb: number;
   acts: {
@@ -1114,29 +1349,66 @@ export interface NumbersLesson {
   metrics: {
     [k: string]: Metric;
   };
-  operation: Operation | null;
   /**
-   * none: the operation
+   * what one operation is, where the workload says nothing else; needed by a lesson with a view
    */
-  beat: Beat | null;
+  operation: Operation | null;
   /**
    * what a row's thread is called
    */
   thread: string;
+  view: null;
+  /**
+   * what an arrow key moves by; none: the operation
+   */
+  beat: Beat | null;
+  /**
+   * of marks, in the legend's order
+   */
   kinds: Kind[];
+  /**
+   * events switched on in the guest
+   */
   probes: Probe[];
+  /**
+   * entries and returns that pair up
+   */
   spans: Span[];
+  /**
+   * strips below the threads
+   */
   tracks: Track[];
+  /**
+   * arrows from tracks to rows
+   */
   links: Link[];
-  xray: XrayWish[];
-  microscope: MicroscopeWish | null;
+  /**
+   * structures that the x-ray reads
+   */
+  xray: XrayConfig[];
+  /**
+   * the object whose loads and stores are watched
+   */
+  microscope: MicroscopeConfig | null;
+  /**
+   * events that views draw one by one
+   */
   points: Point[];
+  /**
+   * numbers over time, beside operations
+   */
+  counters: Counter[];
   /**
    * none: guest time
    */
   axis: Axis | null;
+  /**
+   * lines of the patch, while they run
+   */
   lit: Lit[];
-  view: null;
+  /**
+   * the steps, in order
+   */
   scenes: Scene[];
   /**
    * scene that the front page shows
@@ -1145,10 +1417,25 @@ export interface NumbersLesson {
   predictions: {
     [k: string]: Prediction;
   };
+  /**
+   * asked after the last step, answered in the picture
+   */
   questions: Question[];
+  /**
+   * checked by lint and by the tests
+   */
   claims: Claim[];
+  /**
+   * figures of the mail; duet measure --published looks for them
+   */
   seeds: Seed[];
+  /**
+   * published values that charts show beside ours
+   */
   references: Reference[];
+  /**
+   * what one should not conclude, a sentence each
+   */
   caveats: string[];
   slug: string;
   content: {
@@ -1171,20 +1458,44 @@ export interface NumbersLesson {
  * A knob. `boot` knobs need new guests, `run` knobs only a new run, `model` knobs neither.
  */
 export interface Param {
+  /**
+   * its name on the page
+   */
   title: string;
+  /**
+   * one line: what it changes
+   */
   help: string;
+  /**
+   * a number, a switch (0 or 1), or one of `choices`
+   */
   type: 'int' | 'bool' | 'choice';
+  /**
+   * its value where nobody sets it
+   */
   default: number;
+  /**
+   * smallest value
+   */
   min: number | null;
+  /**
+   * largest value
+   */
   max: number | null;
+  /**
+   * the only values it may have
+   */
   choices: number[];
   /**
    * one per choice
    */
   labels: string[];
+  /**
+   * shown after the value, e.g. 'ms'
+   */
   unit: string;
   /**
-   * model: of a model on the page; no run knows it
+   * boot: a new value needs new guests; run: a new run; model: it belongs to a model on the page, no run knows it
    */
   applies: 'boot' | 'run' | 'model';
   /**
@@ -1200,7 +1511,13 @@ export interface Param {
  * A program run alike on every arm.
  */
 export interface Workload {
+  /**
+   * its name on the page
+   */
   title: string;
+  /**
+   * one line: what it does, and whose it is
+   */
   summary: string;
   /**
    * argv split at blanks, with {param} names
@@ -1218,7 +1535,7 @@ export interface Workload {
     [k: string]: string;
   };
   /**
-   * size of the scratch disk; 0: it has none
+   * size of the scratch disk in MiB; 0: it has none
    */
   scratch_mb: number;
   /**
@@ -1245,22 +1562,41 @@ export interface Workload {
    * regex with groups ops and per_s, on the workload's lines
    */
   ops_line: string | null;
+  /**
+   * what one operation of it is; default: the lesson's
+   */
+  operation: Operation | null;
 }
 /**
  * What one operation is: from `open` to `close` on one thread.
  *
- * Without these probes no event tells of one, but the microscope may.
+ * Without these probes no event marks an operation, but the microscope may count them.
  */
 export interface Operation {
+  /**
+   * what one is called, e.g. 'umount'
+   */
   name: string;
+  /**
+   * what several are called, e.g. 'umounts'
+   */
   plural: string;
+  /**
+   * probe at which one begins
+   */
   open: string | null;
+  /**
+   * probe at which it ends, same thread
+   */
   close: string | null;
 }
 /**
  * An event to switch on in the guest; {sym:NAME} is replaced from System.map.
  */
 export interface Probe {
+  /**
+   * the name in other keys
+   */
   name: string;
   /**
    * group/name
@@ -1270,6 +1606,9 @@ export interface Probe {
    * kprobe_events line for duet/ events
    */
   define: string | null;
+  /**
+   * of the event, as tracefs takes it; {comm}: the workload's glob
+   */
   filter: string | null;
   /**
    * default: every arm
@@ -1288,7 +1627,7 @@ export interface Probe {
  */
 export interface Span {
   /**
-   * function kind to draw; none: only cause
+   * function kind to draw; none: only the cause of a sleep
    */
   kind: string | null;
   /**
@@ -1300,7 +1639,7 @@ export interface Span {
    */
   close: string;
   /**
-   * field of the opening event kept as arg
+   * field of the opening event stored as arg
    */
   arg: string | null;
   when: {
@@ -1315,32 +1654,59 @@ export interface Span {
  * A strip under the threads, drawn from events of kernel threads.
  */
 export interface Track {
+  /**
+   * the name in other keys
+   */
   name: string;
+  /**
+   * the words beside the strip
+   */
   title: string;
   /**
    * field of the event that carries the stage
    */
   field: string;
+  /**
+   * its steps; the first that fits is taken
+   */
   phases: Phase[];
+  /**
+   * default: every arm
+   */
   arms: string[];
+  /**
+   * false: drawn, named and dismissed
+   */
   lesson: boolean;
 }
 /**
  * A step of a track: when `field` of `event` is `value`, `opens` begins (none: it ends).
  */
 export interface Phase {
+  /**
+   * probe name
+   */
   event: string;
+  /**
+   * of the track's field, number or word
+   */
   value: number | string;
   /**
    * only while this phase is open
    */
   after: string | null;
+  /**
+   * track kind that begins; none: it ends
+   */
   opens: string | null;
 }
 /**
- * A structure of the running kernel that the x-ray reads (a file in duet/lenses/probes).
+ * A structure of the running kernel that the x-ray reads (docs/PROBES.md).
  */
-export interface XrayWish {
+export interface XrayConfig {
+  /**
+   * a file of the lesson's probes/ or a generic one, e.g. variable; with dashes, without .py
+   */
   probe: string;
   /**
    * samples a second of host time
@@ -1356,14 +1722,26 @@ export interface XrayWish {
   workloads: string[];
 }
 /**
- * An event kept with its fields, for views that draw single events.
+ * An event stored with its fields, for views that draw single events.
  *
  * Of the lens `microscope` it is one access to the watched object, with the fields ACCESS.
  */
 export interface Point {
+  /**
+   * the name in other keys and in the view
+   */
   name: string;
+  /**
+   * probe whose events these are
+   */
   probe: string | null;
+  /**
+   * in place of `probe`: accesses that the microscope saw
+   */
   lens: 'microscope' | null;
+  /**
+   * what one is, in words
+   */
   title: string;
   /**
    * integer fields of the event; columns a to f
@@ -1374,14 +1752,23 @@ export interface Point {
  * A step of the story: a saved scene. The text stands in content.md under the same id.
  */
 export interface Scene {
+  /**
+   * the name in links and in content.md
+   */
   id: string;
+  /**
+   * the words in the list of steps
+   */
   title: string;
+  /**
+   * the lanes, from the top
+   */
   arms: string[];
   params: {
     [k: string]: number;
   };
   /**
-   * 0: as long as what is looked at
+   * guest ms that are seen; 0: as long as what is looked at
    */
   window_ms: number;
   /**
@@ -1396,6 +1783,9 @@ export interface Scene {
    * where to look; the view knows the names
    */
   moment: string;
+  /**
+   * what the lanes have in common at the left
+   */
   align: 'time' | 'operation' | 'marker' | 'begin';
   /**
    * the one that lanes are aligned at
@@ -1417,7 +1807,13 @@ export interface Scene {
    * default: the first
    */
   workload: string | null;
+  /**
+   * prediction that is asked before it
+   */
   predict: string | null;
+  /**
+   * what differs on the count clock, in a lesson of both
+   */
   on_count: OnCount | null;
 }
 /**
@@ -1436,7 +1832,13 @@ export interface OnCount {
  * A question asked before a run; the answer is computed from the events.
  */
 export interface Prediction {
+  /**
+   * what will happen
+   */
   question: string;
+  /**
+   * answers, from the smallest value up
+   */
   choices: string[];
   /**
    * ops_ratio, or one of the view's answers
@@ -1463,9 +1865,21 @@ export interface Prediction {
  * Answered by pointing at a mark of `kind` on `arm`.
  */
 export interface Question {
+  /**
+   * one sentence: 'Point at ...'
+   */
   ask: string;
+  /**
+   * kind of the mark
+   */
   kind: string;
+  /**
+   * lane of the mark
+   */
   arm: string;
+  /**
+   * one sentence, shown when it was found
+   */
   why: string;
 }
 /**
@@ -1484,8 +1898,17 @@ export interface Seed {
    * arm over `to`, as the mail has it
    */
   mail_ratio: number;
+  /**
+   * the lesson's metric that stands for the mail's
+   */
   metric: string;
+  /**
+   * our kernel that stands for the mail's new one
+   */
   arm: string;
+  /**
+   * our kernel that stands for the mail's old one
+   */
   to: string;
   params: {
     [k: string]: number;
@@ -1493,11 +1916,20 @@ export interface Seed {
   to_params: {
     [k: string]: number;
   };
+  /**
+   * the clock it is measured on here
+   */
   clock: 'wall' | 'count';
+  /**
+   * 2^shift ns an instruction (count)
+   */
   shift: number;
+  /**
+   * default: the first
+   */
   workload: string | null;
   /**
-   * why ours differs, told when it is not simply reproduced
+   * why ours differs, shown when it is not simply reproduced
    */
   because: string;
 }
@@ -1509,6 +1941,9 @@ export interface Reference {
    * what it is of; the view knows the names
    */
   quantity: string;
+  /**
+   * our kernel that it is shown with
+   */
   arm: string;
   params: {
     [k: string]: number;
@@ -1548,16 +1983,35 @@ export interface RecordingLine {
  * A lesson with a view, steps and an operation.
  */
 export interface PictureLesson {
+  /**
+   * its name in lists
+   */
   title: string;
+  /**
+   * the question it answers, one sentence
+   */
   question: string;
+  /**
+   * two sentences for the front page
+   */
   summary: string;
+  /**
+   * the clock that it starts with
+   */
   clock: 'wall' | 'count';
+  /**
+   * wall: guest time follows the host's; count: one instruction is a fixed time
+   */
   clocks: ('wall' | 'count')[];
   /**
    * 2^shift ns an instruction where its steps run on the count clock
    */
   shift: number;
   arms: ArmView[];
+  /**
+   * what all arms carry: the patches of kernel-patches/both and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
+   */
+  instrumentation: 'patches' | 'none';
   params: {
     [k: string]: Param;
   };
@@ -1565,11 +2019,11 @@ export interface PictureLesson {
     [k: string]: Workload;
   };
   /**
-   * its cost is waiting: on the count clock it is told at shift 0 and at shift 3
+   * its cost is waiting: on the count clock it is reported at shift 0 and shift 3
    */
   waiting: boolean;
   /**
-   * of each guest
+   * MiB of each guest
    */
   memory_mb: number;
   acts: {
@@ -1580,27 +2034,55 @@ export interface PictureLesson {
   };
   operation: Operation;
   /**
-   * none: the operation
-   */
-  beat: Beat | null;
-  /**
    * what a row's thread is called
    */
   thread: string;
+  view: string;
+  /**
+   * what an arrow key moves by; none: the operation
+   */
+  beat: Beat | null;
   kinds: Kind[];
+  /**
+   * events switched on in the guest
+   */
   probes: Probe[];
+  /**
+   * entries and returns that pair up
+   */
   spans: Span[];
+  /**
+   * strips below the threads
+   */
   tracks: Track[];
+  /**
+   * arrows from tracks to rows
+   */
   links: Link[];
-  xray: XrayWish[];
-  microscope: MicroscopeWish | null;
+  /**
+   * structures that the x-ray reads
+   */
+  xray: XrayConfig[];
+  /**
+   * the object whose loads and stores are watched
+   */
+  microscope: MicroscopeConfig | null;
+  /**
+   * events that views draw one by one
+   */
   points: Point[];
+  /**
+   * numbers over time, beside operations
+   */
+  counters: Counter[];
   /**
    * none: guest time
    */
   axis: Axis | null;
+  /**
+   * lines of the patch, while they run
+   */
   lit: Lit[];
-  view: string;
   scenes: Scene[];
   /**
    * scene that the front page shows
@@ -1609,10 +2091,25 @@ export interface PictureLesson {
   predictions: {
     [k: string]: Prediction;
   };
+  /**
+   * asked after the last step, answered in the picture
+   */
   questions: Question[];
+  /**
+   * checked by lint and by the tests
+   */
   claims: Claim[];
+  /**
+   * figures of the mail; duet measure --published looks for them
+   */
   seeds: Seed[];
+  /**
+   * published values that charts show beside ours
+   */
   references: Reference[];
+  /**
+   * what one should not conclude, a sentence each
+   */
   caveats: string[];
   slug: string;
   content: {

@@ -3,7 +3,7 @@ import { decode, encode } from '@msgpack/msgpack';
 import { expect, test } from 'vitest';
 import { summed, whole } from './deltas.ts';
 
-/** As export/tape.py writes them; its test holds the same texts. */
+/** As export/site_columns.py writes them; its test holds the same texts. */
 const written = {
   f8: [
     'e8d243030304f7000000ff000000ff800000ff000000ff000000ff000000ff00',

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Batches of a site have columns as differences, since those pack small; here they become what a server sends.
- * Of each difference the lowest bytes of all values come first, then the next; the first value is told from 0.
- * Written by export/tape.py.
+ * Of each difference the lowest bytes of all values come first, then the next; the first value is a difference from 0.
+ * Written by export/site_columns.py.
  */
 
 import { decode, encode } from '@msgpack/msgpack';

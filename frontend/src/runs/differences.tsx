@@ -23,16 +23,16 @@ interface FoundProps {
 
 interface Props {
   readonly lesson: Lesson;
-  readonly kept: readonly SavedRun[];
+  readonly saved: readonly SavedRun[];
   readonly shown: string | null;
 }
 
-/** What can be compared: kept runs, then the lesson's recordings. */
-export function choicesOf(lesson: Lesson, kept: readonly SavedRun[]): readonly Choice[] {
+/** What can be compared: saved runs, then the lesson's recordings. */
+export function choicesOf(lesson: Lesson, saved: readonly SavedRun[]): readonly Choice[] {
   return [
-    ...kept.map((run) => ({
+    ...saved.map((run) => ({
       id: savedId(run),
-      title: `kept run of ${when(run.recorded_at ?? '')}`,
+      title: `saved run of ${when(run.recorded_at ?? '')}`,
     })),
     ...lesson.recordings.map((recording) => ({
       id: recordingId(lesson, recording),
@@ -41,8 +41,8 @@ export function choicesOf(lesson: Lesson, kept: readonly SavedRun[]): readonly C
   ];
 }
 
-export function Compare({ lesson, kept, shown }: Props) {
-  const choices = choicesOf(lesson, kept);
+export function Compare({ lesson, saved, shown }: Props) {
+  const choices = choicesOf(lesson, saved);
   const [first, setFirst] = useState('');
   const [second, setSecond] = useState('');
   const [found, setFound] = useState<Comparison | null>(null);

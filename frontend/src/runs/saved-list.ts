@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The live runs that the server has kept, and two of them (or of the recordings) against each other. */
+/** The live runs that the server has saved, and two of them (or of the recordings) against each other. */
 
 import { useCallback, useEffect, useState } from 'react';
 import { siteOf } from '../base/site.ts';
@@ -17,7 +17,7 @@ export type ComparedSide = wire.Side;
 /** The first, then the second. */
 export type Comparison = wire.Comparison;
 
-/** What `open` and the address call a kept run. */
+/** What `open` and the address call a saved run. */
 export function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
   return `kept:${run.lesson}:${run.name}`;
 }
@@ -42,7 +42,7 @@ export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {})
   throw new Error(`${sentenceCase(sentence)} ${remedy}`);
 }
 
-interface Kept {
+interface SavedRunList {
   /** Null until the server has answered. */
   readonly runs: readonly SavedRun[] | null;
   readonly failed: string;
@@ -53,8 +53,8 @@ const readSavedRuns = list(readSavedRun);
 
 const againMs = 3000;
 
-/** The list of one lesson ('' for all), asked for again while it is looked at: a run is kept seconds after its end. */
-export function useSavedRuns(lesson: string, looking: boolean): Kept {
+/** The list of one lesson ('' for all), asked for again while it is looked at: a run is saved seconds after its end. */
+export function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   const [runs, setRuns] = useState<readonly SavedRun[] | null>(null);
   const [failed, setFailed] = useState('');
   const [asked, setAsked] = useState(0);

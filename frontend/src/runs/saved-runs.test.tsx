@@ -44,12 +44,12 @@ function sheet(onPlay: (id: string) => void = () => {}) {
   render(<SavedRunsDialog lesson={lesson} open shown={null} onPlay={onPlay} onClose={() => {}} />);
 }
 
-test('a kept run says when, what and how large, and is played by its id', async () => {
+test('a saved run says when, what and how large, and is played by its id', async () => {
   answering({ 'GET api/kept': () => [200, [run]] });
   const played: string[] = [];
   sheet((id) => played.push(id));
-  const line = await screen.findByTestId(`kept-${run.name}`);
-  expect(line.textContent).toMatch(/kept run of 22 Nov 2026.*2\.0 MiB/);
+  const line = await screen.findByTestId(`saved-${run.name}`);
+  expect(line.textContent).toMatch(/saved run of 22 Nov 2026.*2\.0 MiB/);
   expect(line.textContent).toContain(lesson.arms[0]!.title);
   await userEvent.click(screen.getByRole('button', { name: /^Play the run/ }));
   expect(played).toEqual([`kept:${lesson.slug}:${run.name}`]);
@@ -72,13 +72,13 @@ test('a run that is deleted is gone from the list; a refusal is its sentence', a
   expect(asked).toContain(`DELETE api/kept/${run.name}`);
   refuses = false;
   await userEvent.click(screen.getByRole('button', { name: /^Delete the run/ }));
-  await screen.findByText(/No live run of this lesson is kept/);
+  await screen.findByText(/No live run of this lesson is saved/);
 });
 
 test('a run of somebody else is played, and not deleted', async () => {
   answering({ 'GET api/kept': () => [200, [{ ...run, deletable: false }]] });
   sheet();
-  await screen.findByTestId(`kept-${run.name}`);
+  await screen.findByTestId(`saved-${run.name}`);
   expect(screen.queryByRole('button', { name: /^Delete the run/ })).toBeNull();
 });
 
@@ -118,7 +118,7 @@ test('two runs are compared: what differs stands before the figures, rates are l
   );
 });
 
-test('the front page links kept runs of lessons it knows, and is silent where there are none', async () => {
+test('the front page links saved runs of lessons it knows, and is silent where there are none', async () => {
   answering({ 'GET api/kept': () => [200, [run, { ...run, name: 'x', lesson: null }]] });
   const { unmount } = render(<SavedOnHome titles={[{ slug: lesson.slug, title: 'T' }]} />);
   const link = await screen.findByRole('link', { hidden: true });
@@ -129,7 +129,7 @@ test('the front page links kept runs of lessons it knows, and is silent where th
   const asked = answering({ 'GET api/kept': () => [200, { odd: 'shape' }] });
   render(<SavedOnHome titles={[{ slug: lesson.slug, title: 'T' }]} />);
   await waitFor(() => expect(asked).toHaveLength(1), { timeout: 60_000 });
-  expect(screen.queryByTestId('kept-front')).toBeNull();
+  expect(screen.queryByTestId('saved-front')).toBeNull();
 });
 
 test('names of figures are words', () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Live runs that were kept: play, download, delete; and two runs of a lesson against each other. */
+/** Live runs that were saved: play, download, delete; and two runs of a lesson against each other. */
 
 import { plural } from '../base/units.ts';
 import { paramWords } from '../navigation/knobs.ts';
@@ -21,19 +21,20 @@ interface Props {
 export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: Props) {
   const { runs, failed, remove } = useSavedRuns(lesson.slug, open);
   return (
-    <Dialog title="Kept runs" open={open} onClose={onClose} testId="kept-runs">
+    <Dialog title="Saved runs" open={open} onClose={onClose} testId="saved-runs">
       <p className="small quiet">
-        Every live run is kept on the server’s machine when it is over, the newest first; the oldest
-        go when there are too many. Whoever started a run may delete it, and so may the operator.
+        Every live run is saved on the server’s machine when it is over, the newest first; the
+        oldest go when there are too many. Whoever started a run may delete it, and so may the
+        operator.
       </p>
       {failed && <p role="alert">{failed}</p>}
       {runs === null && !failed && <p role="status">The list is on its way…</p>}
-      {runs?.length === 0 && <p>No live run of this lesson is kept yet.</p>}
-      <ul className="kept-list">
+      {runs?.length === 0 && <p>No live run of this lesson is saved yet.</p>}
+      <ul className="saved-list">
         {runs?.map((run) => (
-          <li key={run.name} data-testid={`kept-${run.name}`}>
+          <li key={run.name} data-testid={`saved-${run.name}`}>
             <Line lesson={lesson} run={run} />
-            <span className="kept-buttons">
+            <span className="saved-buttons">
               <button
                 type="button"
                 className="button"
@@ -64,7 +65,7 @@ export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: Props)
           </li>
         ))}
       </ul>
-      <Compare lesson={lesson} kept={runs ?? []} shown={shown} />
+      <Compare lesson={lesson} saved={runs ?? []} shown={shown} />
     </Dialog>
   );
 }
@@ -75,7 +76,7 @@ function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: SavedRun
   const knobs = paramWords(lesson, run.params ?? {});
   return (
     <span>
-      <b>kept run of {when(run.recorded_at ?? '')}</b>
+      <b>saved run of {when(run.recorded_at ?? '')}</b>
       <small>
         {titles.join(', ')}
         <br />
@@ -85,7 +86,7 @@ function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: SavedRun
   );
 }
 
-/** On the front page: all that is kept, a link each; nothing where nothing is kept. */
+/** On the front page: all saved runs, a link each; nothing where there are none. */
 export function SavedOnHome({
   titles,
 }: {
@@ -95,13 +96,13 @@ export function SavedOnHome({
   const known = (runs ?? []).filter((run) => titles.some((t) => t.slug === run.lesson));
   if (known.length === 0) return null;
   return (
-    <details className="kept-front" data-testid="kept-front">
-      <summary>{plural(known.length, 'live run')} kept on this machine</summary>
+    <details className="saved-front" data-testid="saved-front">
+      <summary>{plural(known.length, 'live run')} saved on this machine</summary>
       <ul>
         {known.map((run) => (
           <li key={run.name}>
             <a href={`?lesson=${run.lesson}&run=${savedId(run)}`}>
-              kept run of {when(run.recorded_at ?? '')}
+              saved run of {when(run.recorded_at ?? '')}
             </a>{' '}
             <span className="quiet small">
               {titles.find((t) => t.slug === run.lesson)?.title}: {run.arms.join(', ')},{' '}

@@ -2,8 +2,8 @@
 /** Store and socket put together. */
 
 import { siteOf } from '../base/site.ts';
+import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
-import { TapeSocket } from '../protocol/tape.ts';
 import type { Store } from './store.ts';
 
 /** The socket of the server that the page came from. */
@@ -17,7 +17,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
   const site = siteOf();
   const socket = openSocket({
     url,
-    ...(site && { makeSocket: () => new TapeSocket(site) as unknown as WebSocket }),
+    ...(site && { makeSocket: () => new SiteSocket(site) as unknown as WebSocket }),
     onMessage: (message, tookMs) => store.dispatch(message, tookMs),
     onConnection: (connection) => store.connection.set(connection),
     onComplaint: (sentence) =>

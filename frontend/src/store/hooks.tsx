@@ -30,7 +30,8 @@ import type {
   RunsMessage,
 } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
-import type { LaneStore, Loss } from './lane.ts';
+import type { LaneStore } from './lane.ts';
+import type { Loss } from './losses.ts';
 import type { Store } from './store.ts';
 
 const Context = createContext<Store | null>(null);
@@ -156,7 +157,7 @@ export function useErrors(): {
 
 const tellEveryMs = 100;
 
-/** Subscribes to a signal, but hears at most ten times a second: for text that a person reads. */
+/** Subscribes to a signal, but runs at most ten times a second: for text that a person reads. */
 export function calmly(signal: Signal): (listener: () => void) => () => void {
   return (listener) => {
     let timer: ReturnType<typeof setTimeout> | null = null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One lane as it came: columns, rows, watermark, what was lost on the way. */
+/** One lane as it came: tables, rows, watermark, what was lost on the way. */
 
 import { type Nanos, ns } from '../base/units.ts';
 import type {
@@ -14,8 +14,9 @@ import type {
   SampleMessage,
 } from '../protocol/messages.ts';
 import { Gaps } from './gaps.ts';
+import { type Growing, isTable, LaneTables, type Limits } from './lane-tables.ts';
+import { type Loss, Losses } from './losses.ts';
 import { type LaneSample, Samples } from './samples.ts';
-import { LinkColumns, OpColumns, PointColumns, SpanColumns } from './tables.ts';
 
 export interface Row {
   readonly row: number;
@@ -24,46 +25,12 @@ export interface Row {
   readonly role: 'thread' | 'other' | 'track';
 }
 
-export interface Loss {
-  readonly t0: Nanos;
-  readonly t1: Nanos;
-  /** null: it is not known how many. */
-  readonly events: number | null;
-  readonly where: string;
-}
-
-/** How much of a lane is kept; beyond it the oldest goes, a quarter at a time. */
-export interface Limits {
-  readonly spans: number;
-  readonly lines: number;
-}
-
-export const defaultLimits: Limits = { spans: 1_500_000, lines: 200 };
-
 const endPhases: ReadonlySet<LaneMessage['phase']> = new Set(['done', 'stopped', 'failed']);
 
-type Growing = 'spans' | 'ops' | 'links' | 'points';
-type TableName = Growing | 'open';
-
-const tableNames: ReadonlySet<string> = new Set(['spans', 'ops', 'links', 'points', 'open']);
-
-function isTable(name: string): name is TableName {
-  return tableNames.has(name);
-}
-
-export class LaneStore {
+export class LaneStore extends LaneTables {
   readonly arm: string;
-  readonly spans = new SpanColumns();
-  readonly ops = new OpColumns();
-  readonly links = new LinkColumns();
-  readonly points = new PointColumns();
-  /** Spans still open at the watermark; replaced as a whole. */
-  readonly open = new SpanColumns();
   rows: readonly Row[] = [];
   watermark: Nanos = ns(0);
-  /** Entries before this were evicted; earlier times are history that is gone, not idle. */
-  historyFrom: Nanos = ns(0);
-  losses: readonly Loss[] = [];
   lines: readonly LineMessage[] = [];
   state: LaneMessage | null = null;
   metrics: MetricsMessage | null = null;
@@ -76,16 +43,20 @@ export class LaneStore {
   readonly #samples = new Samples();
   /** Rises with every change of rows or columns. */
   version = 0;
-  #limits: Limits;
   readonly #gaps = new Gaps();
+  readonly #losses = new Losses();
 
   constructor(arm: string, limits: Limits) {
+    super(limits);
     this.arm = arm;
-    this.#limits = limits;
   }
 
   get gaps(): readonly GapMessage[] {
     return this.#gaps.list;
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#losses.list;
   }
 
   /** All that this lane will ever hold has come. */
@@ -108,26 +79,23 @@ export class LaneStore {
       const order = this.#gaps.order(batch);
       if (order === 'old') return;
       if (order === 'again') this.#restart(batch.table);
-      if (batch.n > 0) this.#append(batch.table, batch);
+      if (batch.n > 0) this.#takeRowsOf(batch.table, batch);
     }
     if (batch.watermark_ns > this.watermark) this.watermark = ns(batch.watermark_ns);
     this.version += 1;
   }
 
-  #append(table: Growing, batch: BatchMessage): void {
+  #takeRowsOf(table: Growing, batch: BatchMessage): void {
     if (table !== 'links') this.#closeGap(table, batch);
-    this[table].append(batch.columns, batch.n);
-    if (table === 'spans' && this.spans.length > this.#limits.spans) this.#evict();
-    if (table === 'points' && this.points.length > this.#limits.spans) this.#evictPoints();
+    this.append(table, batch.columns, batch.n);
   }
 
   #restart(table: Growing): void {
-    this[table].clear();
+    this.beginAnew(table);
     this.#gaps.forget(table);
     if (table === 'spans') {
-      this.losses = [];
+      this.#losses.clear();
       this.lines = [];
-      this.historyFrom = ns(0);
     }
   }
 
@@ -138,7 +106,7 @@ export class LaneStore {
     this.version += 1;
   }
 
-  /** What this browser was not sent lies between what it has and what comes now: lost here, not idle. */
+  /** What this browser was not sent before this batch is lost. */
   #closeGap(table: 'spans' | 'ops' | 'points', batch: BatchMessage): void {
     const rows = this.#gaps.close(table);
     if (rows === undefined) return;
@@ -146,27 +114,25 @@ export class LaneStore {
     const ends = table === 'points' ? this.points.t : this[table].t1;
     const from = length > 0 ? ends[length - 1]! : 0;
     const next = batch.columns[table === 'points' ? 't_ns' : 't1_ns'];
-    const to = Math.max(from, next?.[0] ?? from);
-    const events = rows > 0 ? rows : null;
-    this.losses = [
-      ...this.losses.slice(-999),
-      { t0: ns(from), t1: ns(to), events, where: 'browser' },
-    ];
+    this.#losses.notSent(from, next?.[0], rows);
   }
 
   takeLoss(loss: LossMessage): void {
-    const { t0_ns, t1_ns, events, where } = loss;
-    this.losses = [...this.losses.slice(-999), { t0: ns(t0_ns), t1: ns(t1_ns), events, where }];
+    this.#losses.take(loss);
     this.version += 1;
   }
 
   takeLine(line: LineMessage): void {
-    this.lines = [...this.lines.slice(1 - this.#limits.lines), line];
+    this.lines = [...this.lines.slice(1 - this.limits.lines), line];
   }
 
   /** What the x-ray saw of one structure, in order of time. Empty: it has not looked. */
   samples(probe: string): readonly LaneSample[] {
     return this.#samples.of(probe);
+  }
+
+  probes(): readonly string[] {
+    return this.#samples.probes();
   }
 
   takeSample(message: SampleMessage): void {
@@ -186,17 +152,5 @@ export class LaneStore {
       this.watermark = ns(metrics.watermark_ns);
       this.version += 1;
     }
-  }
-
-  #evictPoints(): void {
-    this.points.evict(Math.floor(this.#limits.spans * 0.75));
-    this.historyFrom = ns(Math.max(this.historyFrom, this.points.t[0] ?? 0));
-  }
-
-  #evict(): void {
-    this.spans.evict(Math.floor(this.#limits.spans * 0.75));
-    this.ops.evict(this.#limits.spans);
-    this.links.evict(this.#limits.spans);
-    this.historyFrom = ns(Math.max(this.historyFrom, this.spans.t1[0] ?? 0));
   }
 }

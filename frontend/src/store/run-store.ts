@@ -2,7 +2,8 @@
 /** What is known of one run: its message, its lanes, how far it is read. */
 
 import type { ReadingMessage, RunMessage } from '../protocol/messages.ts';
-import { LaneStore, type Limits } from './lane.ts';
+import { LaneStore } from './lane.ts';
+import type { Limits } from './lane-tables.ts';
 
 /** A run and its lanes. Lanes are made at their first message and stay in the order of the run's arms. */
 export class RunStore {

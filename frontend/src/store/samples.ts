@@ -42,6 +42,11 @@ export class Samples {
     return this.#byProbe.get(probe) ?? none;
   }
 
+  /** Probes that have been seen, in the order in which they came. */
+  probes(): readonly string[] {
+    return [...this.#byProbe.keys()];
+  }
+
   take(message: SampleMessage): void {
     const { seq, clock, took_ns, n, columns, facts, texts, torn, failed } = message;
     const times = { t: ns(message.t_ns), error: ns(message.error_ns) };

@@ -3,7 +3,8 @@
 
 import type { ErrorMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import type { Cells } from './cells.ts';
-import type { LaneStore, Limits } from './lane.ts';
+import type { LaneStore } from './lane.ts';
+import type { Limits } from './lane-tables.ts';
 import { RunStore } from './run-store.ts';
 
 const maxRuns = 3;

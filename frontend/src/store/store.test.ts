@@ -31,7 +31,7 @@ test('open spans are replaced as a whole, and their numbers may skip', () => {
   expect([open.length, open.t0[0], gaps.length]).toEqual([1, 5, 0]);
 });
 
-test('a skipped number is told as a gap, a told gap is not told twice', () => {
+test('a skipped number is reported as a gap, and once only', () => {
   const store = started();
   store.dispatch(spanBatch(head(0), [span(0, 1)]));
   store.dispatch({
@@ -162,7 +162,7 @@ test('a live run that comes again out of its file begins anew', () => {
   expect(store.shown()!.lane('a').spans.length).toBe(3);
 });
 
-test('only the part that changed is told', () => {
+test('only the part that changed is reported', () => {
   const store = started();
   let events = 0;
   let builds = 0;
@@ -211,7 +211,7 @@ test('a recording that comes in has not ended, and says how far it is until it i
   expect([store.shown()!.coming, store.shown()!.lane('a').ended]).toEqual([false, true]);
 });
 
-test('who draws a recording hears of its first events at once, then calmly, and of its end at once', () => {
+test('who draws a recording gets its first events at once, further ones calmly, and its end at once', () => {
   vi.useFakeTimers();
   const store = coming();
   let events = 0;
@@ -230,7 +230,7 @@ test('who draws a recording hears of its first events at once, then calmly, and 
   expect(events).toBe(4);
   vi.advanceTimersByTime(1000);
   expect(events).toBe(4);
-  // A live run is told batch by batch.
+  // A live run comes batch by batch.
   store.dispatch(runMessage('live-1', ['a'], 'running', 'live'));
   const before = events;
   for (let seq = 0; seq < 5; seq++) {

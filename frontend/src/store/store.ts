@@ -6,7 +6,7 @@ import { check } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
 import type { ClientMessage, ServerMessage } from '../protocol/messages.ts';
 import { Cells } from './cells.ts';
-import { defaultLimits, type Limits } from './lane.ts';
+import { defaultLimits, type Limits } from './lane-tables.ts';
 import type { RunStore } from './run-store.ts';
 import { ShownRuns } from './shown-runs.ts';
 

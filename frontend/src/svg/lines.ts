@@ -42,10 +42,10 @@ export function linesOf(glyphs: readonly Glyph[]): readonly Line[] {
 /** What is left of a line that ends in an ellipsis at `limit`. */
 export function cut(glyphs: readonly Glyph[], limit: number, dots: number): readonly Glyph[] {
   if (glyphs.every((glyph) => glyph.right <= limit + 0.5)) return glyphs;
-  const kept = glyphs.filter((glyph) => glyph.right + dots <= limit);
-  const last = kept.at(-1);
+  const fitting = glyphs.filter((glyph) => glyph.right + dots <= limit);
+  const last = fitting.at(-1);
   if (last === undefined) return [];
-  return [...kept, { text: '…', left: last.right, right: last.right + dots, top: last.top }];
+  return [...fitting, { text: '…', left: last.right, right: last.right + dots, top: last.top }];
 }
 
 /** Glyphs of a text node; white space that the browser folded away has no box. */

@@ -38,7 +38,7 @@ export function fontLook(css: string): Attributes {
   };
 }
 
-/** A <text> that takes `width` in any font: what was beside it stays beside it. */
+/** A <text> that takes `width` in any font: its neighbours stay where they were. */
 export function textElement(
   text: string,
   at: { readonly x: number; readonly y: number; readonly width: number },

@@ -60,10 +60,10 @@ function canvasOf(canvas: HTMLCanvasElement, box: DOMRect, sheet: Sheet): string
   if (box.width === 0 || box.height === 0) return [];
   const pen = new SvgPen(sheet, canvas.width / box.width);
   const errors: unknown[] = [];
-  const heard = (event: ErrorEvent) => errors.push(event.error ?? event.message);
-  addEventListener('error', heard);
+  const onError = (event: ErrorEvent) => errors.push(event.error ?? event.message);
+  addEventListener('error', onError);
   canvas.dispatchEvent(new CustomEvent(redrawEvent, { detail: pen }));
-  removeEventListener('error', heard);
+  removeEventListener('error', onError);
   if (errors.length > 0) throw errors[0];
   const drawn = pen.finish();
   if (drawn === '') throw new Error('a canvas drew nothing');

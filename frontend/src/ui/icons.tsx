@@ -92,7 +92,7 @@ export function Mark() {
   );
 }
 
-/** Live is a full disc, recorded a hollow square: told apart without colour. */
+/** Live is a full disc, recorded a hollow square: distinguishable without colour. */
 export const LiveSign = () => (
   <svg width="8" height="8" viewBox="0 0 8 8" aria-hidden="true">
     <circle cx="4" cy="4" r="4" fill="var(--ink)" />

@@ -12,6 +12,7 @@ import type { NearbyRow } from '../derive/summary.ts';
 import type { Frame, FrameSource, KindFacts, Mark, RunIndex, Size } from '../derive/types.ts';
 import type { Kind, Lesson, MeasuredTable, Prediction, Scene } from '../protocol/lesson.ts';
 import type { LineMessage, MeasuredMessage } from '../protocol/messages.ts';
+import type { About } from './about.ts';
 import type { Pen, TileMaker } from './paints.ts';
 
 export interface CanvasProps {
@@ -134,6 +135,10 @@ export interface Panel {
 
 export interface ViewKind {
   readonly kind: string;
+  /** For authors of lessons. */
+  readonly about: About;
+  /** Names of the knobs of its model; a lesson declares those that a viewer may turn, with `applies: model`. */
+  readonly knobs?: readonly string[];
   /**
    * Layout, drawing and hit tests of a scene. Called once for each canvas, so an artist may have a cache of its own.
    */

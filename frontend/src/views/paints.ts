@@ -37,7 +37,7 @@ export type Pen = Pick<
 
 export type Fill = string | CanvasPattern;
 
-/** A canvas that hears this draws itself once more, with the pen that comes as `detail`. */
+/** A canvas that gets this event draws itself once more, with the pen that comes as `detail`. */
 export const redrawEvent = 'duet-redraw';
 
 /** What a pattern or an image was drawn by: a pen that makes shapes, not pixels (svg/), draws it anew. */

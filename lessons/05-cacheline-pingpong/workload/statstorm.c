@@ -21,7 +21,7 @@
  * --hold says `statstorm: ready` when the file is there, and begins when its standard input says
  *so: whoever wants to watch that file's dentry has to find it first.
  *
- * The kernel's own counts (/sys/kernel/debug/lockref, kernel-patches/both) are read around the
+ * The kernel's own counts (/sys/kernel/debug/lockref, both/ of the lesson) are read around the
  * run and around each phase: a get and a put a stat, by cmpxchg (fast) or under the lock (slow).
  */
 #define _GNU_SOURCE

@@ -106,7 +106,7 @@ def test_nothing_costly_runs_beside_a_measurement(run_async: Any, work: Work) ->
     run_async(ask())
 
 
-def test_a_turn_that_does_not_come_is_told(
+def test_a_turn_that_does_not_come_is_reported(
     run_async: Any, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(budgets, "COSTLY_WAIT_S", 0.05)

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.support.toy_server import Page, connect
+from tests.support.toy_server import page
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def server() -> Iterator[tuple[int, str]]:
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        told = json.loads(process.stdout.readline())
-        yield process.pid, f"{told['host']}:{told['port']}"
+        reported = json.loads(process.stdout.readline())
+        yield process.pid, f"{reported['host']}:{reported['port']}"
     finally:
         process.kill()
         process.communicate()
@@ -35,21 +35,18 @@ def test_recordings_play_and_nothing_is_booted_or_built(
     pid, address = server
 
     async def look() -> None:
-        async with connect(f"ws://{address}/ws", compression=None, max_size=None) as socket:
-            page = Page(socket)
-            hello = await page.next()
+        async with page(address) as one:
+            (hello,) = one.seen
             assert hello["live"] is False
             pictured = [card["slug"] for card in hello["lessons"] if card["picture"]]
             for slug in pictured:
-                await page.say(type="open", lesson=slug)
-                run = await page.until(
-                    lambda m, s=slug: m["type"] == "run" and m["lesson"] == s, 60
-                )
+                await one.say(type="open", lesson=slug)
+                run = await one.until(lambda m, s=slug: m["type"] == "run" and m["lesson"] == s, 60)
                 assert run["source"] == "recorded"
             assert len(pictured) >= 4
             for kind in ("start", "measure"):
-                await page.say(type=kind, lesson=pictured[0], arms=["before", "after"])
-                refused = await page.until(lambda m: m["type"] == "error")
+                await one.say(type=kind, lesson=pictured[0], arms=["before", "after"])
+                refused = await one.until(lambda m: m["type"] == "error")
                 assert refused["sentence"].startswith("this server shows recordings only")
 
     run_async(look())

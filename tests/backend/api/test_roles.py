@@ -37,13 +37,13 @@ NINE = repo_root() / "lessons/02-grace-periods/recorded/9-hogs.duet"
 
 
 @dataclass
-class House:
+class Served:
     """A server with tokens, and the saved runs of its folder."""
 
     address: str
     file: AccessFile
     tokens: dict[Role, str]
-    kept: ArchiveFolder
+    saved: ArchiveFolder
     app: FastAPI
 
     def get(
@@ -67,7 +67,7 @@ class House:
         return page(self.address, additional_headers={"Cookie": cookie})
 
     def save(self, owner: str) -> str:
-        name = self.kept.keep(NINE.read_bytes(), owner=owner)
+        name = self.saved.save(NINE.read_bytes(), owner=owner)
         assert name is not None
         return name
 
@@ -77,57 +77,57 @@ def owner(cookie: str) -> str:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def served(tmp_path: Path) -> Iterator[Served]:
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist/index.html").write_text("<!doctype html><title>the app</title>")
     file = AccessFile(tmp_path / "access.json")
     tokens = file.make(Role, again=False)
-    kept = ArchiveFolder(tmp_path / "runs", 40, 1 << 30)
+    saved = ArchiveFolder(tmp_path / "runs", 40, 1 << 30)
 
     def director(hub: Any) -> Director:
         stage = ToyStage(20.0)
         return Director(
-            hub, stage, ToyRecordings(), ToyKernels(()), False, True, ArchivedRuns(kept)
+            hub, stage, ToyRecordings(), ToyKernels(()), False, True, ArchivedRuns(saved)
         )
 
     app = create_app(director, page=tmp_path / "dist", sessions=Sessions(file))
     with serving(app) as address:
-        yield House(address, file, tokens, kept, app)
+        yield Served(address, file, tokens, saved, app)
 
 
-def test_a_link_sets_a_cookie_and_leaves_the_address(house: House) -> None:
-    token = house.tokens[Role.STUDENT]
-    status, headers, body = house.get(f"/?lesson=02-grace-periods&token={token}&step=one%20hog")
+def test_a_link_sets_a_cookie_and_leaves_the_address(served: Served) -> None:
+    token = served.tokens[Role.STUDENT]
+    status, headers, body = served.get(f"/?lesson=02-grace-periods&token={token}&step=one%20hog")
     assert status == 303 and token not in body
     assert headers["location"] == "./?lesson=02-grace-periods&step=one%20hog"
     assert headers["cache-control"] == "no-store" and headers["referrer-policy"] == "no-referrer"
     line = headers["set-cookie"]
     assert "HttpOnly" in line and "SameSite=Strict" in line and token not in line
     cookie = line.partition(";")[0]
-    status, headers, body = house.get("/?lesson=02-grace-periods", Cookie=cookie)
+    status, headers, body = served.get("/?lesson=02-grace-periods", Cookie=cookie)
     assert (status, "the app" in body, headers["set-cookie"]) == (200, True, None)
 
 
 @pytest.mark.parametrize("path", ["/", "/api/health", "/api/kept", "/still.png", "/assets/x.js"])
-def test_without_a_session_nothing_is_given_out(house: House, path: str) -> None:
-    status, headers, body = house.get(path)
+def test_without_a_session_nothing_is_given_out(served: Served, path: str) -> None:
+    status, headers, body = served.get(path)
     assert (status, headers["set-cookie"], "the app" in body) == (401, None, False)
     if path == "/":
         assert "Open the link" in body and "<style>" in body and "<script" not in body
     else:
         assert json.loads(body)["error"]["code"] == "token"
-    assert house.get(path, Cookie=f"duet-{house.address.rpartition(':')[2]}=a.b.1.c")[0] == 401
+    assert served.get(path, Cookie=f"duet-{served.address.rpartition(':')[2]}=a.b.1.c")[0] == 401
 
 
-def test_a_link_on_a_foreign_page_goes_on_once_by_itself(house: House) -> None:
-    status, headers, body = house.get("/?lesson=x", Sec_Fetch_Site="cross-site")
+def test_a_link_on_a_foreign_page_goes_on_once_by_itself(served: Served) -> None:
+    status, headers, body = served.get("/?lesson=x", Sec_Fetch_Site="cross-site")
     assert (status, 'http-equiv="refresh"' in body, headers["set-cookie"]) == (200, True, None)
-    assert house.get("/?lesson=x", Sec_Fetch_Site="same-origin")[0] == 401
+    assert served.get("/?lesson=x", Sec_Fetch_Site="same-origin")[0] == 401
 
 
-def test_a_socket_without_a_session_is_told_why_it_closes(house: House, run_async: Any) -> None:
+def test_a_socket_without_a_session_learns_why_it_closes(served: Served, run_async: Any) -> None:
     async def closed() -> tuple[int, str]:
-        async with connect(f"ws://{house.address}/ws", compression=None) as one:
+        async with connect(f"ws://{served.address}/ws", compression=None) as one:
             with pytest.raises(ConnectionClosed) as end:
                 await one.recv()
         assert end.value.rcvd is not None
@@ -137,30 +137,30 @@ def test_a_socket_without_a_session_is_told_why_it_closes(house: House, run_asyn
     assert code == CLOSE_TOKEN and "Open the link" in reason
 
 
-def test_a_script_sends_the_token_itself(house: House) -> None:
-    token = house.tokens[Role.VIEWER]
-    assert house.get("/api/health", Authorization=f"Bearer {token}")[0] == 200
-    assert house.get("/api/health", Authorization=f"Bearer {token}x")[0] == 401
+def test_a_script_sends_the_token_itself(served: Served) -> None:
+    token = served.tokens[Role.VIEWER]
+    assert served.get("/api/health", Authorization=f"Bearer {token}")[0] == 200
+    assert served.get("/api/health", Authorization=f"Bearer {token}x")[0] == 401
 
 
-def test_wrong_tokens_are_soon_not_looked_at_and_sessions_go_on(house: House) -> None:
-    cookie = house.cookie(Role.STUDENT)
+def test_wrong_tokens_are_soon_not_looked_at_and_sessions_go_on(served: Served) -> None:
+    cookie = served.cookie(Role.STUDENT)
     for _ in range(WRONG_TOKENS_PER_ADDRESS):
-        status, _, body = house.get("/?token=wrong")
+        status, _, body = served.get("/?token=wrong")
         assert (status, "not valid" in body) == (401, True)
-    status, headers, body = house.get(f"/?token={house.tokens[Role.STUDENT]}")
+    status, headers, body = served.get(f"/?token={served.tokens[Role.STUDENT]}")
     assert (status, headers["set-cookie"], headers["retry-after"]) == (429, None, "60")
     assert "Too many wrong" in body
-    assert house.get("/", Cookie=cookie)[0] == 200
+    assert served.get("/", Cookie=cookie)[0] == 200
 
 
 START = {"lesson": "02-grace-periods", "arms": ["srcu"], "params": {"seconds": 1}}
 
 
-def test_each_role_may_run_and_measure_as_it_says(house: House, run_async: Any) -> None:
+def test_each_role_may_run_and_measure_as_it_says(served: Served, run_async: Any) -> None:
     async def tried(role: Role) -> tuple[dict[str, Any], dict[str, str]]:
         words = {}
-        async with house.page(house.cookie(role)) as one:
+        async with served.page(served.cookie(role)) as one:
             hello = one.seen[0]
             assert hello["role"] == role.word
             await one.open("none")
@@ -183,10 +183,10 @@ def test_each_role_may_run_and_measure_as_it_says(house: House, run_async: Any) 
     assert operator == ({}, {"run": "yes"})
 
 
-def test_a_saved_run_is_deleted_by_its_owner_or_the_operator(house: House) -> None:
-    mine, theirs = house.cookie(Role.STUDENT), house.cookie(Role.STUDENT)
-    own, other, old = house.save(owner(mine)), house.save(owner(theirs)), house.save("")
-    listed = json.loads(house.get("/api/kept", Cookie=mine)[2])
+def test_a_saved_run_is_deleted_by_its_owner_or_the_operator(served: Served) -> None:
+    mine, theirs = served.cookie(Role.STUDENT), served.cookie(Role.STUDENT)
+    own, other, old = served.save(owner(mine)), served.save(owner(theirs)), served.save("")
+    listed = json.loads(served.get("/api/kept", Cookie=mine)[2])
     assert {run["name"]: (run["yours"], run["deletable"]) for run in listed} == {
         own: (True, True),
         other: (False, False),
@@ -195,32 +195,32 @@ def test_a_saved_run_is_deleted_by_its_owner_or_the_operator(house: House) -> No
     for name, cookie in (
         (other, mine),
         (old, mine),
-        (own, house.cookie(Role.INSTRUCTOR)),
-        (own, house.cookie(Role.VIEWER)),
+        (own, served.cookie(Role.INSTRUCTOR)),
+        (own, served.cookie(Role.VIEWER)),
     ):
-        status, _, body = house.get(f"/api/kept/{name}", "DELETE", Cookie=cookie)
+        status, _, body = served.get(f"/api/kept/{name}", "DELETE", Cookie=cookie)
         assert (status, json.loads(body)["error"]["code"]) == (403, "forbidden")
-    assert house.get(f"/api/kept/{own}", "DELETE", Cookie=mine)[0] == 200
-    assert house.get(f"/api/kept/{other}", "DELETE", Cookie=house.cookie(Role.OPERATOR))[0] == 200
-    assert list(house.kept.paths()) == [old]
-    assert not list(house.kept.folder.glob("*.owner"))
-    shutil.rmtree(house.kept.folder)
+    assert served.get(f"/api/kept/{own}", "DELETE", Cookie=mine)[0] == 200
+    assert served.get(f"/api/kept/{other}", "DELETE", Cookie=served.cookie(Role.OPERATOR))[0] == 200
+    assert list(served.saved.paths()) == [old]
+    assert not list(served.saved.folder.glob("*.owner"))
+    shutil.rmtree(served.saved.folder)
 
 
-def test_a_live_run_is_saved_as_its_starters(house: House, run_async: Any) -> None:
+def test_a_live_run_is_saved_as_its_starters(served: Served, run_async: Any) -> None:
     """The toy stage saves nothing, so what the director passes on is looked at."""
     given: list[str] = []
-    cookie = house.cookie(Role.STUDENT)
+    cookie = served.cookie(Role.STUDENT)
 
     async def run() -> None:
-        async with house.page(cookie) as one:
+        async with served.page(cookie) as one:
             await one.open()
             await one.start("srcu", seconds=1)
             await one.until_over()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "duet.serve.archiver.Archiver.keep",
+            "duet.serve.archiver.Archiver.save",
             lambda self, run, owner="", **_: given.append(owner),
         )
         run_async(run())
@@ -231,12 +231,14 @@ def test_a_live_run_is_saved_as_its_starters(house: House, run_async: Any) -> No
     assert given == [owner(cookie)]
 
 
-def test_a_rotated_token_ends_its_sessions_and_their_sockets(house: House, run_async: Any) -> None:
-    cookie, teacher = house.cookie(Role.STUDENT), house.cookie(Role.INSTRUCTOR)
+def test_a_rotated_token_ends_its_sessions_and_their_sockets(
+    served: Served, run_async: Any
+) -> None:
+    cookie, teacher = served.cookie(Role.STUDENT), served.cookie(Role.INSTRUCTOR)
 
     async def closed() -> int:
-        async with house.page(cookie) as student, house.page(teacher) as other:
-            AccessFile(house.file.path).make([Role.STUDENT], again=True)
+        async with served.page(cookie) as student, served.page(teacher) as other:
+            AccessFile(served.file.path).make([Role.STUDENT], again=True)
             with pytest.raises(ConnectionClosed) as end:
                 while True:
                     await student.next(10)
@@ -246,35 +248,35 @@ def test_a_rotated_token_ends_its_sessions_and_their_sockets(house: House, run_a
         return end.value.rcvd.code
 
     assert run_async(closed()) == CLOSE_TOKEN
-    assert house.get("/", Cookie=cookie)[0] == 401
-    assert house.get("/", Cookie=teacher)[0] == 200
-    assert house.get(f"/?token={house.tokens[Role.STUDENT]}")[0] == 401
+    assert served.get("/", Cookie=cookie)[0] == 401
+    assert served.get("/", Cookie=teacher)[0] == 200
+    assert served.get(f"/?token={served.tokens[Role.STUDENT]}")[0] == 401
 
 
-def test_no_token_reaches_a_log(house: House, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_token_reaches_a_log(served: Served, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="duet")
     caplog.set_level(logging.WARNING, logger="uvicorn")
     for path in ("/", "/nothing", "/api/health"):
-        for token in ("wrong-token", house.tokens[Role.STUDENT]):
-            house.get(f"{path}?token={token}")
+        for token in ("wrong-token", served.tokens[Role.STUDENT]):
+            served.get(f"{path}?token={token}")
     said = caplog.text
-    assert "wrong-token" not in said and house.tokens[Role.STUDENT] not in said
+    assert "wrong-token" not in said and served.tokens[Role.STUDENT] not in said
 
 
-def test_each_route_has_an_action(house: House) -> None:
-    paths = {route.path for route in house.app.routes if isinstance(route, APIRoute)}
+def test_each_route_has_an_action(served: Served) -> None:
+    paths = {route.path for route in served.app.routes if isinstance(route, APIRoute)}
     assert paths | {"/ws"} == set(ROUTES)
 
 
 def test_a_students_run_is_taken_by_an_instructor_and_by_no_other_student(
-    house: House, run_async: Any
+    served: Served, run_async: Any
 ) -> None:
-    async def told() -> tuple[list[str], list[str]]:
-        cookies = [house.cookie(r) for r in (Role.STUDENT, Role.STUDENT, Role.INSTRUCTOR)]
+    async def reported() -> tuple[list[str], list[str]]:
+        cookies = [served.cookie(r) for r in (Role.STUDENT, Role.STUDENT, Role.INSTRUCTOR)]
         async with (
-            house.page(cookies[0]) as starter,
-            house.page(cookies[1]) as other,
-            house.page(cookies[2]) as teacher,
+            served.page(cookies[0]) as starter,
+            served.page(cookies[1]) as other,
+            served.page(cookies[2]) as teacher,
         ):
             await starter.open("none")
             await starter.start("srcu", hogs=1, seconds=30)
@@ -298,6 +300,6 @@ def test_a_students_run_is_taken_by_an_instructor_and_by_no_other_student(
             await other.until_over()
         return refused, offered
 
-    refused, offered = run_async(told())
+    refused, offered = run_async(reported())
     assert refused == ["not-controller"] * 2
     assert offered[0] == "other True False" and offered[1].startswith("you ")

@@ -50,7 +50,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 class Camera:
-    """Takes pictures that say what they are of; waits for `go_on` if it is told to."""
+    """Takes pictures that say what they are of; waits for `go_on` if it is asked to."""
 
     def __init__(self) -> None:
         self.taken: list[tuple[Path, Shot]] = []
@@ -152,12 +152,12 @@ def test_what_makes_no_sense_is_one_sentence_and_no_picture(
 
 
 def test_the_words_of_an_address_choose_file_and_moment(address: str, camera: Camera) -> None:
-    kept = ArchiveFolder.default().add(NINE)
+    saved = ArchiveFolder.default().add(NINE)
     for query in (
         "step=one-umount",
         "step=ticks&run=3-hogs&at=12.5&from=0&for=40&arms=srcu,rwsem&align=begin&n=3&speed=1&x=1",
         f"at=7&run=recorded:{SLUG}:9-hogs",
-        f"step=ticks&run=kept:{SLUG}:{kept}",
+        f"step=ticks&run=kept:{SLUG}:{saved}",
     ):
         assert still(address, query)[:1] == (200,)
     one, ticks, first, run = [(path.stem, shot) for path, shot in camera.taken]
@@ -168,7 +168,7 @@ def test_the_words_of_an_address_choose_file_and_moment(address: str, camera: Ca
     address_of = pictures.address(load(SLUG), ticks[1], 12.5)
     assert "align=begin&n=3" in address_of and "speed" not in address_of
     assert (first[0], first[1].step) == ("9-hogs", load(SLUG).lesson.scenes[0].id)
-    assert (run[0], run[1].step) == (kept, "ticks")
+    assert (run[0], run[1].step) == (saved, "ticks")
 
 
 def test_a_live_run_falls_back_to_the_recording_and_the_page_says_so(
@@ -204,8 +204,8 @@ def test_a_picture_is_taken_once_and_known_by_what_the_file_holds(
     first = still(address, "step=ticks&run=9-hogs&at=5")
     assert (first[0], first[1]["content-type"]) == (200, "image/png")
     assert still(address, "step=ticks&run=9-hogs&at=5.0&unknown=1")[2] == first[2]
-    kept = ArchiveFolder.default().add(NINE)  # the same bytes under another name
-    assert still(address, f"step=ticks&run=kept:{SLUG}:{kept}&at=5")[2] == first[2]
+    saved = ArchiveFolder.default().add(NINE)  # the same bytes under another name
+    assert still(address, f"step=ticks&run=kept:{SLUG}:{saved}&at=5")[2] == first[2]
     assert len(camera.taken) == 1
     still(address, "step=ticks&run=9-hogs&at=6")
     still(address, "step=ticks&run=3-hogs&at=5")
@@ -215,11 +215,11 @@ def test_a_picture_is_taken_once_and_known_by_what_the_file_holds(
 def test_what_is_kept_is_bounded_by_count_and_by_bytes(
     address: str, camera: Camera, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "KEPT", 2)
+    monkeypatch.setattr(module, "MAX_CACHED", 2)
     for at in (1, 2, 1, 3, 1, 2):  # 2 is the one that was used longest ago when 3 comes
         still(address, f"at={at}")
     assert [shot.at_ms for _, shot in camera.taken] == [1, 2, 3, 2]
-    monkeypatch.setattr(module, "KEPT_BYTES", 10)
+    monkeypatch.setattr(module, "MAX_CACHED_BYTES", 10)
     for _ in range(2):
         still(address, "at=4")
     assert len(camera.taken) == 6

@@ -115,7 +115,7 @@ def refused(path: Path, words: str) -> None:
     assert caught.value.remedy
 
 
-def test_a_missing_file_and_a_file_that_is_no_zip_are_told_apart(
+def test_a_missing_file_and_a_file_that_is_no_zip_are_distinguished(
     tmp_path: Path,
 ) -> None:
     refused(tmp_path / "none.duet", "there is no recording none.duet")
@@ -228,7 +228,7 @@ def test_a_broken_record_is_found_when_the_bundle_is_opened(tmp_path: Path) -> N
     refused(rewrite(path, parts), "a record lacks 1 of 1 bytes")
 
 
-def test_a_head_with_a_long_name_is_told_in_a_short_sentence(tmp_path: Path) -> None:
+def test_a_head_with_a_long_name_is_reported_in_a_short_sentence(tmp_path: Path) -> None:
     """Found by fuzzing: what zipfile says quotes the whole name, up to 65,535 bytes of it."""
     path = rewrite(written(tmp_path), members(written(tmp_path)), zipfile.ZIP_STORED)
     whole = bytearray(path.read_bytes())

@@ -25,13 +25,13 @@ def with_figures(path: Path, name: str = SMALL) -> Path:
     bundle = open_bundle(recording(name))
     played = asyncio.run(play_bundle(load(bundle.manifest.lesson), bundle))
 
-    def told(manifest: Manifest) -> Manifest:
+    def reported(manifest: Manifest) -> Manifest:
         arms = tuple(
             arm.model_copy(update={"figures": played.figures(arm.name)}) for arm in manifest.arms
         )
         return manifest.model_copy(update={"arms": arms})
 
-    return rewritten(path, bundle, told)
+    return rewritten(path, bundle, reported)
 
 
 def rewritten(

@@ -20,8 +20,8 @@ from duet.errors import InfraError
 from duet.kernels import ArmSpec, KernelSettings, Phase
 from duet.kernels import BuildProgress as Moment
 from duet.lessons.load import load
-from duet.serve import kernel_builds
-from duet.serve.kernel_builds import HouseKernels
+from duet.serve import build_messages, kernel_builds
+from duet.serve.kernel_builds import CheckoutKernels
 from duet.stream import messages as m
 
 SLUG = "02-grace-periods"
@@ -81,11 +81,11 @@ def work(
     async def whole() -> None:
         nonlocal loop
         loop = asyncio.get_running_loop()
-        await asyncio.wait_for(HouseKernels(settings, shown).work(lambda _: None), 240)
+        await asyncio.wait_for(CheckoutKernels(settings, shown).work(lambda _: None), 240)
 
     loop: asyncio.AbstractEventLoop
     monkeypatch.setattr(kernel_builds, "build", build)
-    monkeypatch.setattr(kernel_builds, "TELL_EVERY_S", -1.0)
+    monkeypatch.setattr(build_messages, "TELL_EVERY_S", -1.0)
     monkeypatch.setattr(kernel_builds, "RETRY_S", 0.01)
     monkeypatch.setattr(kernel_builds.lesson_cache, "usable", lambda: [load(SLUG)])
     run_async(whole())

@@ -18,7 +18,7 @@ ALL = [p for slug in lessons.slugs() for p in lessons.load(slug).recordings()]
 Printed = pytest.CaptureFixture[str]
 
 
-def told(capsys: Printed, *arguments: str, code: int = 0) -> Any:
+def reported(capsys: Printed, *arguments: str, code: int = 0) -> Any:
     assert main([*arguments, "--json"]) == code
     return json.loads(capsys.readouterr().out)
 
@@ -37,7 +37,7 @@ MOST_BYTES = 1_000_000
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: f"{path.parent.parent.name}/{path.stem}")
 def test_no_recording_takes_more_than_twelve_bytes_an_event(path: Path, capsys: Printed) -> None:
-    tree = told(capsys, "inspect", str(path))
+    tree = reported(capsys, "inspect", str(path))
     assert tree["bytes"] == path.stat().st_size
     assert tree["events"] == sum(lane["events"] for lane in tree["lanes"])
     if tree["events"] < FEW_EVENTS:
@@ -52,7 +52,7 @@ def test_no_recording_takes_more_than_twelve_bytes_an_event(path: Path, capsys: 
 
 def test_inspect_counts_what_a_replay_reads(capsys: Printed, tmp_path: Path) -> None:
     path = with_figures(tmp_path / "new.duet")
-    tree = told(capsys, "inspect", str(path))
+    tree = reported(capsys, "inspect", str(path))
     assert (tree["format"], tree["seed"], tree["window_ms"]) == (2, 1, 400)
     for lane in tree["lanes"]:
         assert lane["events"] == lane["figures"]["metrics"]["events_read"]
@@ -63,13 +63,13 @@ def test_inspect_counts_what_a_replay_reads(capsys: Printed, tmp_path: Path) -> 
 
 def test_samples_of_the_x_ray_are_counted_by_probe(capsys: Printed) -> None:
     path = recording("01-shrinker-bitmaps/recorded/56-containers.duet")
-    lanes = told(capsys, "inspect", str(path))["lanes"]
+    lanes = reported(capsys, "inspect", str(path))["lanes"]
     assert all(lane["samples"]["shrinker-maps"] > 1 for lane in lanes)
 
 
 def test_replay_finds_every_figure_again(capsys: Printed, tmp_path: Path) -> None:
     path = with_figures(tmp_path / "new.duet")
-    tree = told(capsys, "replay", str(path))
+    tree = reported(capsys, "replay", str(path))
     assert tree["same"] is True
     assert [lane["differences"] for lane in tree["lanes"]] == [[], [], []]
     assert main(["replay", str(path)]) == 0
@@ -77,7 +77,7 @@ def test_replay_finds_every_figure_again(capsys: Printed, tmp_path: Path) -> Non
 
 
 def test_replay_of_an_old_recording_says_that_it_keeps_nothing(capsys: Printed) -> None:
-    assert told(capsys, "replay", str(recording()))["same"] is None
+    assert reported(capsys, "replay", str(recording()))["same"] is None
     assert main(["replay", str(recording())]) == 0
     assert "keeps no figures" in capsys.readouterr().out
 
@@ -94,7 +94,7 @@ def test_replay_names_a_figure_that_differs(capsys: Printed, tmp_path: Path) -> 
         return manifest.model_copy(update={"arms": arms})
 
     path = rewritten(tmp_path / "other.duet", bundle, more)
-    tree = told(capsys, "replay", str(path), code=1)
+    tree = reported(capsys, "replay", str(path), code=1)
     assert tree["same"] is False
     assert tree["lanes"][0]["differences"] == [{"figure": "metrics.ops", "recorded": 19, "now": 18}]
     assert main(["replay", str(path)]) == 1
@@ -102,7 +102,7 @@ def test_replay_names_a_figure_that_differs(capsys: Printed, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("verb", ["inspect", "replay"])
-def test_bad_files_are_told_in_sentences(verb: str, capsys: Printed, tmp_path: Path) -> None:
+def test_bad_files_are_reported_in_sentences(verb: str, capsys: Printed, tmp_path: Path) -> None:
     refused(capsys, "there is no recording none.duet", verb, str(tmp_path / "none.duet"))
     (tmp_path / "text.duet").write_text("no zip")
     refused(capsys, "it is no zip file", verb, str(tmp_path / "text.duet"))
@@ -139,7 +139,7 @@ def test_a_recording_of_no_lesson_or_arm_here_is_refused(capsys: Printed, tmp_pa
     other = rewritten(
         tmp_path / "a.duet", bundle, lambda m: m.model_copy(update={"lesson": "77-nothing"})
     )
-    assert told(capsys, "inspect", str(other))["lesson"] == "77-nothing"
+    assert reported(capsys, "inspect", str(other))["lesson"] == "77-nothing"
     refused(capsys, "there is no lesson '77-nothing'", "replay", str(other))
     many = rewritten(
         tmp_path / "b.duet",

@@ -157,7 +157,7 @@ class Trace:
             if packet.HasField("track_descriptor"):
                 self.tracks[packet.track_descriptor.uuid] = packet.track_descriptor
             if packet.HasField("track_event"):
-                assert packet.track_event.track_uuid in self.tracks, "told before it is used"
+                assert packet.track_event.track_uuid in self.tracks, "reported before it is used"
                 self.events[packet.track_event.track_uuid].append(packet)
 
     def process(self, uuid: int) -> str:
@@ -286,7 +286,7 @@ def test_odd_names_of_files_are_refused(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_places_that_cannot_be_are_told(tmp_path: Path) -> None:
+def test_places_that_cannot_be_are_reported(tmp_path: Path) -> None:
     bundle = open_bundle(recording())
     with pytest.raises(InputError, match="there is no export to 'svgz'"):
         export(bundle, "svgz", tmp_path / "x")

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from duet.cli.entry import main
-from duet.cli.microscope import read_wish
-from duet.cli.microscope_table import UNNAMED, told, write_table
+from duet.cli.microscope import read_microscope_request
+from duet.cli.microscope_predict import refuse_unknown
+from duet.cli.microscope_table import UNNAMED, LineFilter, table_tree, write_table
 from duet.errors import InputError
+from duet.lenses.scope import model
 from duet.lenses.scope.wire import CELL, Cells
 from duet.lessons.load import load
 from duet.session import ScopeResult
@@ -52,9 +55,9 @@ def result(ended: int = 11, touching: int = 10, **broken: int) -> ScopeResult:
     return ScopeResult(counts, names, (DENTRY, 192), KNOWN)
 
 
-def tree(top: int = 9, **counts: int) -> dict[str, Any]:
-    request, wish = read_wish((LESSON, "", "", []), "", "")
-    return told(request, wish, result(**counts), top)
+def tree(top: int = 9, only: LineFilter | None = None, **counts: int) -> dict[str, Any]:
+    request, microscope = read_microscope_request((LESSON, "", "", []), "", "")
+    return table_tree(request, microscope, result(**counts), top, only)
 
 
 def table(capsys: pytest.CaptureFixture[str], **counts: int) -> str:
@@ -143,19 +146,80 @@ def test_without_a_whole_operation_nothing_is_given_per_operation(
 
 
 def test_functions_may_be_chosen_and_the_operation_is_looked_at_too() -> None:
-    _, wish = read_wish((LESSON, "moved", "exact", []), "dput,dput", "vfs_statx")
-    assert (wish.functions, wish.operation, wish.aim) == (("dput", "vfs_statx"), "vfs_statx", None)
-    request, wish = read_wish((LESSON, "", "", []), "", "")
+    _, microscope = read_microscope_request(
+        (LESSON, "moved", "exact", []), "dput,dput", "vfs_statx"
+    )
+    assert (microscope.functions, microscope.operation, microscope.aim) == (
+        ("dput", "vfs_statx"),
+        "vfs_statx",
+        None,
+    )
+    request, microscope = read_microscope_request((LESSON, "", "", []), "", "")
     assert (request.arms, request.workload) == (("stock",), "watched")
-    assert wish.aim is not None
+    assert microscope.aim is not None
+
+
+def test_an_operation_goes_from_one_function_to_another(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    request, microscope = read_microscope_request(
+        (LESSON, "", "", []), "dput", "do_sys_openat2..task_work_run"
+    )
+    assert microscope.functions == ("dput", "do_sys_openat2", "task_work_run")
+    assert (microscope.operation, microscope.until) == ("do_sys_openat2", "task_work_run")
+    microscope = replace(microscope, functions=FUNCTIONS)
+    whole = table_tree(request, microscope, result(), 9)
+    assert (whole["operation"], whole["until"]) == ("do_sys_openat2", "task_work_run")
+    write_table(whole, [])
+    head = capsys.readouterr().out.splitlines()[0]
+    assert head.endswith("counted per do_sys_openat2() to task_work_run()")
+    none = table_tree(request, microscope, result(ended=0, touching=0, ops_left=9), 9)[
+        "no_operation"
+    ]
+    assert "none was seen to go on to the return of task_work_run()" in str(none)
+    assert "the caller of task_work_run()." in str(none)
+    # Without --functions the lesson's own are looked at, with the operation that was asked for.
+    _, microscope = read_microscope_request((LESSON, "", "", []), "", "dput")
+    assert (microscope.operation, microscope.functions) == ("dput", FUNCTIONS)
+    with pytest.raises(InputError, match="goes from one function to another"):
+        read_microscope_request((LESSON, "", "", []), "", "dput..")
+
+
+def test_only_the_lines_of_a_variable_or_of_a_field(capsys: pytest.CaptureFixture[str]) -> None:
+    field = LineFilter("dentry.d_lockref", (), "d_lockref")
+    (line,) = tree(only=field, top=1)["lines"]
+    assert line["line"] == f"{DENTRY + 64:#x}"
+    # Also where the line is not among the busiest, and where a variable lies on two lines.
+    both = tree(only=LineFilter("table", ((STACK - 8, OTHER_STACK),)), top=1)
+    assert [one["line"] for one in both["lines"]] == [f"{STACK:#x}"]
+    place = {"address": f"{STACK - 8:#x}", "bytes": OTHER_STACK - STACK + 8}
+    assert both["line_of"] == {"name": "table", "places": [place]}
+    write_table(
+        tree(only=LineFilter("nr_files", ((0xFFFF_FFFF_8200_0000, 0xFFFF_FFFF_8200_0008),))), []
+    )
+    text = capsys.readouterr().out
+    assert (
+        "None of these functions touched a line of nr_files (8 bytes at 0xffffffff82000000)."
+        in text
+    )
+    assert "what lies there" not in text
+    with pytest.raises(InputError, match="has no field 'd_nothing'"):
+        tree(only=LineFilter("dentry.d_nothing", (), "d_nothing"))
 
 
 def test_a_lesson_without_functions_asks_for_them() -> None:
     with pytest.raises(InputError, match="names no functions for the microscope"):
-        read_wish(("01-shrinker-bitmaps", "", "", []), "", "")
+        read_microscope_request(("01-shrinker-bitmaps", "", "", []), "", "")
 
 
 def test_an_unknown_arm_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["microscope", LESSON, "--arm", "none", "--json"]) == 2
     error = json.loads(capsys.readouterr().out)["error"]
     assert "none" in error["sentence"]
+
+
+def test_no_rate_is_predicted_of_functions_that_the_model_does_not_know() -> None:
+    known = model.stated()["counted"]["at"]
+    refuse_unknown(["dput", "lookup_fast", "dput"], known)
+    with pytest.raises(InputError, match="where in an operation fput, file_free make their acc"):
+        refuse_unknown(["dput", "fput", "file_free", "fput"], known)

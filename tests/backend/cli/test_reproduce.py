@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from duet.bundle import ArmEntry, Figures, Manifest, open_bundle
 from duet.bundle.compare import differences
 from duet.cli.entry import main
-from duet.cli.reproduce import figure_rows, request_of, told_differences, verdict_of
+from duet.cli.reproduce import difference_lines, figure_rows, request_of, verdict_of
 from duet.cli.reproduce_claims import Checked, claims_about
 from duet.lessons.load import load
-from duet.measure.claims import told
+from duet.measure.claims import claim_text
 from tests.backend.cli.bundles import recording, rewritten, with_figures
 
 Printed = pytest.CaptureFixture[str]
@@ -25,7 +26,7 @@ def old() -> Manifest:
 
 def test_a_recording_does_not_differ_from_itself() -> None:
     assert differences(old(), old()) == []
-    assert told_differences([]) == [
+    assert difference_lines([]) == [
         "Kernels, config, patches, host and programs are those of the recording."
     ]
 
@@ -58,10 +59,18 @@ def test_kernel_and_config_come_before_host_and_programs() -> None:
     assert [d.of for d in found] == [
         "run", "run", "kernel", "config", "patches", "build", "host", "programs",
     ]  # fmt: skip
-    told_all = "\n".join(told_differences(found))
+    told_all = "\n".join(difference_lines(found))
     assert "kernel: kernel version of scan-2013: 6.1.192, now 6.1.200" in told_all
     assert "run: nr: 32, now 64" in told_all
     assert "both/0001-shrinker-debugfs-number.patch of scan-2013: 641db4db6b2e, now f" in told_all
+
+
+def test_a_patch_that_was_moved_is_no_difference() -> None:
+    one = old()
+    patches = cast("list[dict[str, str]]", one.arms[0].kernel["patches"])
+    moved = [{**patch, "path": f"04-extent-shrinker/{patch['path']}"} for patch in patches]
+    arm = one.arms[0].model_copy(update={"kernel": {**one.arms[0].kernel, "patches": moved}})
+    assert differences(one, one.model_copy(update={"arms": (arm, *one.arms[1:])})) == []
 
 
 def test_other_arms_are_a_difference_of_the_run() -> None:
@@ -85,7 +94,7 @@ def test_claims_about_a_recording_are_found(name: str, own: bool, some: str) -> 
     claims, own_knobs = claims_about(request, bundle.manifest.shift)
     assert own_knobs is own
     assert bool(claims) is bool(some)
-    assert not some or any(some in told(claim) for claim in claims)
+    assert not some or any(some in claim_text(claim) for claim in claims)
     for claim in claims:
         assert claim.clock == bundle.manifest.clock
         assert claim.shift == bundle.manifest.shift

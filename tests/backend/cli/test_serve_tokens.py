@@ -87,9 +87,9 @@ def test_beyond_this_machine_it_does_not_start_without_tokens(home: Path) -> Non
 def test_links_let_in_by_role_until_they_are_rotated_and_no_log_has_a_token(
     open_to_all: tuple[subprocess.Popen[str], dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    process, told = open_to_all
-    port, links = told["port"], told["links"]
-    assert set(links) == {role.word for role in Role} and told["tokens"] is True
+    process, reported = open_to_all
+    port, links = reported["port"], reported["links"]
+    assert set(links) == {role.word for role in Role} and reported["tokens"] is True
     tokens = {role: parse_qs(urlsplit(link).query)["token"][0] for role, link in links.items()}
     assert get(port, "/api/health")[0] == 401
     status, headers = get(port, f"/?token={tokens['student']}")

@@ -197,6 +197,6 @@ def test_no_reply_is_taken_for_more_than_it_is() -> None:
     for body in (b"", b"\xc1", b"\xdd\xff\xff\xff\xff", b"\x93\x01\x02\x03", b"\x91" * 5000):
         with pytest.raises(Odd):
             Reply.unpack(body, [])
-    told = error_of([2, "bad \x1b[2J", "mend \x07", "detail"])
-    assert isinstance(told, InputError) and told.sentence == "bad ?[2J"
+    reported = error_of([2, "bad \x1b[2J", "mend \x07", "detail"])
+    assert isinstance(reported, InputError) and reported.sentence == "bad ?[2J"
     assert error_of([9, "a", "b", "c"]) is None

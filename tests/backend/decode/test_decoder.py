@@ -134,14 +134,14 @@ def test_pointers_to_text_become_interned_words() -> None:
     ]
 
 
-@pytest.mark.parametrize(("count", "told"), [(41, 41), (0, None)])
-def test_missed_events_become_a_loss_record(count: int, told: int | None) -> None:
+@pytest.mark.parametrize(("count", "reported"), [(41, 41), (0, None)])
+def test_missed_events_become_a_loss_record(count: int, reported: int | None) -> None:
     found, buffer = decoder(), CpuBuffer()
     buffer.add(1000, WAKING.pack(1, "a", 7, 0, 0))
     buffer.lose(count)
     buffer.add(9000, WAKING.pack(1, "a", 7, 0, 0))
     (loss,) = found.decode(3, buffer.take()).losses
-    assert (loss.cpu, loss.t0_ns, loss.t1_ns, loss.count) == (3, 1000, 9000, told)
+    assert (loss.cpu, loss.t0_ns, loss.t1_ns, loss.count) == (3, 1000, 9000, reported)
     buffer.add(9100, WAKING.pack(1, "a", 7, 0, 0))
     assert found.decode(3, buffer.take()).losses == ()
 

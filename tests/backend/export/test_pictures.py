@@ -51,14 +51,16 @@ def test_a_film_has_its_frames(to: str, frames: int, tmp_path: Path) -> None:
     out = tmp_path / f"film.{to}"
     given = ["--from", "0.5", "--to-ms", "4", "--seconds", "0.32", "--size", "640x400"]
     assert main(["export", RUN, str(out), "--to", to, *given]) == 0
-    told = subprocess.run(
+    reported = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", out, "-f", "framemd5", "-"],
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
-    sums = [line.split(",")[-1] for line in told.stdout.splitlines() if not line.startswith("#")]
+    sums = [
+        line.split(",")[-1] for line in reported.stdout.splitlines() if not line.startswith("#")
+    ]
     assert len(sums) >= frames
     assert len(set(sums)) > frames // 2
 

@@ -25,7 +25,7 @@ from duet.cli.export import plain_name, read_shot
 from duet.errors import InfraError, InputError
 from duet.export import pictures, site
 from duet.export.pictures import Shot
-from duet.export.tape import differences, small
+from duet.export.site_columns import differences, small
 from duet.lessons.load import load
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, serving
@@ -58,7 +58,7 @@ def brought(script: Path) -> Iterator[bytes]:
 
 
 def whole(body: bytes) -> bytes:
-    """What frontend/src/protocol/deltas.ts does: columns told as differences become columns."""
+    """What frontend/src/protocol/deltas.ts does: columns sent as differences become columns."""
     message = msgpack.unpackb(body)
     for name in message.pop("deltas", []):
         message["columns"][name] = summed(message["columns"][name], message["dtypes"][name])
@@ -86,7 +86,7 @@ def summed(deltas: bytes, dtype: str) -> bytes:
         ("u1", [7, 3, 1], "07fcfe"),
     ],
 )
-def test_columns_are_told_as_differences(dtype: str, values: list[int], deltas: str) -> None:
+def test_columns_are_reported_as_differences(dtype: str, values: list[int], deltas: str) -> None:
     # The same texts as in frontend/src/protocol/deltas.test.ts.
     column = np.array(values, f"<{dtype}").tobytes()
     assert differences(column, dtype) == bytes.fromhex(deltas)
@@ -101,7 +101,7 @@ def test_no_bit_of_a_column_is_lost(values: list[float]) -> None:
 
 
 @pytest.mark.parametrize("value", [0.5, -0.0, float("nan"), float("inf"), 2.0**52, -(2.0**60)])
-def test_what_would_be_rounded_is_told_as_it_is(value: float) -> None:
+def test_what_would_be_rounded_is_reported_as_it_is(value: float) -> None:
     column = np.array([1.0, value], "<f8").tobytes()
     assert differences(column, "f8") is None
     columns = {"t": column, "n": b"\x01\x02"}

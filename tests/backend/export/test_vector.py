@@ -57,10 +57,10 @@ DIFFERENT = """async (one, other, more) => {
 """Share of pixels of which a channel differs by more than so much of 255."""
 VISIBLE = 40
 PAINTED = """(async () => {
-  const told = (name, of) => new Promise((done) => of.addEventListener(name, done));
-  if (document.readyState !== 'complete') await told('load', window);
+  const reported = (name, of) => new Promise((done) => of.addEventListener(name, done));
+  if (document.readyState !== 'complete') await reported('load', window);
   document.body.getBoundingClientRect();
-  // Asked for by name: `ready` may be told of the time before the layout wanted any.
+  // Asked for by name: `ready` may stand for the time before the layout wanted any.
   await Promise.all([...document.fonts].map((face) => face.load()));
   await document.fonts.ready;
   for (const _ of 'ab') await new Promise(requestAnimationFrame);
@@ -101,9 +101,9 @@ async def pair(out: Path, slug: str, name: str, dark: bool) -> Pair:
 
 async def share(page: Browser, one: bytes, other: bytes) -> float:
     given = [json.dumps(base64.b64encode(png).decode()) for png in (one, other)]
-    told = await page.evaluate(f"({DIFFERENT})({', '.join(given)}, {VISIBLE})")
-    assert isinstance(told, int | float)
-    return float(told)
+    reported = await page.evaluate(f"({DIFFERENT})({', '.join(given)}, {VISIBLE})")
+    assert isinstance(reported, int | float)
+    return float(reported)
 
 
 def words_in(tree: ElementTree.Element) -> str:
@@ -149,10 +149,10 @@ def test_it_shows_what_the_png_shows(
     assert axis in said and "recorded" in said
     for element in tree.iter():
         assert element.get(HREF, "#").startswith(("#", "data:image/png;base64,"))
-    told = tree.findtext(f"{SVG}desc") or ""
+    reported = tree.findtext(f"{SVG}desc") or ""
     assert tree.findtext(f"{SVG}title", "").startswith(lesson.title)
-    assert slug in told and name in told and "recorded run" in told
-    assert re.search(r"Moment: [\d.,]+ \w+", told)
+    assert slug in reported and name in reported and "recorded run" in reported
+    assert re.search(r"Moment: [\d.,]+ \w+", reported)
 
 
 def test_names_cannot_become_markup(tmp_path: Path, run_async: Any) -> None:

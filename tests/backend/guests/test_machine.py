@@ -48,7 +48,9 @@ def test_a_guest_that_speaks_is_up_and_is_gone_afterwards(run_async: Run) -> Non
     run_async(scenario())
 
 
-def test_a_boot_that_hangs_is_tried_again_and_then_told_with_its_console(run_async: Run) -> None:
+def test_a_boot_that_hangs_is_tried_again_and_then_reported_with_its_console(
+    run_async: Run,
+) -> None:
     async def hung(deadline_s: float) -> tuple[ScriptedGuest, pytest.ExceptionInfo[KernelError]]:
         guest = ScriptedGuest(HANG, deadline_s=deadline_s)
         with pytest.raises(KernelError) as caught:
@@ -127,7 +129,7 @@ async def read_all(guest: ScriptedGuest) -> bytes:
         (PANIC, KernelError, "the kernel of lane srcu panicked: Attempted to kill init!."),
     ],
 )
-def test_an_end_in_mid_run_is_told_after_the_last_bytes(
+def test_an_end_in_mid_run_is_reported_after_the_last_bytes(
     run_async: Run, end: str, error: type[Exception], sentence: str
 ) -> None:
     async def scenario() -> None:

@@ -74,21 +74,21 @@ def test_a_full_queue_stops_trace_ports_but_not_the_control_port(
                         await trace.drain()
                         sent += len(page)
             assert sent < (4 << 20)
-            ctl.write(b"still heard")
+            ctl.write(b"still received")
             await asyncio.wait_for(ports.spoke.wait(), 60)
             # Once somebody reads, everything comes, and nothing was lost.
             trace.write_eof()
             got = 0
-            heard = b""
+            received = b""
             async with asyncio.timeout(120):
                 async for chunk in ports.chunks():
                     if chunk.stream == CTL_STREAM:
-                        heard += chunk.payload
+                        received += chunk.payload
                     else:
                         got += len(chunk.payload)
-                    if got >= sent and heard:
+                    if got >= sent and received:
                         break
-            assert heard == b"still heard"
+            assert received == b"still received"
             trace.close()
             ctl.close()
 
@@ -136,7 +136,7 @@ def test_a_command_that_the_guest_does_not_take_is_given_up(
     run_async(scenario())
 
 
-def test_a_long_socket_path_is_told(run_async: Run, tmp_path: Path) -> None:
+def test_a_long_socket_path_is_reported(run_async: Run, tmp_path: Path) -> None:
     async def scenario() -> None:
         folder = tmp_path / ("x" * 120)
         folder.mkdir()

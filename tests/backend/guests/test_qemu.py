@@ -48,14 +48,14 @@ def test_kvm_uses_the_hosts_cpu(tmp_path: Path) -> None:
     assert "-accel kvm -cpu host" in words(SPEC, Accel.KVM, tmp_path)
 
 
-def test_kernel_is_told_to_trust_its_clock_and_to_die_loudly() -> None:
+def test_kernel_command_line_says_to_trust_its_clock_and_to_die_loudly() -> None:
     line = kernel_cmdline(SPEC, verbose=False).split()
     assert {"tsc=reliable", "trace_clock=mono", "panic=-1", "oops=panic", "quiet"} < set(line)
     assert line[-1] == "a.b=1"
     assert "quiet" not in kernel_cmdline(SPEC, verbose=True).split()
 
 
-def test_a_guest_under_tcg_is_told_the_hosts_tsc() -> None:
+def test_a_guest_under_tcg_gets_the_hosts_tsc() -> None:
     """A longer look says the same."""
     khz = host_tsc_khz()
     assert khz > 0

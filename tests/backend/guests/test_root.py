@@ -106,13 +106,32 @@ def test_a_new_lessons_workload_is_found(run_async: Run, checkout: Path, tmp_pat
     assert "bin/drizzle" in names(after.image)
 
 
+def test_workloads_of_another_folder_are_found_and_leave_the_shipped_root_alone(
+    run_async: Run, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = make(run_async, repo=checkout, cache=tmp_path)
+    folder = tmp_path / "mine" / "lessons" / "06-new" / "workload"
+    folder.mkdir(parents=True)
+    (folder / "drizzle.c").write_text("int main(void)\n{\n\treturn 0;\n}\n")
+    (folder / "rain.sh").write_text("#!/bin/sh\necho rain\n")
+    monkeypatch.setenv("DUET_LESSONS", str(tmp_path / "mine"))
+    after = make(run_async, repo=checkout, cache=tmp_path)
+    assert {"bin/drizzle", "bin/rain"} <= {*names(after.image)}
+    monkeypatch.delenv("DUET_LESSONS")
+    assert make(run_async, repo=checkout, cache=tmp_path) == before
+    (checkout / "lessons/02-grace-periods/workload/rain.sh").write_text("#!/bin/sh\n")
+    monkeypatch.setenv("DUET_LESSONS", str(tmp_path / "mine"))
+    with pytest.raises(InfraError, match=r"called rain \(rain\.sh of 02-grace-periods and 06-new"):
+        make(run_async, repo=checkout, cache=tmp_path)
+
+
 def test_two_workloads_of_one_name_are_refused(
     run_async: Run, checkout: Path, tmp_path: Path
 ) -> None:
     folder = checkout / "lessons" / "06-new" / "workload"
     folder.mkdir(parents=True)
     (folder / "storm.c").write_text("int main(void)\n{\n\treturn 0;\n}\n")
-    with pytest.raises(InfraError, match=r"Two lessons have a workload storm\.c"):
+    with pytest.raises(InfraError, match=r"Two workloads are called storm"):
         make(run_async, repo=checkout, cache=tmp_path)
 
 

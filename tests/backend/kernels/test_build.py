@@ -48,8 +48,8 @@ def owner(settings: KernelSettings) -> subprocess.Popen[bytes]:
 
 
 def test_arms_come_out_of_one_tree_and_differ_by_their_patch(settings: KernelSettings) -> None:
-    told: list[BuildProgress] = []
-    srcu, stock = build([SRCU, STOCK], settings, on_progress=told.append)
+    reported: list[BuildProgress] = []
+    srcu, stock = build([SRCU, STOCK], settings, on_progress=reported.append)
     before = stock.bzimage.read_text().splitlines()[1:]  # without the linker's note
     after = srcu.bzimage.read_text().splitlines()[1:]
     differing = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
@@ -58,7 +58,7 @@ def test_arms_come_out_of_one_tree_and_differ_by_their_patch(settings: KernelSet
     assert (srcu.manifest.objects, srcu.manifest.cold) == (1, False), "one file, one object"
     assert [patch.subject for patch in srcu.manifest.patches] == ["mm: trace", "mm: srcu"]
     assert stock.manifest.kernel_version == "6.1.7"
-    phases = list(dict.fromkeys((p.arm, p.phase) for p in told))
+    phases = list(dict.fromkeys((p.arm, p.phase) for p in reported))
     steps = [Phase.PATCH, Phase.CONFIG, Phase.COMPILE, Phase.LINK, Phase.STORE]
     assert phases == [
         ("stock", Phase.EXTRACT),
@@ -66,8 +66,11 @@ def test_arms_come_out_of_one_tree_and_differ_by_their_patch(settings: KernelSet
         *(("srcu", step) for step in steps),
         ("srcu", Phase.DONE),
     ]
-    assert all(p.objects_done <= p.objects_expected for p in told)
-    assert {p.arms_total for p in told} == {2}
+    assert all(p.objects_done <= p.objects_expected for p in reported)
+    notes = [p.note for p in reported if p.phase is Phase.COMPILE and p.note]
+    assert notes[0].startswith("about 1,3") and "min or less" in notes[0], "a cold tree"
+    assert notes[1] == "the tree stood at 02-toy stock; about 1 object to compile, 15 s or less."
+    assert {p.arms_total for p in reported} == {2}
 
 
 def test_image_does_not_depend_on_the_order_of_building(
@@ -95,11 +98,11 @@ def test_build_killed_with_its_owner_leaves_no_compiler_and_goes_on_later(
         time.sleep(0.3)
         assert not (tmp_path / "waiting").exists(), "a compiler still runs"
     (tmp_path / "gate").unlink()
-    told: list[BuildProgress] = []
-    image = build([STOCK], settings, on_progress=told.append)[0]
+    reported: list[BuildProgress] = []
+    image = build([STOCK], settings, on_progress=reported.append)[0]
     assert image.bzimage.read_text().endswith("super\n")
-    assert "cut off" in " ".join(p.note for p in told)
-    assert Phase.EXTRACT not in {p.phase for p in told}
+    assert "cut off" in " ".join(p.note for p in reported)
+    assert Phase.EXTRACT not in {p.phase for p in reported}
 
 
 def test_second_builder_waits_and_finds_the_work_done(
@@ -108,16 +111,16 @@ def test_second_builder_waits_and_finds_the_work_done(
     (tmp_path / "gate").touch()
     process = owner(settings)
     assert miniature.wait_for_file(tmp_path / "waiting", 240)
-    told: list[BuildProgress] = []
+    reported: list[BuildProgress] = []
 
     def tell(progress: BuildProgress) -> None:
-        told.append(progress)
+        reported.append(progress)
         (tmp_path / "gate").unlink(missing_ok=True)
 
     build([STOCK], settings, on_progress=tell)
     assert process.wait(20) == 0
-    assert [p.phase for p in told] == [Phase.WAIT] * (len(told) - 1) + [Phase.DONE]
-    assert f"Process {process.pid} is building kernels" in told[0].note
+    assert [p.phase for p in reported] == [Phase.WAIT] * (len(reported) - 1) + [Phase.DONE]
+    assert f"Process {process.pid} is building kernels" in reported[0].note
 
 
 def test_waiting_for_another_builder_has_an_end(settings: KernelSettings) -> None:
@@ -214,7 +217,7 @@ def test_half_written_objects_of_a_killed_make_are_swept(tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.glob("[!.]*")) == ["whole.o"]
 
 
-def test_a_patch_that_changes_meanwhile_is_told(settings: KernelSettings) -> None:
+def test_a_patch_that_changes_meanwhile_is_reported(settings: KernelSettings) -> None:
     path = settings.patches / "02-toy" / "srcu.patch"
 
     def edit(progress: BuildProgress) -> None:

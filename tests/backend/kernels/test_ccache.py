@@ -62,7 +62,7 @@ def test_a_header_that_is_put_back_costs_no_compiler_run(
 
     one, other, again = valued(1), valued(2), valued(1)
     assert one == again != other
-    told = subprocess.run(
+    reported = subprocess.run(
         ["ccache", "--print-stats"],
         env=env,
         capture_output=True,
@@ -70,5 +70,5 @@ def test_a_header_that_is_put_back_costs_no_compiler_run(
         check=True,
         timeout=60,
     ).stdout
-    counts = dict(line.split("\t") for line in told.splitlines())
+    counts = dict(line.split("\t") for line in reported.splitlines())
     assert counts["direct_cache_hit"] == "1" and counts["cache_miss"] == "2"

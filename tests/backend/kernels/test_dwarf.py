@@ -40,8 +40,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_answer_is_the_compilers(program: Path) -> None:
-    told = subprocess.run([program], capture_output=True, check=True, timeout=120).stdout
-    wanted = json.loads(told)
+    reported = subprocess.run([program], capture_output=True, check=True, timeout=120).stdout
+    wanted = json.loads(reported)
     assert len(wanted) == 8
     assert {what: dwarf.read(program, what) for what in wanted} == wanted
 
@@ -68,14 +68,14 @@ def test_a_file_that_changed_is_read_anew(program: Path, tmp_path: Path) -> None
         ("sizeof struct outer.s.q", "not a structure"),
     ],
 )
-def test_a_wrong_question_is_told(program: Path, what: str, said: str) -> None:
+def test_a_wrong_question_is_reported(program: Path, what: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
         dwarf.read(program, what)
     assert said in caught.value.sentence
     assert caught.value.remedy
 
 
-def test_a_file_without_dwarf_is_told(program: Path, tmp_path: Path) -> None:
+def test_a_file_without_dwarf_is_reported(program: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     subprocess.run(["strip", "-o", bare, program], check=True, timeout=120)
     text = tmp_path / "text"

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import random
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from duet.kernels import ArmSpec, KernelSettings
+from duet.kernels.arms import arm_specs
 from duet.kernels.order import outwards
+from duet.kernels.standing import Standing, read_standing, write_standing
 from duet.kernels.tree import WorkTree
 from duet.lessons import load as lessons
 from tests.support import miniature
@@ -70,14 +73,32 @@ def test_order_does_not_depend_on_the_order_asked_for(settings: KernelSettings) 
 def test_our_own_arms_with_wide_headers_come_last() -> None:
     settings = KernelSettings.default()
     folders = [lessons.load(slug) for slug in lessons.slugs()]
-    arms = [
-        ArmSpec(folder.slug, arm.name, folder.patch_files(arm.name))
-        for folder in folders
-        for arm in folder.lesson.arms
-    ]
+    arms = [arm for folder in folders for arm in arm_specs(folder).values()]
     wide = [
         any(" b/include/linux/" in path.read_text() for path in arm.patches)
         for arm in outwards(arms, settings.patches)
     ]
     assert wide == sorted(wide) and any(wide)
-    assert not outwards(arms, settings.patches)[0].patches, "stock first"
+    order = outwards(arms, settings.patches)
+    assert not order[0].patches, "stock first"
+    # The tree is switched from one lesson's instrumentation to the next one's once.
+    assert len(list(groupby(arm.lesson for arm in order))) <= 7
+
+
+def test_the_order_begins_where_the_tree_stands(settings: KernelSettings) -> None:
+    """Leaving a far-reaching header costs as much as coming to it: that arm is made at once."""
+    tree = WorkTree(settings.cache / "tree")
+    tree.src.mkdir(parents=True)
+    arms = shuffled()
+    (wide,) = (arm for arm in arms if arm.name == "fs")
+    write_standing(tree.folder, Standing.of(wide, settings.patches))
+    names = [arm.name for arm in outwards(arms, settings.patches, tree)]
+    assert names[:2] == ["fs", "stock"]
+    write_standing(tree.folder, None)  # a switch was cut off
+    assert [arm.name for arm in outwards(arms, settings.patches, tree)][-1] == "fs"
+
+
+def test_a_damaged_record_is_no_record(tmp_path: Path) -> None:
+    for text in ("", "{", "[1]", '{"lesson": "a", "arm": "b", "content": [1]}'):
+        (tmp_path / "stands.json").write_text(text)
+        assert read_standing(tmp_path) is None

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
+from duet.kernels.arms import arm_specs
 from duet.kernels.recipe import patch_subject, patched_files, read_base, read_options
 from duet.lessons import load as lessons
 from duet.settings import repo_root
 
 PATCHES = repo_root() / "kernel-patches"
-ALL = sorted(PATCHES.glob("*/*.patch"))
+ALL = sorted(PATCHES.rglob("*.patch"))
 LESSONS = sorted(path for path in PATCHES.iterdir() if path.is_dir() and path.name != "both")
 NAMES = [path.relative_to(PATCHES).as_posix() for path in ALL]
 
@@ -68,6 +69,7 @@ def test_patch_is_checkpatch_clean(path: Path, tree: Path) -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: str(path.name))
 def test_arms_leave_trace_headers_to_both(lesson: Path) -> None:
     """An event in one arm only would make the arms unequal to their observer."""
+    assert sorted(path.name for path in lesson.iterdir() if path.is_dir()) in ([], ["both"])
     for path in lesson.glob("*.patch"):
         files = patched_files(path.read_text())
         assert not [name for name in files if name.startswith("include/trace/")], path.name
@@ -83,6 +85,7 @@ def test_config_asks_for_what_the_lessons_stand_on() -> None:
         "SHRINKER_DEBUG",
         "FUNCTION_TRACER",
         "KPROBES",
+        "KPROBE_EVENTS_ON_NOTRACE",
         "HIST_TRIGGERS",
         "KALLSYMS_ALL",
         "RCU_TRACE",
@@ -155,3 +158,20 @@ def test_functions_that_lesson_02_probes_are_symbols_in_its_kernels(name: str) -
     ]
     assert [symbol for symbol in probed if symbol not in symbols] == []
     assert ("shrinker_srcu" in symbols) == (name != "rwsem")
+
+
+def test_instrumentation_of_one_lesson_is_in_its_kernels_alone() -> None:
+    """Event -> the lesson whose both/ defines it; shrink_slab stays a symbol in all (both/)."""
+    events = {
+        "srcu_gp_state": "02-grace-periods",
+        "shrinker_visit": "01-shrinker-bitmaps",
+        "xfs_inode_reuse": "03-inode-recycling",
+        "ext4_es_visit": "04-extent-shrinker",
+    }
+    for slug in lessons.slugs():
+        for arm in arm_specs(lessons.load(slug)).values():
+            symbols = stored(arm).symbols()
+            carried = {name for name in events if f"__tracepoint_{name}" in symbols}
+            assert carried == {name for name, owner in events.items() if owner == slug}, arm
+            assert ("lockref_events" in symbols) == (slug == "05-cacheline-pingpong"), arm
+            assert "shrink_slab" in symbols, arm

@@ -28,7 +28,7 @@ def kernel(name: str) -> bytes:
     return b"ELF" * 1000 + miniature.kernel_of("vdso") + miniature.kernel_of(name)
 
 
-def test_a_compressed_kernel_is_told_from_another_of_the_same_length(tmp_path: Path) -> None:
+def test_a_compressed_kernel_differs_from_another_of_the_same_length(tmp_path: Path) -> None:
     image, vmlinux = tmp_path / "bzImage", tmp_path / "vmlinux"
     vmlinux.write_bytes(kernel("srcu-a") + b"DWARF")
     image.write_bytes(packed(kernel("srcu-a")))

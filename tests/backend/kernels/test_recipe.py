@@ -12,6 +12,7 @@ from duet.errors import InputError
 from duet.kernels import ArmSpec, KernelSettings, inputs, plan
 from duet.kernels.recipe import (
     arm_patches,
+    is_shared,
     patch_diff,
     patch_subject,
     read_base,
@@ -63,15 +64,61 @@ def test_reworded_message_and_comment_rebuild_nothing(settings: KernelSettings) 
     assert plan(SRCU, settings) == before
 
 
-def test_stock_is_one_image_for_all_lessons(settings: KernelSettings) -> None:
-    assert plan(STOCK, settings) == plan(ArmSpec("01-other", "after"), settings)
-    assert plan(STOCK, settings) != plan(SRCU, settings)
+def add_own_instrumentation(settings: KernelSettings) -> None:
+    """The lesson 02-toy has a patch in a both/ of its own."""
+    folder = settings.patches / "02-toy" / "both"
+    folder.mkdir()
+    text = miniature.patch("fs: events", miniature.replace("fs/super.c", "super\n", 1, "traced"))
+    (folder / "0001-events.patch").write_text(text)
+
+
+def test_stock_is_one_image_for_all_lessons_with_the_same_instrumentation(
+    settings: KernelSettings,
+) -> None:
+    other = ArmSpec("01-other", "after")
+    assert plan(STOCK, settings) == plan(other, settings) != plan(SRCU, settings)
+    add_own_instrumentation(settings)
+    assert plan(STOCK, settings) != plan(other, settings)
 
 
 def test_arm_carries_shared_patches_first(settings: KernelSettings) -> None:
+    add_own_instrumentation(settings)
     names = [path.name for path in arm_patches(SRCU, settings.patches)]
-    assert names == ["0001-trace.patch", "srcu.patch"]
-    assert [patch.subject for patch in inputs(SRCU, settings).patches] == ["mm: trace", "mm: srcu"]
+    assert names == ["0001-trace.patch", "0001-events.patch", "srcu.patch"]
+    reported = inputs(SRCU, settings).patches
+    assert [patch.subject for patch in reported] == ["mm: trace", "fs: events", "mm: srcu"]
+    paths = ["both/0001-trace.patch", "02-toy/both/0001-events.patch", "02-toy/srcu.patch"]
+    assert [patch.path for patch in reported] == paths
+    assert [is_shared(path) for path in paths] == [True, True, False]
+    assert [patch.files for patch in reported] == [
+        ("mm/vmscan.c",),
+        ("fs/super.c",),
+        ("mm/vmscan.c",),
+    ]
+
+
+def test_arms_without_instrumentation_carry_their_own_patches_alone(
+    settings: KernelSettings,
+) -> None:
+    add_own_instrumentation(settings)
+    bare, srcu = (changed(arm, instrumented=False) for arm in (STOCK, SRCU))
+    assert arm_patches(bare, settings.patches) == ()
+    assert [path.name for path in arm_patches(srcu, settings.patches)] == ["srcu.patch"]
+    assert len({plan(arm, settings) for arm in (bare, srcu, STOCK, SRCU)}) == 4
+
+
+def test_patches_of_a_lesson_that_lies_elsewhere(settings: KernelSettings, tmp_path: Path) -> None:
+    add_own_instrumentation(settings)
+    away = tmp_path / "away" / settings.patches.name / "02-toy"
+    away.parent.mkdir(parents=True)
+    (settings.patches / "02-toy").rename(away)
+    arm = changed(SRCU, patch_dir=away)
+    reported = [patch.path for patch in inputs(arm, settings).patches]
+    assert reported == [
+        "both/0001-trace.patch",
+        "02-toy/both/0001-events.patch",
+        "02-toy/srcu.patch",
+    ]
 
 
 def test_options_that_did_not_stick_are_named() -> None:

@@ -79,13 +79,13 @@ def test_failed_publish_leaves_nothing(settings: KernelSettings) -> None:
 def test_build_with_nothing_to_do_ends_within_a_second(settings: KernelSettings) -> None:
     for arm in ARMS:
         miniature.store_toy(settings, inputs(arm, settings))
-    told: list[BuildProgress] = []
+    reported: list[BuildProgress] = []
     started = time.process_time()  # others may want this machine, too
-    images = build(ARMS, settings, on_progress=told.append)
+    images = build(ARMS, settings, on_progress=reported.append)
     assert time.process_time() - started < 1
     assert [image.key for image in images] == [plan(arm, settings) for arm in ARMS]
     assert images[0] == images[2], "stock is one image"
-    assert told == []
+    assert reported == []
     assert not (settings.cache / "build.lock").exists(), "nothing to do takes no lock"
 
 

@@ -29,8 +29,8 @@ def test_the_true_time_lies_within_the_error(
     calibration = Calibration()
     for sent, there, back in sorted(frames):
         done = sent + there
-        calibration.told(sent, guest(done))
-        calibration.heard(done + back, guest(done))
+        calibration.order_sent(sent, guest(done))
+        calibration.reply_received(done + back, guest(done))
     window = calibration.guest(at, at + MS)
     assert window is not None
     slack = 2  # rounding
@@ -61,8 +61,8 @@ def test_a_guest_that_was_held_is_timed_as_rightly(
         calibration.stands(stood)
         calibration.goes(goes, went)
     for sent, there, back in sorted(frames):
-        calibration.told(sent, guest(sent + there))
-        calibration.heard(sent + there + back, guest(sent + there))
+        calibration.order_sent(sent, guest(sent + there))
+        calibration.reply_received(sent + there + back, guest(sent + there))
     window = calibration.guest(at, at)
     assert window is not None
     assert window.low_ns <= guest(at) <= window.high_ns
@@ -70,8 +70,8 @@ def test_a_guest_that_was_held_is_timed_as_rightly(
 
 def test_while_it_stands_its_time_does() -> None:
     calibration = Calibration()
-    calibration.told(0, 0)
-    calibration.heard(0, 0)
+    calibration.order_sent(0, 0)
+    calibration.reply_received(0, 0)
     calibration.stops(1000)
     calibration.stands(1002)
     window = calibration.guest(9000, 9000)
@@ -81,19 +81,19 @@ def test_while_it_stands_its_time_does() -> None:
 def test_without_a_bound_on_either_side_nothing_is_claimed() -> None:
     calibration = Calibration()
     assert calibration.guest(0, 1) is None
-    calibration.heard(100, 50)
+    calibration.reply_received(100, 50)
     assert calibration.guest(0, 1) is None
-    calibration.told(90, 50)
+    calibration.order_sent(90, 50)
     window = calibration.guest(100, 100)
     assert window is not None and (window.low_ns, window.high_ns) == (50, 60)
 
 
 def test_the_best_frames_count() -> None:
     calibration = Calibration()
-    calibration.told(1_000, 1_900)
-    calibration.heard(3_000, 2_000)
-    calibration.told(5_000, 5_100)
-    calibration.heard(6_300, 6_200)
+    calibration.order_sent(1_000, 1_900)
+    calibration.reply_received(3_000, 2_000)
+    calibration.order_sent(5_000, 5_100)
+    calibration.reply_received(6_300, 6_200)
     window = calibration.guest(7_000, 7_000)
     assert window is not None
     assert (window.low_ns, window.high_ns) == (6_900, 7_100)

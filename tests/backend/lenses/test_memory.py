@@ -48,7 +48,7 @@ def test_a_torn_read_is_counted_and_tried_again() -> None:
     assert (ram.reads, memory.torn, memory.unsettled) == (3, 1, 0)
 
 
-def test_memory_that_never_rests_is_told_and_ends() -> None:
+def test_memory_that_never_rests_is_reported_and_ends() -> None:
     ram = Ram()
     memory = Memory(ram)
 

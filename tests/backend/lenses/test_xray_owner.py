@@ -14,12 +14,12 @@ import pytest
 from duet.cli.shell import pick
 from duet.errors import InputError
 from duet.guests.lanes_file import LaneInfo, publish, running
-from duet.lenses import Wanted, Xray
+from duet.lenses import Wanted, Xray, message_reader
 from duet.lenses import xray as owner
 from duet.processes.run_dir import RunDir
 
 
-class Hearer:
+class XrayListener:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
@@ -33,15 +33,15 @@ class Hearer:
 
 def test_no_monitor_is_a_sentence_and_leaves_no_process(tmp_path: Path) -> None:
     async def go() -> tuple[int, list[str]]:
-        hearer = Hearer()
+        listener = XrayListener()
         vmlinux = tmp_path / "vmlinux"
         vmlinux.write_bytes(b"no ELF")
         async with Xray(tmp_path / "none.sock", vmlinux) as xray:
-            xray.sample([Wanted("srcu-gp")], hearer)
+            xray.sample([Wanted("srcu-gp")], listener)
             await asyncio.wait_for(xray.settled.wait(), 240)
             xray.pause()
-            xray.sample([Wanted("srcu-gp")], hearer)
-            return xray.pid, hearer.faults
+            xray.sample([Wanted("srcu-gp")], listener)
+            return xray.pid, listener.faults
 
     pid, faults = asyncio.run(go())
     assert not psutil.pid_exists(pid)
@@ -71,16 +71,16 @@ def test_a_monitor_that_says_nothing_is_given_up(
 
 
 def test_messages_come_in_any_pieces_and_rubbish_ends_the_reading() -> None:
-    heard: list[object] = []
-    frames = owner._Frames(heard.append)
+    received: list[object] = []
+    frames = message_reader.MessageReader(received.append)
     body = msgpack.packb({"kind": "x"})
-    stream = (owner.HEAD.pack(len(body)) + body) * 3
+    stream = (message_reader.HEAD.pack(len(body)) + body) * 3
     for at in range(0, len(stream), 5):
         frames.feed(stream[at : at + 5])
-    assert heard == [{"kind": "x"}] * 3
+    assert received == [{"kind": "x"}] * 3
     frames.feed(b"Traceback (most recent call last)")
     frames.feed(stream)
-    assert len(heard) == 3
+    assert len(received) == 3
 
 
 def test_running_lanes_are_found_in_their_run_directories(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_running_lanes_are_found_in_their_run_directories(tmp_path: Path) -> Non
     assert running(tmp_path) == []
 
 
-def test_a_lane_is_picked_by_name_or_the_choice_is_told() -> None:
+def test_a_lane_is_picked_by_name_or_the_choice_is_reported() -> None:
     one = LaneInfo("02-grace-periods", "srcu", "", "", 7)
     two = LaneInfo("03-inode-recycling", "stock", "", "", 8)
     three = LaneInfo("04-extent-shrinker", "stock", "", "", 9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Acts become lines for the workload; what makes no sense is refused with what there is."""
+"""Acts become lines for the workload; what makes no sense is refused with a list of what exists."""
 
 from __future__ import annotations
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from duet.lessons import load
-from duet.lessons.manifest import Lesson
-from duet.lessons.word_exceptions import EXCEPTIONS, GENERIC
-from duet.lessons.words import BACKEND, FRONTEND, generic_files, search, unused, words_of
+from duet.lessons.files import read_lesson
+from duet.lessons.generic_words import GENERIC
+from duet.lessons.schema import Lesson, XrayConfig
+from duet.lessons.schema.former_keys import FORMER_KEYS, WORKLOADS
+from duet.lessons.words import BACKEND, FORMER, FRONTEND, generic_files, search, words_of
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +27,27 @@ def test_generic_code_has_no_word_of_a_lesson(root: Path, all_lessons: dict[str,
     )
 
 
-def test_every_exception_is_needed_and_has_a_reason(
-    root: Path, all_lessons: dict[str, Lesson]
+def test_every_generic_word_has_a_reason() -> None:
+    assert all(len(reason) > 20 for reason in GENERIC.values())
+
+
+def test_a_former_name_of_a_key_may_stand_in_its_table_alone(
+    tmp_path: Path, made_up: dict[str, Lesson], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert unused(root, all_lessons) == []
-    reasons = [reason for words in EXCEPTIONS.values() for reason in words.values()]
-    assert all(len(reason) > 20 for reason in [*reasons, *GENERIC.values()])
+    monkeypatch.setitem(FORMER_KEYS[WORKLOADS], "gnomes", "other")
+    other = FORMER.replace("former_keys", "workload")
+    for place in (FORMER, other):
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('KEYS = {"gnomes": "other", "wait_gnome": "other"}\n')
+    found = [(one.path, one.word) for one in search(tmp_path, made_up)]
+    assert sorted(found) == [(FORMER, "wait_gnome"), (other, "gnomes"), (other, "wait_gnome")]
 
 
 @pytest.fixture(scope="module")
 def made_up(root: Path) -> dict[str, Lesson]:
     """The template with a knob, a probe of a function and a kind of its own."""
-    tree = yaml.safe_load((root / "lessons/_template/lesson.yaml").read_text(encoding="utf-8"))
+    tree = read_lesson(root / "lessons/_template").model_dump(mode="json")
     tree["params"]["gnomes"] = {"title": "gnomes", "help": "how many", "default": 1}
     tree["kinds"].append(
         {"name": "wait_gnome", "title": "waits", "colour": "wait", "layer": "state"}
@@ -46,6 +56,13 @@ def made_up(root: Path) -> dict[str, Lesson]:
         {"name": "gnome_in", "event": "duet/gnome_in", "define": "p:duet/gnome_in wake_gnome"}
     )
     return {"07-garden-gnomes": Lesson.model_validate(tree)}
+
+
+def test_a_probe_that_all_lessons_may_use_is_no_lessons_own(made_up: dict[str, Lesson]) -> None:
+    (lesson,) = made_up.values()
+    probes = tuple(XrayConfig(probe=name) for name in ("variable", "gnome-list"))
+    words = words_of("07-garden-gnomes", lesson.model_copy(update={"xray": probes}))
+    assert "gnome-list" in words and "variable" not in words
 
 
 @pytest.mark.parametrize(
@@ -66,10 +83,9 @@ def test_a_word_is_seen(
     path = tmp_path / place
     path.parent.mkdir(parents=True)
     path.write_text(f"\n{line}\n")
-    (found,) = search(tmp_path, made_up, {})
+    (found,) = search(tmp_path, made_up)
     assert (found.path, found.line, found.word) == (place, 2, word)
-    assert not list(search(tmp_path, made_up, {place: {word: "it may"}}))
-    assert not list(search(tmp_path, {}, {}))
+    assert not list(search(tmp_path, {}))
 
 
 def test_code_of_a_view_and_tests_are_the_lessons_own(root: Path) -> None:

@@ -31,13 +31,13 @@ def arm(name: str, role: str, *patches: tuple[str, str]) -> ArmFacts:
 
 
 def series(metric: str, arm: str, samples: list[float], **more: object) -> Series:
-    told: dict[str, object] = {
+    reported: dict[str, object] = {
         "title": "umounts",
         "unit": "umounts/s",
         "better": "higher",
         "evidence": "measured",
     }
-    return Series(metric=metric, arm=arm, samples=samples, **(told | more))  # type: ignore[arg-type]
+    return Series(metric=metric, arm=arm, samples=samples, **(reported | more))  # type: ignore[arg-type]
 
 
 def judged(table: Table, report: Report) -> Table:
@@ -46,7 +46,7 @@ def judged(table: Table, report: Report) -> Table:
 
 
 def wall() -> Report:
-    """Three arms on the wall clock: one slower, one not to be told apart; and counted facts."""
+    """Three arms on the wall clock: one slower, one not to be distinguished; and counted facts."""
     report = Report(
         lesson="02-grace-periods",
         title="Grace periods",

@@ -10,13 +10,13 @@ import pytest
 from duet.errors import InfraError
 from duet.guests.types import Accel, Clock, GuestFacts
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Metric
+from duet.lessons.schema import Metric
 from duet.measure import Kind, Series, Step
 from duet.measure.collect import Collector
 from duet.measure.plan import conditions
 from duet.measure.values import line_value
 from duet.session import LanePhase, LaneResult, Line, Metrics
-from tests.backend.measure.test_plan import ask_of, folder_with
+from tests.backend.measure.test_plan import folder_with, measure_plan
 
 EVENTS: dict[str, Any] = {
     "visits": {"title": "", "unit": "visits", "better": "lower", "event": "unregister"},
@@ -48,10 +48,10 @@ def lane(arm: str, *lines: str, **more: Any) -> LaneResult:
 
 
 def collector(folder: LessonFolder, clock: Clock = Clock.WALL) -> Collector:
-    ask = ask_of(folder_with(folder, EVENTS), clock, arms=("rwsem", "srcu"))
+    plan = measure_plan(folder_with(folder, EVENTS), clock, arms=("rwsem", "srcu"))
     gone = InfraError("vmlinux is gone.", remedy="Build it.")
     statics = {"rwsem": {"bytes": 64.0}, "srcu": {"bytes": gone}}
-    return Collector(ask, conditions(ask)[0], statics)
+    return Collector(plan, conditions(plan)[0], statics)
 
 
 def one(made: Collector, metric: str, arm: str = "srcu") -> Series:
@@ -129,7 +129,7 @@ def test_a_workload_that_fails_its_verify_is_refused_in_its_words(lesson02: Less
     ("cause", "remedy"),
     [("No space left on device", "scratch_mb"), ("Cannot allocate memory", "memory_mb")],
 )
-def test_a_cause_with_a_remedy_is_told_before_the_last_word(
+def test_a_cause_with_a_remedy_is_reported_before_the_last_word(
     lesson02: LessonFolder, cause: str, remedy: str
 ) -> None:
     made = collector(lesson02)
@@ -148,7 +148,7 @@ def test_a_probe_that_does_not_resolve_leaves_the_untraced_numbers(lesson02: Les
     assert (one(made, "ops_per_s").refused, one(made, "ops_per_s").n) == (None, 1)
 
 
-def test_no_line_and_other_machines_are_told(lesson02: LessonFolder) -> None:
+def test_no_line_and_other_machines_are_reported(lesson02: LessonFolder) -> None:
     made = collector(lesson02)
     made.add(STEP, lane("srcu", "nothing of interest"))
     assert one(made, "ops_per_s").refused == "the workload wrote no line with it"

@@ -11,7 +11,7 @@ from scipy import stats as scipy_stats
 
 from duet.guests.types import Clock
 from duet.measure import Comparison, Condition, Series
-from duet.measure.compare import compare, told_value, verdict_line
+from duet.measure.compare import compare, format_value, verdict_line
 from duet.measure.model import Table
 from duet.measure.stats import mann_whitney_p, mean_ci, ratio_ci, summary
 
@@ -125,7 +125,7 @@ def test_count_clock_refuses_runs_that_differ_with_both_values() -> None:
     assert "b ran once" in judged([50.0], [100.0, 100.0], COUNT).sentence
 
 
-def test_a_small_difference_that_other_starts_reverse_is_told() -> None:
+def test_a_small_difference_that_other_starts_reverse_is_reported() -> None:
     ours, theirs = series("b", [99.0, 99.0]), series("a", [100.0, 100.0])
     ours.perturbed, theirs.perturbed = [97.0, 103.0, 99.0], [100.0] * 3
     assert "which includes no change" in compare(ours, theirs, COUNT).sentence
@@ -142,7 +142,7 @@ def test_what_dwarf_says_needs_one_reading() -> None:
     assert "+40.0 % against a, worse: deterministic (read from DWARF)" in found.sentence
 
 
-def test_one_reason_is_told_once() -> None:
+def test_one_reason_is_reported_once() -> None:
     reason = [judged(SLOW[:1], FAST), judged(SLOW[:1], FAST)]
     table = Table(WALL, comparisons=reason)
     assert verdict_line(table, "rate") == (
@@ -162,4 +162,4 @@ def test_one_reason_is_told_once() -> None:
     ],
 )
 def test_values_read_well(value: float, said: str) -> None:
-    assert told_value(value) == said
+    assert format_value(value) == said

@@ -13,7 +13,7 @@ import pytest
 from duet.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.measure import Ask, Measuring, Progress, Report
+from duet.measure import MeasurePlan, Measuring, Progress, Report
 from duet.session import Limits
 from tests.support.fakes import Fleet
 
@@ -22,14 +22,16 @@ LIMITS = Limits(tick_s=0.005, missing_s=1.0)
 ARMS = ("rwsem", "srcu", "srcu-expedited")
 
 
-def ask_of(folder: LessonFolder, repeats: int, clock: Clock = Clock.WALL, **more: Any) -> Ask:
+def measure_plan(
+    folder: LessonFolder, repeats: int, clock: Clock = Clock.WALL, **more: Any
+) -> MeasurePlan:
     params = folder.check_params({"hogs": 1, "seconds": 1}, clock)
-    return Ask(folder, ARMS, "storm", clock, params, repeats, **more)
+    return MeasurePlan(folder, ARMS, "storm", clock, params, repeats, **more)
 
 
-def measured(run_async: Run, ask: Ask, fleet: Fleet, **more: Any) -> Report:
-    sources = fleet.sources(*ask.arms)
-    report: Report = run_async(Measuring(ask, sources, limits=LIMITS, **more).run())
+def measured(run_async: Run, plan: MeasurePlan, fleet: Fleet, **more: Any) -> Report:
+    sources = fleet.sources(*plan.arms)
+    report: Report = run_async(Measuring(plan, sources, limits=LIMITS, **more).run())
     return report
 
 
@@ -46,8 +48,8 @@ def test_one_guest_lives_at_a_time_on_the_wall_clock(
         alive.append(sum(guest.open for guest in fleet.guests))
         steps.append(str(step))
 
-    ask = ask_of(lesson02, 2, explain=True)
-    report = measured(run_async, ask, fleet, progress=progress)
+    plan = measure_plan(lesson02, 2, explain=True)
+    report = measured(run_async, plan, fleet, progress=progress)
     assert max(alive) == 1
     assert steps[0] == "run 1 of 9: rwsem, untraced"
     assert [step.split(": ")[1] for step in steps] == [
@@ -63,7 +65,7 @@ def test_one_guest_lives_at_a_time_on_the_wall_clock(
     ]
     # neighbours of the same arm share a guest
     order = ["rwsem", "srcu", "srcu-expedited", "srcu", "rwsem", "srcu", "srcu-expedited"]
-    assert [g.wish.arm for g in fleet.guests] == order
+    assert [g.request.arm for g in fleet.guests] == order
     plans = [frame.text for guest in fleet.guests for frame in guest.sent if frame.text]
     assert sum("trace off" in plan for plan in plans) == 6
     one = report.tables[0].of("ops_per_s", "srcu")
@@ -83,11 +85,11 @@ def test_count_clock_runs_lanes_at_once_with_seeds_and_settings(
     def progress(_: Progress) -> None:
         alive.append(sum(guest.open for guest in fleet.guests))
 
-    ask = ask_of(lesson02, 2, Clock.COUNT, shifts=(0, 3), perturbed=3)
-    report = measured(run_async, ask, fleet, progress=progress)
+    plan = measure_plan(lesson02, 2, Clock.COUNT, shifts=(0, 3), perturbed=3)
+    report = measured(run_async, plan, fleet, progress=progress)
     assert max(alive) <= 2
-    wishes = [(g.wish.arm, g.wish.shift, g.wish.seed) for g in fleet.guests]
-    assert sorted(wishes) == sorted(
+    requests = [(g.request.arm, g.request.shift, g.request.seed) for g in fleet.guests]
+    assert sorted(requests) == sorted(
         (arm, shift, seed) for arm in ARMS for shift in (0, 3) for seed in (1, 1, 2, 3, 4)
     )
     assert [t.condition.shift for t in report.tables] == [0, 3]
@@ -102,7 +104,7 @@ def test_an_arm_that_fails_is_refused_and_the_others_are_measured(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
     fleet = Fleet(srcu=("bad plan",))
-    report = measured(run_async, ask_of(lesson02, 2), fleet)
+    report = measured(run_async, measure_plan(lesson02, 2), fleet)
     table = report.tables[0]
     one = table.of("ops_per_s", "srcu")
     assert one is not None
@@ -124,7 +126,7 @@ def test_what_was_measured_before_an_interrupt_is_kept(
 
     async def interrupted() -> Measuring:
         work = Measuring(
-            ask_of(lesson02, 5), fleet.sources(*ARMS), limits=LIMITS, progress=progress
+            measure_plan(lesson02, 5), fleet.sources(*ARMS), limits=LIMITS, progress=progress
         )
         task = asyncio.create_task(work.run())
         await at_seven.wait()
@@ -140,12 +142,12 @@ def test_what_was_measured_before_an_interrupt_is_kept(
     assert {c.verdict for c in report.tables[0].comparisons} == {"refused"}
 
 
-def test_a_busy_host_is_asked_again_and_then_told(
+def test_a_busy_host_is_asked_again_and_then_reported(
     lesson02: LessonFolder, run_async: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.5)
     fleet = Fleet()
-    report = measured(run_async, ask_of(lesson02, 5), fleet)
+    report = measured(run_async, measure_plan(lesson02, 5), fleet)
     runs = sum("trace off" in f.text for g in fleet.guests for f in g.sent)
     assert runs == 15 + 3  # a budget of three
     assert "the host was busy: in 15 runs" in report.tables[0].refusals[0]
@@ -156,10 +158,10 @@ def test_a_busy_host_is_asked_again_and_then_told(
 @pytest.mark.parametrize("repeats", [0, 101])
 def test_senseless_repeats_are_refused(lesson02: LessonFolder, repeats: int) -> None:
     with pytest.raises(InputError, match="1 to 100 repeats"):
-        Measuring(ask_of(lesson02, repeats), {})
+        Measuring(measure_plan(lesson02, repeats), {})
 
 
 def test_a_sweep_that_takes_for_ever_is_refused(lesson02: LessonFolder) -> None:
     values = tuple(range(1, 10))
     with pytest.raises(InputError, match="would be 2700 runs"):
-        Measuring(replace(ask_of(lesson02, 100), sweep=("hogs", values)), {})
+        Measuring(replace(measure_plan(lesson02, 100), sweep=("hogs", values)), {})

@@ -11,7 +11,7 @@ import pytest
 
 from duet.cli import main
 from duet.cli.measure import write
-from duet.cli.measure_args import Given, command_of, read_ask
+from duet.cli.measure_args import Given, command_of, read_plan
 from duet.errors import InfraError, InputError
 from duet.guests.types import Clock
 from duet.runs import measure as evidence
@@ -20,7 +20,7 @@ SLUG = "02-grace-periods"
 
 
 def asked(**more: Any) -> Any:
-    return read_ask(Given(SLUG, **more))
+    return read_plan(Given(SLUG, **more))
 
 
 def test_defaults_are_what_a_verdict_takes() -> None:
@@ -33,10 +33,10 @@ def test_defaults_are_what_a_verdict_takes() -> None:
 
 
 def test_the_command_gives_the_same_again() -> None:
-    ask = asked(
+    plan = asked(
         arms="rwsem,srcu", clock="count", settings=("hogs=9",), sweep="seconds=1,2", shift="3"
     )
-    command = command_of(ask)
+    command = command_of(plan)
     assert command == (
         "./duet measure 02-grace-periods --arms rwsem,srcu --workload storm --clock count "
         "--set hogs=9 --sweep seconds=1,2 --repeats 2 --shift 3"
@@ -74,7 +74,7 @@ def test_the_command_gives_the_same_again() -> None:
         ({"settings": ("hogs=1", "hogs=2")}, "--set gives 'hogs' two values, 1 and 2"),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(given: dict[str, Any], sentence: str) -> None:
+def test_bad_input_is_reported_in_a_sentence(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError) as caught:
         asked(**given)
     assert sentence in caught.value.sentence
@@ -91,13 +91,14 @@ def test_bad_input_is_told_in_a_sentence(given: dict[str, Any], sentence: str) -
         ([SLUG, "--output", "/nowhere/x"], "but /nowhere/x cannot be (No such file or directory)"),
         ([SLUG, "--output", "/"], "--output wants a file that can be written, but / cannot be"),
         ([SLUG, "--format", "sweep"], "--format sweep shows a swept knob"),
-        (["--all"], "goes with --against-seeds"),
-        (["--against-seeds"], "wants one lesson, or --all"),
-        ([SLUG, "--all", "--against-seeds"], "wants one lesson, or --all"),
-        (["--all", "--against-seeds", "--clock", "wall"], "from the lessons' own seeds"),
-        (["--all", "--against-seeds", "--repeats", "0"], "from the lessons' own seeds"),
-        (["--all", "--against-seeds", "--output", "/nowhere/x"], "but /nowhere/x cannot be"),
-        (["--all", "--against-seeds", "--format", "lkp"], "makes one table, not 'lkp'"),
+        (["--all"], "goes with --published"),
+        (["--published"], "wants one lesson, or --all"),
+        (["--against-seeds"], "wants one lesson, or --all"),  # the former name
+        ([SLUG, "--all", "--published"], "wants one lesson, or --all"),
+        (["--all", "--published", "--clock", "wall"], "from the lessons' own `published:`"),
+        (["--all", "--published", "--repeats", "0"], "from the lessons' own `published:`"),
+        (["--all", "--published", "--output", "/nowhere/x"], "but /nowhere/x cannot be"),
+        (["--all", "--published", "--format", "lkp"], "makes one table, not 'lkp'"),
     ],
 )
 def test_options_that_do_not_go_together(
@@ -123,9 +124,9 @@ def test_a_report_whose_file_went_away_stands_on_stdout(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert write("numbers", tmp_path / "gone" / "x") == 3
-    told = capsys.readouterr()
-    assert told.out == "numbers\n"
-    assert told.err.startswith("error: the report could not be written to ")
+    reported = capsys.readouterr()
+    assert reported.out == "numbers\n"
+    assert reported.err.startswith("error: the report could not be written to ")
     assert write("numbers", tmp_path / "x") == 0
     assert (tmp_path / "x").read_text() == "numbers\n"
 
@@ -135,9 +136,11 @@ def test_a_kernel_that_is_not_built_is_named(
 ) -> None:
     monkeypatch.setattr(evidence, "kernel_sources", not_built)
     assert main(["measure", SLUG]) == 3
-    told = capsys.readouterr()
-    assert told.err.startswith("error: the kernel of rwsem is not built yet.\nremedy: Run ./duet b")
-    assert told.out == ""
+    reported = capsys.readouterr()
+    assert reported.err.startswith(
+        "error: the kernel of rwsem is not built yet.\nremedy: Run ./duet b"
+    )
+    assert reported.out == ""
 
 
 async def not_built(*_: Any) -> Any:
@@ -152,5 +155,5 @@ def test_an_error_is_json_where_json_was_asked_for(capsys: pytest.CaptureFixture
 def test_help_names_the_keys(capsys: pytest.CaptureFixture[str]) -> None:
     main(["measure", "--help"])
     text = capsys.readouterr().out
-    for key in ("comparisons", "perturbed", "--against-seeds", "--sweep"):
+    for key in ("comparisons", "perturbed", "--published", "--sweep"):
         assert key in text

@@ -15,12 +15,12 @@ import pytest
 
 from duet.cli import against, main
 from duet.cli import measure as measure_verb
-from duet.cli.measuring import SIGNALS, interruptible, told_all
+from duet.cli.measuring import SIGNALS, interrupted_exit_code, interruptible
 from duet.errors import InfraError, InputError, KernelError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Seed
-from duet.measure import Ask, Measuring
+from duet.lessons.schema import Seed
+from duet.measure import MeasurePlan, Measuring
 from duet.session import Limits
 from tests.support.fakes import Fleet
 
@@ -30,11 +30,11 @@ WORDS = ["measure", SLUG, "--arms", "rwsem,srcu", "--set", "hogs=1", "--set", "s
 
 
 def house(fleet: Fleet, unbuilt: str = "") -> Any:
-    async def measuring(ask: Ask, settings: Any, command: str, progress: Any) -> Measuring:
-        if unbuilt in ask.arms:
+    async def measuring(plan: MeasurePlan, settings: Any, command: str, progress: Any) -> Measuring:
+        if unbuilt in plan.arms:
             raise InfraError(f"the kernel of {unbuilt} is not built yet.", remedy="Build it.")
-        sources = fleet.sources(*ask.arms)
-        return Measuring(ask, sources, command=command, progress=progress, limits=LIMITS)
+        sources = fleet.sources(*plan.arms)
+        return Measuring(plan, sources, command=command, progress=progress, limits=LIMITS)
 
     return measuring
 
@@ -111,7 +111,7 @@ def shelf(lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lessons, "slugs", lambda *_: ["10-good", "20-good", "30-bad", "40-none"])
 
 
-ALL = ["measure", "--all", "--against-seeds"]
+ALL = ["measure", "--all", "--published"]
 
 
 def test_what_is_not_built_is_a_row_with_the_reason_and_the_rest_is_measured(
@@ -123,8 +123,8 @@ def test_what_is_not_built_is_a_row_with_the_reason_and_the_rest_is_measured(
     assert "table 1 of 3: 10-good, storm, hogs=1, seconds=1, wall clock, 10 runs\n" in said.err
     assert "table 3 of 3: 20-good" in said.err and "left in all)" in said.err
     tree = json.loads(said.out)
-    told = [(row["lesson"], row["arm"], row["ratio"], row["n"]) for row in tree["rows"]]
-    assert told == [
+    reported = [(row["lesson"], row["arm"], row["ratio"], row["n"]) for row in tree["rows"]]
+    assert reported == [
         ("10-good", "srcu", 1.0, 5),
         ("10-good", "srcu-expedited", None, 0),
         ("20-good", "srcu", 1.0, 5),
@@ -135,7 +135,7 @@ def test_what_is_not_built_is_a_row_with_the_reason_and_the_rest_is_measured(
     )
     assert tree["skipped"] == {
         "30-bad": "30-bad/lesson.yaml is not YAML",
-        "40-none": "its lesson.yaml has no seeds",
+        "40-none": "its evidence.yaml has no `published:`",
     }
     assert tree["partial"] is None
 
@@ -167,7 +167,7 @@ def signals() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_two_signals_at_once_are_one_wish(
+def test_two_signals_at_once_are_one_request(
     signals: None, number: signal.Signals, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended: list[str] = []
@@ -185,7 +185,7 @@ def test_two_signals_at_once_are_one_wish(
 
     assert asyncio.run(interruptible(work())) is False
     os.kill(os.getpid(), number)  # while the report is written
-    assert told_all() == 130
+    assert interrupted_exit_code() == 130
     assert signal.getsignal(number) is signal.SIG_IGN  # which Python leaves so to its very end
     assert ended == ["guests are gone"]
     assert capsys.readouterr().err == "ending; what was measured so far follows\n"
@@ -197,11 +197,11 @@ def test_who_was_not_interrupted_leaves_signals_as_they_were() -> None:
     assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
-def test_one_lesson_without_figures_is_told(
+def test_one_lesson_without_figures_is_reported(
     shelf: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["measure", "40-none", "--against-seeds"]) == 2
-    assert "has no seeds, so there is no figure of a mail to look for" in capsys.readouterr().err
+    assert main(["measure", "40-none", "--published"]) == 2
+    assert "has no published figures, so there is none to look for" in capsys.readouterr().err
 
 
 def test_the_table_tells_what_stands_for_the_mails_figure(
@@ -215,5 +215,5 @@ def test_the_table_tells_what_stands_for_the_mails_figure(
     assert lines[at + 2] == "    here: umounts, storm, hogs=1 seconds=1, srcu over rwsem"
     assert lines[at + 3] == "    because no difference is proven here."
     assert "Kernels of 10-good: Linux 6.1.192;" in " ".join(lines)
-    assert lines[-1].endswith(": ./duet measure --all --against-seeds")
+    assert lines[-1].endswith(": ./duet measure --all --published")
     assert all(line.isascii() and len(line) <= 75 for line in lines)

@@ -10,8 +10,8 @@ import pytest
 from duet.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Metric
-from duet.measure import Ask, Kind
+from duet.lessons.schema import Metric
+from duet.measure import Kind, MeasurePlan
 from duet.measure.plan import (
     applies,
     conditions,
@@ -42,14 +42,14 @@ def folder_with(folder: LessonFolder, more: dict[str, Any]) -> LessonFolder:
     return LessonFolder(folder.slug, folder.folder, folder.patch_dir, lesson)
 
 
-def ask_of(folder: LessonFolder, clock: Clock, **more: Any) -> Ask:
+def measure_plan(folder: LessonFolder, clock: Clock, **more: Any) -> MeasurePlan:
     given = {"arms": ARMS, "repeats": default_repeats(clock), "workload": "storm"} | more
     params = folder.check_params({}, clock)
-    return Ask(folder=folder, clock=clock, params=params, **given)
+    return MeasurePlan(folder=folder, clock=clock, params=params, **given)
 
 
-def told(ask: Ask) -> list[str]:
-    return [f"{s.table}{s.arm[0]}{s.arm[-1]} {s.kind} {s.seed}" for s in steps(ask)]
+def reported(plan: MeasurePlan) -> list[str]:
+    return [f"{s.table}{s.arm[0]}{s.arm[-1]} {s.kind} {s.seed}" for s in steps(plan)]
 
 
 def test_arms_are_interleaved() -> None:
@@ -62,7 +62,7 @@ def test_wall_clock_takes_five_runs_and_then_one_counted_run_per_arm(
     lesson02: LessonFolder,
 ) -> None:
     folder = folder_with(lesson02, EVENTS)
-    found = steps(ask_of(folder, Clock.WALL))
+    found = steps(measure_plan(folder, Clock.WALL))
     assert [s.kind for s in found] == [Kind.EVIDENCE] * 15 + [Kind.COUNTED] * 2
     # rwsem has no SRCU probe and the span is for the count clock alone
     assert [s.arm for s in found[15:]] == ["srcu-expedited", "srcu"]
@@ -70,47 +70,47 @@ def test_wall_clock_takes_five_runs_and_then_one_counted_run_per_arm(
 
 
 def test_a_lesson_without_events_is_not_traced(lesson02: LessonFolder) -> None:
-    assert {s.kind for s in steps(ask_of(lesson02, Clock.WALL))} == {Kind.EVIDENCE}
+    assert {s.kind for s in steps(measure_plan(lesson02, Clock.WALL))} == {Kind.EVIDENCE}
 
 
 def test_count_clock_takes_equal_runs_other_starts_and_both_settings(
     lesson02: LessonFolder,
 ) -> None:
-    ask = ask_of(lesson02, Clock.COUNT, arms=("rwsem", "srcu"), shifts=(0, 3), perturbed=3)
-    found = steps(ask)
+    plan = measure_plan(lesson02, Clock.COUNT, arms=("rwsem", "srcu"), shifts=(0, 3), perturbed=3)
+    found = steps(plan)
     seeds = [s.seed for s in found if s.table == 1 and s.arm == "srcu"]
     assert seeds == [1, 1, 2, 3, 4]
     # what proves something comes first
     assert [s.kind for s in found[:8]] == [Kind.EVIDENCE] * 8
-    assert [c.shift for c in conditions(ask)] == [0, 3]
+    assert [c.shift for c in conditions(plan)] == [0, 3]
     assert default_shifts(lesson02.lesson, Clock.COUNT) == (0, 3)
     assert default_shifts(lesson02.lesson, Clock.WALL) == (0,)
-    counted = steps(ask_of(folder_with(lesson02, EVENTS), Clock.COUNT, arms=("rwsem",)))
+    counted = steps(measure_plan(folder_with(lesson02, EVENTS), Clock.COUNT, arms=("rwsem",)))
     assert [s.kind for s in counted] == [Kind.EVIDENCE] * 2 + [Kind.COUNTED] * 2
 
 
 def test_a_sweep_has_a_table_per_value_and_setting(lesson02: LessonFolder) -> None:
-    ask = ask_of(lesson02, Clock.COUNT, sweep=("hogs", (1, 9)), shifts=(0, 3))
-    found = [(c.params["hogs"], c.shift) for c in conditions(ask)]
+    plan = measure_plan(lesson02, Clock.COUNT, sweep=("hogs", (1, 9)), shifts=(0, 3))
+    found = [(c.params["hogs"], c.shift) for c in conditions(plan)]
     assert found == [(1, 0), (1, 3), (9, 0), (9, 3)]
-    assert "hogs" not in knobs(ask)
-    assert [c.shift for c in conditions(ask_of(lesson02, Clock.WALL))] == [None]
+    assert "hogs" not in knobs(plan)
+    assert [c.shift for c in conditions(measure_plan(lesson02, Clock.WALL))] == [None]
 
 
 def test_exactly_the_probes_of_the_metrics_are_on(lesson02: LessonFolder) -> None:
     folder = folder_with(lesson02, EVENTS)
-    wall, count = (ask_of(folder, clock) for clock in (Clock.WALL, Clock.COUNT))
+    wall, count = (measure_plan(folder, clock) for clock in (Clock.WALL, Clock.COUNT))
     assert probes_for(wall, "srcu") == {"srcu_call"}
     assert probes_for(wall, "rwsem") == frozenset()
     assert probes_for(count, "rwsem") == {"lock", "lock_ret"}
-    chosen = ask_of(folder, Clock.COUNT, metrics=frozenset({"wait"}))
+    chosen = measure_plan(folder, Clock.COUNT, metrics=frozenset({"wait"}))
     assert probes_for(chosen, "srcu") == {"lock", "lock_ret"}
     assert not [s for s in steps(chosen) if s.kind is Kind.EVIDENCE]  # no line is read
 
 
 def test_metrics_apply_by_workload_clock_and_arm(lesson02: LessonFolder) -> None:
     folder = folder_with(lesson02, EVENTS)
-    assert list(metrics_of(ask_of(folder, Clock.WALL), "rwsem")) == ["ops_per_s", "bytes"]
+    assert list(metrics_of(measure_plan(folder, Clock.WALL), "rwsem")) == ["ops_per_s", "bytes"]
     assert headline(folder.lesson, "stress-ng", Clock.WALL) == "bogo_ops_per_s"
     waits = folder.lesson.metrics["waits"]
     assert applies(folder.lesson, waits, "stress-ng", Clock.COUNT, "srcu")

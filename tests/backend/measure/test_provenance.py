@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is told of kernels and machine, from the files that decide the build."""
+"""What is reported of kernels and machine, from the files that decide the build."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def kernels(tmp_path: Path) -> KernelSettings:
     return replace(known, cache=tmp_path)
 
 
-def test_an_arm_is_told_by_the_inputs_of_its_build(
+def test_an_arm_is_identified_by_the_inputs_of_its_build(
     lesson02: LessonFolder, kernels: KernelSettings, root: Path
 ) -> None:
     stock, srcu = (arm_facts(lesson02, arm, kernels) for arm in ("rwsem", "srcu"))
@@ -47,7 +47,14 @@ def test_an_arm_is_told_by_the_inputs_of_its_build(
     text = (root / "kernel-patches" / name).read_text()
     assert sha == hashlib.sha256(patch_diff(text).encode()).hexdigest()
     names = [patch for patch, _ in srcu.both]
-    assert names == sorted(f"both/{p.name}" for p in (root / "kernel-patches/both").glob("*.patch"))
+    folders = ("both", "02-grace-periods/both")
+    top = root / "kernel-patches"
+    assert names == [
+        path.relative_to(top).as_posix()
+        for folder in folders
+        for path in sorted((top / folder).glob("*.patch"))
+    ]
+    assert len(names) == 4
     # Fair: they differ in their own patch alone.
     assert (stock.both, stock.config_sha256) == (srcu.both, srcu.config_sha256)
     assert (
@@ -68,6 +75,6 @@ def test_a_stored_kernel_tells_its_version(lesson02: LessonFolder) -> None:
     assert image.folder.name == facts.key
 
 
-def test_an_unknown_arm_is_told(lesson02: LessonFolder, kernels: KernelSettings) -> None:
+def test_an_unknown_arm_is_reported(lesson02: LessonFolder, kernels: KernelSettings) -> None:
     with pytest.raises(InputError, match="no arm 'nope'"):
         arm_facts(lesson02, "nope", kernels)

@@ -9,11 +9,11 @@ import pytest
 
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Claim, Seed
+from duet.lessons.schema import Claim, Seed
 from duet.measure import Comparison, Condition, Series, Table
-from duet.measure.claims import ask_for, broken, told
+from duet.measure.claims import broken, claim_text, plan_of_claim
 from duet.measure.plan import conditions
-from duet.measure.published import asks_of, counts, judge, key_of, rows_of, told_interval
+from duet.measure.published import counts, interval_words, judge, key_of, published_plans, rows_of
 
 
 @pytest.mark.parametrize(
@@ -66,23 +66,23 @@ def test_rows_share_runs_and_ask_only_for_their_arms(lesson02: LessonFolder) -> 
         seed("srcu", "rwsem", shift=3),
         seed("srcu", "rwsem", clock="wall", workload="stress-ng", metric="bogo_ops_per_s"),
     )
-    asks = list(asks_of(folder).values())
-    assert [(str(a.clock), a.shifts[0], a.params["hogs"], a.arms) for a in asks] == [
+    plans = list(published_plans(folder).values())
+    assert [(str(a.clock), a.shifts[0], a.params["hogs"], a.arms) for a in plans] == [
         ("count", 0, 9, ("rwsem", "srcu", "srcu-expedited")),
         ("count", 0, 1, ("srcu",)),
         ("count", 3, 9, ("rwsem", "srcu")),
         ("wall", 0, 9, ("rwsem", "srcu")),
     ]
-    assert [a.repeats for a in asks] == [2, 2, 2, 5]
-    assert (asks[3].workload, asks[3].metrics) == ("stress-ng", {"bogo_ops_per_s"})
+    assert [a.repeats for a in plans] == [2, 2, 2, 5]
+    assert (plans[3].workload, plans[3].metrics) == ("stress-ng", {"bogo_ops_per_s"})
 
 
 def filled(folder: LessonFolder, **rates: list[float]) -> dict[Any, Table]:
     tables = {}
-    for key, ask in asks_of(folder).items():
-        table = Table(conditions(ask)[0])
-        for arm in ask.arms:
-            samples = rates[f"{arm}_{ask.params['hogs']}"]
+    for key, plan in published_plans(folder).items():
+        table = Table(conditions(plan)[0])
+        for arm in plan.arms:
+            samples = rates[f"{arm}_{plan.params['hogs']}"]
             one = Series("ops_per_s", "", "umounts/s", "higher", "counted", arm, samples)
             table.series.append(one)
         tables[key] = table
@@ -104,7 +104,7 @@ def test_rows_tell_ours_and_why_it_differs(lesson02: LessonFolder) -> None:
         (0.3, 2, "not reproduced"),
     ]
     assert [r.because for r in rows] == ["", "", "it is another machine"]
-    assert told_interval(rows[0]) == "-"
+    assert interval_words(rows[0]) == "-"
     assert counts(rows)["reproduced"] == 2
     assert rows[0].as_dict()["clock"] == "count"
 
@@ -112,8 +112,8 @@ def test_rows_tell_ours_and_why_it_differs(lesson02: LessonFolder) -> None:
 def test_a_row_that_was_not_measured_says_so(lesson02: LessonFolder) -> None:
     folder = with_seeds(lesson02, seed("srcu", "rwsem"))
     assert rows_of(folder, {})[0].because == "it was not measured"
-    told = {key_of(folder, folder.lesson.seeds[0]): "its kernel is not built"}
-    assert rows_of(folder, {}, told)[0].because == "its kernel is not built"
+    missing = {key_of(folder, folder.lesson.seeds[0]): "its kernel is not built"}
+    assert rows_of(folder, {}, missing)[0].because == "its kernel is not built"
     tables = filled(folder, rwsem_9=[100.0] * 2, srcu_9=[30.0])
     row = rows_of(folder, tables)[0]
     assert (row.verdict, row.ratio) == ("no verdict", None)
@@ -134,7 +134,7 @@ def claim(**more: Any) -> Claim:
         ({"to": "rwsem", "ratio_min": 0.5}, "srcu over rwsem is 0.3, but at least 0.5 is claimed"),
         ({"value_min": 30, "value_max": 30}, None),
         ({"value_max": 29}, "ops_per_s of srcu is 30, but at most 29 is claimed"),
-        ({"equals": "twin"}, None),
+        ({"equals": "same"}, None),
         ({"equals": "other"}, "ops_per_s of srcu is 30, but other is 31"),
         ({"equals": "gone"}, "srcu has no metric gone here"),
     ],
@@ -148,7 +148,7 @@ def test_claims(limits: dict[str, Any], trouble: str | None) -> None:
         series=[
             one("ops_per_s", "srcu", 30.0),
             one("ops_per_s", "rwsem", 100.0),
-            one("twin", "srcu", 30.0),
+            one("same", "srcu", 30.0),
             one("other", "srcu", 31.0),
         ],
     )
@@ -156,9 +156,9 @@ def test_claims(limits: dict[str, Any], trouble: str | None) -> None:
 
 
 def test_a_claim_asks_for_the_least(lesson02: LessonFolder) -> None:
-    ask = ask_for(lesson02, claim(to="rwsem", shift=3))
-    assert (ask.arms, ask.shifts, ask.repeats) == (("rwsem", "srcu"), (3,), 1)
-    assert (ask.params["seconds"], ask.params["hogs"]) == (1, 9)
-    assert ask.metrics == {"ops_per_s"}
-    assert ask_for(lesson02, claim()).arms == ("srcu",)
-    assert told(claim(to="rwsem")) == "ops_per_s srcu to rwsem hogs=9 count"
+    plan = plan_of_claim(lesson02, claim(to="rwsem", shift=3))
+    assert (plan.arms, plan.shifts, plan.repeats) == (("rwsem", "srcu"), (3,), 1)
+    assert (plan.params["seconds"], plan.params["hogs"]) == (1, 9)
+    assert plan.metrics == {"ops_per_s"}
+    assert plan_of_claim(lesson02, claim()).arms == ("srcu",)
+    assert claim_text(claim(to="rwsem")) == "ops_per_s srcu to rwsem hogs=9 count"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports as text: golden files, 75 columns of ASCII whatever comes, and what must be told.
+"""Reports as text: golden files, 75 columns of ASCII whatever comes, and what must be reported.
 
 After a wanted change: DUET_GOLDEN=write, then read the difference.
 """
@@ -40,7 +40,7 @@ def test_golden(name: str, how: str) -> None:
     assert text == path.read_text()
 
 
-def test_an_unknown_format_is_told() -> None:
+def test_an_unknown_format_is_reported() -> None:
     with pytest.raises(InputError, match="no format 'html'") as caught:
         render(wall(), "html")
     assert "ministat" in caught.value.remedy
@@ -54,8 +54,8 @@ def test_every_text_tells_direction_evidence_and_how_to_get_it_again(how: str) -
     text = render(wall(), how)
     flat = re.sub(r"\s+", " ", text.replace(" \\\n", ""))
     assert "HIGHER is better; measured" in flat
-    assert "LOWER is better; counted; told, not judged" in flat
-    for told in (
+    assert "LOWER is better; counted; shown, not judged" in flat
+    for reported in (
         "Linux 6.1.153",
         "config 0a1b2c3d0a1b",
         "02-grace-periods/srcu.patch 121212121212",
@@ -65,7 +65,7 @@ def test_every_text_tells_direction_evidence_and_how_to_get_it_again(how: str) -
         "no difference proven",
         wall().command,
     ):
-        assert told in flat, told
+        assert reported in flat, reported
     assert "-78." in flat
     assert "!!" not in text
 
@@ -75,13 +75,13 @@ def test_what_is_wrong_stands_on_top(how: str) -> None:
     text = render(REPORTS["broken"](), how)
     top = re.sub(r"\s+", " ", text.split("\n\n")[0].replace("\n!!", ""))
     assert text.startswith("!! PARTIAL: interrupted after 7 of 20 runs.")
-    for told in (
+    for reported in (
         "FAILED: srcu: The guest of srcu ran out of memory. Give it more",
         "REFUSED: the host was busy",
         "REFUSED: No verdict on srcu against rwsem",
         "LOST: events of counted runs: srcu lost 17 of 1,017.",
     ):
-        assert told in top
+        assert reported in top
     assert (
         "%"
         not in text.split("Verbatim")[0]
@@ -204,9 +204,9 @@ def test_json_and_csv_hold_every_sample(report: Report) -> None:
 def test_csv_has_a_line_for_a_sample() -> None:
     report = wall()
     report.tables[0].series[0].refused = "one\rtwo\nthree"
-    told = render(report, "csv")
-    assert "one two three" in told
-    assert len(list(csv.reader(io.StringIO(told)))) == len(told.splitlines())
+    reported = render(report, "csv")
+    assert "one two three" in reported
+    assert len(list(csv.reader(io.StringIO(reported)))) == len(reported.splitlines())
 
 
 @given(WORDS)
@@ -280,5 +280,5 @@ def test_the_json_has_the_headline_first() -> None:
 
 
 @pytest.mark.parametrize("how", FORMATS)
-def test_an_empty_report_can_be_told(how: str) -> None:
+def test_an_empty_report_can_be_reported(how: str) -> None:
     assert render(Report("l", "t", "q", (), {}, "./duet measure l", "now"), how)

@@ -107,10 +107,10 @@ def test_no_process_starts_whose_owner_died_before_the_kernel_was_asked(
 
 
 def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> None:
-    """The keeper of a launcher ends what the launcher started, in another session too."""
+    """The reaper of a launcher ends what the launcher started, in another session too."""
     shell = f"setsid sleep 61 & echo $! > {short_base}/pid; wait; sleep 62"
     words = [sys.executable, "-m", "duet.processes.reaper", "sh", "-c", shell]
-    owner, keeper, _ = start_owner(words, "TERM", short_base)
+    owner, reaper_pid, _ = start_owner(words, "TERM", short_base)
     pid_file = short_base / "pid"
     end = time.monotonic() + 120
     while not (pid_file.exists() and pid_file.read_text().strip()):
@@ -120,7 +120,7 @@ def test_no_grandchild_outlives_an_owner_killed_by_sigkill(short_base: Path) -> 
     assert psutil.Process(grandchild).is_running()
     owner.kill()
     owner.wait()
-    assert gone(keeper, within_s=120)
+    assert gone(reaper_pid, within_s=120)
     assert gone(grandchild, within_s=120)
 
 
@@ -142,7 +142,7 @@ def test_directories_of_live_owners_stay_and_others_go(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_runtime_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_runtime_directory_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(InfraError, match="no private directory"), RunDir(blocked / "x"):

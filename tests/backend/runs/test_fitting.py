@@ -31,7 +31,7 @@ console.log(JSON.stringify(chosen));
 
 def page_chooses(root: Path, trees: list[dict[str, Any]]) -> list[list[str | None]]:
     """As frontend/src/derive/recording.ts does."""
-    told = subprocess.run(
+    reported = subprocess.run(
         ["node", "--input-type=module", "-e", ASK],
         cwd=root / "frontend",
         input=json.dumps(trees),
@@ -39,8 +39,8 @@ def page_chooses(root: Path, trees: list[dict[str, Any]]) -> list[list[str | Non
         text=True,
         timeout=60,
     )
-    assert told.returncode == 0, told.stderr
-    found: list[list[str | None]] = json.loads(told.stdout)
+    assert reported.returncode == 0, reported.stderr
+    found: list[list[str | None]] = json.loads(reported.stdout)
     return found
 
 
@@ -62,8 +62,8 @@ def others(folder: LessonFolder, own: list[Any], dice: random.Random) -> list[An
         )
     # The same ones on the other clock come first.
     other = {"wall": "count", "count": "wall"}
-    twins = [{**e, "name": f"{e['name']}-twin", "clock": other[e["clock"]]} for e in made]
-    return twins + made
+    same = [{**e, "name": f"{e['name']}-other-clock", "clock": other[e["clock"]]} for e in made]
+    return same + made
 
 
 def test_each_step_of_each_lesson_gets_the_recording_of_the_page(root: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kept runs: bounded, listed, played, compared and deleted; a live run is kept when it is over."""
+"""Saved runs: bounded, listed, played, compared and deleted; live runs are saved at their end."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from duet.runs.replay import play_bundle
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.director import Director
 from duet.serve.ownership import Saved, victims
+from duet.settings import archive_limits
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
@@ -56,44 +57,44 @@ def request(address: str, method: str, path: str, **headers: str) -> tuple[int, 
 
 
 def test_the_oldest_go_first_by_count_and_by_bytes(tmp_path: Path) -> None:
-    kept = folder(tmp_path, most=3)
-    names = [kept.keep(b"x" * 10, at(second)) for second in range(5)]
+    saved = folder(tmp_path, most=3)
+    names = [saved.save(b"x" * 10, at(second)) for second in range(5)]
     for second, name in enumerate(names[2:]):
-        os.utime(kept.folder / f"{name}.duet", (second, second))
-    assert list(kept.paths()) == names[:1:-1]
+        os.utime(saved.folder / f"{name}.duet", (second, second))
+    assert list(saved.paths()) == names[:1:-1]
     small = folder(tmp_path, most_bytes=25)
-    newest = small.keep(b"y" * 10, at(9))
+    newest = small.save(b"y" * 10, at(9))
     assert list(small.paths()) == [newest, names[4]]
 
 
 def test_a_run_that_is_larger_than_all_room_is_not_kept_and_takes_nothing_away(
     tmp_path: Path,
 ) -> None:
-    kept = folder(tmp_path, most_bytes=100)
-    first = kept.keep(b"x" * 90)
-    assert kept.keep(b"x" * 101) is None
-    assert list(kept.paths()) == [first]
-    assert folder(tmp_path, most=0).keep(b"x") is None
+    saved = folder(tmp_path, most_bytes=100)
+    first = saved.save(b"x" * 90)
+    assert saved.save(b"x" * 101) is None
+    assert list(saved.paths()) == [first]
+    assert folder(tmp_path, most=0).save(b"x") is None
 
 
 def test_two_runs_of_one_second_have_two_names(tmp_path: Path) -> None:
-    kept = folder(tmp_path)
-    names = [kept.keep(b"x", at(0)) for _ in range(3)]
+    saved = folder(tmp_path)
+    names = [saved.save(b"x", at(0)) for _ in range(3)]
     assert names == [
         "run-20261122-100000", "run-20261122-100000-2", "run-20261122-100000-3"
     ]  # fmt: skip
-    assert not list(kept.folder.glob("*.part"))
+    assert not list(saved.folder.glob("*.part"))
 
 
 def test_what_was_being_written_long_ago_is_cleared_other_files_stay(tmp_path: Path) -> None:
-    kept = folder(tmp_path, most=1)
-    kept.keep(b"x", at(0))
-    stale, fresh, other = (kept.folder / name for name in ("a.part", "b.part", "notes.txt"))
+    saved = folder(tmp_path, most=1)
+    saved.save(b"x", at(0))
+    stale, fresh, other = (saved.folder / name for name in ("a.part", "b.part", "notes.txt"))
     for path in (stale, fresh, other):
         path.write_text("")
     long_ago = time.time() - 7200
     os.utime(stale, (long_ago, long_ago))
-    kept.keep(b"x", at(1))
+    saved.save(b"x", at(1))
     assert [path.exists() for path in (stale, fresh, other)] == [False, True, True]
 
 
@@ -105,8 +106,8 @@ def test_an_unknown_name_is_refused_in_a_sentence(tmp_path: Path, name: str) -> 
 
 def test_a_folder_that_cannot_be_written_is_trouble_of_the_host(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file")
-    with pytest.raises(InfraError, match="could not be kept"):
-        folder(tmp_path).keep(b"x")
+    with pytest.raises(InfraError, match="could not be saved"):
+        folder(tmp_path).save(b"x")
 
 
 def test_only_a_usable_recording_is_added(tmp_path: Path) -> None:
@@ -114,15 +115,23 @@ def test_only_a_usable_recording_is_added(tmp_path: Path) -> None:
     spoilt.write_bytes(b"PK no zip")
     with pytest.raises(InputError, match="cannot be used"):
         folder(tmp_path).add(spoilt)
-    with pytest.raises(InputError, match="larger than what may be kept"):
+    with pytest.raises(InputError, match="larger than what may be saved"):
         folder(tmp_path, most_bytes=1000).add(NINE)
 
 
 @pytest.mark.parametrize("value", ["many", "-1", "1000001", "1.5"])
 def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv("DUET_KEEP_RUNS", value)
-    with pytest.raises(InputError, match="DUET_KEEP_RUNS must be a whole number"):
+    monkeypatch.setenv("DUET_SAVED_RUNS", value)
+    with pytest.raises(InputError, match="DUET_SAVED_RUNS must be a whole number"):
         ArchiveFolder.default()
+
+
+def test_limits_have_former_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUET_KEEP_RUNS", "7")
+    monkeypatch.setenv("DUET_KEEP_MB", "3")
+    assert archive_limits() == (7, 3 << 20)
+    monkeypatch.setenv("DUET_SAVED_RUNS", "9")
+    assert archive_limits() == (9, 3 << 20)
 
 
 # the verb
@@ -179,11 +188,11 @@ def test_a_kept_run_plays_as_the_recording_that_it_is(
         assert [run["name"] for run in listed] == [name]
         _, everything = request(address, "GET", "/api/kept")
         assert {run["name"]: run["lesson"] for run in everything}[spoilt.stem] is None
-        kept = run_async(look(address, f"kept:{SLUG}:{name}")).seen
+        saved = run_async(look(address, f"kept:{SLUG}:{name}")).seen
         plain = run_async(look(address, f"recorded:{SLUG}:9-hogs")).seen
 
-        assert keyed(kept) == keyed(plain)
-        assert len(keyed(kept)) > 10
+        assert keyed(saved) == keyed(plain)
+        assert len(keyed(saved)) > 10
         status, error = request(
             address, "DELETE", f"/api/kept/{name}", Origin="http://evil.example"
         )
@@ -226,7 +235,7 @@ def test_a_live_run_is_saved_under_its_id_and_its_link_never_dies(
     tmp_path: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The toy stage runs no kernels, so its runs hand over a real recording as their bundle."""
-    kept = folder(tmp_path)
+    saved = folder(tmp_path)
     go_on = threading.Event()
 
     class Stage(ToyStage):
@@ -242,7 +251,7 @@ def test_a_live_run_is_saved_under_its_id_and_its_link_never_dies(
 
     def director(hub: Any) -> Director:
         stage = Stage(speed=20.0)
-        return Director(hub, stage, ToyRecordings(), ToyKernels(), False, True, ArchivedRuns(kept))
+        return Director(hub, stage, ToyRecordings(), ToyKernels(), False, True, ArchivedRuns(saved))
 
     async def run(address: str) -> str:
         async with page(address) as one:
@@ -253,10 +262,10 @@ def test_a_live_run_is_saved_under_its_id_and_its_link_never_dies(
             await one.open(run_id)
             # Answered while the run is being packed.
             assert (await one.until_type("run", run_id=run_id))["source"] == "live"
-            assert not kept.paths()
+            assert not saved.paths()
             go_on.set()
             for _ in range(4000):
-                if kept.paths():
+                if saved.paths():
                     break
                 await asyncio.sleep(0.05)
             # Newer runs take its place in memory; its link opens the file.
@@ -271,32 +280,32 @@ def test_a_live_run_is_saved_under_its_id_and_its_link_never_dies(
 
     with serving(create_app(director, page=tmp_path)) as address:
         run_id = run_async(run(address))
-    path = kept.path(run_id.rpartition(":")[2])
+    path = saved.path(run_id.rpartition(":")[2])
     assert path.read_bytes() == THREE.read_bytes()
-    shutil.rmtree(kept.folder)
+    shutil.rmtree(saved.folder)
 
 
 # clocks and broken files
 
 
 def test_a_clock_that_steps_back_costs_no_run_just_saved(tmp_path: Path) -> None:
-    kept = folder(tmp_path, most=2)
+    saved = folder(tmp_path, most=2)
     future = time.time() + 3600
     for second in range(2):
-        name = kept.keep(b"x" * 10, at(second))
-        os.utime(kept.path(str(name)), (future, future))
-    last = kept.keep(b"x" * 10, at(9))
-    assert last in kept.paths()
-    assert len(kept.paths()) == 2
+        name = saved.save(b"x" * 10, at(second))
+        os.utime(saved.path(str(name)), (future, future))
+    last = saved.save(b"x" * 10, at(9))
+    assert last in saved.paths()
+    assert len(saved.paths()) == 2
 
 
 def test_a_broken_file_is_looked_at_once_and_never_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = folder(tmp_path)
-    (kept.folder).mkdir()
-    (kept.folder / "run-20261122-100000.duet").write_bytes(b"PK\5\6" + b"\0" * 18)
-    shutil.copy(THREE, kept.folder / "run-20261122-100001.duet")
+    saved = folder(tmp_path)
+    (saved.folder).mkdir()
+    (saved.folder / "run-20261122-100000.duet").write_bytes(b"PK\5\6" + b"\0" * 18)
+    shutil.copy(THREE, saved.folder / "run-20261122-100001.duet")
     looked: list[Path] = []
 
     def whole(path: Path) -> None:
@@ -308,7 +317,7 @@ def test_a_broken_file_is_looked_at_once_and_never_unpacked(
 
     monkeypatch.setattr("duet.serve.recordings.open_bundle", whole)
     monkeypatch.setattr("duet.serve.recordings.read_manifest", manifest)
-    runs = ArchivedRuns(kept)
+    runs = ArchivedRuns(saved)
     first = runs.all()
     assert runs.all() == first
     assert {run["lesson"] for run in first} == {None, SLUG}
@@ -322,22 +331,22 @@ ANNE, BERT = "a" * 16, "b" * 16
 
 
 def test_one_owners_many_runs_push_out_nobody_elses(tmp_path: Path) -> None:
-    kept = folder(tmp_path, most=40)
-    hers = [kept.keep(b"x" * 10, at(second), ANNE) for second in range(15)]
-    old = kept.keep(b"x" * 10, at(15))
-    his = [kept.keep(b"x" * 10, at(16), BERT) for _ in range(41)]
-    left = kept.paths()
+    saved = folder(tmp_path, most=40)
+    hers = [saved.save(b"x" * 10, at(second), ANNE) for second in range(15)]
+    old = saved.save(b"x" * 10, at(15))
+    his = [saved.save(b"x" * 10, at(16), BERT) for _ in range(41)]
+    left = saved.paths()
     assert len(left) == 40
     assert {*hers, old, *his[-24:]} == set(left)
-    assert kept.owner(str(hers[0])) == ANNE and kept.owner(str(old)) == ""
-    assert len(list(kept.folder.glob("*.owner"))) == 39
+    assert saved.owner(str(hers[0])) == ANNE and saved.owner(str(old)) == ""
+    assert len(list(saved.folder.glob("*.owner"))) == 39
 
 
 def test_large_runs_of_one_push_out_no_small_ones_of_another(tmp_path: Path) -> None:
-    kept = folder(tmp_path, most_bytes=100)
-    small = kept.keep(b"x" * 10, at(0), ANNE)
-    names = [kept.keep(b"x" * 40, at(second), BERT) for second in range(1, 5)]
-    assert set(kept.paths()) == {small, *names[-2:]}
+    saved = folder(tmp_path, most_bytes=100)
+    small = saved.save(b"x" * 10, at(0), ANNE)
+    names = [saved.save(b"x" * 40, at(second), BERT) for second in range(1, 5)]
+    assert set(saved.paths()) == {small, *names[-2:]}
 
 
 def test_what_was_saved_just_now_stays_even_if_its_owner_has_most(tmp_path: Path) -> None:
@@ -348,10 +357,10 @@ def test_what_was_saved_just_now_stays_even_if_its_owner_has_most(tmp_path: Path
 
 
 def test_a_deleted_runs_name_brings_its_next_owner_no_rights(tmp_path: Path) -> None:
-    kept = folder(tmp_path)
-    name = str(kept.keep(b"x", at(0), ANNE))
-    kept.delete(name)
-    assert kept.keep(b"x", at(0)) == name and kept.owner(name) == ""
-    assert stat.S_IMODE((kept.folder / f"{name}.duet").stat().st_mode) == 0o644
-    (kept.folder / f"{name}.owner").write_text("../../etc/passwd")
-    assert kept.owner(name) == ""
+    saved = folder(tmp_path)
+    name = str(saved.save(b"x", at(0), ANNE))
+    saved.delete(name)
+    assert saved.save(b"x", at(0)) == name and saved.owner(name) == ""
+    assert stat.S_IMODE((saved.folder / f"{name}.duet").stat().st_mode) == 0o644
+    (saved.folder / f"{name}.owner").write_text("../../etc/passwd")
+    assert saved.owner(name) == ""

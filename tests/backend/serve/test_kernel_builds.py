@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Building in the background: what pages are told, and that a failure is a sentence."""
+"""Building in the background: what pages get, and that a failure is a sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from duet.errors import InfraError
 from duet.kernels import BuildProgress, KernelSettings, Phase
 from duet.lessons.load import load
 from duet.serve import kernel_builds
-from duet.serve.kernel_builds import BuildTeller, HouseKernels
+from duet.serve.build_messages import BuildMessages
+from duet.serve.kernel_builds import CheckoutKernels
 from duet.stream import messages as m
 from duet.stream.codec import failure
 
@@ -24,12 +25,14 @@ def at(arm: str, phase: Phase, done: int = 0) -> BuildProgress:
     return BuildProgress(phase, SLUG, arm, 0, 2, done, 100, 1.0)
 
 
-def told(steps: list[BuildProgress]) -> tuple[BuildTeller, list[tuple[str, str, int]], list[Any]]:
+def reported(
+    steps: list[BuildProgress],
+) -> tuple[BuildMessages, list[tuple[str, str, int]], list[Any]]:
     raw: list[m.Build] = []
-    teller = BuildTeller(SLUG, ["rwsem", "srcu"], raw.append)
+    messages = BuildMessages(SLUG, ["rwsem", "srcu"], raw.append)
     for step in steps:
-        teller.progress(step)
-    return teller, [(b.arm, b.phase, b.done) for b in raw], raw
+        messages.progress(step)
+    return messages, [(b.arm, b.phase, b.done) for b in raw], raw
 
 
 def test_an_arm_is_done_when_the_next_one_begins() -> None:
@@ -40,8 +43,8 @@ def test_an_arm_is_done_when_the_next_one_begins() -> None:
         at("srcu", Phase.STORE, 3),
         at("srcu", Phase.DONE, 3),
     ]
-    teller, seen, raw = told(steps)
-    teller.finished()
+    messages, seen, raw = reported(steps)
+    messages.finished()
     assert seen == [
         ("rwsem", "compile", 1),
         ("rwsem", "link", 99),
@@ -52,27 +55,27 @@ def test_an_arm_is_done_when_the_next_one_begins() -> None:
     assert [(b.arm, b.phase) for b in raw[5:]] == [("srcu", "done")]
 
 
-def test_counting_steps_are_told_a_few_times_a_second_only() -> None:
-    _, seen, _ = told([at("rwsem", Phase.COMPILE, n) for n in range(1000)])
+def test_counting_steps_are_reported_a_few_times_a_second_only() -> None:
+    _, seen, _ = reported([at("rwsem", Phase.COMPILE, n) for n in range(1000)])
     assert len(seen) < 10
 
 
 def test_a_failure_closes_every_open_arm_with_the_sentence() -> None:
-    teller, _, raw = told([at("rwsem", Phase.COMPILE, 1), at("srcu", Phase.PATCH)])
-    teller.failed(failure(InfraError("disk full.", remedy="free some.")))
+    messages, _, raw = reported([at("rwsem", Phase.COMPILE, 1), at("srcu", Phase.PATCH)])
+    messages.failed(failure(InfraError("disk full.", remedy="free some.")))
     last = raw[-1]
     assert (last.arm, last.phase, last.error.sentence) == ("srcu", "failed", "disk full.")
     assert [b.arm for b in raw if b.phase == "done"] == ["rwsem"]
 
 
-def test_no_source_is_told_to_every_page_and_tried_again(
+def test_no_source_is_reported_to_every_page_and_tried_again(
     tmp_path: Path, root: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernel_builds, "RETRY_S", 0.05)
     monkeypatch.setattr(kernel_builds.lesson_cache, "usable", lambda: [load(SLUG)])
     arms = {arm.name for arm in load(SLUG).lesson.arms}
     settings = KernelSettings(tmp_path, root / "kernel-patches", tmp_path / "none.tar.xz")
-    kernels = HouseKernels(settings)
+    kernels = CheckoutKernels(settings)
     seen: list[m.Build] = []
 
     async def work() -> None:

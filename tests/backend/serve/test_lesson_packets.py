@@ -62,3 +62,28 @@ def test_a_lesson_is_encoded_once_until_a_kernel_is_built() -> None:
     then = cache.view(SLUG)
     assert then.packet is not first.packet
     assert then.tree["ready"] != first.tree["ready"]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("content.md", "## ", "## \n## "),
+        ("lesson.yaml", "title: ", "title: Once more, "),
+        ("recorded/measured.json", "{", "{ "),
+        ("../../kernel-patches/02-grace-periods/srcu.patch", "Subject: ", "Subject: Again "),
+    ],
+)
+def test_an_edited_lesson_is_sent_anew_when_a_page_opens_it(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str
+) -> None:
+    for folder in ("lessons", "kernel-patches"):
+        shutil.copytree(root / folder / SLUG, tmp_path / folder / SLUG)
+    monkeypatch.setenv("DUET_ROOT", str(tmp_path))
+    cache = LessonCache(ToyRecordings(), ToyKernels())
+    first = cache.view(SLUG)
+    assert cache.view(SLUG) is first
+    path = tmp_path / "lessons" / SLUG / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert cache.view(SLUG) is not first

@@ -200,7 +200,7 @@ def test_idle_control_is_free_and_held_guests_go_on(
 def test_a_run_whose_askers_have_gone_does_not_begin(run_async: Any) -> None:
     async def watch(address: str) -> None:
         async with pages(address, "ann") as (ann,):
-            await ann.start("srcu", seconds=4)
+            await ann.start("srcu", seconds=40)
             run_id = await ann.begun()
             async with pages(address, "bob") as (bob,):
                 await bob.start("rwsem", seconds=1)
@@ -208,9 +208,10 @@ def test_a_run_whose_askers_have_gone_does_not_begin(run_async: Any) -> None:
             await ann.say(type="stop", run=run_id)
             await ann.until(lambda x: x["type"] == "runs" and not x["live"])
             await ann.open(waits["waiting"]["run_id"])
-            assert "no run" in (await ann.until_type("error"))["sentence"]
+            refused = await ann.until_type("error", run=waits["waiting"]["run_id"])
+            assert "no run" in refused["sentence"]
 
-    with serving(toy_app(NOWHERE, speed=8.0)) as address:
+    with serving(toy_app(NOWHERE)) as address:
         run_async(watch(address))
 
 

@@ -16,7 +16,7 @@ import pytest
 from duet.bundle.read import open_bundle
 from duet.lessons.load import load, slugs
 from tests.support.real_server import look, real_app
-from tests.support.toy_server import SLUG, Page, page, serving, told
+from tests.support.toy_server import SLUG, Page, page, reported, serving
 
 RECORDINGS = [path for slug in slugs() for path in load(slug).recordings()]
 
@@ -30,11 +30,11 @@ def test_a_recording_plays_whole_and_says_that_it_is_one(
         seen = run_async(look(address, run_id)).seen
     runs = [m for m in seen if m["type"] == "run"]
     assert (runs[-1]["source"], runs[-1]["phase"]) == ("recorded", "done")
-    assert runs[-1]["recorded_at"]
+    assert runs[-1]["recorded_at"] and runs[-1]["apart"]
     rows = {m["arm"]: m["rows"] for m in seen if m["type"] == "rows"}
     metrics = {m["arm"]: m for m in seen if m["type"] == "metrics"}
     assert set(rows) == set(metrics) == set(runs[-1]["arms"])
-    for (arm, table), parts in told(seen, run_id).items():
+    for (arm, table), parts in reported(seen, run_id).items():
         assert [first for first, _, _ in parts] == list(range(len(parts)))
         if table == "ops":
             assert sum(n for _, _, n in parts) == metrics[arm]["ops"] > 0
@@ -138,7 +138,7 @@ def test_a_broken_lesson_does_not_take_the_others_down(
     with serving(real_app(tmp_path / "cache", tmp_path)) as address:
         listed, error = run_async(open_it(address))
     assert listed == [SLUG]
-    assert "03-broken/lesson.yaml is not YAML" in error["sentence"]
+    assert "lessons/03-broken/lesson.yaml:1: this is not YAML" in error["sentence"]
 
 
 def test_many_pages_open_one_recording_at_once(root: Path, tmp_path: Path, run_async: Any) -> None:

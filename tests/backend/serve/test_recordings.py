@@ -18,7 +18,7 @@ from duet.lessons.load import load
 from duet.runs.fitting import best_recording
 from duet.serve import recorded_run
 from duet.serve.director import Director
-from duet.serve.live_run import HouseStage
+from duet.serve.live_run import GuestStage
 from duet.serve.recorded_run import Progress, RecordedRun
 from duet.serve.recordings import ChosenRecordings, LessonRecordings
 from duet.stream import messages as m
@@ -37,7 +37,7 @@ class Desk:
     def __init__(self, recordings: LessonRecordings | None = None) -> None:
         self.hub = Hub()
         self.recordings = recordings or LessonRecordings()
-        stage = HouseStage(KernelSettings.default())
+        stage = GuestStage(KernelSettings.default())
         self.director = Director(self.hub, stage, self.recordings, NoKernels(), False, False)
         self.seen: dict[Viewer, list[Message]] = {}
 
@@ -46,7 +46,7 @@ class Desk:
         await self.director.command(viewer, m.Open(type="open", lesson=SLUG, run=run, step=step))
         return viewer
 
-    def told(self, viewer: Viewer) -> list[Message]:
+    def reported(self, viewer: Viewer) -> list[Message]:
         """All that this viewer has been sent so far."""
         seen = self.seen.setdefault(viewer, [])
         seen += [msgpack.unpackb(packet.body) for packet in taken(viewer)]
@@ -54,10 +54,10 @@ class Desk:
 
     async def until(self, viewer: Viewer, wanted: Callable[[Message], bool]) -> list[Message]:
         async with asyncio.timeout(240):
-            while not any(map(wanted, self.told(viewer))):
+            while not any(map(wanted, self.reported(viewer))):
                 viewer.ready.clear()
                 await viewer.ready.wait()
-        return self.told(viewer)
+        return self.reported(viewer)
 
     async def whole(self, viewer: Viewer) -> list[Message]:
         return await self.until(viewer, lambda x: x["type"] == "reading" and x["whole"])
@@ -130,7 +130,7 @@ def test_a_slow_viewer_of_a_recording_misses_nothing(run_async: Any) -> None:
         viewer.outbox._limits = (4, 1000)
         await desk.director.find_run(ID)
         assert viewer.outbox.live_bytes > 100_000
-        return desk.told(viewer)
+        return desk.reported(viewer)
 
     seen = run_async(look())
     assert not any(x["type"] == "gap" for x in seen)
@@ -165,15 +165,15 @@ def test_an_error_half_way_reaches_all_that_wait_and_nothing_is_kept(
                 await task
         broken[0] = False
         # The next one reads it anew, and those who saw it fail hear nothing of that.
-        before = [len(desk.told(viewer)) for viewer in viewers]
+        before = [len(desk.reported(viewer)) for viewer in viewers]
         assert batches(await desk.whole(await desk.open(ID)))
-        assert [len(desk.told(viewer)) for viewer in viewers] == before
+        assert [len(desk.reported(viewer)) for viewer in viewers] == before
 
     run_async(look())
     assert counted == [ID, ID]
 
 
-def test_a_spoilt_bundle_is_told_once_it_is_unpacked(run_async: Any, tmp_path: Path) -> None:
+def test_a_spoilt_bundle_is_reported_once_it_is_unpacked(run_async: Any, tmp_path: Path) -> None:
     """Its manifest is in order, so it is announced; one lane's bytes are not what they were."""
     spoilt = tmp_path / "spoilt.duet"
     content = bytearray(NINE.read_bytes())
@@ -212,10 +212,10 @@ def test_names_of_runs_are_a_recordings_own_an_id_or_a_word(
         desk = Desk()
         for run in ("9-hogs", ID):
             assert runs(await desk.whole(await desk.open(run, step="three-hogs"))) == {ID}
-        none = desk.told(await desk.open("none"))
+        none = desk.reported(await desk.open("none"))
         assert [x["type"] for x in none] == ["lesson", "measured"]
         for run in ("live-7", "recorded:", "kept:x:y", f"recorded:{SLUG}:nine"):
-            seen = desk.told(await desk.open(run))
+            seen = desk.reported(await desk.open(run))
             (error,) = [x for x in seen if x["type"] == "error"]
             assert error["run"] == run and error["remedy"]
             assert "lesson" in {x["type"] for x in seen} and not runs(seen)
@@ -260,16 +260,16 @@ def test_a_recording_that_is_not_there_is_refused_at_once(run_async: Any, name: 
 
 
 def test_progress_is_what_was_fed_before_a_lanes_last_step() -> None:
-    told: list[int] = []
-    progress = Progress({"a": 600, "b": 400}, told.append)
+    reported: list[int] = []
+    progress = Progress({"a": 600, "b": 400}, reported.append)
     progress.fed("a", 300)
     progress.decoded("a", 1.0)
-    assert told == []  # nobody knows how much of it is decoded
+    assert reported == []  # nobody knows how much of it is decoded
     progress.fed("a", 300)
     progress.decoded("a", 1.0)
-    assert told == []  # another table of the same step
+    assert reported == []  # another table of the same step
     progress.decoded("a", 2.0)
     progress.fed("b", 400)
     progress.decoded("b", 1.0)
     progress.decoded("b", 3.0)
-    assert told == [300, 700]
+    assert reported == [300, 700]

@@ -59,7 +59,7 @@ def test_a_step_of_a_task_counts_and_other_loops_do_not(run_async: Any) -> None:
     assert run_async(look()).worked == 1
 
 
-def test_garbage_collection_is_told_apart(run_async: Any) -> None:
+def test_garbage_collection_is_distinguished(run_async: Any) -> None:
     rubbish = [[{}] for _ in range(400_000)]
     holds = run_async(watched((gc.collect,)))
     assert (holds.count, holds.worked) == (0, 0)

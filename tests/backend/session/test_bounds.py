@@ -18,7 +18,7 @@ from duet.decode import DecodeError, Decoder
 from duet.errors import DuetError, InputError, KernelError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
 from duet.session.engine import LaneEngine, LaneOf, Step
 from duet.session.lane import parts
@@ -61,7 +61,7 @@ class Talker:
         return ""
 
 
-async def heard(folder: LessonFolder, said: bytes) -> RunResult:
+async def received(folder: LessonFolder, said: bytes) -> RunResult:
     """A run of a talking guest beside a good one."""
     sources = {
         "srcu": LaneSource("srcu", SYMBOLS, lambda _: Talker(said)),
@@ -107,7 +107,7 @@ def test_a_guest_that_sends_too_much_ends_alone(
 ) -> None:
     for name, value in budget.items():
         monkeypatch.setattr(budgets, name, value)
-    lane = run_async(heard(lesson02, said)).lanes["srcu"]
+    lane = run_async(received(lesson02, said)).lanes["srcu"]
     assert lane.phase == "failed" and lane.error is not None
     assert sentence in lane.error.sentence and lane.error.remedy
 

@@ -41,10 +41,10 @@ def test_bytes_of_an_earlier_run_count() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=60))
 def test_the_watermark_never_runs_ahead_of_the_bytes(steps: list[tuple[int, bool]]) -> None:
     here, sent, received, empties, now = Completeness(), 0, 0, [(0, 0)], 0
-    for pages, told in steps:
+    for pages, reported in steps:
         now += 10
         sent += pages
-        if told:
+        if reported:
             here.beat(beat((sent, now)))
             empties.append((sent, now))
         elif received < sent:
@@ -60,25 +60,29 @@ def stats(overrun: int = 0, dropped: int = 0, read: int = 0, missed: int = 0) ->
 
 def test_what_a_page_and_a_counter_tell_is_counted_once() -> None:
     ledger = LossLedger()
-    assert ledger.stats(stats(overrun=50, read=10), 0, 1) == []
+    ledger.stats(stats(overrun=50, read=10), 0, 1)
+    assert ledger.take() == []
     assert ledger.by_place(50, 10, complete=True) == {"ring buffer": 50, "kprobe": 0, "host": 0}
-    assert ledger.untold(50, 10, 9.0, 20.0) == []
+    assert ledger.unreported(50, 10, 9.0, 20.0) == []
 
 
-def test_what_no_page_told_is_told_at_the_end() -> None:
+def test_what_no_page_reported_is_reported_at_the_end() -> None:
     ledger = LossLedger()
     ledger.stats(stats(overrun=50, dropped=7, read=12), 0, 1)
-    (ring, full, host) = ledger.untold(20, 10, 9.0, 30.0)
+    (ring, full, host) = ledger.unreported(20, 10, 9.0, 30.0)
     assert (ring.events, ring.where, ring.t0_ns, ring.t1_ns) == (30, "ring buffer", 0.0, 9.0)
     assert (full.events, full.where, full.t0_ns, full.t1_ns) == (7, "ring buffer", 9.0, 30.0)
     assert (host.events, host.where) == (2, "host")
 
 
-def test_kprobe_misses_are_told_as_they_grow() -> None:
+def test_kprobe_misses_are_reported_as_they_grow() -> None:
     ledger = LossLedger()
-    assert [loss.events for loss in ledger.stats(stats(missed=3), 1, 2)] == [3]
-    assert ledger.stats(stats(missed=3), 2, 3) == []
-    assert [loss.events for loss in ledger.stats(stats(missed=5), 3, 4)] == [2]
+    ledger.stats(stats(missed=3), 1, 2)
+    assert [loss.events for loss in ledger.take()] == [3]
+    ledger.stats(stats(missed=3), 2, 3)
+    assert ledger.take() == []
+    ledger.stats(stats(missed=5), 3, 4)
+    assert [loss.events for loss in ledger.take()] == [2]
     assert ledger.by_place(0, 0, complete=True)["kprobe"] == 5
 
 

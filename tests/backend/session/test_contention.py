@@ -48,13 +48,13 @@ def crowded() -> Iterator[int]:
 
 
 def test_a_crowded_vcpu_is_seen_while_it_runs(crowded: int, run_async: Run) -> None:
-    told: list[Contention] = []
+    reported: list[Contention] = []
 
     async def watch() -> Contention | None:
         enough = asyncio.Event()
 
         def tell(found: Contention) -> None:
-            told.append(found)
+            reported.append(found)
             if found.ran_s + found.waited_s > 0.5:
                 enough.set()
 
@@ -66,7 +66,7 @@ def test_a_crowded_vcpu_is_seen_while_it_runs(crowded: int, run_async: Run) -> N
         return one.newest
 
     newest = run_async(watch())
-    assert len(told) > 2 and newest == told[-1]
+    assert len(reported) > 2 and newest == reported[-1]
     assert newest.share > 0.25
 
 
@@ -109,8 +109,8 @@ def test_a_run_on_the_wall_clock_says_how_it_waited(
     fleet = Fleet()
     sources = fleet.sources("srcu")
 
-    def guest(wish: Any) -> FakeGuest:
-        made = FakeGuest(wish)
+    def guest(request: Any) -> FakeGuest:
+        made = FakeGuest(request)
         made.facts = replace(made.facts, pid=crowded)
         return made
 

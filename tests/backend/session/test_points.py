@@ -10,7 +10,7 @@ import pytest
 
 from duet.decode.columns import CpuColumns, Table
 from duet.errors import KernelError
-from duet.lessons.manifest import Point
+from duet.lessons.schema import Point
 from duet.session.points import PointSorter, point_rules
 
 VISIT = Point(name="visit", probe="visit", title="a visit", fields=("memcg", "ret"))
@@ -62,11 +62,11 @@ def test_a_point_of_a_probe_that_the_arm_lacks_never_comes() -> None:
     assert sorter.take(0, 200) == ({}, 0)
 
 
-def test_a_field_that_the_event_lacks_is_told_with_those_it_has() -> None:
+def test_a_field_that_the_event_lacks_is_reported_with_those_it_has() -> None:
     sorter = PointSorter(RULES)
-    with pytest.raises(KernelError, match="vmscan/visit has no field 'ret'") as told:
+    with pytest.raises(KernelError, match="vmscan/visit has no field 'ret'") as reported:
         sorter.add(cpu(0, visit={"ts": [1], "seq": [1], "memcg": [1]}))
-    assert told.value.remedy == "Choose from: memcg."
+    assert reported.value.remedy == "Choose from: memcg."
 
 
 @pytest.mark.parametrize("step", [1, 3, 50])

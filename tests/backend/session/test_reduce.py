@@ -10,7 +10,7 @@ A, B = 100, 101
 SRCU, RWSEM = SYMBOLS["shrinker_srcu"], SYMBOLS["shrinker_rwsem"]
 
 
-def test_an_srcu_wait_is_told_from_running_and_runnable(lesson02: LessonFolder) -> None:
+def test_an_srcu_wait_is_distinguished_from_running_and_runnable(lesson02: LessonFolder) -> None:
     stage = Stage(cpus=1, hogs=1)
     stage.barrier()
     stage.wake(10, 0, 99, A)
@@ -273,7 +273,7 @@ def test_no_state_reaches_over_a_loss(lesson02: LessonFolder) -> None:
     stage.switch(650, 0, 0, A)
     outcome, lane = play(stage, lesson02.lesson)
     assert outcome.losses == [(40, 500, 7)]
-    assert lane.events_missed == 7
+    assert lane.missing.count == 7
     for _, _, begin, end in outcome.spans():
         assert end <= 40 or begin >= 500
     assert outcome.tables["ops"] == []

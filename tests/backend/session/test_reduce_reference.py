@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The loop in C says what its slow twin in Python says, to the bit.
+"""The loop in C says what its slow counterpart in Python says, to the bit.
 
 Of events that make no sense, and of the lessons' recordings.
 """
@@ -62,7 +62,7 @@ def said(reducer: Any, step: Reduction) -> dict[str, Any]:
         "losses": step.losses,
         "metrics": reducer.metrics(3),
         "waits": reducer.wait_samples(),
-        "lost": (reducer.events_missed, reducer.uncounted_losses, reducer.origin_ns),
+        "lost": (reducer.missing.count, reducer.missing.uncounted, reducer.origin_ns),
         "batches": [
             (b.table, b.n, b.watermark_ns, list(b.columns), [c.dtype.str for c in columns(b)],
              [c.tobytes() for c in columns(b)])

@@ -13,7 +13,7 @@ import pytest
 from duet.errors import InfraError, InputError, KernelError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from duet.session import Lanes, Limits, RunResult, RunSession, RunSpec
 from duet.wire import Beat, FrameReader, FrameType, decode_frame
 from tests.support.fakes import Ears, Fleet
@@ -123,8 +123,8 @@ def test_one_lanes_trouble_leaves_the_other_going(
     assert bad.phase == "failed"
     assert isinstance(bad.error, kind)
     assert words in bad.error.sentence
-    told = [state for state in ears.lanes if state.arm == "srcu"][-1]
-    assert (told.message, told.remedy) == (bad.error.sentence, bad.error.remedy)
+    reported = [state for state in ears.lanes if state.arm == "srcu"][-1]
+    assert (reported.message, reported.remedy) == (bad.error.sentence, bad.error.remedy)
     assert bad.error.detail
 
 
@@ -212,12 +212,31 @@ def test_guests_are_kept_between_runs_and_rebooted_for_boot_knobs(
 
     results = run_async(go())
     assert [r.lanes["srcu"].metrics.ops for r in results] == [1, 1, 1, 1]
-    assert [guest.wish.vcpus for guest in fleet.guests] == [2, 1, 1]
-    assert fleet.guests[2].wish.cmdline == ("srcutree.exp_holdoff=0",)
+    assert [guest.request.vcpus for guest in fleet.guests] == [2, 1, 1]
+    assert fleet.guests[2].request.cmdline == ("srcutree.exp_holdoff=0",)
+
+
+def test_a_guest_of_another_kernel_or_root_is_not_used_again(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
+    """An author edits a workload or a patch, and starts the next run."""
+    fleet = Fleet()
+
+    async def go() -> list[int]:
+        booted = []
+        async with Lanes(FAST) as lanes:
+            for content in ("kernel root", "kernel root", "kernel edited"):
+                fleet.content = content
+                spec = spec_of(lesson02, "srcu")
+                await RunSession(lanes, spec, fleet.sources("srcu"), Ears()).execute()
+                booted.append(len(fleet.guests))
+        return booted
+
+    assert run_async(go()) == [1, 1, 2]
 
 
 @pytest.mark.parametrize("faults", [("oom",), ("oom", "dies"), ("oom", "no ready")])
-def test_want_of_memory_is_told_whatever_came_of_it(
+def test_want_of_memory_is_reported_whatever_came_of_it(
     lesson02: LessonFolder, run_async: Run, faults: tuple[str, ...]
 ) -> None:
     fleet = Fleet(srcu=faults)
@@ -231,7 +250,7 @@ def test_want_of_memory_is_told_whatever_came_of_it(
     assert result.lanes["srcu-expedited"].error is None
 
 
-def test_memory_and_disk_of_a_lesson_are_wished_for(lesson02: LessonFolder, run_async: Run) -> None:
+def test_memory_and_disk_of_a_lesson_are_requested(lesson02: LessonFolder, run_async: Run) -> None:
     """A workload with another disk needs another guest; on the count clock the disk is memory."""
     data = lesson02.lesson.model_dump() | {"memory_mb": 768}
     plain = data["workloads"]["storm"]
@@ -248,9 +267,9 @@ def test_memory_and_disk_of_a_lesson_are_wished_for(lesson02: LessonFolder, run_
             await RunSession(lanes, spec, fleet.sources("srcu"), Ears()).execute()
 
     run_async(go())
-    wishes = [(guest.wish.memory_mb, guest.wish.scratch_mb) for guest in fleet.guests]
-    assert wishes == [(768, 0), (768, 300), (768, 0)]
-    assert "setup duet-scratch xfs 300\n" in (fleet.guests[2].wish.boot_plan or "")
+    requests = [(guest.request.memory_mb, guest.request.scratch_mb) for guest in fleet.guests]
+    assert requests == [(768, 0), (768, 300), (768, 0)]
+    assert "setup duet-scratch xfs 300\n" in (fleet.guests[2].request.boot_plan or "")
 
 
 def test_the_recording_of_a_second_run_stands_by_itself(
@@ -286,9 +305,9 @@ def test_the_count_clock_gets_its_plan_at_boot_and_no_word_after(
     spec = spec_of(lesson02, "srcu", clock=Clock.COUNT, vcpus=2)
     result, _ = run_async(once(fleet, spec))
     (guest,) = fleet.guests
-    assert guest.wish.vcpus == 1
-    assert guest.wish.boot_plan is not None
-    assert "autostart" in guest.wish.boot_plan
+    assert guest.request.vcpus == 1
+    assert guest.request.boot_plan is not None
+    assert "autostart" in guest.request.boot_plan
     assert guest.sent == []
     assert (result.phase, result.lanes["srcu"].metrics.ops) == ("done", 1)
 
@@ -322,7 +341,7 @@ def test_bytes_may_take_long_as_long_as_they_come(lesson02: LessonFolder, run_as
 @pytest.mark.parametrize(
     ("fault", "place", "count"), [("overrun", "ring buffer", 77), ("kprobe", "kprobe", 5)]
 )
-def test_losses_are_counted_exactly_and_told(
+def test_losses_are_counted_exactly_and_reported(
     lesson02: LessonFolder, run_async: Run, fault: str, place: str, count: int
 ) -> None:
     result, ears = run_async(once(Fleet(srcu=(fault,)), spec_of(lesson02, "srcu")))

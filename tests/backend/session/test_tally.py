@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counted metrics: brackets against a slow twin, phases, picks, exact sums."""
+"""Counted metrics: brackets against a slow reference, phases, picks, exact sums."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from duet.decode import CpuColumns, Table
 from duet.decode.columns import EventType, Field, FieldKind
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from duet.session.brackets import depths, outermost, pairs
 from duet.session.engine import LaneOf
 from duet.session.pipeline import LanePipeline, OwnEngine
@@ -367,15 +367,15 @@ def test_a_lesson_of_numbers_runs_through_the_pipeline() -> None:
     pages = play.cpus[0].take()
     pipeline = LanePipeline(OwnEngine(LaneOf(numbers, "a", "w", {})))
     pipeline.files.update(stage.FILES)
-    assert pipeline.tallies() == {}
+    assert pipeline.counts.tallies == {}
     pipeline.feed_pages(0, pages, len(pages), 1)
     work = pipeline.take(final=True)
     assert work is not None
     reduction = pipeline.work(work)
     assert not reduction.more
     pipeline.count(tallies=True)
-    assert pipeline.tallies() == {"switches": 2, "held": 150.0}
-    assert pipeline.tally_faults() == {}
+    assert pipeline.counts.tallies == {"switches": 2, "held": 150.0}
+    assert pipeline.counts.faults == {}
     assert not pipeline.headless
     assert pipeline.metrics().events_read == 5
     assert [b.n for b in reduction.batches] == [0]  # nothing to draw

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Seats are bounded; who says nothing makes room, and who finds none is told so."""
+"""Seats are bounded; who says nothing makes room, and who finds none gets a reason."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_client_that_takes_nothing_of_its_answer_is_cut_off(small: str) -> Non
             time.sleep(0.1)
 
 
-def test_pages_that_speak_stay_and_the_newcomer_is_told(run_async: Any, small: str) -> None:
+def test_pages_that_speak_stay_and_the_newcomer_gets_a_reason(run_async: Any, small: str) -> None:
     async def fill() -> tuple[int, str, tuple[int, dict[str, str], bytes]]:
         async with contextlib.AsyncExitStack() as stack:
             for _ in range(4):

@@ -81,8 +81,8 @@ def test_columns_outside_the_contract_are_a_bug(columns: dict[str, np.ndarray]) 
 
 
 def test_failures_keep_sentence_and_remedy_and_hide_tracebacks() -> None:
-    told = failure(InfraError("no disk.", remedy="free some.", detail="tail"))
-    assert (told.code, told.sentence, told.remedy, told.detail) == (
+    reported = failure(InfraError("no disk.", remedy="free some.", detail="tail"))
+    assert (reported.code, reported.sentence, reported.remedy, reported.detail) == (
         "infra", "no disk.", "free some.", "tail",
     )  # fmt: skip
     assert failure(KeyError("x")).code == "unexpected"

@@ -59,7 +59,7 @@ def test_state_is_not_starved_by_its_own_updates() -> None:
     assert got.count("lane") > 5
 
 
-def test_oldest_batches_are_dropped_and_told_in_one_gap_before_the_next() -> None:
+def test_oldest_batches_are_dropped_and_reported_in_one_gap_before_the_next() -> None:
     outbox = Outbox(max_packets=2)
     for seq in range(5):
         outbox.put(a_batch("spans", seq, rows=seq + 1))

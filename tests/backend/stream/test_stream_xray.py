@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Samples may be dropped for a slow page, which is told; of the lens's state the newest counts."""
+"""Dropped samples of a slow page are reported; of the lens's state the newest counts."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def test_samples_that_a_page_does_not_take_become_a_gap() -> None:
     outbox = Outbox(max_bytes=5_000)
     for seq in range(10):
         outbox.put(sample(seq))
-    told = sent(outbox)
-    gap = next(tree for tree in told if tree["type"] == "gap")
+    reported = sent(outbox)
+    gap = next(tree for tree in reported if tree["type"] == "gap")
     assert gap["table"] == "xray:shrinker-maps" and gap["from_seq"] == 0
-    kept = [tree["seq"] for tree in told if tree["type"] == "sample"]
+    kept = [tree["seq"] for tree in reported if tree["type"] == "sample"]
     assert kept == list(range(int(str(gap["to_seq"])) + 1, 10)) and kept
 
 
@@ -61,17 +61,17 @@ def test_of_the_lens_the_newest_word_counts() -> None:
     log = RunLog("r", "01-shrinker-bitmaps")
     for count in range(5):
         log.add(lens(count))
-    told = [msgpack.unpackb(packet.body) for packet in log.backlog()]
-    assert [tree["samples"] for tree in told] == [4]
+    reported = [msgpack.unpackb(packet.body) for packet in log.backlog()]
+    assert [tree["samples"] for tree in reported] == [4]
 
 
 def test_a_late_page_gets_the_samples_and_the_loss_of_the_oldest() -> None:
     log = RunLog("r", "01-shrinker-bitmaps", max_bytes=4_000)
     for seq in range(8):
         log.add(sample(seq))
-    told = [msgpack.unpackb(packet.body) for packet in log.backlog()]
-    assert told[0]["type"] == "gap" and told[0]["to_seq"] == told[1]["seq"] - 1
-    assert told[-1]["seq"] == 7
+    reported = [msgpack.unpackb(packet.body) for packet in log.backlog()]
+    assert reported[0]["type"] == "gap" and reported[0]["to_seq"] == reported[1]["seq"] - 1
+    assert reported[-1]["seq"] == 7
 
 
 def test_samples_give_way_to_events() -> None:
@@ -80,7 +80,7 @@ def test_samples_give_way_to_events() -> None:
     for seq in range(6):
         outbox.put(sample(seq))
         outbox.put(pack(batch("r", "a", "points", seq, 0.0, {"t_ns": np.zeros(60)})))
-    told = sent(outbox)
-    assert [tree["seq"] for tree in told if tree["type"] == "batch"] == list(range(6))
-    gaps = {tree["table"]: tree for tree in told if tree["type"] == "gap"}
+    reported = sent(outbox)
+    assert [tree["seq"] for tree in reported if tree["type"] == "batch"] == list(range(6))
+    gaps = {tree["table"]: tree for tree in reported if tree["type"] == "gap"}
     assert set(gaps) == {"xray:shrinker-maps"}

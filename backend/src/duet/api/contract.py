@@ -75,7 +75,7 @@ def schema_text() -> str:
 
 
 def _require_all(name: str, defs: dict[str, Any]) -> None:
-    """All keys of a lesson and of its parts are sent: lesson.yaml may leave some out, we do not."""
+    """All keys of a lesson and of its parts are sent: its files may leave some out, we do not."""
     if "properties" in defs[name]:
         defs[name]["required"] = list(defs[name]["properties"])
     for ref in _refs(defs[name]):

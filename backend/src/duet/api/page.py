@@ -28,7 +28,7 @@ ENTRY = (".", "index.html")
 
 
 class Page(StaticFiles):
-    """Static files; hashed assets may be kept for ever, the entry never."""
+    """Static files; browsers may cache hashed assets for ever, the entry never."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """One file, with its caching rule; the entry with words for readers without scripts."""
@@ -36,9 +36,9 @@ class Page(StaticFiles):
         if path in ENTRY and response.status_code == 200:
             query = scope["query_string"].decode("latin-1")
             response = HTMLResponse(await run_in_threadpool(self._entry, query))
-        kept = path.startswith("assets/")
+        is_asset = path.startswith("assets/")
         response.headers["cache-control"] = (
-            "public, max-age=31536000, immutable" if kept else "no-cache"
+            "public, max-age=31536000, immutable" if is_asset else "no-cache"
         )
         return response
 

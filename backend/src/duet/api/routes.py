@@ -95,14 +95,14 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         return Response(found, media_type="application/zip", headers=disposition)
 
     @app.get("/api/kept", response_model_exclude_unset=True)
-    async def kept_runs(request: Request, lesson: str = "") -> list[bodies.SavedRun]:
-        kept, visitor = director.kept, visitor_of(request.scope)
-        if kept is None:
+    async def saved_runs(request: Request, lesson: str = "") -> list[bodies.SavedRun]:
+        saved, visitor = director.saved, visitor_of(request.scope)
+        if saved is None:
             return []
 
         def listed() -> list[tuple[dict[str, JsonValue], str]]:
-            folder = kept.folder.folder
-            return [(run, owner_of(folder, str(run["name"]))) for run in kept.all()]
+            folder = saved.folder.folder
+            return [(run, owner_of(folder, str(run["name"]))) for run in saved.all()]
 
         runs = await costly.run("listing", address_of(request), listed, same="kept")
         return [
@@ -126,19 +126,19 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         found = director.file_of(run_id)
         if found is None:
             raise InputError(
-                f"'{run_id:.60}' is no recording and no kept run.",
-                remedy="A live run is kept once it is over; compare that.",
+                f"'{run_id:.60}' is no recording and no saved run.",
+                remedy="A live run is saved once it is over; compare that.",
             )
         return found
 
     @app.delete("/api/kept/{name}")
-    def delete_kept(request: Request, name: str) -> bodies.Deleted:
-        if director.kept is None:
+    def delete_saved(request: Request, name: str) -> bodies.Deleted:
+        if director.saved is None:
             raise InputError("this server keeps no runs.", remedy="Start another one.")
         visitor = visitor_of(request.scope)
-        if not visitor.may_delete(director.kept.folder.owner(name)):
+        if not visitor.may_delete(director.saved.folder.owner(name)):
             visitor.require(Action.DELETE_OTHERS)
-        director.kept.folder.delete(name)
+        director.saved.folder.delete(name)
         return bodies.Deleted(deleted=name)
 
     @app.api_route("/still.png", methods=["GET", "HEAD"])
@@ -149,7 +149,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             lambda: resolve_still(query, director),
             same=query.model_dump_json(),
         )
-        if request.method == "HEAD":  # whether there could be one is told without taking it
+        if request.method == "HEAD":  # says whether there could be one, without taking it
             answer = Response(media_type="image/png")
             del answer.headers["content-length"]
         else:
@@ -158,7 +158,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         return answer
 
     @app.exception_handler(DuetError)
-    async def told(_: Request, error: DuetError) -> JSONResponse:
+    async def error_response(_: Request, error: DuetError) -> JSONResponse:
         body = failure_body(failure(error).model_dump(exclude={"type"}))
         if error.code == FORBIDDEN:
             return JSONResponse(body, 403)

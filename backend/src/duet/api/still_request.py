@@ -80,7 +80,7 @@ def resolve_still(query: StillQuery, director: Director) -> StillRequest:
 def _has_no_file_yet(folder: LessonFolder, run: str, director: Director) -> bool:
     if director.live_runs.find(run) is None:
         return False
-    saved = director.kept.paths(folder.slug) if director.kept else {}
+    saved = director.saved.paths(folder.slug) if director.saved else {}
     return run.rpartition(":")[2] not in saved
 
 
@@ -110,12 +110,12 @@ def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path
                 f"lesson {slug} has no recording.", remedy=f"Make one: ./duet record {slug}."
             )
         return own[best]
-    kept = director.kept.paths(slug) if kind == "kept" and director.kept else {}
-    found = kept.get(name) if kind == "kept" else own.get(name if kind == "recorded" else run)
+    saved = director.saved.paths(slug) if kind == "kept" and director.saved else {}
+    found = saved.get(name) if kind == "kept" else own.get(name if kind == "recorded" else run)
     if found is None:
         raise InputError(
             f"lesson {slug} has no run '{run:.60}' that a picture could be taken of.",
-            remedy=f"Choose from: {', '.join(own) or 'none'}, or a kept run.",
+            remedy=f"Choose from: {', '.join(own) or 'none'}, or a saved run.",
         )
     return found
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from duet.api.still_request import StillRequest
 from duet.errors import InfraError
 from duet.export.pictures import Shot, taken_of
+from duet.lessons import files
 from duet.lessons.load import LessonFolder
 from duet.settings import repo_root
 
-KEPT = 64
-KEPT_BYTES = 16 << 20
+MAX_CACHED = 64
+MAX_CACHED_BYTES = 16 << 20
 QUEUE = 8
 """Requests that may wait for the one that is being taken."""
 WAIT_S = 60.0
@@ -27,7 +28,7 @@ LARGE = 64 << 20
 """Of larger recordings no still is taken; decoding them takes minutes."""
 
 Take = Callable[[LessonFolder, Path, Shot], Awaitable[bytes]]
-Key = tuple[str, tuple[int, ...], Shot]
+Key = tuple[str, tuple[object, ...], Shot]
 
 
 class Stills:
@@ -41,7 +42,7 @@ class Stills:
     def __init__(self, busy: Callable[[], str | None], take: Take = taken_of) -> None:
         self._busy = busy
         self._take = take
-        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._cache: OrderedDict[Key, bytes] = OrderedDict()
         self._sums: OrderedDict[tuple[Path, int, int], str] = OrderedDict()
         self._turn = asyncio.Lock()
         self._waiting = 0
@@ -73,7 +74,7 @@ class Stills:
             ) from error
         finally:
             self._turn.release()
-        self._keep(key, png)
+        self._store(key, png)
         return png
 
     async def _my_turn(self) -> None:
@@ -107,20 +108,22 @@ class Stills:
         if known is None:
             known = hashlib.sha256(asked.path.read_bytes()).hexdigest()
             self._sums[stamp] = known
-            while len(self._sums) > KEPT:
+            while len(self._sums) > MAX_CACHED:
                 self._sums.popitem(last=False)
         page = repo_root() / "frontend/dist/site/page.js"
-        return known, (_stamp(asked.folder.folder / "lesson.yaml"), _stamp(page)), asked.shot
+        return known, (files.stamp(asked.folder.folder), _stamp(page)), asked.shot
 
     def _found(self, key: Key) -> bytes | None:
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
+        if key in self._cache:
+            self._cache.move_to_end(key)
+        return self._cache.get(key)
 
-    def _keep(self, key: Key, png: bytes) -> None:
-        self._kept[key] = png
-        while len(self._kept) > KEPT or sum(map(len, self._kept.values())) > KEPT_BYTES:
-            self._kept.popitem(last=False)
+    def _store(self, key: Key, png: bytes) -> None:
+        self._cache[key] = png
+        while (
+            len(self._cache) > MAX_CACHED or sum(map(len, self._cache.values())) > MAX_CACHED_BYTES
+        ):
+            self._cache.popitem(last=False)
 
 
 def _stamp(path: Path) -> int:

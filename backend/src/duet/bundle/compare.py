@@ -62,6 +62,10 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
     yield from _pair("kernel", "source", name, *(str(source)[:12] for source in sources))
     mine, theirs = _patches(one), _patches(other)
     if mine and theirs:
+        # One that was moved or renamed is the same patch.
+        same = set(map(str, mine.values())) & set(map(str, theirs.values()))
+        mine = {path: sha for path, sha in mine.items() if str(sha) not in same}
+        theirs = {path: sha for path, sha in theirs.items() if str(sha) not in same}
         yield from _sides("patches", mine, theirs, name)
     yield from _pair("patches", "patches", name, " ".join(one.patches), " ".join(other.patches))
     for tool in ("compiler", "linker"):

@@ -34,7 +34,7 @@ class Figures(Strict):
         metrics: session.Metrics as its `as_dict` has them (`cycles` as grace_periods), and `op_ns`.
         tallies: the lesson's counted metrics.
         tables: rows of each table.
-        ops: the workload's own count, and `ops_per_s` likewise.
+        ops: the workload's own count, and `ops_per_s`.
         status: how the workload ended.
     """
 
@@ -60,7 +60,7 @@ class ArmEntry(Strict):
     Args:
         kernel: the manifest of the build: package, tarball, patches with checksums, compiler.
         kernel_version: as `uname -r` says; "" in the oldest recordings.
-        config_sha256: of the options asked for; "" likewise.
+        config_sha256: of the options asked for; "" if unknown.
         symbols: the kernel addresses that the lesson's rules mention, so that a replay needs no
             System.map.
         loss: `events` and `intervals`, and events by place ("ring buffer", "kprobe", "host").

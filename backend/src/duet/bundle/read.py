@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,38 +18,16 @@ from typing import Final
 
 from duet import budgets
 from duet.bundle import limits
-from duet.bundle.archive import MEMBER, REMEDY, manifest_of, part, refused
+from duet.bundle.archive import MEMBER, REMEDY, manifest_of, refused
 from duet.bundle.manifest import Manifest
 from duet.bundle.record import Record
-from duet.bundle.stream import read_stream
+from duet.bundle.unpacked import Unpacked
 from duet.confined import Child, Reply, Terms
 from duet.confined.replies import Odd, text, whole
 from duet.errors import InfraError, InputError
 
 ROW: Final = 4
 """Of a member: name, bytes in the file, offset and bytes in the temporary file."""
-
-
-class Unpacked:
-    """The members of a bundle in a temporary file that has no name; it goes with this object.
-
-    `places` says where: member -> offset and length.
-    """
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        weakref.finalize(self, os.close, fd)
-        self.places: dict[str, tuple[int, int]] = {}
-
-    def records(self, name: str) -> Iterator[Record]:
-        """The records of a lane's member."""
-        at, size = self.places[name]
-        yield from read_stream(part(self._fd, at, size), size, name)
-
-    def content(self, name: str) -> bytes:
-        """A whole member."""
-        at, size = self.places[name]
-        return os.pread(self._fd, size, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +111,7 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest alone, without unpacking the lanes; good for a list, not for playing.
 
     Raises:
-        InputError: likewise, as far as that shows.
+        InputError: as `read_bundle`, as far as that shows.
     """
     with _file(path) as file:
         return _asked(path, (file,))[0]

@@ -54,9 +54,9 @@ def trim(
     marker_ns = _find_marker(frames, pages, start_marker)
     low = marker_ns - int(before_ms * 1e6)
     high = marker_ns + int(window_ms * 1e6)
-    kept = [page for page in pages if page.end_ns >= low and page.begin_ns <= high]
-    sent = _SentBytes(pages, kept)
-    cut = [Record(page.host_ns, page.cpu, page.content) for page in kept]
+    within = [page for page in pages if page.end_ns >= low and page.begin_ns <= high]
+    sent = _SentBytes(pages, within)
+    cut = [Record(page.host_ns, page.cpu, page.content) for page in within]
     for host_ns, frame in frames:
         if (changed := _frame(frame, high, sent)) is not None:
             cut.append(Record(host_ns, CTL, encode(changed)))
@@ -67,7 +67,7 @@ def trim(
 
 def _lens(records: list[Record], low: int, high: int) -> list[Record]:
     """How the lens was, its samples in the window, and before it the last."""
-    kept: list[Record] = []
+    within: list[Record] = []
     before: Record | None = None
     for record in records:
         if len(record.payload) < RECORD_TIME.size:
@@ -76,8 +76,8 @@ def _lens(records: list[Record], low: int, high: int) -> list[Record]:
         if at_ns and at_ns < low:
             before = record
         elif at_ns <= high:
-            kept.append(record)
-    return ([before] if before else []) + kept
+            within.append(record)
+    return ([before] if before else []) + within
 
 
 def _parse(records: Iterable[Record]) -> tuple[list[tuple[int, Frame]], list[_Page]]:
@@ -126,19 +126,19 @@ def _find_marker(frames: list[tuple[int, Frame]], pages: list[_Page], marker: st
 class _SentBytes:
     """Bytes sent of the whole recording -> bytes sent of what is kept."""
 
-    def __init__(self, pages: list[_Page], kept: list[_Page]) -> None:
-        chosen = {id(page) for page in kept}
+    def __init__(self, pages: list[_Page], within: list[_Page]) -> None:
+        chosen = {id(page) for page in within}
         self._ends: dict[int, list[int]] = {}
-        self._kept: dict[int, list[int]] = {}
+        self._within: dict[int, list[int]] = {}
         for page in pages:
             ends = self._ends.setdefault(page.cpu, [0])
-            sums = self._kept.setdefault(page.cpu, [0])
+            sums = self._within.setdefault(page.cpu, [0])
             ends.append(ends[-1] + len(page.content))
             sums.append(sums[-1] + (len(page.content) if id(page) in chosen else 0))
 
     def of(self, cpu: int, sent: int) -> int:
         ends = self._ends.get(cpu, [0])
-        return self._kept.get(cpu, [0])[bisect_right(ends, sent) - 1]
+        return self._within.get(cpu, [0])[bisect_right(ends, sent) - 1]
 
 
 def _frame(frame: Frame, high: int, sent: _SentBytes) -> Frame | None:

@@ -38,11 +38,11 @@ def _arm_from_1(arm: Tree) -> Tree:
     kernel = arm.get("kernel")
     if not isinstance(kernel, dict):
         return arm
-    told = {
+    facts = {
         "kernel_version": kernel.get("kernel_version", kernel.get("release", "")),
         "config_sha256": kernel.get("config_sha256", ""),
     }
-    return {**arm, **told}
+    return {**arm, **facts}
 
 
 STEPS: dict[int, Callable[[Tree], Tree]] = {1: _from_1}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --against-seeds`: carries out what the mails' figures need."""
+"""`duet measure --published`: carries out what the mails' figures need."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 
 from duet.cli.against_table import Work, table, tree
 from duet.cli.measure import check_format, check_output, write
-from duet.cli.measuring import Teller, interruptible, told_all, told_time
+from duet.cli.measuring import ProgressBar, format_duration, interrupted_exit_code, interruptible
 from duet.cli.output import note
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
-from duet.measure import Ask
+from duet.measure import MeasurePlan
 from duet.measure.plan import knobs, steps
-from duet.measure.published import Key, asks_of
+from duet.measure.published import Key, published_plans
 from duet.runs.measure import prepare_measurement
 
-Todo = list[tuple[LessonFolder, Key, Ask]]
+Todo = list[tuple[LessonFolder, Key, MeasurePlan]]
 
 
 def against(
@@ -35,33 +35,33 @@ def against(
     check_output(output)
     if not seeds:
         raise InputError(
-            "--all measures every lesson against its mail, so it goes with --against-seeds.",
-            remedy="Write ./duet measure --all --against-seeds, or name a lesson.",
+            "--all measures every lesson against its mail, so it goes with --published.",
+            remedy="Write ./duet measure --all --published, or name a lesson.",
         )
     if more:
         raise InputError(
-            "--against-seeds takes arms, knobs, clock and runs from the lessons' own seeds.",
-            remedy="Leave the other options out, or leave --against-seeds out.",
+            "--published takes arms, knobs, clock and runs from the lessons' own `published:`.",
+            remedy="Leave the other options out, or leave --published out.",
         )
     if bool(lesson) == every:
         raise InputError(
-            "--against-seeds wants one lesson, or --all.",
-            remedy="Write ./duet measure --all --against-seeds.",
+            "--published wants one lesson, or --all.",
+            remedy="Write ./duet measure --all --published.",
         )
     if how not in ("mail", "json"):
         raise InputError(
-            f"--against-seeds makes one table, not '{how}'.",
+            f"--published makes one table, not '{how}'.",
             remedy="Use --format mail or --json.",
         )
     began = time.monotonic()
-    work = Work(command=f"./duet measure {lesson or '--all'} --against-seeds")
+    work = Work(command=f"./duet measure {lesson or '--all'} --published")
     todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
     whole = asyncio.run(interruptible(_measure(work, todo)))
     seconds = time.monotonic() - began
     text = tree(work, seconds) if how == "json" else table(work, seconds)
     unwritten = write(text, output)
     if not whole:
-        return told_all()
+        return interrupted_exit_code()
     nothing = not any(row.n for row in work.rows())
     return InfraError.exit_code if nothing else unwritten
 
@@ -72,37 +72,37 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
     for slug in slugs:
         try:
             folder = lessons.load(slug)
-            asks = asks_of(folder)
+            plans = published_plans(folder)
         except DuetError as error:
             if one:
                 raise
             work.skipped[slug] = error.sentence.rstrip(".")
             continue
-        if asks:
+        if plans:
             work.folders.append(folder)
-            todo += [(folder, key, ask) for key, ask in asks.items()]
+            todo += [(folder, key, plan) for key, plan in plans.items()]
         elif one:
             raise InputError(
-                f"{slug}/lesson.yaml has no seeds, so there is no figure of a mail to look for.",
-                remedy="Write them under `seeds:`, or name another lesson.",
+                f"{slug} has no published figures, so there is none to look for.",
+                remedy="Write them under `published:` in evidence.yaml, or name another lesson.",
             )
         else:
-            work.skipped[slug] = "its lesson.yaml has no seeds"
+            work.skipped[slug] = "its evidence.yaml has no `published:`"
     return todo
 
 
 async def _measure(work: Work, todo: Todo) -> None:
     """All measurements, one after another; what a cut leaves is in `work`."""
     settings, began = KernelSettings.default(), time.monotonic()
-    runs = [len(steps(ask)) for _, _, ask in todo]
-    for number, (folder, key, ask) in enumerate(todo, 1):
+    runs = [len(steps(plan)) for _, _, plan in todo]
+    for number, (folder, key, plan) in enumerate(todo, 1):
         work.partial = f"interrupted in table {number} of {len(todo)}"
         done = sum(runs[: number - 1])
         left = (time.monotonic() - began) / done * (sum(runs) - done) if done else None
-        note(f"table {number} of {len(todo)}: {_told(folder, ask, left)}")
-        with Teller() as tell:
+        note(f"table {number} of {len(todo)}: {_heading(folder, plan, left)}")
+        with ProgressBar() as tell:
             try:
-                measuring = await prepare_measurement(ask, settings, "", tell)
+                measuring = await prepare_measurement(plan, settings, "", tell)
                 work.tables.setdefault(folder.slug, {})[key] = measuring.report.tables[0]
                 try:
                     await measuring.run()
@@ -116,8 +116,8 @@ async def _measure(work: Work, todo: Todo) -> None:
     work.partial = None
 
 
-def _told(folder: LessonFolder, ask: Ask, left_s: float | None) -> str:
-    words = [folder.slug, ask.workload, *(f"{k}={v}" for k, v in knobs(ask).items())]
-    words += [f"{ask.clock} clock", f"{len(steps(ask))} runs"]
-    left = "" if left_s is None else f" (about {told_time(left_s)} left in all)"
+def _heading(folder: LessonFolder, plan: MeasurePlan, left_s: float | None) -> str:
+    words = [folder.slug, plan.workload, *(f"{k}={v}" for k, v in knobs(plan).items())]
+    words += [f"{plan.clock} clock", f"{len(steps(plan))} runs"]
+    left = "" if left_s is None else f" (about {format_duration(left_s)} left in all)"
     return ", ".join(words) + left

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --against-seeds`: what was found, as a table for a mail and as JSON. Pure."""
+"""`duet measure --published`: what was found, as a table for a mail and as JSON. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from duet.cli.measuring import told_time
+from duet.cli.measuring import format_duration
+from duet.cli.results.keys import from_tree
+from duet.cli.results.runs import PublishedResult, PublishedRow
 from duet.lessons.load import LessonFolder
-from duet.measure.compare import told_value
+from duet.measure.compare import format_value
 from duet.measure.model import ArmFacts, Report, Table
-from duet.measure.published import RULE, Key, SeedRow, counts, rows_of, told_interval
+from duet.measure.published import RULE, Key, SeedRow, counts, interval_words, rows_of
 from duet.measure.reports.text import WIDTH, plain
 
 SHORT = 12
@@ -23,7 +25,7 @@ SHORT = 12
 class Work:
     """What is there by now."""
 
-    command: str = "./duet measure --all --against-seeds"
+    command: str = "./duet measure --all --published"
     tables: dict[str, dict[Key, Table]] = field(default_factory=dict)
     troubles: dict[str, dict[Key, str]] = field(default_factory=dict)
     folders: list[LessonFolder] = field(default_factory=list)
@@ -33,7 +35,7 @@ class Work:
     partial: str | None = None
 
     def learn(self, report: Report) -> None:
-        """What its guests told: kernels, QEMU."""
+        """What its guests reported: kernels, QEMU."""
         self.host |= report.host
         self.arms.setdefault(report.lesson, {}).update({arm.name: arm for arm in report.arms})
 
@@ -49,17 +51,17 @@ class Work:
 def tree(work: Work, seconds: float) -> str:
     """The documented keys as JSON."""
     rows = work.rows()
-    body = {
-        "rows": [row.as_dict() for row in rows],
-        "counts": counts(rows),
-        "rule": RULE,
-        "skipped": work.skipped,
-        "host": work.host,
-        "kernels": {slug: [asdict(a) for a in arms.values()] for slug, arms in work.arms.items()},
-        "seconds": round(seconds, 1),
-        "partial": work.partial,
-    }
-    return json.dumps(body, indent=2, ensure_ascii=False)
+    body = PublishedResult(
+        rows=[from_tree(PublishedRow, row.as_dict()) for row in rows],
+        counts=counts(rows),
+        rule=RULE,
+        skipped=work.skipped,
+        host=work.host,
+        kernels={slug: [asdict(a) for a in arms.values()] for slug, arms in work.arms.items()},
+        seconds=round(seconds, 1),
+        partial=work.partial,
+    )
+    return json.dumps(asdict(body), indent=2, ensure_ascii=False)
 
 
 FORM = "  {:>8} {:>8} {:<7} {:>2}  {:<17} {}"
@@ -93,7 +95,7 @@ def _row(row: SeedRow, work: Work) -> list[str]:
     clock = seed.clock if seed.clock == "wall" or not seed.shift else f"count/{seed.shift}"
     ours = "-" if row.ratio is None else _short(row.ratio)
     numbers = FORM.format(
-        _short(seed.mail_ratio), ours, clock, row.n, told_interval(row), row.verdict
+        _short(seed.mail_ratio), ours, clock, row.n, interval_words(row), row.verdict
     )
     lines = [*_wrap(f"{seed.claim}: {seed.mail}"), numbers]
     lines += _wrap(f"here: {_here(row, work)}", "    ", "      ")
@@ -117,7 +119,7 @@ def _knobs(params: Mapping[str, int]) -> str:
 
 
 def _short(ratio: float) -> str:
-    return told_value(float(f"{ratio:.3g}"))
+    return format_value(float(f"{ratio:.3g}"))
 
 
 def _provenance(work: Work, seconds: float) -> list[str]:
@@ -129,9 +131,9 @@ def _provenance(work: Work, seconds: float) -> list[str]:
             f"Kernels of {slug}: {kernels or 'never booted'}; builds {builds}.", "", "  "
         )
     if work.host:
-        told = ", ".join(f"{name} {value}" for name, value in work.host.items())
-        lines += _wrap(f"Host: {told}.", "", "  ")
-    return [*lines, f"Measured in {told_time(seconds)}: {work.command}"]
+        host_words = ", ".join(f"{name} {value}" for name, value in work.host.items())
+        lines += _wrap(f"Host: {host_words}.", "", "  ")
+    return [*lines, f"Measured in {format_duration(seconds)}: {work.command}"]
 
 
 def _wrap(text: str, first: str = "", rest: str = "") -> list[str]:

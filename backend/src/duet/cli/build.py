@@ -11,10 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from duet.cli.output import emit, note
+from duet.cli.results.host import BuildResult, BuiltKernel
 from duet.cli.terminal import raw
 from duet.errors import InputError
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, lookup, plan
 from duet.kernels import build as build_kernels
+from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
 
 
@@ -28,7 +30,7 @@ def wanted_arms(lesson: str | None, only: list[str]) -> list[ArmSpec]:
     for slug in [lesson] if lesson else lessons.slugs():
         folder = lessons.load(slug)
         names = only or [arm.name for arm in folder.lesson.arms]
-        specs += [ArmSpec(slug, folder.arm(n).name, folder.patch_files(n)) for n in names]
+        specs += [arm_spec(folder, name) for name in names]
     return specs
 
 
@@ -53,20 +55,20 @@ def build(
         _build_with_bar(todo, settings)
     images = [lookup(key, settings) for key in keys]
     rows = [
-        {
-            "lesson": spec.lesson,
-            "arm": spec.name,
-            "key": str(image.key),
-            "folder": str(image.folder),
-            "kernel_version": image.manifest.kernel_version,
-            "built": former is None,
-        }
+        BuiltKernel(
+            lesson=spec.lesson,
+            arm=spec.name,
+            key=str(image.key),
+            folder=str(image.folder),
+            kernel_version=image.manifest.kernel_version,
+            built=former is None,
+        )
         for spec, image, former in zip(specs, images, before, strict=True)
         if image is not None
     ]
     seconds = round(time.monotonic() - began, 2)
     if as_json:
-        emit({"built": len(todo), "seconds": seconds, "kernels": rows})
+        emit(BuildResult(len(todo), seconds, rows))
     elif todo:
         print(f"Built {len(todo)} kernels in {seconds:.0f} s.")
     else:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from duet.cli.output import emit
 from duet.cli.reproduce import figure_table
+from duet.cli.results.keys import from_tree
+from duet.cli.results.recordings import CompareResult
 from duet.lessons import load as lessons
 from duet.runs.compare import Comparison
 from duet.runs.compare import compare as compared
@@ -18,10 +20,16 @@ def compare(first: Path, second: Path, as_json: bool) -> int:
     """See `duet compare --help`."""
     found = compared(first, second)
     if as_json:
-        emit({"first": str(first), "second": str(second)} | found.tree())
+        emit(result_of(first, second, found))
     else:
         print("\n".join([*text(first, second, found), *lanes(first, second, found)]))
     return 0
+
+
+def result_of(first: Path, second: Path, found: Comparison) -> CompareResult:
+    """What `--json` prints."""
+    tree = {"first": str(first), "second": str(second), **found.tree()}
+    return from_tree(CompareResult, tree)
 
 
 def text(first: Path, second: Path, found: Comparison) -> list[str]:
@@ -54,8 +62,8 @@ def page_name(slug: str, path: Path) -> str | None:
     path = path.resolve()
     if path in [recording.resolve() for recording in lessons.load(slug).recordings()]:
         return path.stem
-    kept = ArchiveFolder(runs_dir(), 0, 0).paths().get(path.stem)
-    return f"kept:{slug}:{path.stem}" if kept is not None and kept.resolve() == path else None
+    saved = ArchiveFolder(runs_dir(), 0, 0).paths().get(path.stem)
+    return f"kept:{slug}:{path.stem}" if saved is not None and saved.resolve() == path else None
 
 
 def said(found: Comparison, side: int) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from duet.cli.output import note
-from duet.runs.replay import Tape
+from duet.runs.replay import CollectingSink
 from duet.session import LaneState, Loss, SessionSink
 
 
@@ -20,7 +20,7 @@ class ConsoleSink(SessionSink):
         note(f"{arm}: lost {loss.events} events ({loss.where})")
 
 
-class ConsoleTape(Tape):
+class CollectingConsoleSink(CollectingSink):
     """Counts what is received; reports phases and losses as ConsoleSink does."""
 
     def on_lane(self, state: LaneState) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from duet.cli.output import emit
+from duet.cli.results import host as results
+from duet.cli.results.host import DoctorResult
 from duet.errors import DuetError
 from duet.sandbox import can_unshare_network, missing_user
 from duet.settings import cache_dir, repo_root
@@ -41,7 +43,7 @@ def doctor(as_json: bool) -> int:
     checks = [check for part in PARTS for check in part()]
     ok = all(check.status != "missing" for check in checks)
     if as_json:
-        emit({"ok": ok, "checks": [asdict(check) for check in checks]})
+        emit(DoctorResult(ok, [results.Check(**asdict(check)) for check in checks]))
     else:
         width = max(len(check.name) for check in checks)
         for check in checks:

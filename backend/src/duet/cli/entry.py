@@ -46,12 +46,12 @@ def _run(arguments: list[str] | None) -> int:
         _report(error, as_json)
         return error.exit_code
     except TyperException as error:
-        told = InputError(
+        wrapped = InputError(
             _sentence(error.format_message()),
             remedy=f"See ./duet {_verb(given)}--help.",
         )
-        _report(told, as_json)
-        return told.exit_code
+        _report(wrapped, as_json)
+        return wrapped.exit_code
     except (KeyboardInterrupt, EOFError):
         return INTERRUPTED
     except BrokenPipeError:

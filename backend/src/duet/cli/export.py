@@ -9,6 +9,7 @@ from pathlib import Path
 
 from duet.bundle import open_bundle
 from duet.cli.output import emit, note
+from duet.cli.results.recordings import ExportedFile, ExportResult
 from duet.cli.which import which
 from duet.errors import InfraError, InputError
 from duet.export import FORMATS as FILES
@@ -49,8 +50,8 @@ def export(run: str, to: str, out: Path, force: bool, shot: Shot, as_json: bool)
     else:
         written = write_files(open_bundle(which(run)), to, out, force=force)
     if as_json:
-        files = [{"path": name, "bytes": size} for name, size in written.items()]
-        emit({"file": run, "to": to, "files": files})
+        files = [ExportedFile(name, size) for name, size in written.items()]
+        emit(ExportResult(run, to, files))
         return 0
     for name, size in written.items():
         print(f"{name} ({size:,} bytes)")

@@ -8,8 +8,14 @@ import sys
 import time
 from pathlib import Path
 
-from duet.cli.measure_args import Given, command_of, read_ask
-from duet.cli.measuring import INTERRUPTED, Teller, interruptible, told_all, told_time
+from duet.cli.measure_args import Given, command_of, read_plan
+from duet.cli.measuring import (
+    INTERRUPTED,
+    ProgressBar,
+    format_duration,
+    interrupted_exit_code,
+    interruptible,
+)
 from duet.cli.output import note
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
@@ -27,8 +33,8 @@ def measure(given: Given, how: str, output: Path | None) -> int:
     """
     check_format(how)
     check_output(output)
-    ask = read_ask(given)
-    if how == "sweep" and ask.sweep is None:
+    plan = read_plan(given)
+    if how == "sweep" and plan.sweep is None:
         raise InputError(
             "--format sweep shows a swept knob, but no --sweep was given.",
             remedy="Add for example --sweep hogs=1,3,9, or choose another --format.",
@@ -38,9 +44,9 @@ def measure(given: Given, how: str, output: Path | None) -> int:
     held: list[Measuring] = []
 
     async def work() -> None:
-        with Teller() as tell:
-            command = command_of(ask)
-            held.append(await prepare_measurement(ask, KernelSettings.default(), command, tell))
+        with ProgressBar() as tell:
+            command = command_of(plan)
+            held.append(await prepare_measurement(plan, KernelSettings.default(), command, tell))
             await held[0].run()
 
     whole = asyncio.run(interruptible(work()))
@@ -48,12 +54,12 @@ def measure(given: Given, how: str, output: Path | None) -> int:
         note("nothing was measured yet")
         return INTERRUPTED
     report = held[0].report
-    note(f"measured for {told_time(time.monotonic() - began)}")
+    note(f"measured for {format_duration(time.monotonic() - began)}")
     if whole:
         refuse_nothing(report)
     unwritten = write(render(report, how), output)
     if not whole:
-        return told_all()
+        return interrupted_exit_code()
     return max([unwritten, *(error.exit_code for error in errors_of(report))])
 
 

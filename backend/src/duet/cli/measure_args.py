@@ -12,7 +12,7 @@ from duet.cli.request import read_request
 from duet.errors import InputError
 from duet.guests import Clock
 from duet.lessons.load import LessonFolder, slugs
-from duet.measure import Ask
+from duet.measure import MeasurePlan
 from duet.measure.plan import MAX_REPEATS, PERTURBED, default_repeats, default_shifts, knobs
 
 MAX_SHIFT = 10
@@ -33,7 +33,7 @@ class Given:
     shift: str = ""
 
 
-def read_ask(given: Given) -> Ask:
+def read_plan(given: Given) -> MeasurePlan:
     """What is to be measured.
 
     Raises:
@@ -42,7 +42,7 @@ def read_ask(given: Given) -> Ask:
     if not given.lesson:
         raise InputError(
             "a measurement needs a lesson.",
-            remedy=f"Name one: {', '.join(slugs())}; or --all --against-seeds.",
+            remedy=f"Name one: {', '.join(slugs())}; or --all --published.",
         )
     request = read_request(
         given.lesson, given.arms, given.workload, given.clock, list(given.settings)
@@ -59,7 +59,7 @@ def read_ask(given: Given) -> Ask:
             f"'{sweep[0]}' is set and swept at once.",
             remedy=f"Leave out --set {sweep[0]}=..., or --sweep.",
         )
-    return Ask(
+    return MeasurePlan(
         folder=request.folder,
         arms=request.arms,
         workload=request.workload,
@@ -164,15 +164,15 @@ def _numbers(text: str, option: str, example: str) -> tuple[int, ...]:
     return values
 
 
-def command_of(ask: Ask) -> str:
+def command_of(plan: MeasurePlan) -> str:
     """What measures the same again, with every default written out."""
-    words = ["./duet", "measure", ask.folder.slug, "--arms", ",".join(ask.arms)]
-    words += ["--workload", ask.workload, "--clock", str(ask.clock)]
-    for name, value in knobs(ask).items():
+    words = ["./duet", "measure", plan.folder.slug, "--arms", ",".join(plan.arms)]
+    words += ["--workload", plan.workload, "--clock", str(plan.clock)]
+    for name, value in knobs(plan).items():
         words += ["--set", f"{name}={value}"]
-    if ask.sweep:
-        words += ["--sweep", f"{ask.sweep[0]}={','.join(map(str, ask.sweep[1]))}"]
-    words += ["--repeats", str(ask.repeats)]
-    if ask.clock is Clock.COUNT:
-        words += ["--shift", ",".join(map(str, ask.shifts))]
+    if plan.sweep:
+        words += ["--sweep", f"{plan.sweep[0]}={','.join(map(str, plan.sweep[1]))}"]
+    words += ["--repeats", str(plan.repeats)]
+    if plan.clock is Clock.COUNT:
+        words += ["--shift", ",".join(map(str, plan.shifts))]
     return shlex.join(words)

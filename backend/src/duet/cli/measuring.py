@@ -23,7 +23,7 @@ from duet.measure import Progress
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED = 130
 ONE_WISH_S = 1.0
-"""Signals so close together are one wish: timeout(1) tells a process and then its whole group."""
+"""Signals so close together count as one: timeout(1) signals a process and then its group."""
 
 
 async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
@@ -60,10 +60,10 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
     return True
 
 
-def told_all() -> int:
+def interrupted_exit_code() -> int:
     """The exit code of a measurement that was cut short, for when its report is written.
 
-    From here on an echo of the signal is not heard: a Python that ends has no handlers, and would
+    From here on an echo of the signal is ignored: a Python that ends has no handlers, and would
     be killed by it.
     """
     for number in SIGNALS:
@@ -71,7 +71,7 @@ def told_all() -> int:
     return INTERRUPTED
 
 
-class Teller:
+class ProgressBar:
     """Tells progress on stderr: a bar on a terminal, else a line per run. Use as `with`."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Teller:
 
     def tell(self, step: Progress) -> None:
         """One run begins."""
-        left = "" if step.left_s is None else f"about {told_time(step.left_s)} left"
+        left = "" if step.left_s is None else f"about {format_duration(step.left_s)} left"
         if self._bar and self._task is not None:
             self._bar.update(
                 self._task,
@@ -116,7 +116,7 @@ class Teller:
             note(f"{step} ({left})" if left else str(step))
 
 
-def told_time(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """'40 s', '3 min', '2 h 5 min'."""
     if seconds < 90:
         return f"{seconds:.0f} s"

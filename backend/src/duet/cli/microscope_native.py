@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import asdict
 from pathlib import Path
 
 from duet.cli.output import emit, note
+from duet.cli.results.lenses import NativeArm, NativeRatio, NativeResult, Spread
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.lenses.scope import native, native_perf
@@ -25,7 +27,7 @@ Tree = dict[str, object]
 def microscope_native(lesson: str, threads: int, as_json: bool) -> int:
     """See `duet microscope --help`."""
     folder = load(lesson)
-    operation = native.read_operation(folder.slug)
+    operation = native.read_operation(folder)
     cores = native.one_cpu_a_core(native.allowed_cpus())
     cpus = native.choose_cpus(cores, threads, native.usual_threads())
     layouts = read_layouts(folder, operation)
@@ -51,7 +53,7 @@ def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
 def measured(
     lesson: str, operation: Operation, layouts: list[Layout], cores: list[int], cpus: list[int]
 ) -> Tree:
-    """Runs by turns, each round in the other order, and then perf."""
+    """Runs by turns, each round in the other order, and then perf: NativeResult as a tree."""
     alone = {x.arm: native.run_once(operation, x, cpus[:1], RUN_MS)[0] for x in layouts}
     runs: dict[str, list[Run]] = {layout.arm: [] for layout in layouts}
     for number in range(ROUNDS):
@@ -72,43 +74,44 @@ def measured(
         )  # fmt: skip
         arms.append(_arm(layout, alone[layout.arm], runs[layout.arm], events, sampled))
     remarks += [remark for remark in (no_events, no_c2c) if remark]
-    return {
-        "lesson": lesson,
-        "evidence": "measured",
-        "what": "a replica of the accesses, on this host's own CPUs; no kernel runs",
-        "threads": len(cpus),
-        "cpus": cpus,
-        "cores": len(cores),
-        "rounds": ROUNDS,
-        "run_ms": RUN_MS,
-        "arms": arms,
-        "ratio": {
-            "of": last,
-            "to": first,
-            "median": statistics.median(rates[last]) / statistics.median(rates[first]),
-            "low": low,
-            "high": high,
-        },
-        "remarks": remarks,
-    }
+    found = NativeResult(
+        lesson=lesson,
+        evidence="measured",
+        what="a replica of the accesses, on this host's own CPUs; no kernel runs",
+        threads=len(cpus),
+        cpus=cpus,
+        cores=len(cores),
+        rounds=ROUNDS,
+        run_ms=RUN_MS,
+        arms=arms,
+        ratio=NativeRatio(
+            of=last,
+            to=first,
+            median=statistics.median(rates[last]) / statistics.median(rates[first]),
+            low=low,
+            high=high,
+        ),
+        remarks=remarks,
+    )
+    return asdict(found)
 
 
 def _arm(
     layout: Layout, alone: Run, runs: list[Run], events: dict[str, float], sampled: dict[str, int]
-) -> Tree:
+) -> NativeArm:
     rates = [run.per_s for run in runs]
     ops = sum(run.ops for run in runs)
-    return {
-        "arm": layout.arm,
-        "bytes": layout.size,
-        "offsets": dict(layout.offsets),
-        "alone_ns": alone.ns / alone.ops,
-        "per_s": {"median": statistics.median(rates), "low": min(rates), "high": max(rates)},
-        "retries_per_op": sum(run.retries for run in runs) / ops,
-        "stuck_per_op": sum(run.stuck for run in runs) / ops,
-        "events_per_op": events or None,
-        "c2c": sampled or None,
-    }
+    return NativeArm(
+        arm=layout.arm,
+        bytes=layout.size,
+        offsets=dict(layout.offsets),
+        alone_ns=alone.ns / alone.ops,
+        per_s=Spread(statistics.median(rates), min(rates), max(rates)),
+        retries_per_op=sum(run.retries for run in runs) / ops,
+        stuck_per_op=sum(run.stuck for run in runs) / ops,
+        events_per_op=events or None,
+        c2c=sampled or None,
+    )
 
 
 def text(tree: Tree) -> list[str]:
@@ -128,9 +131,9 @@ def text(tree: Tree) -> list[str]:
         lines.append(
             f"{arm['arm']:>10} {cells} {arm['alone_ns']:>10.0f} {arm['retries_per_op']:.3f}"
         )
-        told = [f"{name} {n:,.2f}" for name, n in (arm["events_per_op"] or {}).items()]
-        told += [f"{name} {n:,} sampled" for name, n in (arm["c2c"] or {}).items()]
-        lines += [f"{'':>10} an operation: " + ", ".join(told)] if told else []
+        parts = [f"{name} {n:,.2f}" for name, n in (arm["events_per_op"] or {}).items()]
+        parts += [f"{name} {n:,} sampled" for name, n in (arm["c2c"] or {}).items()]
+        lines += [f"{'':>10} an operation: " + ", ".join(parts)] if parts else []
     lines.append(
         f"\n{ratio['of']} over {ratio['to']}: {ratio['median']:.3f} "
         f"(95 % {ratio['low']:.3f} to {ratio['high']:.3f})"

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Container, Iterable
+from dataclasses import asdict
 from typing import Any
 
 from duet.cli.console_sink import ConsoleSink
-from duet.cli.microscope import look, read_wish
+from duet.cli.microscope import look, read_microscope_request
 from duet.cli.output import emit, note
+from duet.cli.results.keys import from_tree
+from duet.cli.results.lenses import PredictResult
 from duet.errors import InfraError, InputError
 from duet.lenses.scope import model
 from duet.lenses.scope.coherence import Stream
@@ -24,7 +28,7 @@ OPS = 1000
 Tree = dict[str, Any]
 
 
-class AccessTape(ConsoleSink):
+class AccessSink(ConsoleSink):
     """Keeps the log, access by access; a run gives it as points, and traces nothing else here."""
 
     def __init__(self) -> None:
@@ -50,7 +54,8 @@ def microscope_predict(lesson: str, workload: str, settings: list[str], as_json:
         )
     pair = {arm: counted_streams(lesson, arm, workload, settings) for arm in (arms[0], arms[-1])}
     note("the model runs: about a minute")
-    tree = {"lesson": lesson, **model.predict(pair, cpus=CPUS, seeds=SEEDS, ops=OPS)}
+    predicted = model.predict(pair, cpus=CPUS, seeds=SEEDS, ops=OPS)
+    tree = asdict(from_tree(PredictResult, {"lesson": lesson, **predicted}))
     if as_json:
         emit(tree)
     else:
@@ -65,23 +70,27 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
         InputError: the lesson watches no object.
         InfraError: not one whole operation was seen.
     """
-    request, wish = read_wish((lesson, arm, workload, settings), "", "")
-    if wish.aim is None:
+    request, microscope = read_microscope_request((lesson, arm, workload, settings), "", "")
+    if microscope.aim is None:
         raise InputError(
             f"workload {request.workload} of lesson {lesson} is watched at no object, and the "
             "model needs the accesses to one.",
             remedy="Leave --predict away, or name another --workload.",
         )
-    tape = AccessTape()
-    scope, _ = asyncio.run(look(request, wish, tape))
-    names = [wish.functions[n] if 0 <= n < len(wish.functions) else "" for n in tape.column("d")]
+    sink = AccessSink()
+    scope, _ = asyncio.run(look(request, microscope, sink))
+    names = [
+        microscope.functions[n] if 0 <= n < len(microscope.functions) else ""
+        for n in sink.column("d")
+    ]
     counted = model.stated()["counted"]
+    refuse_unknown(names, counted["at"])
     streams = recorded_streams(
-        cpu=tape.column("cpu"),
-        at=tape.column("a"),
-        size=tape.column("b"),
-        kind=tape.column("c"),
-        op=tape.column("e"),
+        cpu=sink.column("cpu"),
+        at=sink.column("a"),
+        size=sink.column("b"),
+        kind=sink.column("c"),
+        op=sink.column("e"),
         functions=names,
         counted=counted["at"],
         instructions=counted["instructions"],
@@ -93,6 +102,21 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
             remedy="Run it again, with more --set stats=1000.",
         )
     return whole
+
+
+def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
+    """Rates rest on where in an operation each access lies, which was counted for some functions.
+
+    Raises:
+        InputError: another function made an access.
+    """
+    unknown = dict.fromkeys(name for name in names if name not in known)
+    if unknown:
+        raise InputError(
+            f"no rate is predicted: where in an operation {', '.join(unknown):.200} make their "
+            "accesses was not counted.",
+            remedy="Leave --predict away; the counts themselves are exact.",
+        )
 
 
 def text(tree: Tree) -> list[str]:

@@ -8,17 +8,26 @@ Lines that several vCPUs touched and one wrote come first: only those can travel
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from itertools import compress
 from operator import not_
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.cli.microscope_operations import broken_by, no_operation, operations_line
 from duet.cli.request import Request
-from duet.session import ScopeResult, ScopeWish
+from duet.cli.results.keys import from_tree
+from duet.cli.results.lenses import BrokenOperations, MicroscopeLine, MicroscopeResult
+from duet.errors import DuetError
+from duet.session import MicroscopeRequest, ScopeResult
 from duet.session.accesses import LINE
 from duet.session.lane.target import STACK, STACK_BYTES, VMALLOC, VMALLOC_END
+from duet.session.microscope_operations import (
+    broken_by,
+    no_operation,
+    operation_words,
+    operations_line,
+)
 
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}
@@ -29,13 +38,46 @@ UNNAMED = "unnamed, vmalloc area (a stack, as a rule)"
 Tree = dict[str, object]
 
 
-def told(request: Request, wish: ScopeWish, scope: ScopeResult, top: int) -> Tree:
-    """The documented keys."""
+@dataclass(frozen=True, slots=True)
+class LineFilter:
+    """The lines to be shown, whatever else is busy.
+
+    Args:
+        name: of a variable, or 'TYPE.FIELD' of the watched object.
+        ranges: (first byte, end) of the variable.
+        field: of the watched object; empty: it is a variable.
+    """
+
+    name: str
+    ranges: tuple[tuple[int, int], ...]
+    field: str = ""
+
+    def places(self, scope: ScopeResult) -> tuple[tuple[int, int], ...]:
+        """Where it lies in this run.
+
+        Raises:
+            InputError: the watched object has no such field.
+        """
+        return (scope.field_range(self.field),) if self.field else self.ranges
+
+
+def table_tree(
+    request: Request,
+    microscope: MicroscopeRequest,
+    scope: ScopeResult,
+    top: int,
+    only: LineFilter | None = None,
+) -> Tree:
+    """What `--json` prints: MicroscopeResult as a tree.
+
+    Raises:
+        InputError: `only` names a field that the watched object does not have.
+    """
     cells = scope.cells
-    ops = cells.ops_touching if wish.aim else cells.ops_ended
-    has_operation = bool(wish.operation)
+    ops = cells.ops_touching if microscope.aim else cells.ops_ended
+    has_operation = bool(microscope.operation)
     lines = [
-        _line(address, own, scope, wish.functions, ops if has_operation else None)
+        _line(address, own, scope, microscope.functions, ops if has_operation else None)
         for address, own in _by_line(cells.cells)
     ]
     # A stack is one, whichever of its bytes the x-ray was asked about.
@@ -43,29 +85,51 @@ def told(request: Request, wish: ScopeWish, scope: ScopeResult, top: int) -> Tre
     is_stack = [int(str(line["line"]), 16) // STACK_BYTES in known for line in lines]
     stacks = list(compress(lines, is_stack))
     shown = sorted(compress(lines, map(not_, is_stack)), key=_rank)
-    return {
-        "lesson": request.folder.slug,
-        "arm": request.arms[0],
-        "workload": request.workload,
-        "clock": str(request.clock),
-        "params": request.params,
-        "evidence": "counted",
-        "functions": list(wish.functions),
-        "operation": wish.operation or None,
-        "object": wish.aim.object if wish.aim else None,
-        "ops": ops,
-        "ops_begun": cells.ops_begun,
-        "ops_broken": cells.ops_broken,
-        "broken_by": broken_by(cells),
-        "no_operation": no_operation(wish, cells),
-        "accesses": cells.accesses,
-        "untold": cells.untold,
-        "all_lines": len(lines),
-        "stack_lines": len(stacks),
-        "outside": _total(cells.cells[cells.cells["inside"] == 0]) if has_operation else None,
-        "stack_accesses": sum(int(str(line["accesses"])) for line in stacks),
-        "lines": shown[:top],
-    }
+    if only is not None:
+        shown = [line for line in lines if _lies_on(line, only.places(scope))]
+    found = MicroscopeResult(
+        lesson=request.folder.slug,
+        arm=request.arms[0],
+        workload=request.workload,
+        clock=str(request.clock),
+        params=request.params,
+        evidence="counted",
+        functions=list(microscope.functions),
+        operation=microscope.operation or None,
+        until=microscope.until or None,
+        line_of=_line_of(only, scope) if only else None,
+        object=microscope.aim.object if microscope.aim else None,
+        ops=ops,
+        ops_begun=cells.ops_begun,
+        ops_broken=cells.ops_broken,
+        broken_by=BrokenOperations(**broken_by(cells)),
+        no_operation=_words(no_operation(microscope, cells)),
+        accesses=cells.accesses,
+        untold=cells.untold,
+        all_lines=len(lines),
+        stack_lines=len(stacks),
+        outside=_total(cells.cells[cells.cells["inside"] == 0]) if has_operation else None,
+        stack_accesses=sum(int(str(line["accesses"])) for line in stacks),
+        lines=[from_tree(MicroscopeLine, line) for line in shown[:top]],
+    )
+    return asdict(found)
+
+
+def _line_of(only: LineFilter, scope: ScopeResult) -> Tree:
+    places = [{"address": f"{low:#x}", "bytes": end - low} for low, end in only.places(scope)]
+    return {"name": only.name, "places": places}
+
+
+def _lies_on(line: Tree, places: tuple[tuple[int, int], ...]) -> bool:
+    at = int(str(line["line"]), 16)
+    return any(low < at + LINE and at < end for low, end in places)
+
+
+def _words(error: DuetError | None) -> str | None:
+    """A sentence with its remedy, as it begins a line."""
+    if error is None:
+        return None
+    return f"{error.sentence[0].upper()}{error.sentence[1:]} {error.remedy}"
 
 
 def _by_line(cells: NDArray[np.void]) -> Iterable[tuple[int, NDArray[np.void]]]:
@@ -89,12 +153,18 @@ def _line(
         "line": f"{address:#x}",
         "field": _busiest(fields) or _nearest(cells, scope),
         "fields": fields,
-        "vcpus": cpus.bit_count(),
+        "cpus": cpus.bit_count(),
+        **_former(vcpus=cpus.bit_count()),
         "shared": cpus.bit_count() > 1 and bool((cells["writes"] + cells["rmws"]).any()),
         "accesses": int(sum(cells[name].sum() for name in CLASSES)),
         **_counts(cells, ops),
         "by_function": _grouped(cells, lambda cell: functions[int(cell["function"])], ops),
     }
+
+
+def _former(**names: int) -> Tree:
+    """Keys by their former names."""
+    return dict(names)
 
 
 def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
@@ -154,7 +224,8 @@ def _rank(line: Tree) -> tuple[float, ...]:
 
 def write_table(tree: Tree, lines: list[str]) -> None:
     """For people: a row a line, and below it the functions."""
-    per = f" per {tree['operation']}()" if tree["operation"] and tree["ops"] else ""
+    ends = operation_words(str(tree["operation"] or ""), str(tree["until"] or ""))
+    per = f" per {ends}" if ends and tree["ops"] else ""
     print(f"{tree['lesson']}, {tree['arm']}: loads and stores, counted{per}")
     if tree["no_operation"]:
         print(tree["no_operation"])
@@ -164,17 +235,31 @@ def write_table(tree: Tree, lines: list[str]) -> None:
         f"{tree['accesses']:,} accesses to {tree['all_lines']:,} lines, "
         f"{tree['stack_lines']} of them stacks, with {tree['stack_accesses']:,}"
     )
+    if found := tree["line_of"]:
+        print(line_words(found, len(_list(tree["lines"]))))
+        if not tree["lines"]:
+            return
     outside = f" {'outside':>9}" if tree["outside"] is not None else ""
     classes = f"{'reads':>9} {'writes':>9} {'rmw':>9}{outside}"
     print(f"\n{'line':>18} vCPUs  {classes}  what lies there")
     for line in _list(tree["lines"]):
         remark = "" if line["shared"] else "  (not shared)"
-        head = f"{line['line']:>18} {line['vcpus']:>5}"
+        head = f"{line['line']:>18} {line['cpus']:>5}"
         print(f"{head}  {_row(line)}  {line['field'] or '?'}{remark}")
         for name, own in line["by_function"].items():
             print(f"{'':>24}  {_row(own)}    by {name}")
     if lines:
         print(f"\n{lines[-1]}")
+
+
+def line_words(found: object, lines: int) -> str:
+    """What `--line` shows, or that nothing touched it."""
+    assert isinstance(found, dict)
+    places = " and ".join(f"{p['bytes']} bytes at {p['address']}" for p in found["places"])
+    if not lines:
+        return f"None of these functions touched a line of {found['name']} ({places})."
+    which = "the line" if lines == 1 else f"the {lines} lines"
+    return f"Shown: {which} of {found['name']} ({places})."
 
 
 def _row(tree: Mapping[str, object]) -> str:

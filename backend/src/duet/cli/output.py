@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict, is_dataclass
 
 from duet.errors import DuetError, InputError
 
 
 def emit(tree: object) -> None:
-    """One JSON document on stdout."""
+    """One JSON document on stdout: a tree, or a model of duet.cli.results."""
+    if is_dataclass(tree) and not isinstance(tree, type):
+        tree = asdict(tree)
     json.dump(tree, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 

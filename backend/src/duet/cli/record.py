@@ -10,14 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from duet.bundle import Figures, Record, trim
-from duet.cli.console_sink import ConsoleTape
+from duet.cli.console_sink import CollectingConsoleSink
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
+from duet.cli.results.runs import RecordedArm, RecordResult
 from duet.cli.run import measure_request
 from duet.errors import InputError, KernelError
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
-from duet.runs.pack import How, figures, write_run
+from duet.runs.pack import APART, How, figures, write_run
 from duet.runs.replay import play, records_source
 from duet.runs.sources import kernel_sources
 from duet.serve.measuring import measured_message
@@ -42,6 +43,7 @@ def record(
 ) -> int:
     """See `duet record --help`; `given` is what read_request takes."""
     request = read_request(*given)
+    name = name or request.workload
     if not NAME.match(name):
         raise InputError(
             f"'{name:.40}' is no name for a recording.",
@@ -52,7 +54,7 @@ def record(
     lanes: dict[str, LaneResult] = {}
     size = 0
     if not only_measured:
-        shift = request.wish.shift
+        shift = request.run_request.shift
         lanes, size = asyncio.run(record_run(request, path, window_ms, kernels, shift=shift))
     table = _record_measured(request, kernels) if measured or only_measured else None
     if as_json:
@@ -86,7 +88,7 @@ async def record_run(
     marker = workload_of(request.folder.lesson, request.workload).start_marker
     lanes: dict[str, LaneResult] = {}
     records: dict[str, list[Record]] = {}
-    told: dict[str, Figures | None] = {}
+    figures_of: dict[str, Figures | None] = {}
     async with Lanes() as guests:
         for arm in request.arms:
             note(f"recording {arm}")
@@ -100,8 +102,8 @@ async def record_run(
                 seed=seed,
                 shift=shift,
             )
-            tape = ConsoleTape()
-            session = RunSession(guests, spec, {arm: sources[arm]}, tape)
+            sink = CollectingConsoleSink()
+            session = RunSession(guests, spec, {arm: sources[arm]}, sink)
             lane = (await session.execute()).lanes[arm]
             await guests.close(arm)
             if lane.error is not None:
@@ -113,14 +115,14 @@ async def record_run(
                 )
             lanes[arm] = lane
             records[arm] = list(lane.transcript.records())
-            told[arm] = figures(lane, tape.tables(arm))
+            figures_of[arm] = figures(lane, sink.tables(arm))
             if window_ms is not None:
                 records[arm] = trim(records[arm], marker, window_ms)
-                told[arm] = await _figures(spec, records[arm], sources[arm])
-    wish = request.wish
+                figures_of[arm] = await _figures(spec, records[arm], sources[arm])
+    run_request = request.run_request
     path.parent.mkdir(parents=True, exist_ok=True)
-    how = How("one after another", window_ms, shift, seed, told)
-    return lanes, write_run(path, wish, lanes, records, kernels, how)
+    how = How(APART, window_ms, shift, seed, figures_of)
+    return lanes, write_run(path, run_request, lanes, records, kernels, how)
 
 
 async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> Figures | None:
@@ -135,7 +137,7 @@ async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> 
 def _record_measured(request: Request, kernels: KernelSettings) -> Path:
     """Measure and put the table beside the recordings; a table of the same kind is replaced."""
     report, _ = asyncio.run(measure_request(request, REPEATS, traced=False, kernels=kernels))
-    message = measured_message(request.wish, report, None, "recorded")
+    message = measured_message(request.run_request, report, None, "recorded")
     path = request.folder.folder / "recorded" / MEASURED
 
     def same(other: Measured) -> bool:
@@ -155,22 +157,22 @@ def _tree(
     size: int,
     lanes: dict[str, LaneResult],
     table: Path | None,
-) -> dict[str, object]:
-    return {
-        "file": None if path is None else str(path),
-        "bytes": size,
-        "lesson": request.folder.slug,
-        "params": request.params,
-        "clock": str(request.clock),
-        "arms": [
-            {
-                "arm": arm,
-                "phase": str(lane.phase),
-                "ops": lane.ops,
-                "events_read": lane.metrics.events_read,
-                "events_lost": lane.metrics.events_lost,
-            }
+) -> RecordResult:
+    return RecordResult(
+        file=None if path is None else str(path),
+        bytes=size,
+        lesson=request.folder.slug,
+        params=request.params,
+        clock=str(request.clock),
+        arms=[
+            RecordedArm(
+                arm=arm,
+                phase=str(lane.phase),
+                ops=lane.ops,
+                events_read=lane.metrics.events_read,
+                events_lost=lane.metrics.events_lost,
+            )
             for arm, lane in lanes.items()
         ],
-        "measured": None if table is None else str(table),
-    }
+        measured=None if table is None else str(table),
+    )

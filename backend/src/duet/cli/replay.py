@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from duet.bundle import Bundle, Figures, open_bundle
 from duet.cli.output import emit
+from duet.cli.results.recordings import ReplayedLane, ReplayResult
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.runs.compare import flat
@@ -23,25 +24,25 @@ class LaneReplay:
 
     arm: str
     now: Figures
-    kept: Figures | None
+    recorded: Figures | None
 
     @property
     def same(self) -> bool | None:
         """None: nothing was kept."""
-        return None if self.kept is None else not self.differences
+        return None if self.recorded is None else not self.differences
 
     @property
     def differences(self) -> list[dict[str, JsonValue]]:
         """Figures that differ, by name."""
-        if self.kept is None:
+        if self.recorded is None:
             return []
-        return differences(self.kept, self.now)
+        return differences(self.recorded, self.now)
 
 
-def differences(kept: Figures, now: Figures) -> list[dict[str, JsonValue]]:
+def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
     """What differs of two lanes' figures; who counted, and tables nobody counted, do not."""
-    one, other = flat(kept), flat(now)
-    if not kept.tables or not now.tables:
+    one, other = flat(recorded), flat(now)
+    if not recorded.tables or not now.tables:
         one, other = (
             {name: value for name, value in flat.items() if not name.startswith("tables.")}
             for flat in (one, other)
@@ -77,27 +78,24 @@ def replay(file: Path, as_json: bool) -> int:
     same = None if None in verdicts else all(verdicts)
     if as_json:
         emit(
-            {
-                "file": str(file),
-                "lesson": manifest.lesson,
-                "workload": manifest.workload,
-                "clock": manifest.clock,
-                "params": manifest.params,
-                "recorded_at": manifest.created,
-                "same": same,
-                "lanes": [
-                    {
-                        "arm": lane.arm,
-                        "same": lane.same,
-                        "differences": lane.differences,
-                        "figures": lane.now.model_dump(mode="json"),
-                    }
+            ReplayResult(
+                file=str(file),
+                lesson=manifest.lesson,
+                workload=manifest.workload,
+                clock=manifest.clock,
+                params=manifest.params,
+                recorded_at=manifest.created,
+                same=same,
+                lanes=[
+                    ReplayedLane(
+                        lane.arm, lane.same, lane.differences, lane.now.model_dump(mode="json")
+                    )
                     for lane in lanes
                 ],
-            }
+            )
         )
     else:
-        print("\n".join([*table(lanes), "", *told(lanes)]))
+        print("\n".join([*table(lanes), "", *difference_lines(lanes)]))
     return 1 if same is False else 0
 
 
@@ -126,14 +124,14 @@ def _cell(value: JsonValue) -> str:
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def told(lanes: list[LaneReplay]) -> list[str]:
+def difference_lines(lanes: list[LaneReplay]) -> list[str]:
     """A sentence per lane."""
     lines: list[str] = []
     for lane in lanes:
-        if lane.kept is None:
+        if lane.recorded is None:
             lines.append(f"{lane.arm}: the recording keeps no figures to compare with.")
         elif not lane.differences:
-            by = f" (counted by Kernel Duet {lane.kept.by})" if lane.kept.by else ""
+            by = f" (counted by Kernel Duet {lane.recorded.by})" if lane.recorded.by else ""
             lines.append(f"{lane.arm}: every figure is the recorded one{by}.")
         for found in lane.differences:
             lines.append(

@@ -21,6 +21,7 @@ from duet.cli.output import emit, note
 from duet.cli.record import record_run
 from duet.cli.reproduce_claims import Checked, check_claims
 from duet.cli.request import Request
+from duet.cli.results.recordings import ReproduceResult
 from duet.errors import InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
@@ -52,21 +53,21 @@ def reproduce(file: Path, out: Path | None, claims: bool, as_json: bool) -> int:
     verdict = verdict_of(checked, claims, found)
     if as_json:
         emit(
-            {
-                "file": str(file),
-                "lesson": bundle.manifest.lesson,
-                "clock": bundle.manifest.clock,
-                "recorded_at": bundle.manifest.created,
-                "differences": [asdict(difference) for difference in found],
-                "figures": rows,
-                "claims": [claim.tree() for claim in checked],
-                "holds": holds,
-                "verdict": verdict,
-                "recording": None if out is None else str(out),
-            }
+            ReproduceResult(
+                file=str(file),
+                lesson=bundle.manifest.lesson,
+                clock=bundle.manifest.clock,
+                recorded_at=bundle.manifest.created,
+                differences=[asdict(difference) for difference in found],
+                figures=rows,
+                claims=[claim.tree() for claim in checked],
+                holds=holds,
+                verdict=verdict,
+                recording=None if out is None else str(out),
+            )
         )
     else:
-        print("\n".join([*told_differences(found), "", *told_figures(bundle, rows), ""]))
+        print("\n".join([*difference_lines(found), "", *figure_lines(bundle, rows), ""]))
         print("\n".join([*(str(claim) for claim in checked), verdict]))
     return 1 if holds is False else 0
 
@@ -97,7 +98,7 @@ def _again(bundle: Bundle, request: Request, kernels: KernelSettings, out: Path 
         return open_bundle(path)
 
 
-def told_differences(found: list[Difference]) -> list[str]:
+def difference_lines(found: list[Difference]) -> list[str]:
     """What is not the same, before any number."""
     if not found:
         return ["Kernels, config, patches, host and programs are those of the recording."]
@@ -109,7 +110,7 @@ def told_differences(found: list[Difference]) -> list[str]:
     return lines
 
 
-def told_figures(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
+def figure_lines(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
     """The table, and what it is worth."""
     if bundle.manifest.clock == "count":
         near = [row for row in rows if _near(row)]
@@ -128,8 +129,8 @@ def figure_table(rows: list[dict[str, JsonValue]], heads: tuple[str, str]) -> li
     for row in rows:
         ratio = row["ratio"]
         change = f"{100 * (ratio - 1):+.1f} %" if isinstance(ratio, float) else ""
-        told = (_number(row["recorded"]), _number(row["now"]), change)
-        cells.append((str(row["arm"]), str(row["figure"]), *told))
+        values = (_number(row["recorded"]), _number(row["now"]), change)
+        cells.append((str(row["arm"]), str(row["figure"]), *values))
     widths = [max(len(row[at]) for row in cells) for at in range(5)]
     return [
         "  ".join([a.ljust(widths[0]), b.ljust(widths[1]),

@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from duet.cli.measuring import Teller
+from duet.cli.measuring import ProgressBar
 from duet.cli.request import Request
 from duet.kernels import KernelSettings
-from duet.lessons.manifest import Claim
 from duet.lessons.roles import knob
-from duet.measure import Ask, Table
-from duet.measure.claims import ask_for, broken, told
+from duet.lessons.schema import Claim
+from duet.measure import MeasurePlan, Table
+from duet.measure.claims import broken, claim_text, plan_of_claim
 from duet.measure.plan import default_repeats
 from duet.runs.measure import prepare_measurement
 
@@ -32,13 +32,13 @@ class Checked:
 
     @property
     def holds(self) -> bool:
-        """It does."""
+        """True if the claim holds."""
         return self.trouble is None
 
     def tree(self) -> dict[str, object]:
         """The documented keys."""
         return {
-            "claim": told(self.claim),
+            "claim": claim_text(self.claim),
             "source": self.claim.source,
             "own_knobs": self.own_knobs,
             "holds": self.holds,
@@ -48,8 +48,8 @@ class Checked:
     def __str__(self) -> str:
         where = " (under its own knobs)" if self.own_knobs else ""
         if self.trouble is None:
-            return f"holds: {told(self.claim)}{where}"
-        return f"does not hold: {told(self.claim)}{where}: {self.trouble}"
+            return f"holds: {claim_text(self.claim)}{where}"
+        return f"does not hold: {claim_text(self.claim)}{where}: {self.trouble}"
 
 
 def claims_about(request: Request, shift: int) -> tuple[list[Claim], bool]:
@@ -95,13 +95,13 @@ def check_claims(request: Request, shift: int, kernels: KernelSettings) -> list[
         DuetError: nothing could be measured.
     """
     claims, own_knobs = claims_about(request, shift)
-    asks = {id(claim): _ask(request, claim, own_knobs) for claim in claims}
+    plans = {id(claim): _plan(request, claim, own_knobs) for claim in claims}
     tables: dict[str, Table] = {}
     checked: list[Checked] = []
     for claim in claims:
-        key = _key(asks[id(claim)])
+        key = _key(plans[id(claim)])
         if key not in tables:
-            same = [ask for ask in asks.values() if _key(ask) == key]
+            same = [plan for plan in plans.values() if _key(plan) == key]
             tables[key] = asyncio.run(_measure(_merged(request, same), kernels))
         table = tables[key]
         errors = [table.errors[a] for a in (claim.arm, claim.to) if a in table.errors]
@@ -110,26 +110,26 @@ def check_claims(request: Request, shift: int, kernels: KernelSettings) -> list[
     return checked
 
 
-def _ask(request: Request, claim: Claim, own_knobs: bool) -> Ask:
-    ask = ask_for(request.folder, claim, default_repeats(request.clock))
-    return ask if own_knobs else replace(ask, params=request.params)
+def _plan(request: Request, claim: Claim, own_knobs: bool) -> MeasurePlan:
+    plan = plan_of_claim(request.folder, claim, default_repeats(request.clock))
+    return plan if own_knobs else replace(plan, params=request.params)
 
 
-def _key(ask: Ask) -> str:
-    return repr((ask.workload, ask.clock, ask.shifts, sorted(ask.params.items())))
+def _key(plan: MeasurePlan) -> str:
+    return repr((plan.workload, plan.clock, plan.shifts, sorted(plan.params.items())))
 
 
-def _merged(request: Request, asks: list[Ask]) -> Ask:
+def _merged(request: Request, plans: list[MeasurePlan]) -> MeasurePlan:
     """Claims under one condition share their runs; arms stand in the recording's order."""
-    wanted = {arm for ask in asks for arm in ask.arms}
+    wanted = {arm for plan in plans for arm in plan.arms}
     return replace(
-        asks[0],
+        plans[0],
         arms=tuple(arm for arm in request.arms if arm in wanted),
-        metrics=frozenset().union(*(ask.metrics or () for ask in asks)),
+        metrics=frozenset().union(*(plan.metrics or () for plan in plans)),
     )
 
 
-async def _measure(ask: Ask, kernels: KernelSettings) -> Table:
-    with Teller() as tell:
-        measuring = await prepare_measurement(ask, kernels, "", progress=tell)
+async def _measure(plan: MeasurePlan, kernels: KernelSettings) -> Table:
+    with ProgressBar() as tell:
+        measuring = await prepare_measurement(plan, kernels, "", progress=tell)
         return (await measuring.run()).tables[0]

@@ -10,8 +10,8 @@ from duet.errors import InputError
 from duet.guests import Clock
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import ClockName
 from duet.lessons.plan import workload_of
+from duet.lessons.schema import ClockName
 from duet.runs.request import RunRequest
 
 
@@ -26,7 +26,7 @@ class Request:
     params: dict[str, int]
 
     @property
-    def wish(self) -> RunRequest:
+    def run_request(self) -> RunRequest:
         """The same in the words of the server."""
         clock: ClockName = "count" if self.clock is Clock.COUNT else "wall"
         return RunRequest(self.folder, self.arms, self.workload, self.params, clock)

@@ -8,14 +8,15 @@ from dataclasses import replace
 
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
+from duet.cli.results.runs import RunResult
 from duet.cli.run_table import RunRow
 from duet.errors import DuetError
 from duet.kernels import KernelSettings
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from duet.measure import Kind, Measuring, Progress, Report, Step
 from duet.measure.compare import verdict_line
 from duet.runs.sources import kernel_sources
-from duet.serve.measuring import ask_of
+from duet.serve.measuring import measure_plan
 from duet.session import LaneResult
 
 
@@ -32,23 +33,23 @@ async def measure_request(
     """
     settings = kernels or KernelSettings.default()
     sources = await kernel_sources(request.folder, request.arms, settings)
-    ask = replace(ask_of(request.wish, repeats), explain=traced)
+    plan = replace(measure_plan(request.run_request, repeats), explain=traced)
     rows: dict[str, RunRow] = {}
 
     def progress(step: Progress) -> None:
         note(str(step))
 
-    def heard(step: Step, lane: LaneResult) -> None:
+    def on_run(step: Step, lane: LaneResult) -> None:
         row = rows.setdefault(step.arm, RunRow(step.arm))
         if step.kind is Kind.EVIDENCE:
             row.add_untraced(lane)
         elif step.kind is Kind.TRACED:
             row.add_traced(lane)
 
-    measuring = Measuring(ask, sources, progress=progress, heard=heard)
+    measuring = Measuring(plan, sources, progress=progress, on_run=on_run)
     report = await measuring.run()
     for one in report.tables[0].series:
-        rows[one.arm].rates = list(one.samples)
+        rows[one.arm].samples, rows[one.arm].unit = list(one.samples), one.unit
         rows[one.arm].refused = rows[one.arm].refused or one.refused
     refuse_nothing(report)
     return report, {arm: rows[arm] for arm in request.arms}
@@ -68,10 +69,13 @@ def run(
     request = read_request(lesson, arms, workload, clock, settings)
     report, rows = asyncio.run(measure_request(request, repeats, traced))
     if as_json:
-        emit(json_tree(report, rows))
+        emit(result_of(report, rows))
     else:
         print_table(report, rows, request.folder.lesson)
-    return 0
+    errors = {arm: error for table in report.tables for arm, error in table.errors.items()}
+    for arm, error in errors.items():
+        note(f"error: {arm}: {error.sentence}\nremedy: {error.remedy}")
+    return max((error.exit_code for error in errors.values()), default=0)
 
 
 def refuse_nothing(report: Report) -> None:
@@ -86,20 +90,23 @@ def refuse_nothing(report: Report) -> None:
         raise errors[0]
 
 
-def json_tree(report: Report, rows: dict[str, RunRow]) -> dict[str, object]:
-    """The documented keys of `duet run --json`."""
+def result_of(report: Report, rows: dict[str, RunRow]) -> RunResult:
+    """What `--json` prints."""
     table = report.tables[0]
     one = table.series[0]
-    return {
-        "lesson": report.lesson,
-        "clock": str(table.condition.clock),
-        "workload": table.condition.workload,
-        "params": dict(table.condition.params),
-        "at": report.at,
-        "verdict": verdict_line(table, one.metric),
-        "unit": one.unit,
-        "arms": [row.as_dict() for row in rows.values()],
-    }
+    return RunResult(
+        lesson=report.lesson,
+        clock=str(table.condition.clock),
+        workload=table.condition.workload,
+        params=dict(table.condition.params),
+        at=report.at,
+        verdict=verdict_line(table, one.metric),
+        metric=one.metric,
+        title=one.title,
+        unit=one.unit,
+        better=one.better,
+        arms=[row.result() for row in rows.values()],
+    )
 
 
 MOST_TITLE = 24
@@ -120,7 +127,9 @@ def print_table(report: Report, rows: dict[str, RunRow], lesson: Lesson) -> None
     headings = (*HEADINGS, cycles_title(lesson)[:MOST_TITLE], "lost")
     cells = [headings, *(row.cells() for row in rows.values())]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
-    print(f"{report.lesson}, {condition.workload}, {condition.clock} clock; {one.unit}")
+    print(
+        f"{report.lesson}, {condition.workload}, {condition.clock} clock; {one.title}, {one.unit}"
+    )
     for row in cells:
         first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join([first.strip().ljust(widths[0]), *rest]))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from statistics import median
 
+from duet.cli.results.runs import RunArm
 from duet.session import LaneResult
 
 
@@ -14,12 +15,14 @@ class RunRow:
     """One arm.
 
     Args:
-        rates: the headline of each untraced run.
+        samples: the headline of each untraced run.
+        unit: of the headline.
     """
 
     arm: str
     ops: list[int] = field(default_factory=list)
-    rates: list[float] = field(default_factory=list)
+    samples: list[float] = field(default_factory=list)
+    unit: str = ""
     wait_ns: dict[str, float] | None = None
     cycles: int | None = None
     events_read: int | None = None
@@ -59,32 +62,35 @@ class RunRow:
         if lane.error is not None:
             self.refused = lane.error.sentence
 
-    def as_dict(self) -> dict[str, object]:
-        """The documented keys; `grace_periods` is the former name of `cycles`."""
-        return {
-            "arm": self.arm,
-            "ops": middle(self.ops),
-            "ops_per_s": median(self.rates) if self.rates else None,
-            "wait_ns": self.wait_ns,
-            "cycles": self.cycles,
-            "grace_periods": self.cycles,
-            "events_read": self.events_read,
-            "events_lost": self.events_lost,
-            "n": len(self.rates),
-            "ops_per_s_all": list(self.rates),
-            "kernel": self.kernel,
-            "accel": self.accel,
-            "refused": self.refused,
-            "lines": list(self.lines),
-        }
+    def result(self) -> RunArm:
+        """For JSON; `grace_periods` is the former name of `cycles`."""
+        rates = self.samples if self.unit.endswith("/s") else []
+        return RunArm(
+            arm=self.arm,
+            ops=middle(self.ops),
+            median=median(self.samples) if self.samples else None,
+            samples=list(self.samples),
+            ops_per_s=median(rates) if rates else None,
+            wait_ns=self.wait_ns,
+            cycles=self.cycles,
+            grace_periods=self.cycles,
+            events_read=self.events_read,
+            events_lost=self.events_lost,
+            n=len(self.samples),
+            ops_per_s_all=list(rates),
+            kernel=self.kernel,
+            accel=self.accel,
+            refused=self.refused,
+            lines=list(self.lines),
+        )
 
     def cells(self) -> tuple[str, ...]:
         """For the table that people read."""
         waits = self.wait_ns or {}
         return (
             self.arm,
-            str(len(self.rates)),
-            f"{median(self.rates):,.1f}" if self.rates else "-",
+            str(len(self.samples)),
+            f"{median(self.samples):,.1f}" if self.samples else "-",
             *(_ms(waits.get(key)) for key in ("p50", "p95", "max")),
             "-" if self.cycles is None else str(self.cycles),
             "-" if self.events_lost is None else str(self.events_lost),

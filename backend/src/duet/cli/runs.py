@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet runs`: the live runs that are kept; one more may be added, or one taken away."""
+"""`duet runs`: the live runs that are saved; one more may be added, or one taken away."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from duet.cli.output import emit
+from duet.cli.results.recordings import RunsResult
 from duet.errors import InputError
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
 
@@ -22,11 +23,11 @@ def runs(add: Path | None, delete: str, as_json: bool) -> int:
         folder.delete(delete)
     found = ArchivedRuns(folder).all()
     if as_json:
-        tree: dict[str, object] = {"folder": str(folder.folder), "runs": found, "added": added}
-        emit(tree | {"most": folder.most, "most_bytes": folder.most_bytes})
+        place = str(folder.folder)
+        emit(RunsResult(place, folder.most, folder.most_bytes, added, found))
         return 0
     if added:
-        print(f"Kept as {added}.")
+        print(f"Saved as {added}.")
     if delete:
         print(f"Took {delete} away.")
     if not add and not delete:

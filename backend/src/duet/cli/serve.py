@@ -22,7 +22,7 @@ from duet.budgets import LOCK_SWITCH_S
 from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
 from duet.cli.build_progress import BuildProgress
 from duet.cli.ending import ending
-from duet.cli.serve_access import Ask, Greeting, admission, shown_name
+from duet.cli.serve_access import Greeting, TokenOptions, admission, shown_name
 from duet.errors import InfraError, InputError
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
@@ -49,7 +49,7 @@ def serve(
     names: tuple[str, ...],
     source: Path | None,
     as_json: bool,
-    ask: Ask,
+    tokens: TokenOptions,
 ) -> int:
     """See `duet serve --help`."""
     console = stderr_console()
@@ -62,7 +62,7 @@ def serve(
     sweep_all()
     allow_files()
     with bind(host, port) as listener, build_progress(console) as progress:
-        sessions, links = admission(host, ask)
+        sessions, links = admission(host, tokens)
         settings = KernelSettings.default(source)
         app = create_app(
             lambda hub: default_director(hub, settings, builds, live, progress),
@@ -74,8 +74,8 @@ def serve(
         )
         config = server_config(app, timeout_graceful_shutdown=GRACE_S)
         greeting = Greeting(browser, as_json, shown_name(host, names), sessions, links)
-        house = House(config, listener, greeting, progress)
-        asyncio.run(house.serve(sockets=[listener]))
+        server = DuetServer(config, listener, greeting, progress)
+        asyncio.run(server.serve(sockets=[listener]))
     return 0
 
 
@@ -146,7 +146,7 @@ def bind(host: str, port: int) -> socket.socket:
         ) from None
 
 
-class House(uvicorn.Server):
+class DuetServer(uvicorn.Server):
     """uvicorn with our own signals and our own greeting."""
 
     def __init__(

@@ -9,13 +9,14 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
 
 from duet.access import Role
 from duet.api.guard import is_loopback
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
+from duet.cli.results.host import ServeResult
 from duet.errors import InputError
 
 ANY = ("", "0.0.0.0", "::", "0")
@@ -31,7 +32,7 @@ FOR_WHOM = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class TokenOptions:
     """Options of `duet serve`.
 
     Args:
@@ -43,7 +44,7 @@ class Ask:
     new: bool = False
 
 
-def admission(host: str, ask: Ask) -> tuple[Sessions | None, dict[Role, str]]:
+def admission(host: str, tokens: TokenOptions) -> tuple[Sessions | None, dict[Role, str]]:
     """Who checks visitors (None: nobody needs to), and the tokens that were made just now.
 
     Raises:
@@ -51,14 +52,14 @@ def admission(host: str, ask: Ask) -> tuple[Sessions | None, dict[Role, str]]:
             file is not usable.
         InfraError: tokens cannot be stored.
     """
-    if is_loopback(host) and not (ask.required or ask.new):
+    if is_loopback(host) and not (tokens.required or tokens.new):
         return None, {}
     file = AccessFile.default()
     made: dict[Role, str] = {}
-    if ask.new:
+    if tokens.new:
         made = file.make(Role, again=True)
     elif not file.load().tokens:
-        if not ask.required:
+        if not tokens.required:
             raise InputError(
                 f"{host or 'every address'} can be reached from other machines, and there are no "
                 "tokens yet that say who may do what.",
@@ -110,9 +111,16 @@ class Greeting:
         url = f"http://{shown}:{port}/"
         links = {role: link(url, self.links[role]) for role in FOR_WHOM if role in self.links}
         if self.as_json:
-            tree = {"url": url, "host": host, "port": port, "pid": os.getpid()}
             by_word = {role.word: address for role, address in links.items()}
-            print(json.dumps(tree | {"tokens": self.sessions is not None, "links": by_word}))
+            print(
+                json.dumps(
+                    asdict(
+                        ServeResult(
+                            url, host, port, os.getpid(), self.sessions is not None, by_word
+                        )
+                    )
+                )
+            )
         else:
             print(f"Kernel Duet is at {url} (Ctrl-C ends it)")
             if links:

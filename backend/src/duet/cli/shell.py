@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from duet.cli.output import emit
+from duet.cli.results.lenses import DrgnLane, DrgnResult
 from duet.errors import InfraError, InputError
 from duet.guests.lanes_file import LaneInfo, running
 
@@ -18,7 +19,7 @@ START = "Start one: ./duet serve and a run, or ./duet run, and leave it running.
 def shell(lane: str | None, script: Path | None, as_json: bool) -> int:
     """See `duet drgn --help`."""
     if as_json:
-        emit({"lanes": [{"lane": name_of(one), "pid": one.pid} for one in running()]})
+        emit(DrgnResult([DrgnLane(name_of(one), one.pid) for one in running()]))
         return 0
     info = pick(lane, running())
     program = Path(sys.executable).with_name("drgn")

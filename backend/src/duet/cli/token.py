@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from duet.access import Role
 from duet.api.tokens import AccessFile
 from duet.cli.output import emit
+from duet.cli.results.host import TokenEntry, TokenResult
 from duet.cli.serve_access import link, link_lines
 from duet.errors import InputError
 
@@ -33,10 +34,10 @@ def token(action: str, roles: list[str], url: str, as_json: bool) -> int:
     links = {role: link(base, plain) for role, plain in made.items()}
     known = file.load().tokens
     if as_json:
-        tokens = [{"role": t.role.word, "id": t.ident, "created": t.created} for t in known]
+        tokens = [TokenEntry(t.role.word, t.ident, t.created) for t in known]
         by_word = {role.word: address for role, address in links.items()}
         gone = sorted(role.word for role in revoked)
-        emit({"file": str(file.path), "tokens": tokens, "links": by_word, "revoked": gone})
+        emit(TokenResult(str(file.path), tokens, by_word, gone))
         return 0
     if links:
         print("Links, each opened once per browser; they are not shown again:")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which recording a word on the command line means: a file, a kept run, or one of a lesson."""
+"""Which recording a word on the command line means: a file, a saved run, or one of a lesson."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def which(text: str) -> Path:
     """The file of a recording; it may turn out not to be there, or no recording.
 
     Raises:
-        InputError: the word is no file, no kept run and no lesson's recording.
+        InputError: the word is no file, no saved run and no lesson's recording.
     """
     path = Path(text)
     if path.exists() or path.suffix == ".duet":

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
 from duet.cli.console_sink import ConsoleSink
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
-from duet.errors import InfraError, InputError
+from duet.cli.results.lenses import XrayResult
+from duet.errors import InfraError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, probe_names
+from duet.lenses.registry import no_probe
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of
 from duet.runs.sources import kernel_sources
@@ -53,14 +55,12 @@ def xray(
     given: tuple[str, str, str, str, list[str]], probe: str, hz: float, of: str, as_json: bool
 ) -> int:
     """See `duet xray --help`; `given` is what read_request takes."""
-    if probe not in probe_names():
-        raise InputError(
-            f"there is no x-ray probe '{probe:.40}'.",
-            remedy=f"Choose from: {', '.join(probe_names())}.",
-        )
+    known = probe_names(load(given[0]).slug)
+    if probe not in known:
+        raise no_probe(probe, known)
     request = read_request(*_holding(given))
-    taken = asyncio.run(look(request, Wanted(probe, hz, of)))
-    tree = told(request, taken)
+    taken = asyncio.run(look(request, Wanted(probe, hz, of, given[0])))
+    tree = result_tree(request, taken)
     if as_json:
         emit(tree)
     else:
@@ -71,7 +71,7 @@ def xray(
 def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
-    """With no workload and no clock named: one that holds still until it is told, if there is."""
+    """With no workload and no clock named: one that waits for a command, if there is one."""
     lesson, arm, workload, clock, settings = given
     held = (name for name, one in load(lesson).lesson.workloads.items() if one.input)
     name = "" if workload or clock else next(held, "")
@@ -133,32 +133,33 @@ def _size(pair: tuple[Sample, float]) -> int:
     return sum(len(column) for column in pair[0].columns.values())
 
 
-def told(request: Request, taken: Taken) -> dict[str, object]:
-    """The documented keys; facts of the probe stand beside them."""
+def result_tree(request: Request, taken: Taken) -> dict[str, object]:
+    """What `--json` prints: facts of the probe, then XrayResult."""
     sample, t_ns = chosen(taken)
     took = np.array([one.took_ns for one, _ in taken.samples]) / 1e6
     facts = {name: int(v) if v == int(v) else v for name, v in sample.facts.items()}
-    return facts | {
-        "lesson": request.folder.slug,
-        "arm": request.arms[0],
-        "workload": request.workload,
-        "clock": str(request.clock),
-        "params": request.params,
-        "probe": sample.probe,
-        "chosen": CHOICE,
-        "rows": sample.n,
-        "t_ms": round(t_ns / 1e6, 3),
-        "error_ms": round(sample.error_ns / 1e6, 3),
-        "time_by": sample.clock,
-        "sample_ms": round(sample.took_ns / 1e6, 3),
-        "sample_ms_p50": round(float(np.percentile(took, 50)), 3),
-        "sample_ms_p95": round(float(np.percentile(took, 95)), 3),
-        "samples": len(taken.samples),
-        "torn": taken.lens.torn,
-        "failed": taken.lens.failed,
-        "dropped": taken.lens.dropped,
-        "route": taken.lens.route,
-    }
+    found = XrayResult(
+        lesson=request.folder.slug,
+        arm=request.arms[0],
+        workload=request.workload,
+        clock=str(request.clock),
+        params=request.params,
+        probe=sample.probe,
+        chosen=CHOICE,
+        rows=sample.n,
+        t_ms=round(t_ns / 1e6, 3),
+        error_ms=round(sample.error_ns / 1e6, 3),
+        time_by=sample.clock,
+        sample_ms=round(sample.took_ns / 1e6, 3),
+        sample_ms_p50=round(float(np.percentile(took, 50)), 3),
+        sample_ms_p95=round(float(np.percentile(took, 95)), 3),
+        samples=len(taken.samples),
+        torn=taken.lens.torn,
+        failed=taken.lens.failed,
+        dropped=taken.lens.dropped,
+        route=taken.lens.route,
+    )
+    return facts | asdict(found)
 
 
 def print_sample(tree: dict[str, object], sample: Sample) -> None:

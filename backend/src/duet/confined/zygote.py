@@ -111,9 +111,9 @@ class Zygote:
             os._exit(code)
 
 
-def _close_others(kept: set[int]) -> None:
+def _close_others(open_fds: set[int]) -> None:
     for entry in list(Path("/proc/self/fd").iterdir()):
-        if int(entry.name) not in kept:
+        if int(entry.name) not in open_fds:
             with contextlib.suppress(OSError):
                 os.close(int(entry.name))
 

@@ -155,7 +155,7 @@ const char *duet_error(const struct duet *d)
 
 /*
  * header_page says where the length and the data of a page lie. Only the layout
- * that kbuffer was told of is accepted: 64-bit commit, data at 16.
+ * that kbuffer was given is accepted: 64-bit commit, data at 16.
  */
 int duet_header_page(struct duet *d, char *text, long bytes)
 {

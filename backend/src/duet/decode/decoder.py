@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from duet.decode.binding import Loss, library
 from duet.decode.columns import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
+from duet.decode.strings import StringTable
 from duet.errors import InputError
 
 FORMAT_FILE = re.compile(r"^events/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/format$")
-PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]{1,16}) : "(.*)"$', re.MULTILINE)
 DATA_FIELD = re.compile(rb"char data;\s*offset:([0-9]{1,9});\s*size:([0-9]{1,9});")
 
 
@@ -52,13 +52,8 @@ class Decoder:
         if not self._handle:
             raise MemoryError("duet_new")
         self._header_page(files.get("header_page"))
-        self._by_address = {
-            int(address, 16): text.decode(errors="replace")
-            for address, text in PRINTK_LINE.findall(files.get("printk_formats", b""))
-        }
-        self._ids: dict[str, int] = {}
-        self._address_ids: dict[int, int] = {}
-        self.strings: list[str] = []
+        self._texts = StringTable(files.get("printk_formats", b""))
+        self.strings = self._texts.texts
         """Texts behind FieldKind.STRING columns, by index."""
         self.events: tuple[EventType, ...] = tuple(self._add_events(files))
         self.by_name: dict[str, EventType] = {e.name: e for e in self.events}
@@ -96,10 +91,7 @@ class Decoder:
 
     def string_id(self, text: str) -> int:
         """The index of a text in `strings`, added if new."""
-        if text not in self._ids:
-            self._ids[text] = len(self.strings)
-            self.strings.append(text)
-        return self._ids[text]
+        return self._texts.id_of(text)
 
     def _error(self) -> str:
         text: bytes = self._lib.duet_error(self._handle)
@@ -133,32 +125,10 @@ class Decoder:
                 raise DecodeError(self._error())
             assert table == len(found)
             number = int(self._lib.duet_event_id(self._handle, table))
-            found.append(EventType(f"{group}/{event}", number, self._fields(table)))
+            found.append(
+                EventType(f"{group}/{event}", number, fields_of(self._lib, self._handle, table))
+            )
         return found
-
-    def _fields(self, table: int) -> tuple[Field, ...]:
-        fields = []
-        for index in range(self._lib.duet_nfields(self._handle, table)):
-            kind, width, signed, size = (ctypes.c_int() for _ in range(4))
-            name: bytes = self._lib.duet_field(
-                self._handle,
-                table,
-                index,
-                ctypes.byref(kind),
-                ctypes.byref(width),
-                ctypes.byref(signed),
-                ctypes.byref(size),
-            )
-            fields.append(
-                Field(
-                    name.decode(),
-                    FieldKind(kind.value),
-                    size.value,
-                    bool(signed.value),
-                    width.value,
-                )
-            )
-        return tuple(fields)
 
     def _take(self, cpu: int) -> CpuColumns:
         tables: dict[str, Table] = {}
@@ -184,22 +154,11 @@ class Decoder:
         if field.kind is FieldKind.INT:
             return np.frombuffer(cells, np.int64)
         if field.kind is FieldKind.STRING:
-            return self._interned(np.frombuffer(cells, np.int64))
+            return self._texts.ids_at(np.frombuffer(cells, np.int64))
         return np.frombuffer(cells, f"S{field.width}")
 
     def _bytes(self, table: int, column: int, size: int) -> bytes:
         return ctypes.string_at(self._lib.duet_column(self._handle, table, column), size)
-
-    def _interned(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        values, places = np.unique(addresses, return_inverse=True)
-        ids = np.empty(len(values), np.int64)
-        for index, value in enumerate(values.tolist()):
-            if value not in self._address_ids:
-                address = value & 0xFFFF_FFFF_FFFF_FFFF
-                text = self._by_address.get(address, f"{address:#x}")
-                self._address_ids[value] = self.string_id(text)
-            ids[index] = self._address_ids[value]
-        return ids[places]
 
     def _losses(self, cpu: int) -> tuple[LostEvents, ...]:
         first = ctypes.POINTER(Loss)()
@@ -208,3 +167,29 @@ class Decoder:
             LostEvents(cpu, item.t0, item.t1, item.count if item.count >= 0 else None)
             for item in first[:count]
         )
+
+
+def fields_of(lib: ctypes.CDLL, handle: ctypes.c_void_p, table: int) -> tuple[Field, ...]:
+    """Columns of one event type, in the order of its format file."""
+    fields = []
+    for index in range(lib.duet_nfields(handle, table)):
+        kind, width, signed, size = (ctypes.c_int() for _ in range(4))
+        name: bytes = lib.duet_field(
+            handle,
+            table,
+            index,
+            ctypes.byref(kind),
+            ctypes.byref(width),
+            ctypes.byref(signed),
+            ctypes.byref(size),
+        )
+        fields.append(
+            Field(
+                name.decode(),
+                FieldKind(kind.value),
+                size.value,
+                bool(signed.value),
+                width.value,
+            )
+        )
+    return tuple(fields)

@@ -64,5 +64,5 @@ def scene_of(bundle: Bundle) -> Scene:
         InputError: its lesson is not here, or it cannot be played.
     """
     folder = lessons.load(bundle.manifest.lesson)
-    played = asyncio.run(play_bundle(folder, bundle, keep=True))
+    played = asyncio.run(play_bundle(folder, bundle, with_batches=True))
     return Scene(folder.lesson, bundle.manifest, played)

@@ -160,13 +160,13 @@ class Browser:
         return self._process.pid
 
     async def uri(self, path: Path) -> str:
-        """The address of a file, as it is now, beside a copy of all that lies beside it."""
+        """The address of a file, as it is now, with a copy of all that lies in its folder."""
         folder = await asyncio.to_thread(self._helper.lend, path.parent.resolve())
         return (folder / path.name).as_uri()
 
     async def open(self, url: str) -> None:
         """Go to an address."""
-        await self._ask("Page.navigate", url=url)
+        await self._call("Page.navigate", url=url)
 
     async def rest(self) -> None:
         """Wait until nothing moves and the newest state is drawn.
@@ -188,30 +188,30 @@ class Browser:
         Raises:
             InfraError: it throws, or Chromium does not answer.
         """
-        told = await self._ask(
+        answer = await self._call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
-        if "exceptionDetails" in told:
+        if "exceptionDetails" in answer:
             raise InfraError(
                 "the page failed while a picture was taken.",
                 remedy="Open the site in a browser and look what it says.",
-                detail=json.dumps(told["exceptionDetails"])[:2000],
+                detail=json.dumps(answer["exceptionDetails"])[:2000],
             )
-        result = told.get("result")
+        result = answer.get("result")
         return result.get("value") if isinstance(result, dict) else None
 
     async def png(self) -> bytes:
         """What is to be seen."""
-        told = await self._ask("Page.captureScreenshot", format="png")
-        return base64.b64decode(str(told["data"]))
+        answer = await self._call("Page.captureScreenshot", format="png")
+        return base64.b64decode(str(answer["data"]))
 
     async def _attach(self) -> None:
-        made = await self._ask("Target.createTarget", START_S, url="about:blank")
-        told = await self._ask("Target.attachToTarget", targetId=made["targetId"], flatten=True)
-        self._session = str(told["sessionId"])
+        made = await self._call("Target.createTarget", START_S, url="about:blank")
+        answer = await self._call("Target.attachToTarget", targetId=made["targetId"], flatten=True)
+        self._session = str(answer["sessionId"])
         screen = self._screen
-        await self._ask("Page.enable")
-        await self._ask(
+        await self._call("Page.enable")
+        await self._call(
             "Emulation.setDeviceMetricsOverride",
             width=screen.width,
             height=screen.height,
@@ -221,9 +221,9 @@ class Browser:
         theme: JsonValue = [
             {"name": "prefers-color-scheme", "value": "dark" if screen.dark else "light"}
         ]
-        await self._ask("Emulation.setEmulatedMedia", features=theme)
+        await self._call("Emulation.setEmulatedMedia", features=theme)
 
-    async def _ask(
+    async def _call(
         self, method: str, limit_s: float = ANSWER_S, **params: JsonValue
     ) -> dict[str, JsonValue]:
         """One command and its answer; what Chromium tells unasked is passed over.
@@ -238,7 +238,7 @@ class Browser:
         try:
             async with asyncio.timeout(limit_s):
                 await self._process.send(json.dumps(command).encode() + b"\0")
-                while (told := json.loads(await self._answers.next())).get("id") != number:
+                while (answer := json.loads(await self._answers.next())).get("id") != number:
                     pass
         except (TimeoutError, ValueError, ConnectionError) as error:
             raise InfraError(
@@ -246,12 +246,12 @@ class Browser:
                 remedy="Try again when the machine is less busy; look at the detail.",
                 detail=self._helper.errors.tail(),
             ) from error
-        if "error" in told:
+        if "error" in answer:
             raise InfraError(
-                f"Chromium refused {method}: {told['error'].get('message', '')}.",
+                f"Chromium refused {method}: {answer['error'].get('message', '')}.",
                 remedy="Use Debian's chromium.",
             )
-        result: dict[str, JsonValue] = told["result"]
+        result: dict[str, JsonValue] = answer["result"]
         return result
 
 

@@ -20,7 +20,8 @@ from types import TracebackType
 from duet.errors import InfraError
 from duet.guests.console import Console
 from duet.processes.limits import TERM_S
-from duet.processes.owned import Outlet, OwnedProcess, reaper_words
+from duet.processes.owned import OwnedProcess, reaper_words
+from duet.processes.pipes import Outlet
 from duet.processes.run_dir import RunDir, passable_base
 from duet.sandbox import Identity, Limits, missing_user, prefix
 

@@ -31,7 +31,7 @@ class Packets:
     """Writes packets as they come.
 
     Args:
-        before_ns: how much earlier than the workloads' start something is told; time 0 of the
+        before_ns: how much earlier than the workloads' start a record may lie; time 0 of the
             trace is that long before it.
     """
 
@@ -50,24 +50,24 @@ class Packets:
     def process(self, number: int, name: str) -> int:
         """A lane; `number` sorts them."""
         packet = self._packet()
-        told = packet.track_descriptor
-        told.uuid = uuid = self._next()
-        told.process.pid = number
-        told.process.process_name = name
-        told.sibling_order_rank = number
-        told.child_ordering = 3  # EXPLICIT: by sibling_order_rank
+        descriptor = packet.track_descriptor
+        descriptor.uuid = uuid = self._next()
+        descriptor.process.pid = number
+        descriptor.process.process_name = name
+        descriptor.sibling_order_rank = number
+        descriptor.child_ordering = 3  # EXPLICIT: by sibling_order_rank
         self._write(packet)
         return uuid
 
     def track(self, parent: int, name: str, rank: int = 0) -> int:
         """A track below another."""
         packet = self._packet()
-        told = packet.track_descriptor
-        told.uuid = uuid = self._next()
-        told.parent_uuid = parent
-        told.name = name
-        told.sibling_order_rank = rank
-        told.child_ordering = 3
+        descriptor = packet.track_descriptor
+        descriptor.uuid = uuid = self._next()
+        descriptor.parent_uuid = parent
+        descriptor.name = name
+        descriptor.sibling_order_rank = rank
+        descriptor.child_ordering = 3
         self._write(packet)
         return uuid
 
@@ -134,13 +134,13 @@ class Packets:
         event.type, event.track_uuid = kind, track
         event.name_iid = self._iid(packet.interned_data.event_names, self._names, name)
         for note, value in notes.items():
-            told = event.debug_annotations.add()
+            descriptor = event.debug_annotations.add()
             names = packet.interned_data.debug_annotation_names
-            told.name_iid = self._iid(names, self._notes, note)
+            descriptor.name_iid = self._iid(names, self._notes, note)
             if value == int(value) and abs(value) < 1 << 62:
-                told.int_value = int(value)
+                descriptor.int_value = int(value)
             else:
-                told.double_value = value
+                descriptor.double_value = value
         if flow:
             event.flow_ids.append(flow)
         if ends_flow:

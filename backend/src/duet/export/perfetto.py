@@ -73,8 +73,8 @@ class _Lane:
     def _spans(self, parent: int, name: str, spans: list[Span]) -> None:
         """Slices on one track; what would cross another goes to a further one."""
         for number, nested in enumerate(nests(spans), 1):
-            told = name if number == 1 else f"{name} ({number})"
-            track = self._packets.track(parent, told, number)
+            label = name if number == 1 else f"{name} ({number})"
+            track = self._packets.track(parent, label, number)
             self._packets.slices(track, nested)
 
     def _operations(self) -> None:

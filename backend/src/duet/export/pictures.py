@@ -18,7 +18,7 @@ from duet.export.browser import IDLE_S, Browser, Screen, find_chromium
 from duet.export.films import FPS, film
 from duet.export.target import Target
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Scene
+from duet.lessons.schema import Scene
 from duet.processes.run_dir import RunDir
 
 FORMATS = ("png", "svg", "gif", "webm")

@@ -9,14 +9,14 @@ import numpy as np
 
 from duet.bundle import Manifest
 from duet.lenses import Sample
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 from duet.runs.replay import Played
 from duet.session import TABLES, Columns, Row
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that a replay with `keep` gave."""
+    """All that a replay with `with_batches` gave."""
 
     lesson: Lesson
     manifest: Manifest
@@ -29,7 +29,7 @@ class Scene:
 
     def table(self, arm: str, table: str) -> Columns:
         """All rows of a table; empty columns where there are none."""
-        batches = self.played.tape.batches.get((arm, table), [])
+        batches = self.played.sink.batches.get((arm, table), [])
         return {
             name: np.concatenate([batch.columns[name] for batch in batches])
             if batches
@@ -39,11 +39,11 @@ class Scene:
 
     def rows(self, arm: str) -> tuple[Row, ...]:
         """Threads and tracks."""
-        return self.played.tape.rows.get(arm, ())
+        return self.played.sink.rows.get(arm, ())
 
     def samples(self, arm: str) -> list[tuple[Sample, float]]:
         """Samples of lenses, with their guest time since the start marker."""
-        return self.played.tape.samples.get(arm, [])
+        return self.played.sink.samples.get(arm, [])
 
     @property
     def probes(self) -> list[str]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A lesson with its recordings as a folder that plays without a server.
 
-The built page, and beside it, as scripts, the very messages that the server would send: the page
-takes them through the code that reads the socket. Scripts, since a page that a browser opened as
-a file may read no other files.
+The built page, and in its folder, as scripts, the very messages that a server would send: the
+page takes them through the code that reads the socket. Scripts, since a page that a browser opened
+as a file may read no other files.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duet.errors import InfraError, InputError
-from duet.export.tape import part
+from duet.export.site_columns import part
 from duet.export.target import NAME, Target
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.runs.fitting import Entry, best_recording
 from duet.serve.director import Director
-from duet.serve.live_run import HouseStage
+from duet.serve.live_run import GuestStage
 from duet.serve.recordings import ChosenRecordings
 from duet.settings import repo_root
 from duet.stream import messages as m
 from duet.stream.codec import Packet
 from duet.stream.hub import Hub, Viewer
-from duet.stream.outbox import KEPT
+from duet.stream.outbox import LASTING_TYPES
 
 LIST = "site.js"
 MARK = "globalThis.duetSite = "
@@ -58,7 +58,7 @@ class NoKernels:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SitePackets:
     """What a server tells of a lesson: to anyone, of the lesson, of each run."""
 
     greeting: list[Packet]
@@ -66,26 +66,26 @@ class Told:
     runs: dict[str, list[Packet]]
 
 
-async def told_by_server(slug: str, recordings: ChosenRecordings) -> Told:
+async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
     """Open a lesson and its recordings as a browser does, and keep every message.
 
     Raises:
         InputError: a recording cannot be played.
     """
     hub = Hub()
-    stage = HouseStage(KernelSettings.default())
+    stage = GuestStage(KernelSettings.default())
     director = Director(hub, stage, recordings, NoKernels(), builds=False, live=False)
     viewer = hub.join()
     director.greet(viewer)
-    told = Told(taken(viewer), [], {})
+    sent = SitePackets(taken(viewer), [], {})
     for name in recordings.paths(slug):
         run_id = f"recorded:{slug}:{name}"
         await director.find_run(run_id)  # whole, before anybody looks
         await director.command(viewer, m.Open(type="open", lesson=slug, run=run_id))
         packets = taken(viewer)
-        told.lesson[:] = [packet for packet in packets if packet.type in KEPT]
-        told.runs[run_id] = [packet for packet in packets if packet.type not in KEPT]
-    return told
+        sent.lesson[:] = [packet for packet in packets if packet.type in LASTING_TYPES]
+        sent.runs[run_id] = [packet for packet in packets if packet.type not in LASTING_TYPES]
+    return sent
 
 
 def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, str]:
@@ -115,16 +115,16 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> N
     page = built_page()
     slug = folder.slug
     recordings = ChosenRecordings(slug, chosen)
-    told = asyncio.run(told_by_server(slug, recordings))
+    sent = asyncio.run(site_packets(slug, recordings))
     parts = {"greeting": "greeting.js", "lesson": "lesson.js"}
-    texts = {"greeting": part(told.greeting), "lesson": part(told.lesson)}
-    for name, run_id in zip(chosen, told.runs, strict=True):
+    texts = {"greeting": part(sent.greeting), "lesson": part(sent.lesson)}
+    for name, run_id in zip(chosen, sent.runs, strict=True):
         parts[run_id] = f"run-{name}.js"
-        texts[run_id] = part(told.runs[run_id])
+        texts[run_id] = part(sent.runs[run_id])
     bundle = f"{next(iter(chosen))}.duet" if len(chosen) == 1 else None
     listed: dict[str, object] = {
         "lesson": slug,
-        "first": next(iter(told.runs)),
+        "first": next(iter(sent.runs)),
         "steps": fitting_runs(folder, recordings.listing(slug)),
         "bundle": bundle,
         "parts": parts,

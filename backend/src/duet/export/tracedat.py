@@ -61,8 +61,8 @@ def write(file: BinaryIO, entry: ArmEntry, lane: LaneContents) -> None:
     file.write(U32.pack(cpus) + b"options  \0")
     clock = lane.facts.get("trace_clock", "[mono]") + "\n"
     kernel = entry.kernel_version or lane.facts.get("kernel", "")
-    for number, told in ((OPTION_CLOCK, clock), (OPTION_UNAME, f"Linux {lane.arm} {kernel}")):
-        text = told.encode() + b"\0"
+    for number, value in ((OPTION_CLOCK, clock), (OPTION_UNAME, f"Linux {lane.arm} {kernel}")):
+        text = value.encode() + b"\0"
         file.write(U16.pack(number) + U32.pack(len(text)) + text)
     file.write(U16.pack(OPTION_DONE) + b"flyrecord\0")
     _pages(file, lane, cpus)
@@ -118,7 +118,7 @@ def command_lines(lane: LaneContents) -> bytes:
             found.update(zip(pids.tolist(), names.tolist(), strict=True))
     lines = []
     for pid, name in sorted(found.items()):
-        told = bytes(c if 32 < c < 127 else ord("_") for c in name)
-        if pid > 0 and told:
-            lines.append(b"%d %s\n" % (pid, told))
+        value = bytes(c if 32 < c < 127 else ord("_") for c in name)
+        if pid > 0 and value:
+            lines.append(b"%d %s\n" % (pid, value))
     return b"".join(lines)

@@ -17,7 +17,7 @@ from duet.bundle import read_manifest
 from duet.errors import InfraError
 from duet.export.browser import Browser
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Scene
+from duet.lessons.schema import Scene
 from duet.settings import repo_root
 
 SCRIPT = "frontend/dist/svg/svg.js"
@@ -36,8 +36,8 @@ class Words:
     @property
     def id(self) -> str:
         """Prefix of the ids, so that two pictures can stand in one document."""
-        told = f"{self.title}\n{self.desc}".encode()
-        return "duet-" + hashlib.sha256(told).hexdigest()[:ID_DIGITS]
+        content = f"{self.title}\n{self.desc}".encode()
+        return "duet-" + hashlib.sha256(content).hexdigest()[:ID_DIGITS]
 
 
 def words_of(folder: LessonFolder, path: Path, scene: Scene, moment: str) -> Words:

@@ -59,8 +59,8 @@ def _probe_key(qemu_version: str) -> str:
 
 def _cached(path: Path, key: str) -> bool | None:
     try:
-        kept = json.loads(path.read_text())
-        return bool(kept["boots"]) if kept["key"] == key else None
+        cached = json.loads(path.read_text())
+        return bool(cached["boots"]) if cached["key"] == key else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -137,7 +137,9 @@ def host_ticks(proc: Path = PROC) -> HostTicks | None:
 
 
 def host_ran_ns(proc: Path = PROC) -> int | None:
-    """What all CPUs of the host have run since its boot, in steps of a tick; None if not told.
+    """What all CPUs of the host have run since its boot, in steps of a tick.
+
+    None if the host does not report it.
 
     Stolen time counts: another guest of a hypervisor below had it.
 

@@ -72,17 +72,8 @@ class Machine(ABC):
         """
         if self.uid is None:
             return str(path.absolute())
-        try:
-            number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            self._stack.callback(os.close, number)
-            mode = os.fstat(number).st_mode
-            if not mode & stat.S_IROTH:
-                os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
-        except OSError as failed:
-            raise InfraError(
-                f"a file of lane {self.spec.arm} cannot be read by its guest: {failed}.",
-                remedy="Build it anew with ./duet build, into a cache that is writable.",
-            ) from failed
+        number = open_for_all(path, self.spec.arm)
+        self._stack.callback(os.close, number)
         self._descriptors.append(number)
         return f"/proc/self/fd/{number}"
 
@@ -179,27 +170,64 @@ class Machine(ABC):
 
     def failure(self) -> DuetError | None:
         """Why the process ended, if nobody asked it to."""
-        panic = self.console.panic()
-        if panic is not None:
-            return KernelError(
-                f"the kernel of lane {self.spec.arm} panicked: {panic}.",
-                remedy="Start the run again; if it panics again, look at this arm's patch.",
-                detail=self.tail(),
-            )
         code = self._process.returncode if self._process else None
-        if self._asked_to_end or code is None:
-            return None
-        if code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
-        elif code > 0:
-            how = f"ended with exit code {code}"
-        else:
-            how = "ended by itself"
-        return InfraError(
-            f"QEMU of lane {self.spec.arm} {how}.",
-            remedy="Start the run again; if it happens again, look at the detail and at dmesg.",
+        return why_ended(
+            self.spec.arm,
+            panic=self.console.panic(),
+            code=None if self._asked_to_end else code,
             detail=self.tail(),
         )
+
+
+def open_for_all(path: Path, arm: str) -> int:
+    """A descriptor of a file that every user may read from now on; the caller closes it.
+
+    Raises:
+        InfraError: it cannot be opened.
+    """
+    number = -1
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        mode = os.fstat(number).st_mode
+        if not mode & stat.S_IROTH:
+            os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
+    except OSError as failed:
+        if number >= 0:
+            os.close(number)
+        raise InfraError(
+            f"a file of lane {arm} cannot be read by its guest: {failed}.",
+            remedy="Build it anew with ./duet build, into a cache that is writable.",
+        ) from failed
+    return number
+
+
+def why_ended(arm: str, *, panic: str | None, code: int | None, detail: str) -> DuetError | None:
+    """The error of a machine that ended; None if it was asked to, or goes on.
+
+    Args:
+        panic: the kernel's words, if it panicked.
+        code: exit code, minus a signal; None if the end was asked for or has not come.
+        detail: console and standard error.
+    """
+    if panic is not None:
+        return KernelError(
+            f"the kernel of lane {arm} panicked: {panic}.",
+            remedy="Start the run again; if it panics again, look at this arm's patch.",
+            detail=detail,
+        )
+    if code is None:
+        return None
+    if code < 0:
+        how = f"was killed by {signal.Signals(-code).name}"
+    elif code > 0:
+        how = f"ended with exit code {code}"
+    else:
+        how = "ended by itself"
+    return InfraError(
+        f"QEMU of lane {arm} {how}.",
+        remedy="Start the run again; if it happens again, look at the detail and at dmesg.",
+        detail=detail,
+    )
 
 
 class MachineGuest(ABC):

@@ -52,9 +52,9 @@ MANY_PORTS = 16
 
 
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
-    """What the kernel is told; a second try talks."""
+    """The kernel command line; a second try is verbose."""
     clock: tuple[str, ...] = COUNT_CMDLINE
-    if spec.clock is Clock.WALL:  # under KVM the guest is told by the host's kernel
+    if spec.clock is Clock.WALL:  # under KVM the host's kernel gives it to the guest
         khz = host_tsc_khz() if accel is Accel.TCG else 0
         clock = (f"tsc_early_khz={khz}",) if khz else ()
     scope = SCOPE_CMDLINE if spec.microscope else ()

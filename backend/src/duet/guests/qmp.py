@@ -60,14 +60,16 @@ class Monitor:
 
     async def _until(self, key: str, what: str) -> None:
         """Skip events up to the answer."""
-        told: dict[str, Any] = {}
+        reply: dict[str, Any] = {}
         try:
             async with asyncio.timeout(QMP_S):
-                while key not in told and "error" not in told:
-                    told = json.loads(await self._reader.readline() or b'{"error": "hung up"}')
+                while key not in reply and "error" not in reply:
+                    reply = json.loads(await self._reader.readline() or b'{"error": "hung up"}')
         except (OSError, ValueError, TimeoutError) as error:
             raise InfraError(
                 f"the guest's monitor did not {what} in {QMP_S:g} s.", remedy=REMEDY
             ) from error
-        if "error" in told:
-            raise InfraError(f"the guest's monitor did not {what}: {told['error']}.", remedy=REMEDY)
+        if "error" in reply:
+            raise InfraError(
+                f"the guest's monitor did not {what}: {reply['error']}.", remedy=REMEDY
+            )

@@ -13,7 +13,7 @@ YIELD_EVERY = 64
 
 
 class ReplayGuest:
-    """Plays records; takes commands and ignores them, since a recording cannot be told.
+    """Plays records; takes commands and ignores them, since a recording takes none.
 
     Args:
         records: (host ns since the recording's start, stream, payload), in order of time.

@@ -2,7 +2,8 @@
 """The frequency of the TSC that a guest under TCG reads, which is the host's.
 
 A guest measures it at boot against an emulated timer. On a busy host that goes wrong: 287 MHz
-were found where the truth was 2,596, and the guest's clock ran nine times too fast. So it is told.
+were found where the truth was 2,596, and the guest's clock ran nine times too fast. So the
+command line gives it.
 """
 
 from __future__ import annotations

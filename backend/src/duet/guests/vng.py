@@ -25,7 +25,7 @@ VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
 
 
 class VngMachine(Machine):
-    """One vng process; QEMU is its grandchild, so a keeper stands between."""
+    """One vng process; QEMU is its grandchild, so a reaper stands between."""
 
     death_signal = "TERM"
     grace_s = TERM_S

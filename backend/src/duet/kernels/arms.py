@@ -12,10 +12,22 @@ from duet.lessons.load import LessonFolder
 
 def arm_specs(folder: LessonFolder) -> dict[str, ArmSpec]:
     """What the kernel store needs to know of each arm."""
-    return {
-        arm.name: ArmSpec(folder.slug, arm.name, folder.patch_files(arm.name))
-        for arm in folder.lesson.arms
-    }
+    return {arm.name: arm_spec(folder, arm.name) for arm in folder.lesson.arms}
+
+
+def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
+    """The same of one arm.
+
+    Raises:
+        InputError: the lesson has no such arm.
+    """
+    return ArmSpec(
+        folder.slug,
+        name,
+        folder.patch_files(name),
+        folder.patch_dir,
+        instrumented=folder.lesson.instrumentation == "patches",
+    )
 
 
 def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> KernelImage:

@@ -27,6 +27,7 @@ from duet.kernels.compiler import (
     sweep_half_written,
     tool_version,
 )
+from duet.kernels.forecast import forecast, read_pace, write_pace
 from duet.kernels.image import KernelImage, Manifest, PatchRecord, Store
 from duet.kernels.lock import build_lock
 from duet.kernels.order import outwards
@@ -49,6 +50,7 @@ from duet.kernels.source import (
     kernel_version,
     unpack,
 )
+from duet.kernels.standing import Standing, read_standing, write_standing
 from duet.kernels.tree import WorkTree
 
 # Objects of a cold build before this machine has made one; later its own count is used.
@@ -213,7 +215,11 @@ class _Run:
         started = time.monotonic()
         cold = self._prepare(lock_fd)
         self._tell(Phase.PATCH)
+        standing = Standing.of(arm, self._settings.patches)
+        former = read_standing(self._tree.folder)
+        write_standing(self._tree.folder, None)
         changed = self._tree.switch(arm_patches(arm, self._settings.patches))
+        write_standing(self._tree.folder, standing)
         log = self._settings.cache / "logs" / f"build-{need.key()}.log"
         make = Make(
             self._tree.src,
@@ -227,7 +233,10 @@ class _Run:
         before = self._tree.objects()
         guess = self._settings.cache / ("objects-debug" if self._settings.debug else "objects")
         self._expected = max(_read_count(guess) - before, self._tree.reach(changed), 1)
-        objects = self._compile(make)
+        pace = self._settings.cache / "pace"
+        began = time.monotonic()
+        objects = self._compile(make, forecast(former, self._expected, read_pace(pace)))
+        write_pace(pace, objects, time.monotonic() - began)
         if cold and before == 0:
             guess.write_text(f"{objects}\n")
         self._tell(Phase.STORE, objects)
@@ -250,7 +259,7 @@ class _Run:
             self._marker.unlink()
         return False
 
-    def _compile(self, make: Make) -> int:
+    def _compile(self, make: Make, note: str) -> int:
         """Run make; returns how many objects it made."""
         counter = MakeCounter()
 
@@ -261,7 +270,7 @@ class _Run:
 
         self._marker.touch()
         durable.sync_folder(self._marker.parent)
-        self._tell(Phase.COMPILE)
+        self._tell(Phase.COMPILE, note=note)
         make.run("bzImage", on_line=on_line, stop=self._stop)
         os.sync()  # without the marker every object counts as whole
         self._marker.unlink()

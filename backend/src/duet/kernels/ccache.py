@@ -33,7 +33,7 @@ def ccache_environment(store: Path, path: str) -> dict[str, str]:
     """Variables for make; empty when ccache is not installed.
 
     Args:
-        store: folder for the objects; made by ccache. The compiler's stand-in goes beside it.
+        store: folder for the objects; made by ccache. The compiler's stand-in goes into STORE-bin.
         path: PATH as it would be without ccache.
     """
     gcc, ccache = shutil.which("gcc", path=path), shutil.which("ccache", path=path)

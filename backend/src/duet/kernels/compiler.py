@@ -146,7 +146,7 @@ class Make:
     def _follow(
         self,
         process: subprocess.Popen[bytes],
-        keep: Callable[[str], object],
+        log_line: Callable[[str], object],
         on_line: Callable[[str], None],
         stop: threading.Event | None,
     ) -> None:
@@ -163,7 +163,7 @@ class Make:
             *lines, pending = (pending + chunk).split(b"\n")
             for raw in lines:
                 line = raw.decode(errors="replace")
-                keep(line + "\n")
+                log_line(line + "\n")
                 self._tail = [*self._tail[-TAIL_LINES:], line]
                 on_line(line)
             if not chunk:
@@ -242,8 +242,12 @@ def sweep_half_written(src: Path) -> None:
 
 def _environment(ccache: Path) -> dict[str, str]:
     # A stray make variable of the caller must not leak into the kernel.
-    kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
-    return {**kept, **ccache_environment(ccache, kept.get("PATH", os.defpath)), **BUILD_ENV}
+    inherited = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
+    return {
+        **inherited,
+        **ccache_environment(ccache, inherited.get("PATH", os.defpath)),
+        **BUILD_ENV,
+    }
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -262,8 +266,8 @@ def _config_stamp(src: Path, fragment: Path) -> str:
     """What the configuration follows from: the fragment and the (patched) Kconfig files."""
     digest = hashlib.sha256(fragment.read_bytes())
     pristine = src.parent / "pristine"
-    for kept in sorted(pristine.rglob("Kconfig*")):
-        name = kept.relative_to(pristine).as_posix().removesuffix(".absent")
+    for inherited in sorted(pristine.rglob("Kconfig*")):
+        name = inherited.relative_to(pristine).as_posix().removesuffix(".absent")
         path = src / name
         digest.update(name.encode() + (path.read_bytes() if path.exists() else b""))
     return digest.hexdigest() + " "

@@ -33,7 +33,7 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
     Args:
         path: lock file; created when absent, never removed.
         wait_s: how long to wait for another builder before giving up.
-        on_wait: told one sentence about who holds it, once a second; may raise to give up.
+        on_wait: called with one sentence about who holds it, once a second; may raise to give up.
 
     Raises:
         BuildBusy: still taken after `wait_s`.
@@ -51,7 +51,7 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
 
 def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
     deadline = time.monotonic() + wait_s
-    told = float("-inf")
+    reported = float("-inf")
     while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,7 +65,7 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
                     f" (lock {path}).",
                     remedy="Let it finish and call again; what it builds will not be rebuilt.",
                 ) from None
-            if now - told >= 1:
-                told = now
+            if now - reported >= 1:
+                reported = now
                 on_wait(f"Process {holder} is building kernels; waiting for it to finish.")
             time.sleep(POLL_S)

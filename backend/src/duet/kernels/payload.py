@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a bzImage unpacks to the vmlinux beside it: what boots is what is read and told.
+"""Whether a bzImage unpacks to the vmlinux of its build: what boots is what is read and reported.
 
 A stale step between the two is seen by nothing else: the kernel boots, and is another arm's. ccache
 once gave back an older piggy.o, since two kernels were the same length when compressed and it did

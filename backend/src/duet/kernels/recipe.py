@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a kernel is made of, and the key that follows from it. Pure but for reading the files.
 
-Two arms with equal inputs are one image: stock is built once for all lessons. Only what
-reaches the compiler counts, so a reworded commit message or comment rebuilds nothing.
+Two arms with equal inputs are one image: lessons that carry the same instrumentation share
+stock. Only what reaches the compiler counts, so a reworded commit message or comment rebuilds
+nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NewType
 
 from duet.errors import InputError
@@ -29,17 +30,30 @@ BUILD_ENV: Mapping[str, str] = {
     "LC_ALL": "C",
 }
 
+BOTH = "both"
+"""Folder of the patches that all arms carry, in kernel-patches and in a lesson's folder there."""
+
 _OPTION = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _OPTION_OFF = re.compile(r"^# (CONFIG_\w+) is not set$")
 
 
 @dataclass(frozen=True, slots=True)
 class ArmSpec:
-    """One arm as a lesson names it; `patches` in order, on top of those in both/."""
+    """One arm as a lesson names it.
+
+    Args:
+        patches: its own, in order, on top of the instrumentation; a relative path is one in the
+            lesson's patches folder.
+        patch_dir: the lesson's patches folder; None is kernel-patches/<lesson>.
+        instrumented: carries both/ of kernel-patches and both/ of the lesson; else an arm without
+            patches is the very source of the base.
+    """
 
     lesson: str
     name: str
     patches: tuple[Path, ...] = ()
+    patch_dir: Path | None = None
+    instrumented: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +67,18 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class PatchInput:
-    """One patch: path below kernel-patches/ (or absolute), subject, digest of its diff alone."""
+    """One patch.
+
+    Args:
+        path: below a kernel-patches/, else absolute.
+        sha256: of its diff alone.
+        files: of the source that it touches.
+    """
 
     path: str
     subject: str
     sha256: str
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +178,15 @@ def options_sha256(options: Mapping[str, str]) -> str:
 @lru_cache(maxsize=64)
 def patch_diff(text: str) -> str:
     """The part of a format-patch file that changes source: no mail head, no index lines."""
-    kept: list[str] = []
+    lines_left: list[str] = []
     inside = False
     for line in text.splitlines():
         inside = inside or line.startswith("diff --git ")
         if inside and line.rstrip() == "--":  # the mail signature of format-patch
             inside = False
         if inside and not line.startswith("index "):
-            kept.append(line)
-    return "\n".join(kept) + "\n"
+            lines_left.append(line)
+    return "\n".join(lines_left) + "\n"
 
 
 def patch_subject(text: str) -> str:
@@ -188,28 +209,46 @@ def read_patch(path: Path, patches_dir: Path) -> PatchInput:
         InputError: the file is missing or holds no `diff --git` part.
     """
     text = _read(path, "a patch")
-    if not patched_files(text):
+    files = tuple(patched_files(text))
+    if not files:
         raise InputError(
             f"{path.name} is not a patch in git format-patch form: it has no 'diff --git' line.",
             remedy="Make it with `git format-patch`.",
         )
-    try:
-        shown = path.relative_to(patches_dir).as_posix()
-    except ValueError:
-        shown = path.as_posix()
+    tops = (patches_dir, *(top for top in path.parents if top.name == patches_dir.name))
+    # A lesson may lie elsewhere; where its folder lies is no property of the kernel.
+    top = next((top for top in tops if path.is_relative_to(top)), None)
+    shown = (path if top is None else path.relative_to(top)).as_posix()
     digest = hashlib.sha256(patch_diff(text).encode()).hexdigest()
-    return PatchInput(shown, patch_subject(text), digest)
+    return PatchInput(shown, patch_subject(text), digest, files)
 
 
-def shared_patches(patches_dir: Path) -> tuple[Path, ...]:
-    """both/*.patch in name order: the instrumentation every arm of every lesson carries."""
-    return tuple(sorted((patches_dir / "both").glob("*.patch")))
+def both_folders(arm: ArmSpec, patches_dir: Path) -> tuple[Path, ...]:
+    """The folders of instrumentation: that of all lessons, then that of the arm's lesson."""
+    if not arm.instrumented:
+        return ()
+    return (patches_dir / BOTH, _patch_dir(arm, patches_dir) / BOTH)
+
+
+def shared_patches(arm: ArmSpec, patches_dir: Path) -> tuple[Path, ...]:
+    """What every arm of the arm's lesson carries, in name order: instrumentation and repairs."""
+    folders = both_folders(arm, patches_dir)
+    return tuple(path for folder in folders for path in sorted(folder.glob("*.patch")))
 
 
 def arm_patches(arm: ArmSpec, patches_dir: Path) -> tuple[Path, ...]:
-    """All patches of an arm in order; its own are looked up in kernel-patches/<lesson>/."""
-    own = tuple(patches_dir / arm.lesson / patch for patch in arm.patches)
-    return shared_patches(patches_dir) + own
+    """All patches of an arm in order: what its lesson's arms share, then its own."""
+    own = tuple(_patch_dir(arm, patches_dir) / patch for patch in arm.patches)
+    return shared_patches(arm, patches_dir) + own
+
+
+def is_shared(path: str) -> bool:
+    """Whether a patch, as PatchInput.path names it, is carried by all arms of its lesson."""
+    return PurePosixPath(path).parent.name == BOTH
+
+
+def _patch_dir(arm: ArmSpec, patches_dir: Path) -> Path:
+    return arm.patch_dir or patches_dir / arm.lesson
 
 
 def build_inputs(

@@ -56,7 +56,7 @@ class WorkTree:
         for name, content in sorted(wanted.items()):
             if _content(self.src / name) == content:
                 continue
-            self._keep_original(name)
+            self._save_original(name)
             _write(self.src / name, content)
             written.append(name)
         return written
@@ -106,32 +106,32 @@ class WorkTree:
         """Every file that some arm has patched in this tree so far."""
         if not self._pristine.is_dir():
             return set()
-        kept = (path for path in self._pristine.rglob("*") if path.is_file())
-        names = (path.relative_to(self._pristine).as_posix() for path in kept)
+        pristine = (path for path in self._pristine.rglob("*") if path.is_file())
+        names = (path.relative_to(self._pristine).as_posix() for path in pristine)
         return {name.removesuffix(".absent") for name in names if not name.endswith(".part")}
 
     def _original(self, name: str) -> bytes | None:
         if (self._pristine / f"{name}.absent").exists():
             return None
-        kept = _content(self._pristine / name)
-        return kept if kept is not None else _content(self.src / name)
+        pristine = _content(self._pristine / name)
+        return pristine if pristine is not None else _content(self.src / name)
 
-    def _keep_original(self, name: str) -> None:
+    def _save_original(self, name: str) -> None:
         """Put the original aside, complete or not at all."""
-        kept = self._pristine / name
+        pristine = self._pristine / name
         absent = self._pristine / f"{name}.absent"
-        if kept.exists() or absent.exists():
+        if pristine.exists() or absent.exists():
             return
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        pristine.parent.mkdir(parents=True, exist_ok=True)
         source = self.src / name
         if not source.exists():
             absent.touch()
             return
-        part = kept.with_name(kept.name + ".part")
+        part = pristine.with_name(pristine.name + ".part")
         shutil.copyfile(source, part)
         durable.sync_file(part)
-        part.rename(kept)
-        durable.sync_folder(kept.parent)
+        part.rename(pristine)
+        durable.sync_folder(pristine.parent)
 
 
 def apply_patch(path: Path, folder: Path) -> None:

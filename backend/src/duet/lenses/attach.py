@@ -21,7 +21,7 @@ from duet.lenses.records import Route
 REBUILD = "Build the kernel again with ./duet build, and start its guest anew."
 
 
-class _Heard(logging.Handler):
+class _LogLines(logging.Handler):
     """What drgn says while it attaches."""
 
     def __init__(self) -> None:
@@ -44,18 +44,18 @@ def attach(socket: Path, vmlinux: Path, named: Path | None = None) -> tuple[drgn
     named = named or vmlinux
     if not vmlinux.is_file():
         raise LensError(f"the kernel's vmlinux is missing: {named}.", remedy=REBUILD)
-    heard = _Heard()
+    log_lines = _LogLines()
     logger = logging.getLogger("drgn")
-    logger.addHandler(heard)
+    logger.addHandler(log_lines)
     logger.setLevel(logging.DEBUG)
     logger.propagate = False
     try:
         program = drgn.Program()
         _connect(program, socket)
         _symbols(program, vmlinux, named)
-        return program, route_of(heard.lines) or _timed(program)
+        return program, route_of(log_lines.lines) or _timed(program)
     finally:
-        logger.removeHandler(heard)
+        logger.removeHandler(log_lines)
         logger.setLevel(logging.ERROR)
 
 
@@ -69,7 +69,7 @@ def _connect(program: drgn.Program, socket: Path) -> None:
         ) from error
     if not program.flags & drgn.ProgramFlags.IS_LINUX_KERNEL:
         raise LensError(
-            "the guest has not told QEMU where its kernel's notes lie (vmcoreinfo).",
+            "the guest has not given QEMU the place where its kernel's notes lie (vmcoreinfo).",
             remedy="Wait until it has booted; its config needs KEXEC and FW_CFG_SYSFS.",
         )
 

@@ -4,7 +4,7 @@
 On the wall clock both run at one rate, so one offset (host less guest) is looked for. A frame
 that the guest stamped at g and that came at h bounds it from above, h - g, since it took some
 time to come. A command sent at h and carried out at g bounds it from below, h - g. The best
-bounds of the run are kept; old ones widen, since clocks drift. While a guest is held its clock
+bounds of the run count; old ones widen, since clocks drift. While a guest is held its clock
 stands: such times are taken out of the host's, from somewhere within the call that stopped it to
 somewhere within the one that let it go.
 
@@ -64,20 +64,20 @@ class Calibration:
         self._held.append(Held(host_ns))
 
     def stands(self, host_ns: int) -> None:
-        """It stands by now."""
+        """QMP stop has returned."""
         self._held[-1].stood_ns = host_ns
 
     def goes(self, began_ns: int, ended_ns: int) -> None:
         """It was let go between these."""
         self._held[-1].goes_ns, self._held[-1].went_ns = began_ns, ended_ns
 
-    def heard(self, host_ns: int, guest_ns: int) -> None:
+    def reply_received(self, host_ns: int, guest_ns: int) -> None:
         """A frame stamped by the guest has come."""
         seen = self._ran_most(host_ns) - guest_ns
         if self._above is None or seen < self._above[0] + _drift(self._above[1], host_ns):
             self._above = seen, host_ns
 
-    def told(self, host_ns: int, guest_ns: int) -> None:
+    def order_sent(self, host_ns: int, guest_ns: int) -> None:
         """A command sent at that host time was carried out at that guest time."""
         seen = self._ran_least(host_ns) - guest_ns
         if self._below is None or seen > self._below[0] - _drift(self._below[1], host_ns):

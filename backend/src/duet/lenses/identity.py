@@ -19,26 +19,19 @@ from duet.lenses.memory import DIRECT_END, DIRECT_MAP, PAGE, Gone, Memory
 from duet.lenses.percpu import cpu_offsets, wrapped
 
 TYPES = {
-    "dentry": "struct dentry",
     "inode_cache": "struct inode",
     "shmem_inode_cache": "struct shmem_inode_info",
     "proc_inode_cache": "struct proc_inode",
     "ext4_inode_cache": "struct ext4_inode_info",
     "ext4_extent_status": "struct extent_status",
-    "xfs_inode": "struct xfs_inode",
-    "xfs_buf": "struct xfs_buf",
     "mnt_cache": "struct mount",
     "filp": "struct file",
     "files_cache": "struct files_struct",
     "fs_cache": "struct fs_struct",
-    "task_struct": "struct task_struct",
     "cred_jar": "struct cred",
-    "vm_area_struct": "struct vm_area_struct",
-    "mm_struct": "struct mm_struct",
-    "buffer_head": "struct buffer_head",
     "kernfs_node_cache": "struct kernfs_node",
 }
-"""Slab cache (kmem_cache_create() in 6.1) -> what it holds."""
+"""Slab cache (kmem_cache_create() in 6.1) -> what it holds, where its name is not the type's."""
 SLAB = re.compile(r"^(free )?slab object: (?P<cache>\S+?)\+0x(?P<at>[0-9a-f]+)$")
 STACK = "task stack"
 USER = "user memory"
@@ -111,14 +104,12 @@ class Identifier:
 
     def _field(self, cache: str, at: int) -> str:
         plain = f"{cache}+{at}"
-        kind = TYPES.get(cache)
-        if kind is None:
-            return plain
+        kind = TYPES.get(cache, f"struct {cache}")
         try:
             members = member_at_offset(self._program.type(kind), at)
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, SyntaxError):  # no such type, or no name of one
             return plain
-        # Padding, and what several members share, is told by the first that drgn names.
+        # Padding, and what several members share, takes the first name that drgn gives.
         name = members.split(" or ")[0].strip()
         return plain if name.startswith("<") else f"{cache}.{name}"
 

@@ -41,13 +41,6 @@ FRAME_BYTES: Final = 16 << 20
 PENDING_SAMPLES: Final = 512
 """Samples that wait until it is known when the workload has started."""
 
-MAX_MEMCGS: Final = 8192
-MAX_SHRINKERS: Final = 16384
-MAX_EXTENTS: Final = 16384
-MAX_INODES: Final = 4096
-MAX_DENTRIES: Final = 4096
-"""Bounds of walks: a list that changes under the read may become a ring."""
-
 SCOPE_CONNECT_S: Final = 5.0
 """The microscope listens before the guest runs."""
 SCOPE_ANSWER_S: Final = 5.0
@@ -60,4 +53,4 @@ AIM_FOUND_S: Final = 10.0
 """Until the x-ray has found the object. Usual: 0.1 s, or 1 s with the loading of the DWARF."""
 
 SCOPE_TELL_HZ: Final = 5
-"""Of the counts 30 times a second come; so many are told and recorded."""
+"""Of the counts 30 a second come; so many are reported and recorded."""

@@ -3,7 +3,7 @@
 
 A read is torn when two reads one after the other differ: then the guest was writing. It is
 tried again a bounded number of times; what still differs is used as it was read last, and
-told. A read that fails (the address is gone) raises Gone inside the probe and is counted.
+reported. A read that fails (the address is gone) raises Gone inside the probe and is counted.
 """
 
 from __future__ import annotations

@@ -1,30 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Probes by name, found by looking into lenses/probes: no list to keep.
+"""Which x-ray probes there are, found by looking: no list to keep. Imports none of them.
 
-A probe is a file there: `my_list.py` is `my-list`. It has a TITLE and a class
-`Probe(kernel, memory, of)` with `sample() -> Reading`. To its facts come two of the sampler's:
-quiet (1: no trace event was written during the reads) and cpu_us (their time on the host's CPU).
+A probe is a file: `my_list.py` is `my-list`; files that begin with an underscore are helpers. Those
+in lenses/probes serve any lesson, those in lessons/NN-slug/probes read what that lesson is about.
+A lesson finds its own first, then the generic ones, then those of other lessons.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
-from types import ModuleType
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from duet.errors import InputError
-from duet.lenses import probes
-from duet.lenses.memory import Memory
 from duet.lenses.reading import Reading
+from duet.lessons.folders import places
 
 if TYPE_CHECKING:
     from duet.lenses.kernel import Kernel
+    from duet.lenses.memory import Memory
+
+GENERIC = Path(__file__).parent / "probes"
+FOLDER = "probes"
+"""Of a lesson's folder."""
 
 
 class Probe(Protocol):
     """Reads one structure of a running kernel."""
+
+    def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
+        """Resolve types and addresses.
+
+        Args:
+            of: which of several it should look at; each probe says what that is.
+
+        Raises:
+            InputError: `of` makes no sense.
+            LensError: the kernel has no such type, field or variable.
+        """
+        ...
 
     def sample(self) -> Reading:
         """What is there now.
@@ -36,35 +50,38 @@ class Probe(Protocol):
         ...
 
 
-@cache
-def probe_names() -> tuple[str, ...]:
-    """All probes, sorted. Imports none of them: they need drgn, and a server has no use for it."""
-    return tuple(sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(probes.__path__)))
-
-
-def load_probes() -> None:
-    """Import all, for a process that cannot import any more once it has confined itself."""
-    for name in probe_names():
-        _module(name)
-
-
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"{probes.__name__}.{name.replace('-', '_')}")
-
-
-def make_probe(name: str, kernel: Kernel, memory: Memory, of: str = "") -> Probe:
-    """Resolve a probe's types and addresses in a kernel.
+def probe_folders(lesson: str = "", *, others: bool = True) -> Iterator[Path]:
+    """Where to look for the probes of a lesson, in order; "" is no lesson.
 
     Args:
-        of: which of several it should look at; each probe says what that is.
-
-    Raises:
-        InputError: there is no such probe.
-        LensError: the kernel has no such type, field or variable.
+        others: the folders of other lessons, too.
     """
-    if name not in probe_names():
-        raise InputError(
-            f"there is no x-ray probe '{name:.40}'.",
-            remedy=f"Choose from: {', '.join(probe_names())}.",
-        )
-    return cast(Probe, _module(name).Probe(kernel, memory, of))
+    lessons = places()
+    own = lessons.pop(lesson, None)
+    if own is not None:
+        yield own.folder / FOLDER
+    yield GENERIC
+    if others:
+        yield from (place.folder / FOLDER for place in lessons.values())
+
+
+def probe_files(lesson: str = "", *, others: bool = True) -> dict[str, Path]:
+    """Name -> file of each probe that a lesson can name."""
+    found: dict[str, Path] = {}
+    for folder in probe_folders(lesson, others=others):
+        for path in sorted(folder.glob("*.py")):
+            if not path.name.startswith("_"):
+                found.setdefault(path.stem.replace("_", "-"), path)
+    return found
+
+
+def probe_names(lesson: str = "", *, others: bool = True) -> tuple[str, ...]:
+    """Names of the probes that a lesson can name, sorted."""
+    return tuple(sorted(probe_files(lesson, others=others)))
+
+
+def no_probe(name: str, known: tuple[str, ...]) -> InputError:
+    """The error for a probe that does not exist."""
+    return InputError(
+        f"there is no x-ray probe '{name:.40}'.", remedy=f"Choose from: {', '.join(known)}."
+    )

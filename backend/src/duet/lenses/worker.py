@@ -5,9 +5,10 @@ A guest's memory and its kernel's DWARF are read here alone. So the process conf
 (duet.sandbox): it has the user of its guest's QEMU, limits on memory, CPU time and files, and no
 way out but that QEMU's sockets and memory.
 
-Commands come as JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of"}]}, an
-empty list is a pause. Answers go to standard output as msgpack maps, each behind its length
-(u32). The end of standard input is the end: this process never outlives its owner.
+Commands come as JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of",
+"lesson"}]}, an empty list is a pause. A probe that is named more than once tells its samples apart
+as PROBE:OF. Answers go to standard output as msgpack maps, each behind its length (u32). The end of
+standard input is the end: this process never outlives its owner.
 """
 
 from __future__ import annotations
@@ -32,13 +33,16 @@ from duet.lenses.attach import attach
 from duet.lenses.clock import GuestClock
 from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.limits import FAILED_IN_A_ROW, MAX_HZ, QUEUE_BYTES
+from duet.lenses.loading import Probes, fault_of
 from duet.lenses.memory import Gone, Memory
 from duet.lenses.reading import DTYPES
-from duet.lenses.registry import Probe, load_probes, make_probe
+from duet.lenses.registry import Probe
 from duet.sandbox import CHILD_ID, Limits, can_change_user, enter
 from duet.seccomp import Permits
 
 HEAD = struct.Struct("<I")
+MOST_NAME = 63
+"""Letters of a sample's probe (duet.lenses.records)."""
 
 
 class Outlet:
@@ -131,16 +135,24 @@ class Due:
         return missed
 
 
-class Sampler:
-    """Samples what is due until told otherwise."""
+def sample_name(probe: str, of: str, names: list[str]) -> str:
+    """The name of a probe's samples among those that are wanted together."""
+    return probe if names.count(probe) < 2 else f"{probe}:{of}"[:MOST_NAME]
 
-    def __init__(self, socket: Path, vmlinux: Path, outlet: Outlet, named: Path) -> None:
+
+class Sampler:
+    """Samples what is due until a command changes that."""
+
+    def __init__(
+        self, socket: Path, vmlinux: Path, outlet: Outlet, named: Path, probes: Probes
+    ) -> None:
         self._outlet = outlet
+        self._known = probes
         program, self.route = attach(socket, vmlinux, named)
         self.kernel = Kernel(program)
         self.memory = Memory(program)
         self.clock = GuestClock(self.kernel, self.memory)
-        self._probes: dict[tuple[str, str], Probe] = {}
+        self._probes: dict[tuple[str, str, str], Probe] = {}
         self._due: list[Due] = []
         self._run = 0
         self._late = 0
@@ -150,12 +162,18 @@ class Sampler:
         self._run, self._due, self._late = int(command["run"]), [], 0
         self.memory.torn = self.memory.failed = self._outlet.dropped = 0
         faults: list[tuple[str, Exception]] = []
-        for wish in command["probes"]:
-            key = str(wish["probe"]), str(wish.get("of", ""))
+        names = [str(config["probe"]) for config in command["probes"]]
+        for config in command["probes"]:
+            key = str(config["probe"]), str(config.get("lesson", "")), str(config.get("of", ""))
             try:
                 if key not in self._probes:
-                    self._probes[key] = make_probe(key[0], self.kernel, self.memory, key[1])
-                self._due.append(Due(key[0], self._probes[key], float(wish.get("hz", 10))))
+                    name, lesson, of = key
+                    probe = self._known.make(name, lesson, self.kernel, self.memory, of)
+                    self._probes[key] = probe
+                due = Due(
+                    sample_name(key[0], key[2], names), self._probes[key], config.get("hz", 10)
+                )
+                self._due.append(due)
             except (DuetError, Gone) as error:
                 faults.append((key[0], error))
         for name, fault in faults:
@@ -221,9 +239,12 @@ class Sampler:
     def _tell_fault(self, probe: str, error: Exception) -> None:
         if isinstance(error, DuetError):
             message, remedy = error.sentence, error.remedy
-        else:
+        elif isinstance(error, Gone):
             message = f"{probe} cannot be read any more: {error}."
             remedy = "Look whether the guest lives; if it does, report it."
+        else:
+            fault = fault_of(probe, error)
+            message, remedy = fault.sentence, fault.remedy
         self._outlet.put(
             {
                 "kind": "fault",
@@ -239,12 +260,11 @@ class Sampler:
 
 
 def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
-    """Give up all that reading does not need; returns paths that are still reachable.
+    """Give up all that reading does not need, files included; returns paths to be reached still.
 
     The new user may be unable to pass the folders above the two files: so the socket's folder
     becomes the working directory, and the vmlinux is reached through an open descriptor.
     """
-    load_probes()
     drgn.Program()  # imports what drgn loads late
     if socket.parent.is_dir():
         os.chdir(socket.parent)
@@ -268,14 +288,15 @@ def main() -> int:
     os.dup2(2, 1)  # whatever drgn prints is no message
     vmlinux = Path(sys.argv[2])
     uid = int(sys.argv[3]) if len(sys.argv) > 3 else CHILD_ID
+    probes = Probes()
     socket, reached = confine(Path(sys.argv[1]), vmlinux, uid)
     outlet = Outlet(output)
     commands = Commands()
     try:
-        sampler = Sampler(socket, reached, outlet, vmlinux)
+        sampler = Sampler(socket, reached, outlet, vmlinux, probes)
     except (LensError, Gone) as error:
-        told = error if isinstance(error, LensError) else LensError(str(error), remedy="")
-        outlet.put({"kind": "failed", "message": told.sentence, "remedy": told.remedy})
+        lens_error = error if isinstance(error, LensError) else LensError(str(error), remedy="")
+        outlet.put({"kind": "failed", "message": lens_error.sentence, "remedy": lens_error.remedy})
         outlet.flush()
         return 3
     outlet.put({"kind": "attached", "route": sampler.route, "tick_ns": sampler.clock.tick_ns})

@@ -1,30 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The x-ray of one guest, seen from the server: a process that reads, and who ends it.
 
-Nothing here raises at the session: what goes wrong becomes a fault that the listener hears.
+Nothing here raises at the session: what goes wrong becomes a fault that the listener gets.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import struct
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
-import msgpack
-
 from duet.errors import DuetError
 from duet.guests.console import Console
-from duet.lenses.limits import ATTACH_S, FRAME_BYTES, SAMPLE_S
-from duet.lenses.records import Route, unpack_message
+from duet.lenses.limits import ATTACH_S, SAMPLE_S
+from duet.lenses.message_reader import Message, MessageReader
+from duet.lenses.records import Route
 from duet.processes.owned import OwnedProcess
 
-HEAD = struct.Struct("<I")
-Message = dict[str, object]
 _FEW_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 """Each thread reserves address space, of which the worker has a limit."""
 
@@ -35,14 +31,16 @@ class Wanted:
 
     Args:
         of: what it should look at; see the probe.
+        lesson: slug of the lesson whose own probes come first; see duet.lenses.registry.
     """
 
     probe: str
     hz: float = 10
     of: str = ""
+    lesson: str = ""
 
 
-class Hearer(Protocol):
+class XrayListener(Protocol):
     """A run that listens to an x-ray."""
 
     def on_raw(self, message: Message) -> None:
@@ -63,7 +61,7 @@ class Xray:
 
     def __init__(self, socket: Path, vmlinux: Path, uid: int | None = None) -> None:
         self._errors = Console()
-        self._frames = _Frames(self._on_message)
+        self._frames = MessageReader(self._on_message)
         self._process = OwnedProcess(
             [
                 *(sys.executable, "-m", "duet.lenses.worker"),
@@ -76,7 +74,7 @@ class Xray:
             commands=True,
             environment=_FEW_THREADS,
         )
-        self._hearer: Hearer | None = None
+        self._listener: XrayListener | None = None
         self._run = 0
         self._timer: asyncio.TimerHandle | None = None
         self._ending = False
@@ -106,12 +104,12 @@ class Xray:
         """Of the process that reads."""
         return self._process.pid
 
-    def sample(self, wanted: Sequence[Wanted], hearer: Hearer) -> None:
-        """Begin a run: counts from zero, samples to `hearer`."""
+    def sample(self, wanted: Sequence[Wanted], listener: XrayListener) -> None:
+        """Begin a run: counts from zero, samples to `listener`."""
         self._run += 1
-        self._hearer = hearer
+        self._listener = listener
         if self.fault:
-            hearer.on_fault(*self.fault)
+            listener.on_fault(*self.fault)
             return
         self._order(wanted)
         if self.attached:
@@ -119,14 +117,14 @@ class Xray:
 
     def pause(self) -> None:
         """End of a run; nothing is read until the next."""
-        self._hearer = None
+        self._listener = None
         self._run += 1
         self._unwatch()
         self._order(())
 
     def _order(self, wanted: Sequence[Wanted]) -> None:
-        probes = [{"probe": w.probe, "hz": w.hz, "of": w.of} for w in wanted]
-        self._process.write(json.dumps({"run": self._run, "probes": probes}).encode() + b"\n")
+        command = {"run": self._run, "probes": [asdict(one) for one in wanted]}
+        self._process.write(json.dumps(command).encode() + b"\n")
 
     def _on_message(self, message: Message) -> None:
         kind = message.get("kind")
@@ -136,17 +134,17 @@ class Xray:
             if message["route"] == "qmp":
                 self.route = "qmp"
             self._unwatch()
-            if self._hearer:
+            if self._listener:
                 self._watch(SAMPLE_S, _SILENT)
             self.settled.set()
         elif kind == "failed":
             self._fail(str(message["message"]), str(message["remedy"]))
-        if self._hearer and (kind == "attached" or message.get("run") == self._run):
+        if self._listener and (kind == "attached" or message.get("run") == self._run):
             if kind == "sample":
                 self._watch(SAMPLE_S, _SILENT)
             elif kind == "fault" and not message["left"]:
                 self._unwatch()
-            self._hearer.on_raw(message)
+            self._listener.on_raw(message)
 
     def _on_exit(self) -> None:
         if not self._ending and not self.fault:
@@ -159,8 +157,8 @@ class Xray:
         self.fault = sentence, remedy
         self.attached = False
         self.settled.set()
-        if self._hearer:
-            self._hearer.on_fault(sentence, remedy)
+        if self._listener:
+            self._listener.on_fault(sentence, remedy)
 
     def _watch(self, limit_s: float, sentence: str) -> None:
         self._unwatch()
@@ -178,32 +176,3 @@ class Xray:
 
 
 _SILENT = f"The x-ray gave no sample for {SAMPLE_S:g} s."
-
-
-class _Frames:
-    """Messages out of the process's output; rubbish ends the reading."""
-
-    def __init__(self, heard: Callable[[Message], None]) -> None:
-        self._heard = heard
-        self._bytes = bytearray()
-        self._broken = False
-
-    def feed(self, text: bytes) -> None:
-        if self._broken:
-            return
-        self._bytes += text
-        while len(self._bytes) >= HEAD.size:
-            (length,) = HEAD.unpack_from(self._bytes)
-            if length > FRAME_BYTES:
-                self._broken = True
-                return
-            if len(self._bytes) < HEAD.size + length:
-                return
-            body = bytes(self._bytes[HEAD.size : HEAD.size + length])
-            del self._bytes[: HEAD.size + length]
-            try:
-                message = unpack_message(body)
-            except (ValueError, msgpack.UnpackException):
-                self._broken = True
-                return
-            self._heard(message)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from duet.errors import InputError
-from duet.lessons.manifest import Lesson
+from duet.lessons.schema import Lesson
 
 
 def act_line(

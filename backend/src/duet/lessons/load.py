@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lessons are folders, found by looking: lessons/NN-slug/lesson.yaml."""
+"""Lessons are folders, found by looking: lessons/NN-slug, with a lesson.yaml."""
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
-
 from duet.errors import InputError
-from duet.lessons.manifest import Arm, Lesson
+from duet.lessons.files import read_lesson
+from duet.lessons.folders import SLUG as SLUG
+from duet.lessons.folders import places
+from duet.lessons.meant import meant
 from duet.lessons.roles import knob
-from duet.settings import repo_root
-
-SLUG = re.compile(r"^\d{2}-[a-z0-9-]+$")
-# libyaml reads a lesson in a tenth of the time; every verb reads them all.
-SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from duet.lessons.schema import Arm, Lesson
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +36,7 @@ class LessonFolder:
                 return arm
         names = [a.name for a in self.lesson.arms]
         raise InputError(
-            f"lesson {self.slug} has no arm '{name}'{_meant(name, names)}.",
+            f"lesson {self.slug} has no arm '{name}'{meant(name, names)}.",
             remedy=f"Choose from: {', '.join(names)}.",
         )
 
@@ -73,7 +66,7 @@ class LessonFolder:
         if unknown:
             names = list(self.lesson.params)
             raise InputError(
-                f"lesson {self.slug} has no parameter '{unknown[0]}'{_meant(unknown[0], names)}.",
+                f"lesson {self.slug} has no parameter '{unknown[0]}'{meant(unknown[0], names)}.",
                 remedy=f"Choose from: {', '.join(names)}.",
             )
         values: dict[str, int] = {}
@@ -104,65 +97,26 @@ class LessonFolder:
 
 
 def slugs(root: Path | None = None) -> list[str]:
-    """Slugs of all lessons, in order."""
-    base = (root or repo_root()) / "lessons"
-    return sorted(p.parent.name for p in base.glob("*/lesson.yaml") if SLUG.match(p.parent.name))
+    """Slugs of all lessons, in order; of `root` alone if it is given.
+
+    Raises:
+        InputError: DUET_LESSONS names something unusable (see folders.places).
+    """
+    return list(places(root))
 
 
 def load(slug: str, root: Path | None = None) -> LessonFolder:
     """Read and check one lesson.
 
     Raises:
-        InputError: no such lesson, not YAML, or not what the schema wants; the sentence names
-            the place and, for an unknown key, the key that was probably meant.
+        InputError: no such lesson.
+        LessonError: its files are not usable; the sentence names file, line and key.
     """
-    base = root or repo_root()
-    known = slugs(base)
+    known = places(root)
     if slug not in known:
         raise InputError(
-            f"there is no lesson '{slug:.60}'{_meant(slug, known)}.",
+            f"there is no lesson '{slug:.60}'{meant(slug, list(known))}.",
             remedy=f"Lessons here: {', '.join(known) or 'none'}.",
         )
-    path = base / "lessons" / slug / "lesson.yaml"
-    try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), Loader=SafeLoader)
-    except yaml.YAMLError as error:
-        place = getattr(error, "problem_mark", None)
-        where = f" at line {place.line + 1}" if place else ""
-        raise InputError(
-            f"{slug}/lesson.yaml is not YAML{where}: {getattr(error, 'problem', error)}.",
-            remedy="Mend that line.",
-        ) from error
-    try:
-        lesson = Lesson.model_validate(tree)
-    except ValidationError as error:
-        raise InputError(
-            f"{slug}/lesson.yaml: {_first(error.errors())}.",
-            remedy="The keys are described in backend/src/duet/lessons/manifest.py.",
-            detail=str(error),
-        ) from error
-    return LessonFolder(slug, path.parent, base / "kernel-patches" / slug, lesson)
-
-
-def _first(errors: list[ErrorDetails]) -> str:
-    # A misspelt key also leaves its own name missing; the misspelling is the thing to tell.
-    error = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
-    place = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        key = str(error["loc"][-1])
-        return f"unknown key '{place}'{_meant(key, _all_keys(Lesson))}"
-    return f"{place or 'the file'}: {error['msg']}"
-
-
-def _all_keys(model: type[BaseModel]) -> list[str]:
-    """Every key of the schema, however deep; enough to guess what was meant."""
-    keys: set[str] = set()
-    schema = model.model_json_schema()
-    for definition in (schema, *schema["$defs"].values()):
-        keys |= set(definition.get("properties", {}))
-    return sorted(keys)
-
-
-def _meant(word: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    place = known[slug]
+    return LessonFolder(slug, place.folder, place.patch_dir, read_lesson(place.folder))

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 
 from duet.errors import InputError, KernelError
-from duet.lessons.manifest import Lesson, Probe, Workload
 from duet.lessons.roles import duration_s
+from duet.lessons.schema import Lesson, Probe, Workload
 
 SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
 USUAL_S = 60
@@ -21,8 +21,8 @@ DEADLINE_SLACK_S = 120
 
 LIVE_BUFFER_KB = 8192
 """Ring buffer per CPU of a run that is forwarded as it goes."""
-KEPT_SHARE = 4
-KEPT_MOST_KB = 256 << 10
+BUFFER_SHARE = 4
+BUFFER_MAX_KB = 256 << 10
 
 
 def probes_of(lesson: Lesson, arm: str) -> tuple[Probe, ...]:
@@ -63,10 +63,25 @@ def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
     return SYMBOL.sub(address, text).replace("{comm}", comm)
 
 
+def filled(text: str, values: Mapping[str, int]) -> str:
+    """Each {name} replaced by its value.
+
+    Raises:
+        InputError: a name that has no value, or braces that do not match.
+    """
+    try:
+        return text.format(**values)
+    except (KeyError, IndexError, ValueError) as error:
+        raise InputError(
+            f"'{text:.80}' cannot be filled in: {error.args[0]!s:.60} has no value.",
+            remedy=f"Values are there of: {', '.join(values) or 'none'}. Run ./duet lint.",
+        ) from None
+
+
 def command(workload: Workload, params: Mapping[str, int]) -> str:
     """The workload's argv as one line."""
-    words = [workload.run.format(**params)]
-    words += [more.format(**params) for name, more in workload.optional.items() if params.get(name)]
+    words = [filled(workload.run, params)]
+    words += [filled(more, params) for name, more in workload.optional.items() if params.get(name)]
     return " ".join(words)
 
 
@@ -75,11 +90,11 @@ def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
 
     Values come last, so that a file of a filesystem that a command has mounted can be named.
     """
-    lines = [f"setup {line.format(**params)}" for line in workload.setup]
-    return lines + [f"write {line.format(**params)}" for line in workload.writes]
+    lines = [f"setup {filled(line, params)}" for line in workload.setup]
+    return lines + [f"write {filled(line, params)}" for line in workload.writes]
 
 
-def kept_buffer_kb(lesson: Lesson, workload: Workload) -> int:
+def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
     """The ring buffer of a run on the count clock, whose events stay in the guest to the end.
 
     The 8 MiB of a live run hold some 200,000 events, a second or less of a busy workload. So it
@@ -87,7 +102,7 @@ def kept_buffer_kb(lesson: Lesson, workload: Workload) -> int:
     more than a session keeps of one run (Limits.transcript_bytes).
     """
     free_mb = max(lesson.memory_mb - workload.scratch_mb, 0)
-    return min(max(free_mb * 1024 // KEPT_SHARE, LIVE_BUFFER_KB), KEPT_MOST_KB)
+    return min(max(free_mb * 1024 // BUFFER_SHARE, LIVE_BUFFER_KB), BUFFER_MAX_KB)
 
 
 def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
@@ -98,7 +113,7 @@ def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
 def boot_cmdline(lesson: Lesson, params: Mapping[str, int]) -> tuple[str, ...]:
     """Kernel parameters that knobs ask for."""
     return tuple(
-        p.cmdline.format(value=params[name]) for name, p in lesson.params.items() if p.cmdline
+        filled(p.cmdline, {"value": params[name]}) for name, p in lesson.params.items() if p.cmdline
     )
 
 
@@ -130,12 +145,12 @@ def plan_text(
         probes: exactly those to switch on, as far as this arm has them; None: those that explain.
     """
     workload = workload_of(lesson, workload_name)
-    kept = kept_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
+    run_kb = run_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
     deadline_s = duration_s(lesson, params, USUAL_S) + DEADLINE_SLACK_S
     lines = ["plan 1", f"deadline_ms {deadline_s * 1000}"]
     lines += setup_lines(workload, params)
     if traced:
-        lines += [f"buffer_kb {buffer_kb or kept}", f"drain {'end' if at_boot else 'live'}"]
+        lines += [f"buffer_kb {buffer_kb or run_kb}", f"drain {'end' if at_boot else 'live'}"]
         chosen = [
             p
             for p in probes_of(lesson, arm)

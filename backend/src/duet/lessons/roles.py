@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duet.lessons.manifest import NO_ROWS, KnobRole, Lesson, Workload
+from duet.lessons.schema import NO_ROWS, KnobRole, Lesson, Workload
 
 USUAL_CPUS = 2
 """vCPUs of a guest whose lesson has no knob for them."""

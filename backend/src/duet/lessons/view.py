@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as the page gets it: lesson.yaml as a tree, with patch texts, prose and recordings."""
+"""A lesson as the page gets it: its files as a tree, with patch texts, prose and recordings."""
 
 from __future__ import annotations
 

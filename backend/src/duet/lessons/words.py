@@ -3,7 +3,7 @@
 
 A lesson is a folder, and the folder of its view. Generic code that names a knob, a probe, a kind,
 a function or the slug of one lesson is right for that lesson alone. The words come from the
-manifests, so a new lesson brings its own.
+lessons' files, so a new lesson brings its own.
 
 A compound word (one with a dash or an underscore) is searched anywhere. A single word may be plain
 English too and is searched as a whole string.
@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.lessons.manifest import Lesson
-from duet.lessons.word_exceptions import EXCEPTIONS, GENERIC
+from duet.lessons.generic_words import GENERIC
+from duet.lessons.schema import Lesson
+from duet.lessons.schema.former_keys import FORMER_KEYS
 
 COMPOUND = re.compile(r"[a-z0-9]+[_-][a-z0-9_-]+")
 FUNCTION = re.compile(r"^[pr]\d*:\S+\s+([A-Za-z_]\w+)")
@@ -25,13 +26,13 @@ KINDS_OF_VIEW = re.compile(r"^frontend/src/views/[^/]+/")
 BACKEND = "backend/src/duet"
 FRONTEND = "frontend/src"
 SUFFIXES = (".py", ".c", ".h", ".ts", ".tsx")
-Exceptions = Mapping[str, Mapping[str, str]]
 LEFT_OUT = (
-    "backend/src/duet/lenses/probes/",
-    "backend/src/duet/lessons/word_exceptions.py",
+    "backend/src/duet/lessons/generic_words.py",
     "frontend/src/gallery/",
 )
-"""The x-ray's probes, one file a structure; this lint's own list; a page for developers."""
+"""This lint's own list; a page for developers."""
+FORMER = "backend/src/duet/lessons/schema/former_keys.py"
+"""Where former names of keys stand, and they alone, whosever words they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,11 @@ class Found:
 def words_of(slug: str, lesson: Lesson) -> set[str]:
     """The names that are this lesson's own: slug, knobs, probes, kinds, functions."""
     words = {slug, slug.partition("-")[2]}
-    words |= set(lesson.params)
+    # A knob of a model has the name of the number that it sets, which is the model's own.
+    words |= {name for name, param in lesson.params.items() if param.applies != "model"}
     words |= {kind.name for kind in lesson.kinds}
     words |= {track.name for track in lesson.tracks}
-    words |= {wish.probe for wish in lesson.xray}
+    words |= {config.probe for config in lesson.xray if not _is_shared(config.probe)}
     for probe in lesson.probes:
         words.add(probe.name)
         if found := FUNCTION.match(probe.define or ""):
@@ -58,6 +60,12 @@ def words_of(slug: str, lesson: Lesson) -> set[str]:
     if lesson.microscope is not None:
         words |= set(lesson.microscope.functions)
     return {word for word in words if len(word) > 2} - GENERIC.keys()
+
+
+def _is_shared(probe: str) -> bool:
+    """An x-ray probe that the program brings for all lessons."""
+    name = f"{probe.replace('-', '_')}.py"
+    return (Path(__file__).parents[1] / "lenses" / "probes" / name).is_file()
 
 
 def generic_files(root: Path) -> list[str]:
@@ -71,16 +79,11 @@ def generic_files(root: Path) -> list[str]:
     return found
 
 
-def search(
-    root: Path,
-    lessons: Mapping[str, Lesson],
-    exceptions: Mapping[str, Mapping[str, str]] = EXCEPTIONS,
-) -> Iterator[Found]:
-    """Each line of generic code with a word of a lesson, but for the exceptions.
+def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[Found]:
+    """Each line of generic code with a word of a lesson.
 
     Args:
         lessons: slug -> lesson.
-        exceptions: path -> word -> why it may stand there.
     """
     owners: dict[str, str] = {}
     for slug, lesson in lessons.items():
@@ -90,25 +93,13 @@ def search(
     if pattern is None:
         return
     for name in generic_files(root):
-        allowed = exceptions.get(name, {})
+        allowed = {old for names in FORMER_KEYS.values() for old in names} if name == FORMER else ()
         text = (root / name).read_text(encoding="utf-8")
         for number, line in enumerate(text.splitlines(), 1):
             for match in pattern.finditer(line):
                 word = next(group for group in match.groups() if group)
                 if word not in allowed:
                     yield Found(name, number, word, owners[word])
-
-
-def unused(
-    root: Path,
-    lessons: Mapping[str, Lesson],
-    exceptions: Mapping[str, Mapping[str, str]] = EXCEPTIONS,
-) -> list[tuple[str, str]]:
-    """Exceptions (path, word) of which nothing is left in the code: the list shrinks."""
-    present = {(found.path, found.word) for found in search(root, lessons, {})}
-    known = {word for slug, lesson in lessons.items() for word in words_of(slug, lesson)}
-    listed = [(path, word) for path, words in exceptions.items() for word in words if word in known]
-    return [pair for pair in listed if pair not in present]
 
 
 def _left_out(name: str) -> bool:

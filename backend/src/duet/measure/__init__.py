@@ -2,15 +2,15 @@
 """Measure runs: what is run in which order, what the numbers are, and what they prove."""
 
 from duet.measure.model import MIN_RUNS, Comparison, Condition, Report, Series, Table
-from duet.measure.plan import Ask, Kind, Step
+from duet.measure.plan import Kind, MeasurePlan, Step
 from duet.measure.run import Measuring, Progress
 
 __all__ = [
     "MIN_RUNS",
-    "Ask",
     "Comparison",
     "Condition",
     "Kind",
+    "MeasurePlan",
     "Measuring",
     "Progress",
     "Report",

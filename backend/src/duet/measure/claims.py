@@ -7,23 +7,23 @@ import statistics
 
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Claim
 from duet.lessons.roles import knob
-from duet.measure.compare import told_value
+from duet.lessons.schema import Claim
+from duet.measure.compare import format_value
 from duet.measure.model import Table
-from duet.measure.plan import Ask
+from duet.measure.plan import MeasurePlan
 
 LIVE_SECONDS = 1
 """Of workloads with a length, where the claim does not say; the count clock has no noise."""
 
 
-def ask_for(folder: LessonFolder, claim: Claim, repeats: int = 1) -> Ask:
+def plan_of_claim(folder: LessonFolder, claim: Claim, repeats: int = 1) -> MeasurePlan:
     """The smallest measurement that tells whether a claim holds."""
     lesson = folder.lesson
     duration = knob(lesson, "duration")
     short = {} if duration is None else {duration: LIVE_SECONDS}
     arms = (claim.arm,) if claim.to in (None, claim.arm) else (str(claim.to), claim.arm)
-    return Ask(
+    return MeasurePlan(
         folder=folder,
         arms=arms,
         workload=claim.workload or next(iter(lesson.workloads)),
@@ -35,7 +35,7 @@ def ask_for(folder: LessonFolder, claim: Claim, repeats: int = 1) -> Ask:
     )
 
 
-def told(claim: Claim) -> str:
+def claim_text(claim: Claim) -> str:
     """The claim in a few words, for ids and sentences."""
     words = [claim.metric, claim.arm, *(["to", claim.to] if claim.to else [])]
     words += ["equals", claim.equals] if claim.equals else []
@@ -54,8 +54,8 @@ def broken(claim: Claim, table: Table) -> str | None:
             return other
         if value != other:
             return (
-                f"{claim.metric} of {claim.arm} is {told_value(value)}, "
-                f"but {claim.equals} is {told_value(other)}"
+                f"{claim.metric} of {claim.arm} is {format_value(value)}, "
+                f"but {claim.equals} is {format_value(other)}"
             )
     found = _outside(value, claim.value_min, claim.value_max, f"{claim.metric} of {claim.arm}")
     if found is not None or claim.to is None:
@@ -80,7 +80,7 @@ def _middle(table: Table, metric: str, arm: str) -> float | str:
 
 def _outside(value: float, low: float | None, high: float | None, what: str) -> str | None:
     if low is not None and value < low:
-        return f"{what} is {told_value(value)}, but at least {told_value(low)} is claimed"
+        return f"{what} is {format_value(value)}, but at least {format_value(low)} is claimed"
     if high is not None and value > high:
-        return f"{what} is {told_value(value)}, but at most {told_value(high)} is claimed"
+        return f"{what} is {format_value(value)}, but at most {format_value(high)} is claimed"
     return None

@@ -3,21 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from duet.errors import DuetError
 from duet.guests.types import Clock
-from duet.lessons.manifest import Metric
+from duet.lessons.schema import Metric
+from duet.measure.accesses import Places, access_value, no_counts
+from duet.measure.blank import Statics, blank_series
 from duet.measure.compare import compare_all
-from duet.measure.model import Condition, Evidence, Series, Table
-from duet.measure.plan import Ask, Kind, Step, metrics_of
+from duet.measure.model import Condition, Series, Table
+from duet.measure.plan import COUNTING, Kind, MeasurePlan, Step, metrics_of
 from duet.measure.values import line_value, tally_value
 from duet.measure.watch import BUSY
-from duet.session import LaneResult, workload_trouble
-
-Statics = Mapping[str, Mapping[str, float | DuetError]]
-"""arm -> metric -> raw value read from its vmlinux, or why it could not be read."""
-
+from duet.session import LaneResult, MicroscopeRequest, workload_trouble
 
 TSC = ("", "tsc", "tsc-early")
 """Clock sources of a guest that are its TSC; early is before its frequency is refined, a second
@@ -31,27 +27,35 @@ class Collector:
         statics: values of `dwarf` metrics.
     """
 
-    def __init__(self, ask: Ask, condition: Condition, statics: Statics) -> None:
-        self.ask = ask
+    def __init__(self, plan: MeasurePlan, condition: Condition, statics: Statics) -> None:
+        self.plan = plan
         self.table = Table(condition)
         self._machines: dict[str, tuple[str, str]] = {}
         self._perturbed: dict[tuple[str, str], dict[int, float]] = {}
         self._busy: list[float] = []
-        self._metrics = {arm: metrics_of(ask, arm) for arm in ask.arms}
-        for name in ask.lesson.metrics:
-            for arm in ask.arms:
+        self._metrics = {arm: metrics_of(plan, arm) for arm in plan.arms}
+        for name in plan.lesson.metrics:
+            for arm in plan.arms:
                 if name in self._metrics[arm]:
-                    self.table.series.append(self._blank(name, arm, statics))
+                    metric = self._metrics[arm][name]
+                    self.table.series.append(blank_series(name, metric, arm, plan.clock, statics))
 
     def failed(self, arm: str) -> bool:
         """Has this arm met an error, so that more runs of it are a waste?"""
         return arm in self.table.errors
 
-    def add(self, step: Step, lane: LaneResult, waited_share: float | None = None) -> None:
+    def add(
+        self,
+        step: Step,
+        lane: LaneResult,
+        waited_share: float | None = None,
+        places: Places | None = None,
+    ) -> None:
         """Take a run that is over.
 
         Args:
             waited_share: how much of its time the guest waited for a host CPU.
+            places: where variables lie whose accesses were counted.
         """
         error = lane.error or workload_trouble(lane)
         if error is not None:
@@ -59,7 +63,7 @@ class Collector:
             return
         if lane.facts:
             self._machines[step.arm] = (str(lane.facts.accel), lane.facts.qemu_version)
-        if lane.clocksource not in TSC and self.ask.clock is Clock.WALL:
+        if lane.clocksource not in TSC and self.plan.clock is Clock.WALL:
             self._refuse_table(f"the guest's clock is {lane.clocksource}, not its TSC")
         match step.kind:
             case Kind.EVIDENCE:
@@ -68,14 +72,16 @@ class Collector:
                 self._other_start(step, lane)
             case Kind.COUNTED:
                 self._counted(step, lane)
+            case Kind.WATCHED:
+                self._watched(step, lane, places or {})
             case Kind.TRACED:
                 pass
 
     def compare(self) -> None:
         """Judge what is there by now."""
         if len(set(self._machines.values())) > 1:
-            told = ", ".join(f"{arm}: {a} {q}" for arm, (a, q) in self._machines.items())
-            self._refuse_table(f"the arms ran on different machines ({told})")
+            words = ", ".join(f"{arm}: {a} {q}" for arm, (a, q) in self._machines.items())
+            self._refuse_table(f"the arms ran on different machines ({words})")
         if self._busy:
             worst = 100 * max(self._busy)
             sentence = (
@@ -84,29 +90,7 @@ class Collector:
             )
             self.table.refusals = [r for r in self.table.refusals if "host was busy" not in r]
             self.table.refusals.append(sentence)
-        self.table.comparisons = compare_all(self.table, self.ask.arms)
-
-    def _blank(self, name: str, arm: str, statics: Statics) -> Series:
-        metric = self._metrics[arm][name]
-        one = Series(
-            metric=name,
-            title=metric.title,
-            unit=metric.unit,
-            better=metric.better,
-            evidence=evidence_of(metric, self.ask.clock),
-            arm=arm,
-            resolution=metric.resolution,
-            extra=metric.extra,
-        )
-        if metric.dwarf is not None:
-            value = statics.get(arm, {}).get(name)
-            if isinstance(value, DuetError):
-                one.refused = value.sentence
-            elif value is None:
-                one.refused = "its vmlinux was not read"
-            else:
-                one.samples.append(value * metric.scale)
-        return one
+        self.table.comparisons = compare_all(self.table, self.plan.arms)
 
     def _of(self, arm: str, *sources: str) -> list[tuple[Series, Metric]]:
         """The arm's series that come from one of these sources."""
@@ -123,10 +107,10 @@ class Collector:
             self._refuse_table(said.rstrip("."))
             return
         self.table.errors.setdefault(step.arm, error)
-        told = error.sentence.rstrip(".")
-        sources = ("event", "span") if step.kind is Kind.COUNTED else ("line", "event", "span")
+        words = error.sentence.rstrip(".")
+        sources = COUNTING.get(step.kind, ("line", "event", "span", "microscope"))
         for one, _ in self._of(step.arm, *sources) if step.kind is not Kind.TRACED else ():
-            one.refused = told
+            one.refused = words
 
     def _untraced(self, step: Step, lane: LaneResult, waited_share: float | None) -> None:
         lines = [line.text for line in lane.lines]
@@ -163,13 +147,20 @@ class Collector:
             else:
                 one.samples.append(value)
 
+    def _watched(self, step: Step, lane: LaneResult, places: Places) -> None:
+        config = self.plan.lesson.microscope
+        assert config is not None
+        request = MicroscopeRequest.of(config)
+        for one, metric in self._of(step.arm, "microscope"):
+            assert metric.microscope is not None
+            try:
+                if lane.scope is None:
+                    raise no_counts(lane)
+                count, where = metric.microscope, places.get(one.metric)
+                one.samples.append(access_value(count, lane.scope, request, where) * metric.scale)
+            except DuetError as error:
+                one.refused = error.sentence.rstrip(".")
+
     def _refuse_table(self, sentence: str) -> None:
         if sentence not in self.table.refusals:
             self.table.refusals.append(sentence)
-
-
-def evidence_of(metric: Metric, clock: Clock) -> Evidence:
-    """How a metric's numbers are obtained."""
-    if metric.dwarf is not None:
-        return "static"
-    return "measured" if metric.line is not None and clock is Clock.WALL else "counted"

@@ -44,11 +44,11 @@ def compare(
         return _refused(ours, theirs, why)
     if wall:
         return _measured(ours, theirs)
-    return _exact(ours, theirs, f"{told_equal(ours.n)} at {told_shift(condition.shift)}")
+    return _exact(ours, theirs, f"{equal_words(ours.n)} at {shift_words(condition.shift)}")
 
 
 def verdict_line(table: Table, metric: str) -> str:
-    """All comparisons of one metric in a line; one reason is told once."""
+    """All comparisons of one metric in a line; one reason is given once."""
     found = [c for c in table.comparisons if c.metric == metric]
     reasons = {why_refused(c) for c in found}
     if len(found) > 1 and len(reasons) == 1 and None not in reasons:
@@ -63,17 +63,17 @@ def why_refused(comparison: Comparison) -> str | None:
     return comparison.sentence.partition(": ")[2]
 
 
-def told_shift(shift: int | None) -> str:
+def shift_words(shift: int | None) -> str:
     """'8 ns an instruction' for shift 3."""
     return f"{1 << (shift or 0)} ns an instruction"
 
 
-def told_equal(n: int) -> str:
+def equal_words(n: int) -> str:
     """What makes a run of the count clock evidence."""
     return f"{n} equal runs"
 
 
-def told_value(value: float) -> str:
+def format_value(value: float) -> str:
     """Four digits that count; whole numbers whole: '1,234', '0.01235', '12,916.4'."""
     if abs(value) < 1e15 and value == int(value):
         return f"{int(value):,}"
@@ -92,8 +92,8 @@ def _unusable(ours: Series, theirs: Series) -> str | None:
         middle = statistics.median(one.samples)
         if one.resolution and middle < RESOLUTION_STEPS * one.resolution:
             return (
-                f"the median of {one.arm}, {told_value(middle)} {one.unit}, stands at the "
-                f"resolution of its clock ({told_value(one.resolution)} {one.unit})"
+                f"the median of {one.arm}, {format_value(middle)} {one.unit}, stands at the "
+                f"resolution of its clock ({format_value(one.resolution)} {one.unit})"
             )
     return None
 
@@ -119,7 +119,7 @@ def _count_refusal(ours: Series, theirs: Series) -> str | None:
             low, high = min(one.samples), max(one.samples)
             return (
                 f"equal runs of {one.arm} differ: "
-                f"{told_value(low)} and {told_value(high)} {one.unit}"
+                f"{format_value(low)} and {format_value(high)} {one.unit}"
             )
     return None
 
@@ -136,7 +136,7 @@ def _measured(ours: Series, theirs: Series) -> Comparison:
     low, high = ratio_ci(ours.samples, theirs.samples)
     p = mann_whitney_p(ours.samples, theirs.samples)
     n = min(ours.n, theirs.n)
-    within = f"95 % interval {told_value(low)} to {told_value(high)}, n = {n}, p = {p:.2g}"
+    within = f"95 % interval {format_value(low)} to {format_value(high)}, n = {n}, p = {p:.2g}"
     verdict: Verdict
     if low <= 1 <= high:
         verdict = "no difference proven"
@@ -153,14 +153,16 @@ def _exact(ours: Series, theirs: Series, how: str) -> Comparison:
     one, other = statistics.median(ours.samples), statistics.median(theirs.samples)
     ratio = one / other if other else None
     if ratio is None:
-        said = f"{ours.arm} {told_value(one)} {ours.unit}, {theirs.arm} {told_value(other)}"
+        said = f"{ours.arm} {format_value(one)} {ours.unit}, {theirs.arm} {format_value(other)}"
     else:
         said = _change(ours, theirs, ratio)
     span = _range(ours, theirs)
     starts = min(len(ours.perturbed), len(theirs.perturbed))
     robust = ""
     if span:
-        robust = f"; over {starts} perturbed starts {told_value(span[0])} to {told_value(span[1])}"
+        robust = (
+            f"; over {starts} perturbed starts {format_value(span[0])} to {format_value(span[1])}"
+        )
         if ratio != 1 and span[0] < 1 < span[1]:
             robust += ", which includes no change"
     sentence = f"{said}: deterministic ({how}{robust})."
@@ -183,5 +185,5 @@ def _change(ours: Series, theirs: Series, ratio: float) -> str:
         judged = ""
     else:
         judged = ", better" if (ratio > 1) == (ours.better == "higher") else ", worse"
-    times = f", {told_value(ratio)} times" if ratio >= 2 else ""
+    times = f", {format_value(ratio)} times" if ratio >= 2 else ""
     return f"{ours.arm} {100 * (ratio - 1):+.1f} % against {theirs.arm}{times}{judged}"

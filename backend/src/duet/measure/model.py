@@ -41,11 +41,11 @@ class ArmFacts:
     """What an arm was made of, for provenance.
 
     Args:
-        kernel: as `uname -r` says; "" until a guest told it.
+        kernel: as `uname -r` says; "" until a guest has reported it.
         key: name of the build in the store.
         config_sha256: of the options asked for (kernel-patches/base.config).
         patches: (file, sha256 of its diff) of the arm's own patches, without those in both/.
-        both: the same for kernel-patches/both.
+        both: the same for both/ of kernel-patches and both/ of the lesson.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A series in numbers; `ci` is the 95 % interval of the mean, None where none is told."""
+    """A series in numbers; `ci` is the 95 % interval of the mean, None where none is given."""
 
     n: int
     median: float

@@ -15,8 +15,9 @@ from enum import StrEnum
 from duet.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Lesson, Metric
 from duet.lessons.roles import knob
+from duet.lessons.schema import Lesson, Metric
+from duet.lessons.schema.metric import SOURCES
 from duet.measure.model import MIN_RUNS, Condition
 
 MAX_REPEATS = 100
@@ -35,11 +36,12 @@ class Kind(StrEnum):
     EVIDENCE = "untraced"
     PERTURBED = "perturbed start"
     COUNTED = "counted"
+    WATCHED = "under the microscope"
     TRACED = "traced"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class MeasurePlan:
     """A measurement, checked.
 
     Args:
@@ -92,7 +94,7 @@ def default_repeats(clock: Clock) -> int:
 
 
 def default_shifts(lesson: Lesson, clock: Clock) -> tuple[int, ...]:
-    """Settings of the count clock at which the lesson is told."""
+    """Settings of the count clock that the lesson measures at."""
     return WAITING_SHIFTS if lesson.waiting and clock is Clock.COUNT else (0,)
 
 
@@ -103,36 +105,36 @@ def order(arms: Iterable[str], repeats: int) -> list[str]:
     return [arm for one in rounds for arm in one]
 
 
-def conditions(ask: Ask) -> list[Condition]:
+def conditions(plan: MeasurePlan) -> list[Condition]:
     """One per table: sweep values, and for each the settings of the count clock."""
-    knob, values = ask.sweep or ("", (0,))
-    wall = ask.clock is Clock.WALL
+    knob, values = plan.sweep or ("", (0,))
+    wall = plan.clock is Clock.WALL
     return [
         Condition(
-            ask.clock,
+            plan.clock,
             None if wall else shift,
-            ask.workload,
-            {**ask.params, knob: value} if ask.sweep else dict(ask.params),
+            plan.workload,
+            {**plan.params, knob: value} if plan.sweep else dict(plan.params),
         )
         for value in values
-        for shift in ((0,) if wall else ask.shifts)
+        for shift in ((0,) if wall else plan.shifts)
     ]
 
 
-def steps(ask: Ask) -> list[Step]:
+def steps(plan: MeasurePlan) -> list[Step]:
     """Every run of the measurement in order.
 
     Raises:
         InputError: no arm, a senseless number of runs, or more runs than anyone waits for.
     """
-    if not ask.arms or not 1 <= ask.repeats <= MAX_REPEATS:
+    if not plan.arms or not 1 <= plan.repeats <= MAX_REPEATS:
         raise InputError(
             f"a measurement takes arms and 1 to {MAX_REPEATS} repeats, "
-            f"but {len(ask.arms)} arms and {ask.repeats} repeats came.",
+            f"but {len(plan.arms)} arms and {plan.repeats} repeats came.",
             remedy="Give --arms and --repeats.",
         )
-    tables = range(len(conditions(ask)))
-    found = _wall_steps(ask, tables) if ask.clock is Clock.WALL else _count_steps(ask, tables)
+    tables = range(len(conditions(plan)))
+    found = _wall_steps(plan, tables) if plan.clock is Clock.WALL else _count_steps(plan, tables)
     if len(found) > MAX_RUNS:
         raise InputError(
             f"that would be {len(found)} runs; more than {MAX_RUNS} are refused.",
@@ -141,58 +143,58 @@ def steps(ask: Ask) -> list[Step]:
     return found
 
 
-def _wall_steps(ask: Ask, tables: Sequence[int]) -> list[Step]:
+def _wall_steps(plan: MeasurePlan, tables: Sequence[int]) -> list[Step]:
     found: list[Step] = []
     for table in tables:
-        block = [Step(table, arm, Kind.EVIDENCE) for arm in order(ask.arms, _untraced(ask))]
-        last = block[-1].arm if block else ask.arms[0]
-        turned = ask.arms if last == ask.arms[0] else ask.arms[::-1]
-        kinds = [Kind.COUNTED] if _counting(ask) else []
-        kinds += [Kind.TRACED] if ask.explain else []
+        block = [Step(table, arm, Kind.EVIDENCE) for arm in order(plan.arms, _untraced(plan))]
+        last = block[-1].arm if block else plan.arms[0]
+        turned = plan.arms if last == plan.arms[0] else plan.arms[::-1]
+        kinds = [kind for kind in AFTER if any(_has(plan, arm, kind) for arm in plan.arms)]
         found += block
         found += [
-            Step(table, arm, kind) for arm in turned for kind in kinds if _has(ask, arm, kind)
+            Step(table, arm, kind) for arm in turned for kind in kinds if _has(plan, arm, kind)
         ]
     return found
 
 
-def _count_steps(ask: Ask, tables: Sequence[int]) -> list[Step]:
-    pairs = [(table, arm) for table in tables for arm in ask.arms]
-    found = [Step(t, a, Kind.EVIDENCE) for t, a in pairs for _ in range(_untraced(ask))]
-    for kind, times in ((Kind.COUNTED, min(ask.repeats, EQUAL_RUNS)), (Kind.TRACED, 1)):
-        found += [Step(t, a, kind) for t, a in pairs for _ in range(times) if _has(ask, a, kind)]
-    if _untraced(ask):
-        for seed in range(FIRST_SEED + 1, FIRST_SEED + 1 + ask.perturbed):
+def _count_steps(plan: MeasurePlan, tables: Sequence[int]) -> list[Step]:
+    pairs = [(table, arm) for table in tables for arm in plan.arms]
+    found = [Step(t, a, Kind.EVIDENCE) for t, a in pairs for _ in range(_untraced(plan))]
+    for kind, times in ((Kind.COUNTED, min(plan.repeats, EQUAL_RUNS)), (Kind.TRACED, 1)):
+        found += [Step(t, a, kind) for t, a in pairs for _ in range(times) if _has(plan, a, kind)]
+    if _untraced(plan):
+        for seed in range(FIRST_SEED + 1, FIRST_SEED + 1 + plan.perturbed):
             found += [Step(t, a, Kind.PERTURBED, seed) for t, a in pairs]
     return found
 
 
-def _untraced(ask: Ask) -> int:
+def _untraced(plan: MeasurePlan) -> int:
     """Untraced runs per arm; none where nothing is read from them."""
-    lines = any(metrics_of(ask, arm, ("line",)) for arm in ask.arms)
-    return ask.repeats if ask.explain or lines or not _counting(ask) else 0
+    lines = any(metrics_of(plan, arm, ("line",)) for arm in plan.arms)
+    others = any(_has(plan, arm, kind) for arm in plan.arms for kind in COUNTING)
+    return plan.repeats if plan.explain or lines or not others else 0
 
 
-def _counting(ask: Ask) -> bool:
-    return any(_has(ask, arm, Kind.COUNTED) for arm in ask.arms)
+COUNTING = {Kind.COUNTED: ("event", "span"), Kind.WATCHED: ("microscope",)}
+"""Kinds of runs that count -> the sources of the metrics that they are for."""
+AFTER = (*COUNTING, Kind.TRACED)
+"""Kinds of runs that follow the untraced ones, in this order."""
 
 
-def _has(ask: Ask, arm: str, kind: Kind) -> bool:
+def _has(plan: MeasurePlan, arm: str, kind: Kind) -> bool:
     if kind is Kind.TRACED:
-        return ask.explain
-    return bool(metrics_of(ask, arm, ("event", "span")))
+        return plan.explain
+    return bool(metrics_of(plan, arm, COUNTING[kind]))
 
 
-def metrics_of(
-    ask: Ask, arm: str, sources: Sequence[str] = ("line", "event", "span", "dwarf")
-) -> dict[str, Metric]:
+def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) -> dict[str, Metric]:
     """The metrics that this arm has under what is asked, from these sources."""
     return {
         name: metric
-        for name, metric in ask.lesson.metrics.items()
-        if (ask.metrics is None or name in ask.metrics)
+        for name, metric in plan.lesson.metrics.items()
+        if (plan.metrics is None or name in plan.metrics)
         and any(getattr(metric, source) is not None for source in sources)
-        and applies(ask.lesson, metric, ask.workload, ask.clock, arm)
+        and applies(plan.lesson, metric, plan.workload, plan.clock, arm)
     }
 
 
@@ -205,17 +207,24 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
         and (not metric.clocks or str(clock) in metric.clocks)
         and (not metric.arms or arm in metric.arms)
         and needed <= there
+        and (metric.microscope is None or _is_watched(lesson, workload, clock))
     )
 
 
-def knobs(ask: Ask) -> dict[str, int]:
+def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
+    """The microscope finds its object on the wall clock alone, in workloads that wait for it."""
+    config = lesson.microscope
+    return config is not None and clock is Clock.WALL and workload in config.workloads
+
+
+def knobs(plan: MeasurePlan) -> dict[str, int]:
     """Knobs that are not at their default, without the swept one and what the clock decides."""
-    fixed = {knob(ask.lesson, "cpus")} if ask.clock is Clock.COUNT else set()
-    swept = {ask.sweep[0]} if ask.sweep else set()
+    fixed = {knob(plan.lesson, "cpus")} if plan.clock is Clock.COUNT else set()
+    swept = {plan.sweep[0]} if plan.sweep else set()
     return {
         name: value
-        for name, value in ask.params.items()
-        if value != ask.lesson.params[name].default and name not in fixed | swept
+        for name, value in plan.params.items()
+        if value != plan.lesson.params[name].default and name not in fixed | swept
     }
 
 
@@ -236,7 +245,7 @@ def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
     )
 
 
-def probes_for(ask: Ask, arm: str) -> frozenset[str]:
+def probes_for(plan: MeasurePlan, arm: str) -> frozenset[str]:
     """Exactly the probes that the counted run of an arm switches on."""
-    chosen = metrics_of(ask, arm, ("event", "span")).values()
+    chosen = metrics_of(plan, arm, ("event", "span")).values()
     return frozenset(n for m in chosen for n in (m.event, *(m.span or ())) if n is not None)

@@ -7,7 +7,9 @@ import os
 import platform
 from pathlib import Path
 
-from duet.kernels import ArmSpec, KernelSettings, inputs, lookup
+from duet.kernels import KernelSettings, inputs, lookup
+from duet.kernels.arms import arm_spec
+from duet.kernels.recipe import is_shared
 from duet.lessons.load import LessonFolder
 from duet.measure.model import ArmFacts
 
@@ -37,8 +39,7 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         NoSource, ToolMissing: see duet.kernels.
     """
     one = folder.arm(arm)
-    spec = ArmSpec(folder.slug, arm, tuple(Path(name) for name in one.patches))
-    made_of = inputs(spec, kernels)
+    made_of = inputs(arm_spec(folder, arm), kernels)
     key = made_of.key()
     image = lookup(key, kernels)
     patches = [(patch.path, patch.sha256) for patch in made_of.patches]
@@ -49,8 +50,8 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         kernel=image.manifest.kernel_version if image else "",
         key=str(key),
         config_sha256=made_of.config_sha256,
-        patches=tuple(p for p in patches if not p[0].startswith("both/")),
-        both=tuple(p for p in patches if p[0].startswith("both/")),
+        patches=tuple(p for p in patches if not is_shared(p[0])),
+        both=tuple(p for p in patches if is_shared(p[0])),
     )
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Seed
-from duet.measure.compare import compare, told_value, why_refused
+from duet.lessons.schema import Seed
+from duet.measure.compare import compare, format_value, why_refused
 from duet.measure.model import Comparison, Table
-from duet.measure.plan import PERTURBED, Ask, default_repeats
+from duet.measure.plan import PERTURBED, MeasurePlan, default_repeats
 
 REPRODUCED, DIRECTION, NOT, NOTHING = "reproduced", "direction only", "not reproduced", "no verdict"
 SMALL = math.log(1.05)
@@ -77,7 +77,7 @@ def key_of(folder: LessonFolder, seed: Seed, of_reference: bool = False) -> Key:
     return workload, Clock(seed.clock), shift, tuple(params.items())
 
 
-def asks_of(folder: LessonFolder) -> dict[Key, Ask]:
+def published_plans(folder: LessonFolder) -> dict[Key, MeasurePlan]:
     """The measurements that a lesson's rows need, each run once, with the arms needed alone."""
     arms: dict[Key, set[str]] = {}
     metrics: dict[Key, set[str]] = {}
@@ -86,7 +86,7 @@ def asks_of(folder: LessonFolder) -> dict[Key, Ask]:
             arms.setdefault(key, set()).add(arm)
             metrics.setdefault(key, set()).add(seed.metric)
     return {
-        key: Ask(
+        key: MeasurePlan(
             folder=folder,
             arms=tuple(arm.name for arm in folder.lesson.arms if arm.name in needed),
             workload=key[0],
@@ -160,11 +160,11 @@ def _because(seed: Seed, found: Comparison) -> str:
     return "; ".join([*parts, *([seed.because.rstrip(".")] if seed.because else [])])
 
 
-def told_interval(row: SeedRow) -> str:
+def interval_words(row: SeedRow) -> str:
     """'0.20..0.24'; '-' where there is none."""
     if row.interval is None:
         return "-"
-    return "..".join(told_value(float(f"{end:.3g}")) for end in row.interval)
+    return "..".join(format_value(float(f"{end:.3g}")) for end in row.interval)
 
 
 def counts(rows: Iterable[SeedRow]) -> dict[str, int]:

@@ -14,13 +14,33 @@ from datetime import UTC, datetime
 import psutil
 
 from duet.guests.types import Clock
+from duet.lenses import Wanted
 from duet.lessons.roles import knob
-from duet.measure.collect import Collector, Statics
+from duet.measure.accesses import Places, variable_places
+from duet.measure.blank import Statics
+from duet.measure.collect import Collector
 from duet.measure.model import ArmFacts, Report
-from duet.measure.plan import Ask, Kind, Step, conditions, probes_for, steps
+from duet.measure.plan import (
+    AFTER,
+    Kind,
+    MeasurePlan,
+    Step,
+    conditions,
+    metrics_of,
+    probes_for,
+    steps,
+)
 from duet.measure.stats import prepare
 from duet.measure.watch import BUSY, HostWatch
-from duet.session import LaneResult, Lanes, LaneSource, Limits, RunSession, RunSpec
+from duet.session import (
+    LaneResult,
+    Lanes,
+    LaneSource,
+    Limits,
+    MicroscopeRequest,
+    RunSession,
+    RunSpec,
+)
 
 MEASURE_LIMITS = Limits(run_slack_s=900.0, transcript_bytes=0, history_events=10_000)
 """A counted guest takes its own time on the host; nobody plays a measure run again."""
@@ -52,7 +72,7 @@ class Progress:
 
 
 class Measuring:
-    """One measurement. After `run`, or when it was cancelled, `report` has what there is.
+    """One measurement. `report` has all that was measured so far, also after a cancellation.
 
     Args:
         sources: one per arm.
@@ -61,12 +81,12 @@ class Measuring:
         statics: values of `dwarf` metrics.
         command: what to type to get it again.
         progress: called as each run begins.
-        heard: called with each run that is over.
+        on_run: called with each run that is over.
     """
 
     def __init__(
         self,
-        ask: Ask,
+        plan: MeasurePlan,
         sources: Mapping[str, LaneSource],
         *,
         facts: Iterable[ArmFacts] = (),
@@ -74,35 +94,35 @@ class Measuring:
         statics: Statics | None = None,
         command: str = "",
         progress: Callable[[Progress], None] | None = None,
-        heard: Callable[[Step, LaneResult], None] | None = None,
+        on_run: Callable[[Step, LaneResult], None] | None = None,
         limits: Limits = MEASURE_LIMITS,
     ) -> None:
-        self.ask, self._sources, self._limits = ask, sources, limits
-        self._progress, self._heard = progress, heard
-        self._steps = deque(enumerate(steps(ask), 1))
+        self.plan, self._sources, self._limits = plan, sources, limits
+        self._progress, self._on_run = progress, on_run
+        self._steps = deque(enumerate(steps(plan), 1))
         self.total = len(self._steps)
         self.done = 0
         self._spare = max(3, self.total // 4)
-        self._collectors = [Collector(ask, c, statics or {}) for c in conditions(ask)]
+        self._collectors = [Collector(plan, c, statics or {}) for c in conditions(plan)]
         known = {fact.name: fact for fact in facts}
         self.report = Report(
-            lesson=ask.folder.slug,
-            title=ask.lesson.title,
-            question=ask.lesson.question,
-            arms=tuple(known.get(arm) or plain_facts(ask, arm) for arm in ask.arms),
+            lesson=plan.folder.slug,
+            title=plan.lesson.title,
+            question=plan.lesson.question,
+            arms=tuple(known.get(arm) or plain_facts(plan, arm) for arm in plan.arms),
             host=dict(host or {}),
             command=command,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             tables=[collector.table for collector in self._collectors],
-            sweep=ask.sweep,
-            tasks=knob(ask.lesson, "threads") or knob(ask.lesson, "cpus"),
+            sweep=plan.sweep,
+            tasks=knob(plan.lesson, "threads") or knob(plan.lesson, "cpus"),
         )
 
     async def run(self) -> Report:
         """All runs. When cancelled, the report is closed as partial and its guests are gone."""
         await asyncio.to_thread(prepare)
         self._began = time.monotonic()
-        self._workers = 1 if self.ask.clock is Clock.WALL else workers(self.ask.lesson.memory_mb)
+        self._workers = 1 if self.plan.clock is Clock.WALL else workers(self.plan.lesson.memory_mb)
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(min(self._workers, max(1, self.total))):
@@ -142,18 +162,26 @@ class Measuring:
                         await lanes.close(other)
                 if not collector.failed(step.arm):
                     lane, share = await self._quietly(lanes, number, step)
-                    self._learn(lane)
-                    collector.add(step, lane, share)
-                    if self._heard:
-                        self._heard(step, lane)
+                    learn(self.report, lane)
+                    collector.add(step, lane, share, await self._places(step))
+                    if self._on_run:
+                        self._on_run(step, lane)
                 self.done += 1
+
+    async def _places(self, step: Step) -> Places:
+        """Where the variables lie whose accesses a run has counted."""
+        vmlinux = self._sources[step.arm].vmlinux
+        if step.kind is not Kind.WATCHED or vmlinux is None:
+            return {}
+        metrics = metrics_of(self.plan, step.arm, ("microscope",))
+        return await asyncio.to_thread(variable_places, vmlinux, metrics)
 
     async def _quietly(
         self, lanes: Lanes, number: int, step: Step
     ) -> tuple[LaneResult, float | None]:
         """One run; taken again where the host did not let its guest run."""
         lane, share = await self._once(lanes, number, step)
-        if self.ask.clock is Clock.COUNT or step.kind is not Kind.EVIDENCE:
+        if self.plan.clock is Clock.COUNT or step.kind is not Kind.EVIDENCE:
             return lane, None
         for _ in range(RETRIES):
             if lane.error or share is None or share <= BUSY or self._spare <= 0:
@@ -166,16 +194,18 @@ class Measuring:
         condition = self._collectors[step.table].table.condition
         spec = RunSpec(
             run_id=f"measure-{number}",
-            folder=self.ask.folder,
+            folder=self.plan.folder,
             arms=(step.arm,),
             workload=condition.workload,
             params=condition.params,
             clock=condition.clock,
             purpose="measure",
-            traced=step.kind in (Kind.COUNTED, Kind.TRACED),
+            traced=step.kind in AFTER,
             shift=condition.shift or 0,
             seed=step.seed,
-            probes=probes_for(self.ask, step.arm) if step.kind is Kind.COUNTED else None,
+            probes=_probes(self.plan, step),
+            xray=_aimed_by(self.plan, step),
+            microscope=_microscope(self.plan, step),
         )
         watch = HostWatch()
         result = await RunSession(lanes, spec, self._sources, watch).execute()
@@ -187,16 +217,16 @@ class Measuring:
             left = gone / self.done * (self.total - self.done) if self.done else None
             self._progress(Progress(number, self.done, self.total, step, left, self.report))
 
-    def _learn(self, lane: LaneResult) -> None:
-        """What only a guest knows: the kernel's own name, QEMU's version, what executes it."""
-        if lane.facts:
-            self.report.host["qemu"] = lane.facts.qemu_version
-            self.report.host["accel"] = str(lane.facts.accel)
-        if lane.kernel:
-            self.report.arms = tuple(
-                replace(arm, kernel=lane.kernel) if arm.name == lane.arm else arm
-                for arm in self.report.arms
-            )
+
+def learn(report: Report, lane: LaneResult) -> None:
+    """Add what only a guest knows: the kernel's own name, QEMU's version, what executes it."""
+    if lane.facts:
+        report.host["qemu"] = lane.facts.qemu_version
+        report.host["accel"] = str(lane.facts.accel)
+    if lane.kernel:
+        report.arms = tuple(
+            replace(arm, kernel=lane.kernel) if arm.name == lane.arm else arm for arm in report.arms
+        )
 
 
 def workers(memory_mb: int) -> int:
@@ -206,7 +236,27 @@ def workers(memory_mb: int) -> int:
     return max(1, min(cpus, room, MAX_WORKERS))
 
 
-def plain_facts(ask: Ask, arm: str) -> ArmFacts:
+def _probes(plan: MeasurePlan, step: Step) -> frozenset[str] | None:
+    """Of a run that counts only what it counts is switched on."""
+    if step.kind is Kind.WATCHED:
+        return frozenset()
+    return probes_for(plan, step.arm) if step.kind is Kind.COUNTED else None
+
+
+def _microscope(plan: MeasurePlan, step: Step) -> MicroscopeRequest | None:
+    config = plan.lesson.microscope
+    return MicroscopeRequest.of(config) if config and step.kind is Kind.WATCHED else None
+
+
+def _aimed_by(plan: MeasurePlan, step: Step) -> tuple[Wanted, ...] | None:
+    """The x-ray finds the object that is watched, and looks at nothing else."""
+    config = plan.lesson.microscope
+    if config is None or step.kind is not Kind.WATCHED:
+        return None
+    return tuple(Wanted(x.probe, x.hz, x.of) for x in plan.lesson.xray if x.probe == config.probe)
+
+
+def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
     """What the lesson alone says of an arm."""
-    one = ask.folder.arm(arm)
+    one = plan.folder.arm(arm)
     return ArmFacts(one.name, one.title, one.role, "", "", "", (), ())

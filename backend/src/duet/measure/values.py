@@ -7,7 +7,7 @@ import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from duet.lessons.manifest import Metric
+from duet.lessons.schema import Metric
 
 PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "last": lambda values: values[-1],

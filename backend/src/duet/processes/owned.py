@@ -17,10 +17,10 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from duet.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
+from duet.processes.pipes import Outlet, Pipes
 
 # $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
@@ -52,14 +52,7 @@ def reaper_words() -> tuple[str, ...]:
     return (sys.executable, "-P", "-s", "-m", "duet.processes.reaper")
 
 
-class Outlet(Protocol):
-    """Takes what a process writes."""
-
-    def feed(self, text: bytes) -> None:
-        """More bytes."""
-
-
-class OwnedProcess(asyncio.SubprocessProtocol):
+class OwnedProcess(Pipes):
     """A process that ends with its owner. Use as `async with`.
 
     Args:
@@ -91,9 +84,8 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         descriptors: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
+        super().__init__({1: console, 2: errors}, on_exit)
         self._argv = argv
-        self._outputs = {1: console, 2: errors}
-        self._on_exit = on_exit
         self._death_signal = death_signal
         self._grace_s = grace_s
         self._commands = commands
@@ -101,17 +93,7 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         self._folder = folder
         self._descriptors = descriptors
         self._environment = dict(environment or {})
-        self._ended = asyncio.Event()
-        self._closed = asyncio.Event()
-        self._writable = asyncio.Event()
-        self._writable.set()
-        self._transport: asyncio.SubprocessTransport | None = None
         self.pid = 0
-
-    @property
-    def returncode(self) -> int | None:
-        """Exit code, minus a signal, or None while it runs."""
-        return self._transport.get_returncode() if self._transport else None
 
     async def __aenter__(self) -> OwnedProcess:
         setpriv = find_program("setpriv", "util-linux")
@@ -143,56 +125,6 @@ class OwnedProcess(asyncio.SubprocessProtocol):
         await self.end()
         if self._transport:
             self._transport.close()
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self._outputs[fd].feed(data)
-
-    def pause_writing(self) -> None:
-        """Standard input is full."""
-        self._writable.clear()
-
-    def resume_writing(self) -> None:
-        """It has room again."""
-        self._writable.set()
-
-    def process_exited(self) -> None:
-        self._ended.set()
-        self._writable.set()
-        self._on_exit()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._closed.set()
-
-    def write(self, text: bytes) -> None:
-        """A command, if the process still takes any; few and short, so nothing waits."""
-        pipe = self._transport.get_pipe_transport(0) if self._transport else None
-        if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
-            pipe.write(text)
-
-    async def send(self, text: bytes) -> None:
-        """Bytes for standard input; waits until there is room for more, or the process has ended.
-
-        The caller has the named timeout.
-        """
-        self.write(text)
-        await self._writable.wait()
-
-    def end_input(self) -> None:
-        """No more comes on standard input."""
-        pipe = self._transport.get_pipe_transport(0) if self._transport else None
-        if pipe is not None:
-            pipe.close()
-
-    async def wait(self) -> None:
-        """Until the process has ended."""
-        await self._ended.wait()
-
-    async def wait_for_output(self) -> None:
-        """Until the process has ended and the last byte that it wrote was fed.
-
-        The caller has the named timeout.
-        """
-        await self._closed.wait()
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

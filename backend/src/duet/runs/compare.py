@@ -108,9 +108,9 @@ def figures_of(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
     Raises:
         DuetError: it keeps none and cannot be played.
     """
-    kept = {entry.name: entry.figures for entry in bundle.manifest.arms if entry.figures}
-    if len(kept) == len(bundle.manifest.arms):
-        return kept
+    recorded = {entry.name: entry.figures for entry in bundle.manifest.arms if entry.figures}
+    if len(recorded) == len(bundle.manifest.arms):
+        return recorded
     played = asyncio.run(play_bundle(folder, bundle))
     found = {entry.name: played.figures(entry.name) for entry in bundle.manifest.arms}
     return {arm: figures for arm, figures in found.items() if figures is not None}

@@ -9,7 +9,7 @@ from math import log1p
 from pydantic import JsonValue
 
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import Scene
+from duet.lessons.schema import Scene
 
 Entry = Mapping[str, JsonValue]
 """One line of a listing of recordings (see serve.interfaces.Recordings)."""
@@ -34,7 +34,7 @@ def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry])
     values, then the lesson's clock, then the lesson's own order.
     """
     lesson = folder.lesson
-    wanted = wishes(folder, scene)
+    wanted = wanted_params(folder, scene)
     workload = scene.workload or next(iter(lesson.workloads), "")
 
     def rank(entry: Entry) -> tuple[bool, int, int, float, bool]:
@@ -54,7 +54,7 @@ def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry])
     return None if found is None else str(found["name"])
 
 
-def wishes(folder: LessonFolder, scene: Scene) -> dict[str, int]:
+def wanted_params(folder: LessonFolder, scene: Scene) -> dict[str, int]:
     """What a step says of the knobs that a run knows, and the defaults of the others."""
     params = folder.lesson.params
     usual = {name: knob.default for name, knob in params.items() if knob.role not in RUNS_OWN}

@@ -10,14 +10,14 @@ from duet.errors import DuetError
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.kernels.dwarf import read as read_dwarf
-from duet.measure import Ask, Measuring, Progress
+from duet.measure import MeasurePlan, Measuring, Progress
 from duet.measure.plan import metrics_of
 from duet.measure.provenance import arm_facts, host_fingerprint
 from duet.runs.sources import kernel_sources
 
 
 async def prepare_measurement(
-    ask: Ask,
+    plan: MeasurePlan,
     settings: KernelSettings,
     command: str,
     progress: Callable[[Progress], None] | None = None,
@@ -28,25 +28,27 @@ async def prepare_measurement(
         InfraError: a kernel is not built, or the guests' root cannot be made.
     """
     return Measuring(
-        ask,
-        await kernel_sources(ask.folder, ask.arms, settings),
-        facts=[arm_facts(ask.folder, arm, settings) for arm in ask.arms],
+        plan,
+        await kernel_sources(plan.folder, plan.arms, settings),
+        facts=[arm_facts(plan.folder, arm, settings) for arm in plan.arms],
         host=host_fingerprint(),
-        statics=await asyncio.to_thread(read_statics, ask, settings),
+        statics=await asyncio.to_thread(read_statics, plan, settings),
         command=command,
         progress=progress,
     )
 
 
-def read_statics(ask: Ask, settings: KernelSettings) -> dict[str, dict[str, float | DuetError]]:
+def read_statics(
+    plan: MeasurePlan, settings: KernelSettings
+) -> dict[str, dict[str, float | DuetError]]:
     """arm -> metric -> its value in the arm's vmlinux, or why it has none. Blocking."""
     found: dict[str, dict[str, float | DuetError]] = {}
-    for arm in ask.arms:
-        for name, metric in metrics_of(ask, arm, ("dwarf",)).items():
+    for arm in plan.arms:
+        for name, metric in metrics_of(plan, arm, ("dwarf",)).items():
             assert metric.dwarf is not None
             try:
                 value: float | DuetError = read_dwarf(
-                    find_image(ask.folder, arm, settings).vmlinux, metric.dwarf
+                    find_image(plan.folder, arm, settings).vmlinux, metric.dwarf
                 )
             except DuetError as error:
                 value = error

@@ -65,16 +65,16 @@ def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figure
 
 
 def arm_entry(
-    wish: RunRequest, lane: LaneResult, settings: KernelSettings, told: Figures | None
+    request: RunRequest, lane: LaneResult, settings: KernelSettings, given_figures: Figures | None
 ) -> ArmEntry:
     """What the manifest says of one lane.
 
     Args:
-        told: what its records say, where they are not all of the run.
+        given_figures: what its records say, where they are not all of the run.
     """
     truncated = lane.transcript is not None and lane.transcript.truncated
-    arm = wish.folder.arm(lane.arm)
-    image = find_image(wish.folder, lane.arm, settings)
+    arm = request.folder.arm(lane.arm)
+    image = find_image(request.folder, lane.arm, settings)
     loss = {"events": sum(loss.events or 0 for loss in lane.loss), "intervals": len(lane.loss)}
     return ArmEntry(
         name=arm.name,
@@ -84,12 +84,16 @@ def arm_entry(
         kernel=image.manifest.model_dump(mode="json"),
         kernel_version=lane.kernel or image.manifest.kernel_version,
         config_sha256=image.manifest.config_sha256,
-        symbols=lesson_symbols(wish.folder, image),
+        symbols=lesson_symbols(request.folder, image),
         loss=loss | dict(lane.lost_by_place),
         truncated=truncated,
-        figures=told or (None if truncated else figures(lane)),
+        figures=given_figures or (None if truncated else figures(lane)),
         contention=None if lane.contention is None else Waited(**asdict(lane.contention)),
     )
+
+
+APART, TOGETHER = "one after another", "at once"
+"""How the lanes of a recording ran, as its manifest has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ class How:
     """How the lanes of a recording were run and cut.
 
     Args:
-        lanes: "at once" or "one after another".
+        lanes: APART or TOGETHER.
         window_ms: what was kept of each from its start; None: all.
         figures: of each lane as it is kept; missing ones are taken from the run itself.
         left_out: lanes that failed, and why.
@@ -112,7 +116,7 @@ class How:
 
 
 def make_manifest(
-    wish: RunRequest, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
+    request: RunRequest, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
 ) -> Manifest:
     """The manifest of a run."""
     results = list(lanes)
@@ -120,14 +124,16 @@ def make_manifest(
     accel = {"accel": str(facts.accel)} if facts else {}
     return Manifest(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        lesson=wish.folder.slug,
-        clock=wish.clock,
-        shift=how.shift if wish.clock == "count" else 0,
+        lesson=request.folder.slug,
+        clock=request.clock,
+        shift=how.shift if request.clock == "count" else 0,
         seed=how.seed,
-        params=wish.params,
-        workload=wish.workload,
+        params=request.params,
+        workload=request.workload,
         window_ms=how.window_ms,
-        arms=tuple(arm_entry(wish, lane, settings, how.figures.get(lane.arm)) for lane in results),
+        arms=tuple(
+            arm_entry(request, lane, settings, how.figures.get(lane.arm)) for lane in results
+        ),
         left_out=dict(how.left_out),
         host=host_fingerprint() | accel | {"lanes": how.lanes},
         versions={
@@ -140,21 +146,21 @@ def make_manifest(
 
 def write_run(
     path: Path,
-    wish: RunRequest,
+    request: RunRequest,
     lanes: Mapping[str, LaneResult],
     records: Mapping[str, Iterable[Record]],
     settings: KernelSettings,
     how: How,
 ) -> int:
     """Write the lanes of a run; returns the size in bytes."""
-    manifest = make_manifest(wish, lanes.values(), settings, how)
+    manifest = make_manifest(request, lanes.values(), settings, how)
     patches = {
-        file.name: file.read_bytes() for arm in lanes for file in wish.folder.patch_files(arm)
+        file.name: file.read_bytes() for arm in lanes for file in request.folder.patch_files(arm)
     }
     return write_bundle(path, manifest, records, patches)
 
 
-def bundle_bytes(wish: RunRequest, result: RunResult, settings: KernelSettings) -> bytes | None:
+def bundle_bytes(request: RunRequest, result: RunResult, settings: KernelSettings) -> bytes | None:
     """A live run as a bundle in memory; None when no lane has a whole transcript."""
     lanes = {a: lane for a, lane in result.lanes.items() if lane.transcript and not lane.error}
     if not lanes:
@@ -165,10 +171,10 @@ def bundle_bytes(wish: RunRequest, result: RunResult, settings: KernelSettings) 
         path = folder / "run.duet"
         write_run(
             path,
-            wish,
+            request,
             lanes,
             records,
             settings,
-            How("at once", shift=wish.shift, left_out=left_out),
+            How(TOGETHER, shift=request.shift, left_out=left_out),
         )
         return path.read_bytes()

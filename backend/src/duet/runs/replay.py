@@ -33,15 +33,15 @@ MAX_ROWS = 4096
 """Rows that a recording may ask for before it has shown a thread."""
 
 
-class Tape(SessionSink):
+class CollectingSink(SessionSink):
     """A sink that keeps batches, or only counts their rows.
 
     Args:
-        keep: whether batches are kept; a long run's take its whole size in memory.
+        with_batches: whether batches are kept; a long run's take its whole size in memory.
     """
 
-    def __init__(self, *, keep: bool = False) -> None:
-        self._keep = keep
+    def __init__(self, *, with_batches: bool = False) -> None:
+        self._with_batches = with_batches
         self.counts: dict[str, Counter[str]] = {}
         self.batches: dict[tuple[str, str], list[Batch]] = {}
         self.rows: dict[str, tuple[Row, ...]] = {}
@@ -59,14 +59,14 @@ class Tape(SessionSink):
         """Rows of one table."""
         if new.table != "open":
             self.counts.setdefault(arm, Counter())[new.table] += new.n
-        elif self._keep:
+        elif self._with_batches:
             self.batches[arm, "open"] = []
-        if self._keep:
+        if self._with_batches:
             self.batches.setdefault((arm, new.table), []).append(new)
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
         """A sample of a lens."""
-        if self._keep:
+        if self._with_batches:
             self.samples.setdefault(arm, []).append((sample, t_ns))
 
 
@@ -75,11 +75,11 @@ class Played:
     """What came of playing a recording."""
 
     lanes: dict[str, LaneResult]
-    tape: Tape = field(repr=False)
+    sink: CollectingSink = field(repr=False)
 
     def figures(self, arm: str) -> Figures | None:
         """What one lane says."""
-        return figures(self.lanes[arm], self.tape.tables(arm))
+        return figures(self.lanes[arm], self.sink.tables(arm))
 
 
 def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "replay") -> RunSpec:
@@ -112,25 +112,31 @@ def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "repla
 
 
 async def play(
-    spec: RunSpec, sources: Mapping[str, LaneSource], *, keep: bool = False, history: int = 10_000
+    spec: RunSpec,
+    sources: Mapping[str, LaneSource],
+    *,
+    with_batches: bool = False,
+    history: int = 10_000,
 ) -> Played:
     """Play lanes to their end; failures of lanes are in the result.
 
     Args:
-        keep: batches, for an export.
+        with_batches: batches, for an export.
         history: raw records kept, of which nobody asks here.
     """
-    tape = Tape(keep=keep)
+    sink = CollectingSink(with_batches=with_batches)
     async with Lanes(Limits(history_events=history, transcript_bytes=0)) as lanes:
-        session = RunSession(lanes, spec, sources, tape)
+        session = RunSession(lanes, spec, sources, sink)
         try:
             result = await session.execute()
         finally:
             session.close()
-    return Played(result.lanes, tape)
+    return Played(result.lanes, sink)
 
 
-async def play_bundle(folder: LessonFolder, bundle: Bundle, *, keep: bool = False) -> Played:
+async def play_bundle(
+    folder: LessonFolder, bundle: Bundle, *, with_batches: bool = False
+) -> Played:
     """Play a bundle.
 
     Raises:
@@ -138,7 +144,7 @@ async def play_bundle(folder: LessonFolder, bundle: Bundle, *, keep: bool = Fals
         DuetError: whatever the first lane met that did not come to its end.
     """
     spec = recorded_spec(folder, bundle.manifest)
-    played = await play(spec, bundle_sources(bundle), keep=keep)
+    played = await play(spec, bundle_sources(bundle), with_batches=with_batches)
     for lane in played.lanes.values():
         if lane.error is not None:
             raise lane.error

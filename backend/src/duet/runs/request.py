@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import ClockName
+from duet.lessons.schema import ClockName
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +35,5 @@ class RunRequest:
 class MeasureRequest:
     """A checked `measure`."""
 
-    wish: RunRequest
+    run: RunRequest
     repeats: int

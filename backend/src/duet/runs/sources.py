@@ -25,7 +25,7 @@ from duet.kernels.arms import find_image
 from duet.lenses.scope.build import plugin_library
 from duet.lenses.scope.ranges import functions_text
 from duet.lessons.load import LessonFolder
-from duet.session import GuestWish, LaneSource, ScopeWish, needed_symbols
+from duet.session import GuestRequest, LaneSource, MicroscopeRequest, needed_symbols
 
 SWITCH = "__switch_to_asm"
 """Where one task's stack becomes another's (arch/x86/entry/entry_64.S)."""
@@ -36,31 +36,44 @@ def image_source(
 ) -> LaneSource:
     """A lane that boots a stored kernel in the kind of guest that $DUET_GUEST names."""
 
-    def guest(wish: GuestWish) -> Guest:
+    def guest(request: GuestRequest) -> Guest:
         spec = GuestSpec(
-            arm=wish.arm,
+            arm=request.arm,
             bzimage=image.bzimage,
             initrd=root.image,
-            vcpus=wish.vcpus,
-            memory_mib=wish.memory_mb,
-            disks_mib=(wish.scratch_mb,) if wish.scratch_mb else (),
-            cmdline=wish.cmdline,
-            clock=wish.clock,
-            icount_shift=wish.shift,
-            seed=wish.seed,
-            boot_plan=wish.boot_plan,
-            microscope=wish.microscope,
+            vcpus=request.vcpus,
+            memory_mib=request.memory_mb,
+            disks_mib=(request.scratch_mb,) if request.scratch_mb else (),
+            cmdline=request.cmdline,
+            clock=request.clock,
+            icount_shift=request.shift,
+            seed=request.seed,
+            boot_plan=request.boot_plan,
+            microscope=request.microscope,
         )
         return open_guest(default_kind(), spec, GuestOptions(programs=root.programs))
 
-    async def scope(wish: ScopeWish) -> Microscope:
+    async def scope(request: MicroscopeRequest) -> Microscope:
         plugin = await asyncio.to_thread(plugin_library, await qemu_version())
         text = await asyncio.to_thread(
-            functions_text, image.vmlinux, wish.functions, wish.operation or None, SWITCH
+            functions_text,
+            image.vmlinux,
+            request.functions,
+            request.operation or None,
+            SWITCH,
+            request.until or None,
         )
         return Microscope(plugin, text)
 
-    return LaneSource(arm, symbols, guest, vmlinux=image.vmlinux, lesson=lesson, scope=scope)
+    return LaneSource(
+        arm,
+        symbols,
+        guest,
+        vmlinux=image.vmlinux,
+        lesson=lesson,
+        scope=scope,
+        content=f"{image.key} {root.key}",
+    )
 
 
 async def kernel_sources(
@@ -80,14 +93,14 @@ async def kernel_sources(
     return sources
 
 
-_symbols: dict[tuple[str, str], dict[str, int]] = {}
+_symbols: dict[tuple[str, frozenset[str]], dict[str, int]] = {}
 
 
 def lesson_symbols(folder: LessonFolder, image: KernelImage) -> dict[str, int]:
     """Addresses that the lesson mentions; a System.map has 100,000 lines, so they are kept."""
-    key = (folder.slug, str(image.key))
+    needed = frozenset(needed_symbols(folder.lesson))
+    key = (str(image.key), needed)
     if key not in _symbols:
-        needed = needed_symbols(folder.lesson)
         found = image.symbols()
         _symbols[key] = {name: found[name] for name in sorted(needed) if name in found}
     return _symbols[key]
@@ -99,7 +112,7 @@ def bundle_sources(
     """Lanes of a recording, played as fast as they can be read.
 
     Args:
-        tell: hears lane and length of each record once it was taken.
+        tell: called with lane and length of each record once it was taken.
     """
 
     def fed(arm: str) -> Iterator[Record]:
@@ -108,7 +121,7 @@ def bundle_sources(
             tell(arm, HEAD.size + len(record.payload))
 
     def source(arm: str) -> LaneSource:
-        def guest(_: GuestWish) -> Guest:
+        def guest(_: GuestRequest) -> Guest:
             return ReplayGuest(fed(arm))
 
         return LaneSource(arm, bundle.manifest.arm(arm).symbols, guest)

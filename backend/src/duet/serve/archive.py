@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finished live runs, kept as bundles in a folder of the user. Bounded: the oldest go first."""
+"""Finished live runs, saved as bundles in a folder of the user. Bounded: the oldest go first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from duet.bundle import open_bundle
 from duet.errors import InfraError, InputError
 from duet.serve.ownership import ENDING, Saved, forget_owner, owner_of, set_owner, victims
 from duet.serve.recordings import LessonRecordings, describe
-from duet.settings import keep_limits, runs_dir
+from duet.settings import archive_limits, runs_dir
 
 NAME = re.compile(r"^run-\d{8}-\d{6}(-[0-9a-z]{1,8})?$")
 PART = ".part"
@@ -53,7 +53,7 @@ class ArchiveFolder:
         Raises:
             InputError: a limit in the environment is no number.
         """
-        return cls(runs_dir(), *keep_limits())
+        return cls(runs_dir(), *archive_limits())
 
     def paths(self) -> dict[str, Path]:
         """Name -> file, the newest first."""
@@ -62,7 +62,7 @@ class ArchiveFolder:
         return {path.stem: path for path, _ in found if NAME.match(path.stem) and path.is_file()}
 
     def path(self, name: str) -> Path:
-        """The file of a kept run.
+        """The file of a saved run.
 
         Raises:
             InputError: there is none of that name.
@@ -70,11 +70,11 @@ class ArchiveFolder:
         found = self.paths().get(name)
         if found is None:
             raise InputError(
-                f"no run of the name '{name:.60}' is kept.", remedy="List them with ./duet runs."
+                f"no run of the name '{name:.60}' is saved.", remedy="List them with ./duet runs."
             )
         return found
 
-    def keep(
+    def save(
         self,
         content: bytes,
         now: datetime | None = None,
@@ -107,7 +107,7 @@ class ArchiveFolder:
                 Path(scratch).unlink(missing_ok=True)
         except OSError as error:
             raise InfraError(
-                f"the run could not be kept in {self.folder}: {error.strerror or error}.",
+                f"the run could not be saved in {self.folder}: {error.strerror or error}.",
                 remedy="Make room there, or name another folder with DUET_RUNS.",
             ) from error
         self.prune(spare=name)
@@ -120,11 +120,11 @@ class ArchiveFolder:
             InputError: it is not a usable recording, or too large for the limits.
         """
         open_bundle(path)
-        name = self.keep(path.read_bytes())
+        name = self.save(path.read_bytes())
         if name is None:
             raise InputError(
-                f"{path.name} is larger than what may be kept.",
-                remedy="Raise DUET_KEEP_RUNS and DUET_KEEP_MB.",
+                f"{path.name} is larger than what may be saved.",
+                remedy="Raise DUET_SAVED_RUNS and DUET_SAVED_MB.",
             )
         return name
 
@@ -170,7 +170,7 @@ class ArchiveFolder:
 
 
 class ArchivedRuns(LessonRecordings):
-    """Kept runs as the page plays them, beside a lesson's own recordings."""
+    """Saved runs as the page plays them, beside a lesson's own recordings."""
 
     kind = "kept"
 
@@ -180,7 +180,7 @@ class ArchivedRuns(LessonRecordings):
         self._described: dict[tuple[str, int, int], dict[str, JsonValue] | None] = {}
 
     def all(self) -> list[dict[str, JsonValue]]:
-        """Every kept run, the newest first; one that cannot be opened says so by `arms: []`.
+        """Every saved run, the newest first; one that cannot be opened says so by `arms: []`.
 
         Reads each file that is new. Blocking.
         """

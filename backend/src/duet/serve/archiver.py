@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes live runs that have ended into the folder of kept runs, beside whatever goes on."""
+"""Writes live runs that have ended into the folder of saved runs, beside whatever goes on."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Archiver:
 
     def __init__(self, folder: ArchiveFolder) -> None:
         self._folder = folder
-        self._thread = ThreadPoolExecutor(1, "keeper", initializer=_step_back)
+        self._thread = ThreadPoolExecutor(1, "archiver", initializer=_step_back)
         self._going: set[asyncio.Task[None]] = set()
 
-    def keep(self, run: Run, owner: str = "") -> asyncio.Task[None] | None:
+    def save(self, run: Run, owner: str = "") -> asyncio.Task[None] | None:
         """Save a run that has ended, under the name in its id; returns at once.
 
         Args:
@@ -38,7 +38,7 @@ class Archiver:
         """
         if self._folder.most == 0:
             return None
-        task = asyncio.create_task(self._keep(run, owner), name=f"keep {run.log.run_id}")
+        task = asyncio.create_task(self._save(run, owner), name=f"keep {run.log.run_id}")
         self._going.add(task)
         task.add_done_callback(self._going.discard)
         return task
@@ -55,22 +55,22 @@ class Archiver:
         await asyncio.gather(*self._going, return_exceptions=True)
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _keep(self, run: Run, owner: str) -> None:
+    async def _save(self, run: Run, owner: str) -> None:
         loop = asyncio.get_running_loop()
         try:
             name = await loop.run_in_executor(self._thread, self._write, run, owner)
         except DuetError as error:
-            log.warning("%s is not kept: %s", run.log.run_id, error.sentence)
+            log.warning("%s is not saved: %s", run.log.run_id, error.sentence)
         except Exception:
-            log.exception("%s could not be kept", run.log.run_id)
+            log.exception("%s could not be saved", run.log.run_id)
         else:
-            log.info("%s is kept as %s", run.log.run_id, name or "nothing: it has no whole lane")
+            log.info("%s is saved as %s", run.log.run_id, name or "nothing: it has no whole lane")
 
     def _write(self, run: Run, owner: str) -> str | None:
         content = run.bundle()
         if not isinstance(content, bytes):
             return None
-        return self._folder.keep(content, owner=owner, name=run.log.run_id.rpartition(":")[2])
+        return self._folder.save(content, owner=owner, name=run.log.run_id.rpartition(":")[2])
 
 
 def _step_back() -> None:

@@ -86,8 +86,8 @@ class Conductor:
     async def _carry_out(self, entry: Entry) -> None:
         slot = self._slots.take(entry.what.folder.slug, entry.request.owner)
         try:
-            if isinstance(entry.wish, MeasureRequest):
-                await self._performer.measure(entry, entry.wish)
+            if isinstance(entry.job, MeasureRequest):
+                await self._performer.measure(entry, entry.job)
             else:
                 self._screens.show(entry)
                 await self._performer.perform(entry, slot)

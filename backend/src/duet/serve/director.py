@@ -6,17 +6,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-import psutil
 from pydantic import JsonValue
 
 from duet import __version__
 from duet.errors import DuetError, InputError
 from duet.lessons import cache as lesson_cache
-from duet.lessons.load import LessonFolder
 from duet.runs.request import MeasureRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
@@ -27,6 +24,7 @@ from duet.serve.lesson_packets import LessonCache
 from duet.serve.live_runs import LiveRuns
 from duet.serve.rights import action_of, denied
 from duet.serve.run_finder import RunFinder
+from duet.serve.summaries import lanes_of, lesson_card
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack
 from duet.stream.hub import Hub, Viewer
@@ -41,7 +39,7 @@ class Director:
         stage: where live runs happen; entered and left with the director.
         builds: False for a server that never builds kernels.
         live: False for a server that shows recordings only; it boots no guest.
-        kept: where live runs are kept once they are over; None: nowhere.
+        saved: where live runs are saved once they are over; None: nowhere.
         slots: live runs at once, as many as the stage has.
     """
 
@@ -53,20 +51,20 @@ class Director:
         kernels: Kernels,
         builds: bool = True,
         live: bool = True,
-        kept: ArchivedRuns | None = None,
+        saved: ArchivedRuns | None = None,
         slots: int = 1,
     ) -> None:
         self.hub = hub
         self.kernels = kernels
         self.recordings = recordings
-        self.kept = kept
-        for source in (recordings, kept):
+        self.saved = saved
+        for source in (recordings, saved):
             if source is not None:
                 source.publish = hub.publish
         self._lessons = LessonCache(recordings, kernels)
-        archiver = Archiver(kept.folder) if kept is not None else None
+        archiver = Archiver(saved.folder) if saved is not None else None
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
-        self._finder = RunFinder(self.live_runs, recordings, kept)
+        self._finder = RunFinder(self.live_runs, recordings, saved)
         self._opener = LessonOpener(self._lessons, self._finder)
         self._builds = builds and live
         self._live = live
@@ -87,7 +85,7 @@ class Director:
         if self._building is not None:
             self._building.cancel()
             await asyncio.gather(self._building, return_exceptions=True)
-        for source in (self.recordings, self.kept):
+        for source in (self.recordings, self.saved):
             if source is not None:
                 await source.close()
         await self.live_runs.__aexit__(kind, error, trace)
@@ -141,8 +139,8 @@ class Director:
             case m.Start():
                 self.live_runs.ask(viewer, check_start(command, self.kernels))
             case m.Measure():
-                wish = check_start(command, self.kernels, all_ready=True)
-                self.live_runs.ask(viewer, MeasureRequest(wish, command.repeats))
+                request = check_start(command, self.kernels, all_ready=True)
+                self.live_runs.ask(viewer, MeasureRequest(request, command.repeats))
             case m.Again():
                 self.live_runs.again(viewer)
             case m.Do():
@@ -183,33 +181,3 @@ class Director:
         except Exception as error:
             log.exception("building kernels failed")
             self.hub.everyone(failure(error))
-
-
-def lanes_of(runs: Sequence[Run]) -> list[dict[str, JsonValue]]:
-    """Their lanes, each with the process of its guest while that is alive."""
-    return [
-        {
-            "run_id": run.log.run_id,
-            "arm": lane.arm,
-            "phase": lane.phase,
-            "pid": lane.pid if lane.pid and psutil.pid_exists(lane.pid) else None,
-        }
-        for run in runs
-        for lane in run.log.lanes().values()
-    ]
-
-
-def lesson_card(folder: LessonFolder, ready: dict[str, bool]) -> m.LessonCard:
-    """A lesson on the front page.
-
-    Args:
-        ready: arm -> its kernel is built.
-    """
-    lesson = folder.lesson
-    return m.LessonCard(
-        slug=folder.slug,
-        title=lesson.title,
-        question=lesson.question,
-        available=all(ready.values()),
-        picture=lesson.view is not None,
-    )

@@ -107,11 +107,11 @@ class Feed(SessionSink):
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
         """All rows of a lane."""
-        told = [
+        body = [
             m.Row.model_validate({"row": r.row, "tid": r.tid, "name": r.name, "role": str(r.role)})
             for r in rows
         ]
-        self._send(pack(m.Rows(run_id=self.run.run_id, arm=arm, rows=told)))
+        self._send(pack(m.Rows(run_id=self.run.run_id, arm=arm, rows=body)))
 
     def on_batch(self, arm: str, new: Batch) -> None:
         """New rows of one table, numbered per table and lane."""
@@ -139,7 +139,7 @@ class Feed(SessionSink):
         table = SAMPLES + sample.probe
         seq = self._seq[arm, table]
         self._seq[arm, table] += 1
-        told = {
+        body = {
             "run_id": self.run.run_id,
             "arm": arm,
             "seq": seq,
@@ -148,7 +148,7 @@ class Feed(SessionSink):
             "took_ns": float(sample.took_ns),
             **{name: getattr(sample, name) for name in SAMPLE_FIELDS},
         }
-        self._send(pack(m.Sample.model_validate(told)))
+        self._send(pack(m.Sample.model_validate(body)))
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """How the x-ray is."""
@@ -164,7 +164,7 @@ class Feed(SessionSink):
         """One line of the workload."""
         seq = self._seq[arm, "lines"]
         self._seq[arm, "lines"] += 1
-        told = m.Line.model_validate(
+        body = m.Line.model_validate(
             {
                 "run_id": self.run.run_id,
                 "arm": arm,
@@ -173,4 +173,4 @@ class Feed(SessionSink):
                 "t_ns": line.t_ns,
             }
         )
-        self._send(pack_line(told, seq))
+        self._send(pack_line(body, seq))

@@ -89,12 +89,12 @@ class Stage(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    def prepare(self, wish: RunRequest, run_id: str, hub: Hub) -> QueuedRun:
+    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> QueuedRun:
         """A run that publishes into the hub."""
         ...
 
     async def measure(
-        self, wish: MeasureRequest, run_id: str, publish: Callable[[Measured], None]
+        self, request: MeasureRequest, run_id: str, publish: Callable[[Measured], None]
     ) -> None:
         """Measure lanes one after another; publishes `measured` messages, the last one complete.
 
@@ -137,7 +137,7 @@ class Recordings(Protocol):
         ...
 
     async def load(self, slug: str, name: str | None = None) -> Run | None:
-        """Likewise, once it is whole.
+        """The same, once it is whole.
 
         Raises:
             InputError: no recording of that name, or an unusable one.

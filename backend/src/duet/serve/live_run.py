@@ -23,7 +23,7 @@ from duet.runs.pack import bundle_bytes
 from duet.runs.request import MeasureRequest, RunRequest
 from duet.runs.sources import kernel_sources
 from duet.serve.feed import Feed
-from duet.serve.measuring import ask_of, measured_message
+from duet.serve.measuring import measure_plan, measured_message
 from duet.session import Lanes, RunResult, RunSession, RunSpec
 from duet.settings import live_buffer_kb
 from duet.stream import messages as m
@@ -48,23 +48,23 @@ class LiveRun:
         self,
         pools: Sequence[Lanes],
         settings: KernelSettings,
-        wish: RunRequest,
+        request: RunRequest,
         run_id: str,
         hub: Hub,
     ) -> None:
-        self.log = RunLog(run_id, wish.folder.slug)
+        self.log = RunLog(run_id, request.folder.slug)
         self._pools = pools
         self._settings = settings
-        self._wish = wish
+        self._request = request
         self._session: RunSession | None = None
         self._result: RunResult | None = None
         self._stopped = False
         self._hub = hub
         self._feed = Feed(
-            self._first_message(), self._send, vcpus=cpus(wish.folder.lesson, wish.params)
+            self._first_message(), self._send, vcpus=cpus(request.folder.lesson, request.params)
         )
         self._feed.announce(message="This run waits for its turn.")
-        for arm in wish.missing:
+        for arm in request.missing:
             waits = "Its kernel is not built yet; run again when it is."
             self._send(pack(m.Lane(run_id=run_id, arm=arm, phase="building", message=waits)))
 
@@ -72,39 +72,39 @@ class LiveRun:
         self._hub.publish(self.log, packet)
 
     def _first_message(self) -> m.Run:
-        wish = self._wish
+        request = self._request
         return m.Run(
             run_id=self.log.run_id,
-            lesson=wish.folder.slug,
+            lesson=request.folder.slug,
             source="live",
-            clock=wish.clock,
-            shift=wish.shift,
-            params=wish.params,
-            workload=wish.workload,
-            arms=[*wish.arms, *wish.missing],
+            clock=request.clock,
+            shift=request.shift,
+            params=request.params,
+            workload=request.workload,
+            arms=[*request.arms, *request.missing],
             phase="preparing",
         )
 
     async def perform(self, slot: int = 0) -> None:
         """Boot what is not up, run, drain; failures of single lanes are messages."""
-        wish = self._wish
+        request = self._request
         self._feed.announce(started_at=now(), message="")
         spec = RunSpec(
             run_id=self.log.run_id,
-            folder=wish.folder,
-            arms=wish.arms,
-            workload=wish.workload,
-            params=wish.params,
-            clock=Clock(wish.clock),
-            shift=wish.shift,
+            folder=request.folder,
+            arms=request.arms,
+            workload=request.workload,
+            params=request.params,
+            clock=Clock(request.clock),
+            shift=request.shift,
             buffer_kb=live_buffer_kb(),
         )
         try:
-            sources = await kernel_sources(wish.folder, wish.arms, self._settings)
+            sources = await kernel_sources(request.folder, request.arms, self._settings)
         except Exception:
             self._feed.announce(phase="failed")
             raise
-        await make_room(self._pools[slot], wish.arms)
+        await make_room(self._pools[slot], request.arms)
         self._session = RunSession(self._pools[slot], spec, sources, self._feed)
         if self._stopped:
             self._feed.announce(phase="stopped")
@@ -139,7 +139,7 @@ class LiveRun:
             InputError: not one of this run's workload, a value out of range, or nothing runs.
         """
         line = act_line(
-            self._wish.folder.lesson, self._wish.workload, name, value, self._wish.params
+            self._request.folder.lesson, self._request.workload, name, value, self._request.params
         )
         if self._session is None:
             raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
@@ -169,7 +169,7 @@ class LiveRun:
     def bundle(self) -> Path | bytes | None:
         """The whole run as a bundle; blocking."""
         result = self._result
-        return None if result is None else bundle_bytes(self._wish, result, self._settings)
+        return None if result is None else bundle_bytes(self._request, result, self._settings)
 
 
 async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
@@ -179,7 +179,7 @@ async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
             await pool.close(arm)
 
 
-class HouseStage:
+class GuestStage:
     """Owns all guests of the server.
 
     Args:
@@ -191,7 +191,7 @@ class HouseStage:
         self._pools = tuple(Lanes() for _ in range(slots))
         self._owned = AsyncExitStack()
 
-    async def __aenter__(self) -> HouseStage:
+    async def __aenter__(self) -> GuestStage:
         for pool in self._pools:
             await self._owned.enter_async_context(pool)
         return self
@@ -207,22 +207,22 @@ class HouseStage:
         finally:
             await self._owned.__aexit__(kind, error, trace)
 
-    def prepare(self, wish: RunRequest, run_id: str, hub: Hub) -> LiveRun:
+    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> LiveRun:
         """A run that publishes into the hub."""
-        return LiveRun(self._pools, self._settings, wish, run_id, hub)
+        return LiveRun(self._pools, self._settings, request, run_id, hub)
 
     async def measure(
-        self, wish: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
+        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
     ) -> None:
         """Measure lanes one after another, with no other guest alive."""
         await self.rest()
-        what = wish.wish
+        what = request.run
         sources = await kernel_sources(what.folder, what.arms, self._settings)
 
         def progress(step: Progress) -> None:
             publish(measured_message(what, step, run_id))
 
-        measuring = Measuring(ask_of(what, wish.repeats), sources, progress=progress)
+        measuring = Measuring(measure_plan(what, request.repeats), sources, progress=progress)
         publish(measured_message(what, await measuring.run(), run_id))
 
     async def rest(self) -> None:

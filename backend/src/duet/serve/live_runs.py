@@ -79,9 +79,9 @@ class LiveRuns:
         """What a new page sees of the live runs."""
         self._board.greet(viewer)
 
-    def ask(self, viewer: Viewer, wish: RunRequest | MeasureRequest) -> None:
+    def ask(self, viewer: Viewer, job: RunRequest | MeasureRequest) -> None:
         """Queue a run for a visitor; see RunRequests.ask."""
-        self._requests.ask(viewer, wish)
+        self._requests.ask(viewer, job)
         self._moved.set()
 
     def again(self, viewer: Viewer) -> None:
@@ -143,7 +143,7 @@ class LiveRuns:
         """Put a live run on a viewer's screen."""
         self._screens.watch(viewer, run)
 
-    # What there is
+    # What exists
 
     @property
     def measured(self) -> Mapping[str, m.Measured]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import statistics
 
+from duet.errors import InputError
 from duet.guests import Clock
-from duet.measure import Ask, Progress, Report, Series, Table
+from duet.lessons.schema import Lesson
+from duet.measure import MeasurePlan, Progress, Report, Series, Table
 from duet.measure.compare import verdict_line, why_refused
 from duet.measure.plan import headline
 from duet.measure.stats import mean_ci
@@ -15,45 +17,63 @@ from duet.runs.request import RunRequest
 from duet.stream import messages as m
 
 
-def ask_of(wish: RunRequest, repeats: int) -> Ask:
+def measure_plan(request: RunRequest, repeats: int) -> MeasurePlan:
     """The headline of a lesson on these arms, as a page's table has it."""
-    clock = Clock(wish.clock)
-    chosen = headline(wish.folder.lesson, wish.workload, clock)
-    return Ask(
-        folder=wish.folder,
-        arms=wish.arms,
-        workload=wish.workload,
+    clock = Clock(request.clock)
+    chosen = headline(request.folder.lesson, request.workload, clock)
+    return MeasurePlan(
+        folder=request.folder,
+        arms=request.arms,
+        workload=request.workload,
         clock=clock,
-        params=wish.params,
+        params=request.params,
         repeats=repeats,
         metrics=frozenset({chosen}),
     )
 
 
 def measured_message(
-    wish: RunRequest, step: Progress | Report, run_id: str | None, source: m.Source = "live"
+    request: RunRequest, step: Progress | Report, run_id: str | None, source: m.Source = "live"
 ) -> m.Measured:
     """The table so far, or at the end."""
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
-    metric = headline(wish.folder.lesson, wish.workload, table.condition.clock)
+    metric = headline(request.folder.lesson, request.workload, table.condition.clock)
     host = host_fingerprint()
     series = [one for one in table.series if one.metric == metric]
     return m.Measured(
-        lesson=wish.folder.slug,
+        lesson=request.folder.slug,
         run_id=run_id,
         source=source,
-        clock=wish.clock,
-        params=wish.params,
-        workload=wish.workload,
+        clock=request.clock,
+        params=request.params,
+        workload=request.workload,
+        metric=metric,
+        title=request.folder.lesson.metrics[metric].title,
+        better=request.folder.lesson.metrics[metric].better,
         rows=[measured_row(one, series[0], table) for one in series],
         at=report.at,
         verdict=str(step) if isinstance(step, Progress) else verdict_line(table, metric),
         host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host['kernel']}",
-        command=command_line(wish, max((one.n for one in series), default=1)),
+        command=command_line(request, max((one.n for one in series), default=1)),
         done=step.done if isinstance(step, Progress) else 1,
         total=step.total if isinstance(step, Progress) else 1,
     )
+
+
+def named(table: m.Measured, lesson: Lesson) -> m.Measured:
+    """The same with its metric, which older files do not name: it was the headline."""
+    if table.metric or table.workload not in lesson.workloads:
+        return table
+    try:
+        name = headline(lesson, table.workload, Clock(table.clock))
+    except InputError:  # the lesson has no such metric any more
+        return table
+    metric = lesson.metrics[name]
+    if any(row.unit != metric.unit for row in table.rows):
+        return table
+    found = {"metric": name, "title": metric.title, "better": metric.better}
+    return table.model_copy(update=found)
 
 
 def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:
@@ -90,19 +110,19 @@ def _verdict(one: Series, table: Table) -> str:
     return found[0].verdict if found[0].verdict == "no difference proven" else ""
 
 
-def command_line(wish: RunRequest, repeats: int) -> str:
+def command_line(request: RunRequest, repeats: int) -> str:
     """What measures the same on a terminal."""
     knobs = [
         f"--set {name}={value}"
-        for name, value in wish.params.items()
-        if value != wish.folder.lesson.params[name].default
+        for name, value in request.params.items()
+        if value != request.folder.lesson.params[name].default
     ]
-    words = ["./duet measure", wish.folder.slug, f"--arms {','.join(wish.arms)}"]
-    words += [f"--workload {wish.workload}", f"--clock {wish.clock}", *knobs]
+    words = ["./duet measure", request.folder.slug, f"--arms {','.join(request.arms)}"]
+    words += [f"--workload {request.workload}", f"--clock {request.clock}", *knobs]
     return " ".join([*words, f"--repeats {max(repeats, 1)}"])
 
 
 def unfinished(table: m.Measured) -> m.Measured:
-    """The table of a measurement that was cut off: what there is, and that it proves nothing."""
+    """Partial table of a measurement that was cut off, marked as having no verdict."""
     verdict = f"No verdict: measuring ended after {table.done} of {table.total} runs."
     return table.model_copy(update={"total": table.done, "verdict": verdict})

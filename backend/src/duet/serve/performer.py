@@ -46,7 +46,7 @@ class Performer:
                 await run.stop()
             await performing
             if self._archiver is not None:
-                entry.saving = self._archiver.keep(run, entry.request.owner)
+                entry.saving = self._archiver.save(run, entry.request.owner)
         finally:
             performing.cancel()
             await asyncio.gather(performing, return_exceptions=True)
@@ -67,9 +67,9 @@ class Performer:
         if entry.control.expire(time.monotonic()):
             self._expired(entry)
 
-    async def measure(self, entry: Entry, wish: MeasureRequest) -> None:
+    async def measure(self, entry: Entry, job: MeasureRequest) -> None:
         """Measure; a measurement that is ended leaves a table that says so."""
-        slug, run_id = wish.wish.folder.slug, entry.request.run_id
+        slug, run_id = job.run.folder.slug, entry.request.run_id
         if self._archiver is not None:
             await self._archiver.idle()
         last: list[m.Measured] = []
@@ -80,7 +80,7 @@ class Performer:
                 self.measured[slug] = message
             self._hub.to_lesson(slug, message)
 
-        measuring = asyncio.create_task(self._stage.measure(wish, run_id, publish), name=run_id)
+        measuring = asyncio.create_task(self._stage.measure(job, run_id, publish), name=run_id)
         halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
         try:
             await asyncio.wait({measuring, halt}, return_when=asyncio.FIRST_COMPLETED)

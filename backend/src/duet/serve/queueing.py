@@ -14,10 +14,10 @@ USUAL_SECONDS = 10
 """Of a lesson without that parameter."""
 
 
-def queue_request(owner: str, wish: RunRequest | MeasureRequest, number: int) -> Request:
+def queue_request(owner: str, job: RunRequest | MeasureRequest, number: int) -> Request:
     """What the scheduler needs of a visitor's request; equal ones have equal keys."""
-    what = wish.wish if isinstance(wish, MeasureRequest) else wish
-    repeats = wish.repeats if isinstance(wish, MeasureRequest) else 0
+    what = job.run if isinstance(job, MeasureRequest) else job
+    repeats = job.repeats if isinstance(job, MeasureRequest) else 0
     slug = what.folder.slug
     seconds = duration_s(what.folder.lesson, what.params, USUAL_SECONDS) + BOOT_S
     return Request(

@@ -15,7 +15,7 @@ from pathlib import Path
 from duet.errors import DuetError
 from duet.kernels import ArmSpec, KernelKey, KernelSettings, lookup, plan
 from duet.kernels.image import FILES, SIZES
-from duet.kernels.recipe import arm_patches
+from duet.kernels.recipe import arm_patches, both_folders
 from duet.serve.stamps import Stamps
 
 
@@ -65,11 +65,11 @@ class Readiness:
         """What decides the keys."""
         settings = self._settings
         yield settings.patches / "BASE"
-        yield settings.patches / "both"
         yield from settings.fragments
         with contextlib.suppress(DuetError):
             yield settings.source or settings.base.tarball
         for arm in arms:
+            yield from both_folders(arm, settings.patches)
             yield from arm_patches(arm, settings.patches)
 
     def _image(self, key: KernelKey) -> Iterator[Path]:

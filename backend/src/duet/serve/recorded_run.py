@@ -14,6 +14,7 @@ from duet.bundle import Manifest, open_bundle, read_manifest
 from duet.errors import InputError
 from duet.lessons import roles
 from duet.lessons.load import LessonFolder
+from duet.runs.pack import APART
 from duet.runs.replay import recorded_spec
 from duet.runs.sources import bundle_sources
 from duet.serve.feed import Feed
@@ -26,7 +27,7 @@ LIMITS = Limits(backlog_bytes=2 << 20, transcript_bytes=0)
 """Little is decoded at a time, so that a page that watches gets its first events soon; and what was
 read is not recorded again."""
 STEPS = 50
-"""Progress is told so many times, at most."""
+"""Progress is reported so many times, at most."""
 
 Publish = Callable[[RunLog, Packet], None]
 """Adds a packet to a log, and may send it to those who watch."""
@@ -39,13 +40,13 @@ class Progress:
 
     Args:
         sizes: lane -> bytes of its transcript.
-        tell: hears bytes read.
+        tell: called with the bytes read.
     """
 
     def __init__(self, sizes: Mapping[str, int], tell: Callable[[int], None]) -> None:
         self._step = sum(sizes.values()) / STEPS
         self._tell = tell
-        self._told = 0
+        self._reported = 0
         self._fed: Counter[str] = Counter()
         self._before: Counter[str] = Counter()
         self._read: Counter[str] = Counter()
@@ -62,13 +63,13 @@ class Progress:
         self._marks[arm] = watermark_ns
         self._read[arm], self._before[arm] = self._before[arm], self._fed[arm]
         read = self._read.total()
-        if read - self._told >= self._step:
-            self._told = read
+        if read - self._reported >= self._step:
+            self._reported = read
             self._tell(read)
 
 
-class Told(Feed):
-    """A feed that also hears how far lanes are."""
+class ProgressFeed(Feed):
+    """A feed that also reports how far lanes are."""
 
     progress: Progress | None = None
 
@@ -97,7 +98,7 @@ class RecordedRun:
         self._session: RunSession | None = None
 
     async def perform(self) -> None:
-        """Read the bundle into the log; those who watch get what there is so far.
+        """Read the bundle into the log; those who watch get what has been decoded so far.
 
         Raises:
             InputError: the bundle is not usable.
@@ -112,7 +113,7 @@ class RecordedRun:
         waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
         contention = {arm: Contention(w.ran_s, w.waited_s) for arm, w in waited.items()}
         cpus = manifest.host.get("cpus", "")
-        feed = Told(
+        feed = ProgressFeed(
             self._message(manifest, spec.arms),
             self._add,
             contention,
@@ -135,8 +136,8 @@ class RecordedRun:
         self._reading(total, total, whole=True)
 
     def _reading(self, read: int, total: int, *, whole: bool = False) -> None:
-        told = m.Reading(run_id=self.log.run_id, read=read, total=total, whole=whole)
-        self._add(pack(told))
+        message = m.Reading(run_id=self.log.run_id, read=read, total=total, whole=whole)
+        self._add(pack(message))
 
     def _add(self, packet: Packet) -> None:
         self._publish(self.log, packet)
@@ -155,6 +156,7 @@ class RecordedRun:
                 "phase": "preparing",
                 "started_at": manifest.created,
                 "recorded_at": manifest.created,
+                "apart": manifest.host.get("lanes") == APART,
             }
         )
 
@@ -177,7 +179,7 @@ class RecordedRun:
         )
 
     async def hold(self, on: bool, after: int) -> None:
-        """Likewise.
+        """The same.
 
         Raises:
             InputError: always.

@@ -18,13 +18,14 @@ from duet.errors import DuetError, InputError
 from duet.lessons import cache as lesson_cache
 from duet.lessons.roles import knob
 from duet.serve.interfaces import Run
+from duet.serve.measuring import named
 from duet.serve.recorded_run import Publish, RecordedRun
 from duet.serve.stamps import Stamp, stamp
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack
 from duet.stream.runlog import RunLog
 
-KEPT = 4
+MAX_OPEN_RUNS = 4
 """Recordings kept decoded; each is a few megabytes."""
 READERS = 2
 """So many are read at once; others wait, since more would only take longer each."""
@@ -52,7 +53,7 @@ class LessonRecordings:
     def __init__(self) -> None:
         self.publish: Publish = RunLog.add
         """Where packets go of recordings that are being read."""
-        self._kept: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
+        self._open_runs: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
         self._coming: dict[tuple[str, str], Found] = {}
         self._readers = asyncio.Semaphore(READERS)
         self._tables: dict[Path, tuple[Stamp | None, list[m.Measured]]] = {}
@@ -126,9 +127,9 @@ class LessonRecordings:
                 remedy=f"Choose from: {', '.join(self.paths(slug)) or 'none'}.",
             )
         key = (slug, chosen)
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return Found(self._kept[key])
+        if key in self._open_runs:
+            self._open_runs.move_to_end(key)
+            return Found(self._open_runs[key])
         if key not in self._coming:  # many pages open the same recording at once
             run_id = f"{self.kind}:{slug}:{chosen}"
             run = RecordedRun(folder, path, run_id, self.publish)
@@ -149,16 +150,16 @@ class LessonRecordings:
             return error
         finally:
             del self._coming[key]
-        self._kept[key] = run
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)[1].close()
+        self._open_runs[key] = run
+        while len(self._open_runs) > MAX_OPEN_RUNS:
+            self._open_runs.popitem(last=False)[1].close()
         return None
 
     def tables(self, slug: str) -> list[JsonValue]:
         """All recorded measured tables as trees; none when they are unreadable."""
         try:
             tables = self._read_tables(slug)
-        except DuetError:  # told where the table itself is asked for
+        except DuetError:  # reported where the table itself is asked for
             return []
         return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
 
@@ -169,11 +170,12 @@ class LessonRecordings:
 
     def _read_tables(self, slug: str) -> list[m.Measured]:
         """Read again only when the file changed: each `open` asks."""
-        path = lesson_cache.find(slug).folder / "recorded" / MEASURED
+        folder = lesson_cache.find(slug)
+        path = folder.folder / "recorded" / MEASURED
         now = stamp(path)
         known = self._tables.get(path)
         if known is None or known[0] != now:
-            known = (now, read_tables(path))
+            known = (now, [named(table, folder.lesson) for table in read_tables(path)])
             self._tables[path] = known
         return known[1]
 

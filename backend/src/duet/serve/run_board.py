@@ -32,7 +32,7 @@ class Entry:
     """
 
     request: Request
-    wish: RunRequest | MeasureRequest
+    job: RunRequest | MeasureRequest
     control: Control
     performance: QueuedRun | None
     askers: set[ViewerId] = field(default_factory=set)
@@ -44,13 +44,13 @@ class Entry:
 
     @property
     def runs(self) -> bool:
-        """It goes on now."""
+        """True while the run is active."""
         return self.began and not self.over
 
     @property
     def what(self) -> RunRequest:
         """What runs."""
-        return self.wish.wish if isinstance(self.wish, MeasureRequest) else self.wish
+        return self.job.run if isinstance(self.job, MeasureRequest) else self.job
 
 
 class RunBoard:

@@ -25,7 +25,7 @@ class RunFinder:
     ) -> None:
         self.live_runs = live_runs
         self.recordings = recordings
-        self.kept = saved
+        self.saved = saved
 
     async def find_run(self, run_id: str) -> Run:
         """A run: live (while it is in memory), saved, or recorded and then whole.
@@ -48,7 +48,7 @@ class RunFinder:
         """Which recordings have a run of that id, its lesson and its name; None: it is no such."""
         kind, _, rest = run_id.partition(":")
         slug, _, name = rest.partition(":")
-        sources = {"recorded": self.recordings, "kept": self.kept}
+        sources = {"recorded": self.recordings, "kept": self.saved}
         return (sources.get(kind) if rest else None), slug, name
 
     @staticmethod

@@ -39,28 +39,28 @@ class RunRequests:
         self._former: OrderedDict[str, RunRequest] = OrderedDict()
         self._numbers = itertools.count(1)
 
-    def ask(self, viewer: Viewer, wish: RunRequest | MeasureRequest) -> None:
+    def ask(self, viewer: Viewer, job: RunRequest | MeasureRequest) -> None:
         """Queue a run for a visitor; this page of his shows it when it begins.
 
         Raises:
             InputError: too many wait.
         """
         ident = viewer.visitor.ident
-        request = queue_request(ident, wish, next(self._numbers))
+        request = queue_request(ident, job, next(self._numbers))
         chosen, withdrawn = self._scheduler.ask(request)
         if withdrawn is not None:
             self._screens.withdraw(withdrawn)
-        if isinstance(wish, RunRequest):
-            self._former[ident] = wish
+        if isinstance(job, RunRequest):
+            self._former[ident] = job
             self._former.move_to_end(ident)
             while len(self._former) > FORMER_REQUESTS:
                 self._former.popitem(last=False)
         if chosen is request:
             made = None
-            if isinstance(wish, RunRequest):
-                made = self._stage.prepare(wish, request.run_id, self._hub)
+            if isinstance(job, RunRequest):
+                made = self._stage.prepare(job, request.run_id, self._hub)
             control = Control(ident, time.monotonic())
-            self._entries[request.run_id] = Entry(request, wish, control, made)
+            self._entries[request.run_id] = Entry(request, job, control, made)
         entry = self._entries[chosen.run_id]
         self._screens.stay(ident)
         if chosen.began_s is None:
@@ -78,10 +78,10 @@ class RunRequests:
             InputError: there is neither, or too many wait.
         """
         watched = self._screens.watched(viewer)
-        wish = watched.wish if watched is not None else self._former.get(viewer.visitor.ident)
-        if not isinstance(wish, RunRequest):
+        job = watched.job if watched is not None else self._former.get(viewer.visitor.ident)
+        if not isinstance(job, RunRequest):
             raise InputError(
                 "nothing has run yet, so there is nothing to run again.",
                 remedy="Press run first.",
             )
-        self.ask(viewer, wish)
+        self.ask(viewer, job)

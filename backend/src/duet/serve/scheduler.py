@@ -31,7 +31,7 @@ class Request:
         key: requests with equal keys share one run.
         kind: runs of one kind take about the same multiple of `expected_s`.
         expected_s: how long it takes, as far as its parameters say.
-        alone: nothing may run beside it.
+        alone: nothing else may run meanwhile.
         sharers: visitors who asked for the same later.
         began_s: when it started; None: it waits.
     """

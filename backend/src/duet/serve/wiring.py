@@ -8,8 +8,8 @@ from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.capacity import live_runs
 from duet.serve.director import Director
 from duet.serve.interfaces import BuildListener
-from duet.serve.kernel_builds import HouseKernels
-from duet.serve.live_run import HouseStage
+from duet.serve.kernel_builds import CheckoutKernels
+from duet.serve.live_run import GuestStage
 from duet.serve.recordings import LessonRecordings
 from duet.stream.hub import Hub
 
@@ -22,8 +22,8 @@ def default_director(
     listener: BuildListener | None = None,
 ) -> Director:
     """What `duet serve` runs; `listener` receives the progress of kernel builds."""
-    kernels = HouseKernels(settings, listener)
-    kept = ArchivedRuns(ArchiveFolder.default())
+    kernels = CheckoutKernels(settings, listener)
+    saved = ArchivedRuns(ArchiveFolder.default())
     slots = live_runs()
-    stage = HouseStage(settings, slots)
-    return Director(hub, stage, LessonRecordings(), kernels, builds, live, kept, slots)
+    stage = GuestStage(settings, slots)
+    return Director(hub, stage, LessonRecordings(), kernels, builds, live, saved, slots)

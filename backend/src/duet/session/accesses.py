@@ -119,11 +119,11 @@ def count_sample(
     columns["at"] = at
     columns["address"] = (both["address"] & np.uint64(LOW & ~(LINE - 1))).astype(np.float64)
     columns["function"] = np.where(both["function"] == 0xFFFF, -1, both["function"].astype(int))
-    told = (
+    names = (
         "logged", "lost", "over", "accesses", "untold", "ops_begun", "ops_ended", "ops_touching",
         "ops_broken", "ops_slept", "ops_left", "ops_again",
     )  # fmt: skip
-    facts = {name: float(getattr(cells, name)) for name in told}
+    facts = {name: float(getattr(cells, name)) for name in names}
     facts |= {
         "ops": float(cells.ops_ended),
         "address": short_address(base),

@@ -17,8 +17,8 @@ from duet.confined.messages import Blob
 from duet.confined.services import Answer
 from duet.decode import Decoder, prepare
 from duet.errors import InputError
-from duet.lessons.manifest import Lesson
 from duet.lessons.plan import workload_of
+from duet.lessons.schema import Lesson
 from duet.session import reduce_binding
 from duet.session.history import History, RawEvent
 from duet.session.program import compile_program
@@ -141,7 +141,7 @@ class LaneEngine:
             return Progress()
         decoded = sum(decoder.unknown.values()) + reducer.events_read
         return Progress(
-            True, reducer.origin_ns, reducer.watermark_ns, reducer.events_missed, decoded
+            True, reducer.origin_ns, reducer.watermark_ns, reducer.missing.count, decoded
         )
 
     def counts(self, *, tallies: bool) -> Counts:

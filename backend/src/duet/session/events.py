@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from duet.budgets import CONTENDED_SHARE
-from duet.errors import DuetError
+from duet.errors import DuetError, InputError
 from duet.guests.types import Accel, Clock, Guest, GuestFacts, Microscope
 from duet.lenses import LensState, Sample, Wanted
 from duet.lenses.scope.wire import Cells
 from duet.lessons.load import LessonFolder
-from duet.lessons.manifest import MicroscopeWish
+from duet.lessons.schema import MicroscopeConfig
 from duet.session.tables import Batch, Loss, Metrics, Row
 from duet.session.transcript import Transcript
 
@@ -48,20 +48,28 @@ class LanePhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeWish:
+class MicroscopeRequest:
     """What the microscope looks at.
 
     Args:
         functions: of the kernel, by name.
         operation: of these, the one whose call is an operation; empty: nothing is one.
+        until: of these, the one whose return ends the operation; empty: the operation's own.
         aim: the object to watch, and how it is found; None: counts of all lines alone.
         identify: ask the x-ray what lies at the busiest lines.
     """
 
     functions: tuple[str, ...]
     operation: str = ""
-    aim: MicroscopeWish | None = None
+    aim: MicroscopeConfig | None = None
     identify: bool = False
+    until: str = ""
+
+    @classmethod
+    def of(cls, config: MicroscopeConfig) -> MicroscopeRequest:
+        """What a lesson's microscope looks at."""
+        aim = config if config.probe else None
+        return cls(config.functions, config.operation, aim, until=config.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ class RunSpec:
         seed: of the guest's randomness on the count clock; another one is a perturbed start.
         probes: names of exactly those to switch on; None: those that explain.
         xray: what the x-ray samples; None: what the lesson says, and nothing in a measure run.
-        microscope: what the microscope looks at; None: what the lesson says, likewise.
+        microscope: what the microscope looks at; None: what the lesson says.
     """
 
     run_id: str
@@ -94,7 +102,7 @@ class RunSpec:
     seed: int = 1
     probes: frozenset[str] | None = None
     xray: tuple[Wanted, ...] | None = None
-    microscope: ScopeWish | None = None
+    microscope: MicroscopeRequest | None = None
 
     @property
     def lens(self) -> tuple[Wanted, ...]:
@@ -104,20 +112,32 @@ class RunSpec:
         if not self._looked_at:
             return ()
         return tuple(
-            Wanted(x.probe, x.hz, x.of)
+            Wanted(x.probe, x.hz, x.of, self.folder.slug)
             for x in self.folder.lesson.xray
             if not x.workloads or self.workload in x.workloads
         )
 
     @property
-    def scope(self) -> ScopeWish | None:
+    def scope(self) -> MicroscopeRequest | None:
         """What the microscope looks at; None: it is not there."""
-        wish = self.folder.lesson.microscope
-        if self.microscope is not None or wish is None:
+        config = self.folder.lesson.microscope
+        if self.microscope is not None or config is None:
             return self.microscope
-        if not self._looked_at or self.clock is Clock.COUNT or self.workload not in wish.workloads:
+        if (
+            not self._looked_at
+            or self.clock is Clock.COUNT
+            or self.workload not in config.workloads
+        ):
             return None
-        return ScopeWish(wish.functions, wish.operation, wish)
+        return MicroscopeRequest.of(config)
+
+    @property
+    def waits(self) -> MicroscopeConfig | None:
+        """What its workload waits for although no microscope is there; None: for nothing."""
+        config = self.folder.lesson.microscope
+        if config is None or not config.go or self.workload not in config.workloads:
+            return None
+        return config if self.scope is None and self.source == "live" else None
 
     @property
     def _looked_at(self) -> bool:
@@ -125,12 +145,12 @@ class RunSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class GuestWish:
-    """What a session asks of a guest factory. Another wish is another boot.
+class GuestRequest:
+    """What a session asks of a guest factory. Another request is another boot.
 
     Args:
         shift: the count clock's, as in RunSpec.
-        seed: likewise.
+        seed: of perturbed starts, as in RunSpec.
         memory_mb: of the guest.
         scratch_mb: a disk of the host for /scratch; 0 is none, as on the count clock.
         microscope: its plugin, and what that looks at.
@@ -155,16 +175,19 @@ class LaneSource:
     Args:
         vmlinux: with DWARF, for the x-ray; None: it has none.
         lesson: slug, so that `duet drgn` can name the lane.
-        scope: the plugin for a wish, with this kernel's addresses; None: it has none. Raises
+        scope: the plugin for a request, with this kernel's addresses; None: it has none. Raises
             InputError for a function that the kernel does not have.
+        content: names kernel and root by what is in them; a guest that is up is used again only
+            for the same content, so that an edited workload or patch is what runs.
     """
 
     arm: str
     symbols: Mapping[str, int]
-    guest: Callable[[GuestWish], Guest]
+    guest: Callable[[GuestRequest], Guest]
     vmlinux: Path | None = None
     lesson: str = ""
-    scope: Callable[[ScopeWish], Awaitable[Microscope]] | None = None
+    scope: Callable[[MicroscopeRequest], Awaitable[Microscope]] | None = None
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +282,23 @@ class ScopeResult:
     watched: tuple[int, int] | None
     fields: tuple[tuple[int, str], ...] = ()
 
+    def field_range(self, name: str) -> tuple[int, int]:
+        """First byte and end of a field of the watched object.
+
+        Raises:
+            InputError: nothing was watched, or it has no such field.
+        """
+        base, size = self.watched or (0, 0)
+        for at, field_name in self.fields:
+            if field_name == name:
+                ends = [begin for begin, _ in self.fields if begin > at]
+                return base + at, base + min(ends, default=size)
+        known = ", ".join(field_name for _, field_name in self.fields)
+        raise InputError(
+            f"the watched object has no field '{name:.60}'.",
+            remedy=f"Choose from: {known:.400}." if known else "No object was watched.",
+        )
+
     def name_of(self, address: int) -> str:
         """What lies at an address; of the watched object its field; "" if unknown."""
         base, size = self.watched or (0, 0)
@@ -269,11 +309,11 @@ class ScopeResult:
 
 @dataclass(frozen=True, slots=True)
 class LaneResult:
-    """What became of one lane.
+    """Final result of one lane.
 
     Args:
         ops: the workload's own count, from its own line; None if it wrote none.
-        ops_per_s: likewise.
+        ops_per_s: the same, per second.
         status: wait status of the workload: exit code, or minus a signal.
         clocksource: of the guest; anything but tsc makes its times doubtful.
         tallies: metric -> value picked from the run's events, in raw units, before `scale`.
@@ -306,7 +346,7 @@ class LaneResult:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What became of a run; `failed` only if every lane failed."""
+    """Final result of a run; `failed` only if every lane failed."""
 
     run_id: str
     phase: RunPhase

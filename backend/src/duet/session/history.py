@@ -69,9 +69,9 @@ class History:
             found.sort(key=lambda item: item[0])
             del found[n:]
         found.sort(key=lambda item: (item[1], item[2], int(item[4].seq[item[5]])))
-        return [self._told(ts, cpu, name, table, at) for _, ts, cpu, name, table, at in found]
+        return [self._raw_event(ts, cpu, name, table, at) for _, ts, cpu, name, table, at in found]
 
-    def _told(self, ts: int, cpu: int, name: str, table: Table, place: int) -> RawEvent:
+    def _raw_event(self, ts: int, cpu: int, name: str, table: Table, place: int) -> RawEvent:
         assert self.decoder is not None
         kind = self.decoder.by_name[name]
         fields = self._fields(kind, table, place)
@@ -96,7 +96,7 @@ class History:
         return fields
 
     def _task(self, event: str, fields: dict[str, JsonValue], tid: int) -> str:
-        """The emitting task's name: told by its own switch, else by the last one that was seen."""
+        """The emitting task's name: from its own switch, else from the last one that was seen."""
         if event == SWITCH_EVENT:
             return str(fields["prev_comm"])
         if not self._names:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import asyncio
 
-from duet.session.events import GuestWish, LaneSource
-from duet.session.lane.guest import Lane, Listener
+from duet.session.events import GuestRequest, LaneSource
+from duet.session.lane.guest import Lane
+from duet.session.lane.listener import Listener
 from duet.session.limits import Limits
 
 
@@ -33,18 +34,20 @@ class Lanes:
         await group.__aexit__(None, None, None)
         self._lanes.clear()
 
-    def find(self, arm: str, wish: GuestWish) -> Lane | None:
-        """A guest that is up and is what is wished for; none on a plan given at boot."""
-        held = self._lanes.get(arm)
-        if held and held[0].alive and held[0].wish == wish and wish.boot_plan is None:
-            return held[0]
-        return None
+    def find(self, source: LaneSource, request: GuestRequest) -> Lane | None:
+        """A guest that is up and is what is asked for; none on a plan given at boot."""
+        held = self._lanes.get(source.arm)
+        if held is None or not held[0].alive or request.boot_plan is not None:
+            return None
+        lane = held[0]
+        same = lane.request == request and lane.content == source.content
+        return lane if same else None
 
-    async def open(self, source: LaneSource, wish: GuestWish, listener: Listener) -> Lane:
+    async def open(self, source: LaneSource, request: GuestRequest, listener: Listener) -> Lane:
         """Begin to boot a new guest, after the former one of that arm is gone."""
         await self.close(source.arm)
         assert self._group is not None, "use Lanes as a context manager"
-        lane = Lane(source, wish, listener)
+        lane = Lane(source, request, listener)
         task = self._group.create_task(lane.serve(), name=f"lane {source.arm}")
         self._lanes[source.arm] = lane, task
         return lane

@@ -18,18 +18,28 @@ class LossLedger:
     def __init__(self) -> None:
         self._stats: Stats | None = None
         self._final = False
-        self._kprobe_told = 0
+        self._kprobe_reported = 0
+        self._new: list[Loss] = []
 
-    def stats(self, stats: Stats, t0_ns: float, t1_ns: float) -> list[Loss]:
-        """Take new counters; a loss that no page can tell of comes back.
+    def stats(self, stats: Stats, t0_ns: float, t1_ns: float) -> None:
+        """Take new counters; `take` gives the losses that no page can report.
 
         Args:
             t0_ns: guest time of the counters before these; t1_ns: of these.
         """
         self._stats = stats
         self._final = self._final or stats.final
-        missed, self._kprobe_told = stats.kprobe_missed - self._kprobe_told, stats.kprobe_missed
-        return [Loss(t0_ns, t1_ns, missed, "kprobe")] if missed > 0 else []
+        missed, self._kprobe_reported = (
+            stats.kprobe_missed - self._kprobe_reported,
+            stats.kprobe_missed,
+        )
+        if missed > 0:
+            self._new.append(Loss(t0_ns, t1_ns, missed, "kprobe"))
+
+    def take(self) -> list[Loss]:
+        """Losses since the last call."""
+        new, self._new = self._new, []
+        return new
 
     @property
     def dropped(self) -> int:
@@ -52,8 +62,8 @@ class LossLedger:
         kprobe = self._stats.kprobe_missed if self._stats else 0
         return {"ring buffer": max(ring, missed), "kprobe": kprobe, "host": host}
 
-    def untold(self, missed: int, decoded: int, last_ns: float, end_ns: float) -> list[Loss]:
-        """At the end: what no page and no counter has told as an interval yet.
+    def unreported(self, missed: int, decoded: int, last_ns: float, end_ns: float) -> list[Loss]:
+        """At the end: what no page and no counter has reported as an interval yet.
 
         Args:
             last_ns: guest time of the last event; a full buffer dropped what came after it.

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from duet import budgets
-from duet.errors import DuetError, InputError
+from duet.errors import DuetError
+from duet.session.arrivals import GuestFiles, PageQueue
 from duet.session.completeness import Completeness
 from duet.session.engine import Counts, LaneEngine, LaneOf, Progress, Step
 from duet.session.losses import LossLedger
@@ -62,6 +62,10 @@ class Work:
         """The same without the pages, which are decoded by now."""
         return replace(self, pages=())
 
+    def stamped(self, batches: list[Batch]) -> list[Batch]:
+        """The batches with the host's time of the newest bytes behind them."""
+        return [replace(batch, newest_host_ns=self.host_ns) for batch in batches]
+
 
 class LanePipeline:
     """One run of one lane, from frames and pages to tables.
@@ -73,18 +77,13 @@ class LanePipeline:
 
     def __init__(self, engine: Engine, received: dict[int, int] | None = None) -> None:
         self._engine = engine
-        self.files: dict[str, bytes] = {}
-        self._files_came = self._file_bytes = 0
+        self._files = GuestFiles()
+        self.files = self._files.by_name
         self._completeness = Completeness(received)
         self._ledger = LossLedger()
-        self._pending: list[tuple[int, bytes]] = []
-        self._pending_bytes = 0
-        self._host_ns = 0
-        self._beat_ns = 0
-        self._stats_ns = 0
-        self._new_losses: list[Loss] = []
-        self._drained = False
-        self._ended = False
+        self._pages = PageQueue()
+        self._beat_ns = self._stats_ns = 0
+        self._drained = self._ended = False
         self._progress = Progress()
         self._counts = Counts()
         self.broken: DuetError | None = None
@@ -99,7 +98,7 @@ class LanePipeline:
     @property
     def pending_bytes(self) -> int:
         """Pages taken in and not yet handed to `work`."""
-        return self._pending_bytes
+        return self._pages.size_bytes
 
     @property
     def complete(self) -> bool:
@@ -115,19 +114,15 @@ class LanePipeline:
         """Take a frame of the control port, if it concerns events."""
         match frame:
             case GuestFile(name, content):
-                self._file(name, content)
+                self._files.add(name, content)
             case Beat():
                 self._beat_ns = frame.mono_ns
                 self._completeness.beat(frame)
             case Stats():
                 was, self._stats_ns = self._stats_ns, self._beat_ns
-                self._new_losses += self._ledger.stats(
-                    frame, self._since_marker(was), self._since_marker(self._stats_ns)
-                )
+                self._ledger.stats(frame, self.since_marker(was), self.since_marker(self._stats_ns))
             case Drained():
                 self._drained = True
-            case _:
-                pass
 
     def feed_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
         """Take whole pages of one CPU.
@@ -136,10 +131,7 @@ class LanePipeline:
             came: bytes that came with this chunk, a half page included.
         """
         self._completeness.bytes_came(cpu, came)
-        if pages:
-            self._pending.append((cpu, pages))
-            self._pending_bytes += len(pages)
-            self._host_ns = host_ns
+        self._pages.add(cpu, pages, host_ns)
 
     def take(self, *, final: bool = False) -> Work | None:
         """Hand over what came since; None if there is nothing to do.
@@ -147,14 +139,10 @@ class LanePipeline:
         Args:
             final: nothing more will come; what is here is reduced whatever beats say.
         """
-        by_cpu: dict[int, list[bytes]] = {}
-        for cpu, part in self._pending:
-            by_cpu.setdefault(cpu, []).append(part)
-        pages = tuple((cpu, b"".join(parts)) for cpu, parts in by_cpu.items())
-        self._pending, self._pending_bytes = [], 0
+        pages = self._pages.take()
         if not pages and not final and not self._progress.begun:
             return None
-        return Work(pages, self._completeness.watermark_ns, self._host_ns, final)
+        return Work(pages, self._completeness.watermark_ns, self._pages.host_ns, final)
 
     def work(self, work: Work) -> Reduction:
         """Decode and reduce one step; `more` in the result asks for `work.rest()`.
@@ -171,18 +159,18 @@ class LanePipeline:
             raise
         if not self._progress.begun:
             return result
-        result.losses += self._take_losses(work.final and not result.more)
+        result.losses += self._ledger.take()
+        if work.final and not result.more and not self._ended:
+            result.losses += self._last_losses()
         self.losses += result.losses
-        result.batches = [
-            Batch(b.table, b.columns, b.n, b.watermark_ns, work.host_ns) for b in result.batches
-        ]
+        result.batches = work.stamped(result.batches)
         return result
 
     def count(self, *, tallies: bool = False) -> None:
         """Ask for the figures that `metrics` and `tallies` give from then on.
 
         Raises:
-            DuetError: likewise.
+            DuetError: for the same reasons.
         """
         try:
             found = self._engine.counts(tallies=tallies)
@@ -191,17 +179,14 @@ class LanePipeline:
             raise
         self._counts = found if tallies else replace(self._counts, metrics=found.metrics)
 
+    @property
+    def counts(self) -> Counts:
+        """Figures as of the last `count`; tallies, unscaled, as of the last one with tallies."""
+        return self._counts
+
     def metrics(self) -> Metrics:
         """Counts, as of the last `count`; losses as of now."""
         return replace(self._counts.metrics, events_lost=sum(self.lost_by_place().values()))
-
-    def tallies(self) -> dict[str, float]:
-        """The lesson's `event` and `span` metrics, unscaled, as of the last `count` of them."""
-        return dict(self._counts.tallies)
-
-    def tally_faults(self) -> dict[str, str]:
-        """Why a metric has no value in `tallies`, in a sentence each."""
-        return dict(self._counts.faults)
 
     def lost_by_place(self) -> dict[str, int]:
         """Events lost in the ring buffer, by kprobes, and on this side."""
@@ -213,29 +198,10 @@ class LanePipeline:
         """Events came, but the start marker was not among them (overwritten, or never written)."""
         return self._progress.begun and self._progress.origin_ns is None
 
-    def _file(self, name: str, content: bytes) -> None:
-        self._files_came += 1
-        self._file_bytes += len(name) + len(content)
-        if self._files_came > budgets.GUEST_FILES or self._file_bytes > budgets.GUEST_FILE_BYTES:
-            raise InputError(
-                f"the guest sent {self._files_came} files with {self._file_bytes:,} bytes, and "
-                f"{budgets.GUEST_FILES} with {budgets.GUEST_FILE_BYTES:,} are allowed.",
-                remedy="Build the guest root again, or get the recording anew.",
-            )
-        self.files[name] = content
-
-    def _take_losses(self, final: bool) -> list[Loss]:
-        losses, self._new_losses = self._new_losses, []
-        if final and not self._ended:
-            self._ended = True
-            done = self._progress
-            end = self._since_marker(self._beat_ns)
-            losses += self._ledger.untold(done.missed, done.decoded, done.watermark_ns, end)
-        return losses
-
-    def _since_marker(self, mono_ns: int) -> float:
-        origin = self._progress.origin_ns
-        return float(max(0, mono_ns - origin)) if origin is not None else 0.0
+    def _last_losses(self) -> list[Loss]:
+        self._ended, done = True, self._progress
+        end = self.since_marker(self._beat_ns)
+        return self._ledger.unreported(done.missed, done.decoded, done.watermark_ns, end)
 
     @property
     def origin_ns(self) -> int | None:
@@ -249,4 +215,5 @@ class LanePipeline:
 
     def since_marker(self, mono_ns: int) -> float:
         """Guest time as nanoseconds since the start marker (0 before it)."""
-        return self._since_marker(mono_ns)
+        origin = self._progress.origin_ns
+        return float(max(0, mono_ns - origin)) if origin is not None else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from duet.decode.columns import CpuColumns, Table
 from duet.errors import KernelError
-from duet.lessons.manifest import Point
+from duet.lessons.schema import Point
 from duet.session.tables import TABLES, Columns
 
 FIELD_COLUMNS = "abcdef"

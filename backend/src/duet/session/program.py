@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from duet.errors import KernelError
-from duet.lessons.manifest import Lesson, Span, Workload
 from duet.lessons.plan import SYMBOL, probes_of, substitute
+from duet.lessons.schema import Lesson, Span, Workload
 from duet.session.points import PointRule, point_rules
 
 SWITCH_EVENT = "sched/sched_switch"
@@ -149,7 +149,7 @@ class _Compiler:
             if state not in self._kinds:
                 raise KernelError(
                     f"the lesson declares no kind '{state}', which every thread can be in.",
-                    remedy="Add it to `kinds:` in lesson.yaml.",
+                    remedy="Add it to `kinds:` in trace.yaml.",
                 )
 
     def program(self) -> Program:
@@ -201,7 +201,7 @@ class _Compiler:
         return fields.index(field)
 
     def _operation(self) -> None:
-        operation = self._lesson.operation
+        operation = self._workload.operation or self._lesson.operation
         if operation is None:
             return
         opens, closes = (self._event_of.get(n or "") for n in (operation.open, operation.close))

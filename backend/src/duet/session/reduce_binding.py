@@ -108,7 +108,7 @@ class Loop:
             self._handle = ctypes.c_void_p()
 
     def know(self, tid: int, role: int) -> None:
-        """A thread of the workload is heard of, or its role changed."""
+        """A thread of the workload appears, or its role changed."""
         if self._lib.reduce_know(self._handle, tid, role):
             raise MemoryError("reduce_know")
 

@@ -40,7 +40,7 @@ class RunSession:
     Args:
         lanes: keeps the guests; one run at a time may use an arm of it.
         sources: one per arm of the spec.
-        sink: hears everything.
+        sink: gets everything.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duet.decode.columns import CpuColumns, EventType, FieldKind, Table
-from duet.lessons.manifest import Lesson, Metric
 from duet.lessons.plan import probes_of, workload_of
+from duet.lessons.schema import Lesson, Metric
 from duet.session.brackets import Ints, depths, outermost, pairs
 from duet.session.program import PRINT_EVENT
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An agent or a workload that did not end well, told in its own words. Pure."""
+"""An agent or a workload that did not end well, in its own words. Pure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from duet.wire import GuestError
 OUT_OF_MEMORY = 9
 LONGEST = 400
 """Of what a guest says, in a sentence; out of a spoilt recording it may be anything."""
+KERNEL_SAYS = re.compile(r"^\[ *[\d.]+\] \w+: error: (.+?)\s*$", re.MULTILINE)
+"""An entry of tracefs/error_log (Documentation/trace/ftrace.rst)."""
+REFUSED_PROBE = re.compile(
+    r"^The probe \S+ \(`[pr]\d*:\S+ (?P<function>[\w.]+).*does not resolve.*: (?P<error>[^:]+)\.$"
+)
+"""A sentence of vm-images/agent/tracefs.c."""
 COUNT = re.compile(r"[0-9]{1,18}")
 RATE = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 SHORTEST = 10
@@ -27,17 +33,47 @@ CURES = {
 """What a workload may say (strerror), and what helps."""
 
 
-def agent_trouble(told: GuestError, console: str) -> KernelError:
+def agent_trouble(guest_error: GuestError, console: str) -> KernelError:
     """What the agent says of itself, if that is a sentence and a remedy."""
-    detail = f"{told.detail[:LONGEST_DETAIL]}\n{console}"
-    sentence, remedy = told.sentence, told.remedy
+    own = guest_error.detail[:LONGEST_DETAIL]
+    detail = f"{console}\n{own}"  # a terminal shows the end
+    sentence, remedy = guest_error.sentence, guest_error.remedy
     if _is_text(sentence) and len(sentence) >= SHORTEST and _is_text(remedy):
-        return KernelError(sentence, remedy=remedy, detail=detail)
+        remedy = _probe_remedy(sentence) or remedy
+        return KernelError(_with_kernels_words(sentence, own), remedy=remedy, detail=detail)
     return KernelError(
         "the guest's agent failed, and what it says of that is no text.",
         remedy="Run it again; a recording has to be got or made anew.",
-        detail=f"{(told.sentence, told.remedy)!a:.2000}\n{detail}",
+        detail=f"{(guest_error.sentence, guest_error.remedy)!a:.2000}\n{detail}",
     )
+
+
+def _with_kernels_words(sentence: str, error_log: str) -> str:
+    """The sentence, and what tracefs/error_log says last."""
+    said = KERNEL_SAYS.findall(error_log)
+    if not said or not _is_text(said[-1]):
+        return sentence
+    return f"{sentence.rstrip('.')}; the kernel says: {said[-1].strip().rstrip('.')}."
+
+
+def _probe_remedy(sentence: str) -> str | None:
+    """What helps where a kprobe event was refused; None: it is about something else."""
+    match = REFUSED_PROBE.search(sentence)
+    if match is None:
+        return None
+    function = match["function"]
+    if match["error"] == "No such file or directory":
+        return (
+            f"This kernel has no function {function}; the compiler may have inlined it. Correct "
+            "the name, or probe a function that calls it."
+        )
+    if match["error"] == "Invalid argument":
+        return (
+            f"If {function} stands in this arm's System.map, the kernel refuses probes there "
+            "(notrace, noinstr or kprobes code): probe a function that calls it. ./duet lint "
+            "names the reason."
+        )
+    return None
 
 
 def workload_figures(
@@ -74,7 +110,7 @@ def workload_trouble(lane: LaneResult) -> KernelError | None:
         return None
     errors = [line.text for line in lane.lines if line.stream == "err" and line.text.strip()]
     said = errors or [line.text for line in lane.lines if line.text.strip()]
-    # Of a cause that has a remedy the first line is told, of others the last word.
+    # Of a cause that has a remedy the first line is shown, of others the last word.
     known = [(line, cure) for line in said for cause, cure in CURES.items() if cause in line]
     line, cure = known[0] if known else (said[-1] if said else "", ANY_CURE)
     line = " ".join(line.split())  # a tab is no reason to leave its words out

@@ -49,7 +49,7 @@ class Packet:
 
     Args:
         key: packets of one key replace each other in an outbox (latest wins); None: each counts.
-        span: set for what may be dropped when a viewer is slow; the drop is then told as a gap.
+        span: set for what may be dropped when a viewer is slow; the drop is then reported as a gap.
     """
 
     body: bytes

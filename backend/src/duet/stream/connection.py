@@ -8,7 +8,6 @@ file can be opened any more.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from typing import Any
@@ -20,9 +19,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from duet import budgets
 from duet.stream.admission import Admission, Seat
 from duet.stream.protocol import SocketProtocol
+from duet.stream.refusals import FULL, LATE
 
 TURNED_AWAY = 64
-"""Connections beyond the seats that are told so; any more are closed without a word."""
+"""Connections beyond the seats that get a reason; any more are closed without a word."""
 TELL_S = 1.0
 """Time for such a connection to send its request and take the answer."""
 ACCEPTS = 64
@@ -31,31 +31,6 @@ OUT_OF_FILES = "socket.accept() out of system resource"
 LOG_EVERY_S = 10.0
 
 log = logging.getLogger("duet.stream")
-
-
-def no_room(status: bytes, code: str, sentence: str, remedy: str) -> bytes:
-    """A whole HTTP response."""
-    error = {"code": code, "sentence": sentence, "remedy": remedy, "detail": ""}
-    body = json.dumps({"error": error}).encode()
-    return (
-        b"HTTP/1.1 %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\n"
-        b"retry-after: %d\r\nconnection: close\r\n\r\n%b"
-        % (status, len(body), budgets.RETRY_AFTER_S, body)
-    )
-
-
-FULL = no_room(
-    b"503 Service Unavailable",
-    "full",
-    "this server has no room for another connection now.",
-    f"Try again in {budgets.RETRY_AFTER_S} seconds.",
-)
-LATE = no_room(
-    b"408 Request Timeout",
-    "late",
-    f"no whole request came within {budgets.HEADER_S:.0f} seconds.",
-    "Ask again.",
-)
 
 
 class ConnectionProtocol(H11Protocol):

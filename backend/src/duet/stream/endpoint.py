@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The socket of one browser: a reader that checks, a sender that never waits for long.
 
-A browser that stops reading fills first its own outbox (drops are told as gaps) and is cut off
+A browser that stops reading fills first its own outbox (drops are reported as gaps) and is cut off
 with close code CLOSE_SLOW after SEND_STALL_S. Nobody else notices.
 """
 
@@ -166,7 +166,7 @@ class Endpoint:
             if viewer.expelled:
                 raise Expelled
             if isinstance(message, m.Ack):
-                acks.heard(message.n)
+                acks.acknowledged(message.n)
                 continue
             seat.speak()
             if not pace.allows(message):
@@ -224,7 +224,7 @@ class Acks:
         self._acked: int | None = None
         self._changed = asyncio.Event()
 
-    def heard(self, n: int) -> None:
+    def acknowledged(self, n: int) -> None:
         """The page has handled `n` messages; going back is ignored, and so is the future."""
         self._acked = min(self.sent, max(n, self._acked or 0))
         self._changed.set()

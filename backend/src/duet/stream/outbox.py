@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One bounded queue per browser, where slowness is turned into told gaps. Pure: no sockets.
+"""One bounded queue per browser, where slowness becomes reported gaps. Pure: no sockets.
 
 Of state (run, lane, rows, metrics, open, build) two wait per key at most: the oldest, so that a
 run is known before its batches come, and the latest, so that `done` comes after the last of
 them. Samples of the x-ray drop before batches and lines do, since the next one tells nearly the
-same; within each the oldest goes first, and what was dropped is told exactly, as a gap, before
+same; within each the oldest goes first, and what was dropped is reported exactly, as a gap, before
 anything later of that table. The rest (loss, errors) is never dropped; when only such packets
 fill the box, it is full.
 """
@@ -73,7 +73,7 @@ class Outbox:
         self._max_packets, self._max_bytes = self._limits
         if behind_bytes is not None:
             self._max_packets, self._max_bytes = math.inf, behind_bytes
-        keep = [p for p in self._live.values() if p.type in KEPT]
+        lasting = [p for p in self._live.values() if p.type in LASTING_TYPES]
         self._backlog = deque(backlog)
         self._live.clear()
         self._states.clear()
@@ -82,7 +82,7 @@ class Outbox:
         self._gaps.clear()
         self._promised.clear()
         self._count = self._bytes = 0
-        for packet in keep:
+        for packet in lasting:
             self.put(packet)
         self._before = self._next
 
@@ -117,7 +117,7 @@ class Outbox:
         return self._promised.popleft() if self._promised else None
 
     def _promise(self) -> None:
-        """Take the next packet and the gaps that must be told before it.
+        """Take the next packet and the gaps that must be reported before it.
 
         What is promised cannot be dropped any more: else a very slow page would see gaps only.
         """
@@ -161,8 +161,10 @@ class Outbox:
 
 
 ENDINGS = frozenset({"run", "lane"})
-"""Before these every gap is told, so that nothing of a run comes after its `done`."""
-KEPT = frozenset({"hello", "lesson", "build", "measured", "control", "runs", "begun", "error"})
+"""Before these every gap is reported, so that nothing of a run comes after its `done`."""
+LASTING_TYPES = frozenset(
+    {"hello", "lesson", "build", "measured", "control", "runs", "begun", "error"}
+)
 """Types that belong to the viewer, not to a run; they survive a switch of runs."""
 
 

@@ -40,7 +40,7 @@ class Pace:
         return False
 
     def refusal(self) -> InputError | None:
-        """Why commands are refused; None when the page was told a moment ago.
+        """Why commands are refused; None when the page got the reason a moment ago.
 
         Raises:
             TooMany: the socket goes on for so long that it is closed.

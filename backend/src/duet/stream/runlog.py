@@ -2,7 +2,8 @@
 """What a viewer who comes late must be sent of a run: the whole of it, up to a limit. Pure.
 
 Numbered packets (batches, lines) are kept in order and evicted oldest first; the evicted ranges
-are told as gaps. How far a recording is read stands among them. Of state only the latest is kept.
+are reported as gaps. How far a recording is read stands among them. Of state only the latest
+stays.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgpack
 
 from duet.budgets import RUN_PACKETS
 from duet.stream.codec import Key, Packet, pack
-from duet.stream.messages import Gap, Lane, Lens, Metrics
+from duet.stream.messages import Gap, Lane, Lens, Line, Metrics
 from duet.stream.outbox import TableKey, extend_gaps
 
 REPLAY_BYTES = 64 * 1024 * 1024
@@ -43,7 +44,7 @@ class RunLog:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._numbered: deque[Packet] = deque()
-        self._kept: list[Packet] = []
+        self._packets: list[Packet] = []
         self._state: dict[Key, Packet] = {}
         self._evicted: OrderedDict[TableKey, Gap] = OrderedDict()
 
@@ -57,7 +58,7 @@ class RunLog:
             while self._too_much() and len(self._numbered) > 1:
                 self._evict()
         else:
-            self._kept.append(packet)
+            self._packets.append(packet)
 
     def _too_much(self) -> bool:
         return self._bytes > self._max_bytes or len(self._numbered) > RUN_PACKETS
@@ -73,7 +74,7 @@ class RunLog:
         yield from (pack(gap) for gap in self._evicted.values())
         yield from self._numbered
         yield from (p for p in state if p.type not in (*FIRST, *LAST))
-        yield from self._kept
+        yield from self._packets
         yield from (p for p in state if p.type in LAST)
 
     def metrics(self) -> dict[str, Metrics]:
@@ -87,9 +88,18 @@ class RunLog:
         return {lane.arm: lane for lane in found}
 
     def seen(self, arm: str) -> int:
-        """What the lenses of a lane have told: samples of the x-ray, accesses of the microscope."""
+        """Samples of the x-ray and accesses of the microscope of a lane."""
         lenses = [Lens.model_validate(tree) for tree in self._latest("lens")]
         return sum(lens.samples for lens in lenses if lens.arm == arm)
+
+    def lines(self) -> dict[str, list[str]]:
+        """What the workload of each lane has printed, as far as it is still there."""
+        found: dict[str, list[str]] = {}
+        for packet in (*self._packets, *self._numbered):
+            if packet.type == "line":
+                line = Line.model_validate(msgpack.unpackb(packet.body))
+                found.setdefault(line.arm, []).append(line.text)
+        return found
 
     def _latest(self, kind: str) -> list[object]:
         return [msgpack.unpackb(p.body) for p in self._state.values() if p.type == kind]

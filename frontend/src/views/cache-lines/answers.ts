@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The truth about predictions, counts up to the moment, and the accesses near it. */
 
-import { formatCount, formatFigure, ns, plural } from '../../base/units.ts';
+import { formatCount, formatFigure, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { type Answer, choiceOf } from '../../derive/prediction.ts';
 import { momentWords, stepNs } from '../../derive/retime.ts';
@@ -11,13 +11,14 @@ import { armTitle, capital } from '../../derive/words.ts';
 import { kindNumber, type Lesson, type Prediction } from '../../protocol/lesson.ts';
 import type { Answerer, Counts } from '../contract.ts';
 import { functionName, totalsOf } from './counted.ts';
-import { fieldWords } from './fields.ts';
+import { fieldWords, structOf } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 import { intervalMark } from './lock-marks.ts';
 import { accessKinds } from './marks.ts';
 import { transfersPerStat } from './model.ts';
 import { accessAt, happening, laneNow } from './now.ts';
 import { predictedRatio } from './predicted.ts';
+import { operationWords } from './refusal.ts';
 import { settingsOf } from './settings.ts';
 import { perStatWords, soFar } from './so-far.ts';
 
@@ -41,13 +42,13 @@ const mailCpus = 20;
 export const answers: Readonly<Record<string, Answerer>> = {
   name_reads: answer(([lane], _index, lesson) => {
     const totals = lane === undefined ? null : totalsOf(lane);
-    if (totals === null || !totals.exact) return null;
-    const n = totals.nameReads;
+    const n = totals?.nameReads ?? null;
+    if (totals === null || !totals.exact || n === null) return null;
     const name = capital(armTitle(lesson, lane!));
     const reads = n === 1 ? '1 read' : `${formatFigure(n)} reads`;
     return {
       value: n,
-      words: `${name}: ${reads} a stat, counted in ${plural(totals.stats, 'stat')}.`,
+      words: `${name}: ${reads} a ${lesson.operation.name}, counted in ${operationWords(totals.ops, lesson)}.`,
     };
   }),
   predicted_ratio: answer(([one, other], index, lesson) => {
@@ -67,16 +68,25 @@ export const answers: Readonly<Record<string, Answerer>> = {
   }),
 };
 
-const lineHeads = [
-  ['reads of the count’s line per stat', 'counted'],
-  ['writes of the count’s line per stat', 'counted'],
-  ['read-modify-writes of it per stat', 'counted'],
-  ['reads of it for the name per stat', 'counted'],
-  ['stats counted', 'counted'],
-  ['stats of the model so far', 'modelled'],
-  ['transfers per stat, so far', 'modelled'],
-  ['transfers per stat, all', 'modelled'],
-] as const;
+type Head = readonly [title: string, evidence: 'counted' | 'modelled'];
+
+/** Columns of the first act; those of the line and of the name only where there are any. */
+function lineHeads({ operation }: Lesson, lineWords: string, named: boolean): Head[] {
+  const { name, plural: many } = operation;
+  const of: Head[] = [
+    [`reads of the ${lineWords} per ${name}`, 'counted'],
+    [`writes of the ${lineWords} per ${name}`, 'counted'],
+    [`read-modify-writes of it per ${name}`, 'counted'],
+  ];
+  return [
+    ...(lineWords === '' ? [] : of),
+    ...(named ? [[`reads of it for the name per ${name}`, 'counted'] as const] : []),
+    [`${many} counted`, 'counted'],
+    [`${many} of the model so far`, 'modelled'],
+    [`transfers per ${name}, so far`, 'modelled'],
+    [`transfers per ${name}, all`, 'modelled'],
+  ];
+}
 
 const lockHeads = [
   ['by compare-and-swap', 'counted'],
@@ -85,33 +95,35 @@ const lockHeads = [
   ['failed compare-and-swaps', 'counted'],
 ] as const;
 
-function table(
-  heads: readonly (readonly [string, 'counted' | 'modelled'])[],
-  rows: Counts['rows'],
-): Counts {
+function table(heads: readonly Head[], rows: Counts['rows']): Counts {
   return { heads: heads.map(([head]) => head), evidence: heads.map(([, of]) => of), rows };
 }
 
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   if (index.axis === null) return table(lockHeads, lockCounts(index, frame));
+  const structs = index.lanes.map((lane) => structOf(lane));
+  const lineWords = structs.find((one) => one?.hot)?.hot?.lineWords.replace("'", '’') ?? '';
+  const named = structs.some((one) => one?.name);
   const rows = index.lanes.map((lane): [string, string[]] => {
-    const told = laneNow({ index, frame, lesson }, lane);
+    const shown = laneNow({ index, frame, lesson }, lane);
     const totals = totalsOf(lane);
-    if (totals === null || told.model === null) return [lane.arm, []];
-    const { reads, writes, rmws } = totals.lock;
-    const sums = soFar(told);
+    if (totals === null || shown.model === null) return [lane.arm, []];
+    const { hot, nameReads } = totals;
+    const figure = (n: number | null | undefined) => (n == null ? '–' : formatFigure(n));
+    const sums = soFar(shown);
     return [
       lane.arm,
       [
-        ...[reads, writes, rmws, totals.nameReads].map(formatFigure),
-        formatCount(totals.stats),
+        ...(lineWords === '' ? [] : [hot?.reads, hot?.writes, hot?.rmws].map(figure)),
+        ...(named ? [figure(nameReads)] : []),
+        formatCount(totals.ops),
         formatFigure(sums.ops),
         perStatWords(sums),
-        formatFigure(transfersPerStat(told.model)),
+        formatFigure(transfersPerStat(shown.model)),
       ],
     ];
   });
-  return table(lineHeads, new Map(rows));
+  return table(lineHeads(lesson, lineWords, named), new Map(rows));
 }
 
 function lockCounts(index: RunIndex, frame: Frame): Counts['rows'] {
@@ -151,12 +163,12 @@ function accessesNear(
   lane: LaneIndex,
   most: number,
 ): NearbyRow[] {
-  const told = laneNow({ index, frame, lesson }, lane);
-  if (told.model === null) return [];
+  const shown = laneNow({ index, frame, lesson }, lane);
+  if (shown.model === null) return [];
   const shift = frame.offset.get(lane.arm) ?? 0;
   const rows: NearbyRow[] = [];
-  for (let k = Math.max(0, told.done - most); k < told.done; k++) {
-    const access = accessAt(lane, told.model, k);
+  for (let k = Math.max(0, shown.done - most); k < shown.done; k++) {
+    const access = accessAt(lane, shown.model, k);
     const t0 = ns((k + 1) * stepNs + shift);
     const what = happening(access);
     const name = what === 'hit' ? (accessKinds[access.kind] ?? 'read') : what;
@@ -175,9 +187,9 @@ function accessesNear(
       t0,
       when: momentWords(index.axis, t0),
       lane: armTitle(lesson, lane),
-      row: `line ${access.line}, ${fieldWords(told.struct, access.at, access.size)}`,
+      row: `line ${access.line}, ${fieldWords(shown.struct, access.at, access.size)}`,
       what: `${verbs[access.kind]}${by && ` in ${by}()`}: ${happened[what]}`,
-      length: `stat ${formatCount(access.op)}`,
+      length: `${lesson.operation.name} ${formatCount(access.op)}`,
       cpu: String(access.cpu),
     });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the microscope counted, for each stat: the dentry's fields by function, and the busiest other lines. */
+/** What the microscope counted, for each operation: the object's fields by function, and the busiest other lines. */
 
 import { formatCount, formatFigure } from '../../base/units.ts';
 import type { LaneIndex } from '../../derive/types.ts';
@@ -9,6 +9,7 @@ import { ArmTable } from '../arm-table.tsx';
 import type { PanelProps } from '../contract.ts';
 import { type BusyLine, type Cell, isStack, type Sum, type Totals, totalsOf } from './counted.ts';
 import { lineBytes, structOf } from './fields.ts';
+import { noCounts, objectName } from './refusal.ts';
 
 /** "4 r, 2 rmw", without what is nothing. */
 export function sumWords({ reads, writes, rmws }: Sum): string {
@@ -21,7 +22,7 @@ export function sumWords({ reads, writes, rmws }: Sum): string {
   return words.length === 0 ? '0' : words.join(', ');
 }
 
-/** Lines of the struct: what each arm does to it in a stat. */
+/** Lines of the object: what each arm does to it in an operation. */
 function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
   const lanes = new Map(runIndex.lanes.map((lane) => [lane.arm, lane]));
   const arms = lesson.arms.filter((arm) => lanes.has(arm.name));
@@ -32,7 +33,8 @@ function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>
       const lane = lanes.get(arm);
       const totals = lane && totalsOf(lane);
       if (!totals || lane === undefined) return '–';
-      const here = structOf(lane)?.lockLine === line ? ' (count)' : '';
+      const hot = structOf(lane)?.hot;
+      const here = hot?.line === line ? ` (${hot.words})` : '';
       return `${sumWords(totals.lines[line] ?? { reads: 0, writes: 0, rmws: 0 })}${here}`;
     },
   }));
@@ -43,16 +45,18 @@ interface CellRow extends Cell {
   readonly title: string;
 }
 
-/** Accesses to the line of the count, by field and function, a row each. */
-function CellTable({ lane, totals, title }: LaneProps) {
-  const lock = structOf(lane)?.lockLine ?? -1;
+/** Accesses to the line that is written most, by field and function, a row each; of an object without one, to all. */
+function CellTable({ lane, totals, title, lesson }: LaneProps) {
+  const hot = structOf(lane)?.hot ?? null;
   const rows: CellRow[] = totals.cells
-    .filter((cell) => Math.floor(cell.at / lineBytes) === lock)
+    .filter((cell) => hot === null || Math.floor(cell.at / lineBytes) === hot.line)
     .map((cell) => ({ ...cell, title }));
   return (
     <table className="table small" data-testid={`cells-${lane.arm}`}>
       <caption className="small quiet">
-        {title}: who touches the count's line (line {lock}), for each stat
+        {title}: who touches{' '}
+        {hot === null ? `the ${objectName(lesson)}` : `the ${hot.lineWords} (line ${hot.line})`},
+        for each {lesson.operation.name}
       </caption>
       <thead>
         <tr>
@@ -80,13 +84,14 @@ interface LaneProps {
   readonly lane: LaneIndex;
   readonly totals: Totals;
   readonly title: string;
+  readonly lesson: Lesson;
 }
 
 /** Lines on show before the reader asks for more. */
 const fewLines = 4;
 
-/** Of all lines that these functions touch: what the count's is among them. */
-function BusyLines({ totals, title, lane }: LaneProps) {
+/** Of all lines that these functions touch: what the object's are among them. */
+function BusyLines({ totals, title, lane, lesson }: LaneProps) {
   const { busiest } = totals;
   if (busiest.length === 0) return null;
   const few = busiest.slice(0, fewLines);
@@ -94,11 +99,11 @@ function BusyLines({ totals, title, lane }: LaneProps) {
   const caption = `${title}: the busiest lines; first those that several vCPUs touch and one writes`;
   return (
     <>
-      <BusyTable lines={few} caption={caption} testId={`busiest-${lane.arm}`} />
+      <BusyTable lines={few} {...{ caption, lesson }} testId={`busiest-${lane.arm}`} />
       {rest.length > 0 && (
         <details className="small">
           <summary>{rest.length} more</summary>
-          <BusyTable lines={rest} caption="" testId={`more-lines-${lane.arm}`} />
+          <BusyTable lines={rest} caption="" lesson={lesson} testId={`more-lines-${lane.arm}`} />
         </details>
       )}
     </>
@@ -109,9 +114,10 @@ interface BusyProps {
   readonly lines: readonly BusyLine[];
   readonly caption: string;
   readonly testId: string;
+  readonly lesson: Lesson;
 }
 
-function BusyTable({ lines, caption, testId }: BusyProps) {
+function BusyTable({ lines, caption, testId, lesson }: BusyProps) {
   return (
     <table className="table small" data-testid={testId}>
       {caption !== '' && <caption className="small quiet">{caption}</caption>}
@@ -122,13 +128,13 @@ function BusyTable({ lines, caption, testId }: BusyProps) {
             vCPUs
           </th>
           <th scope="col" className="right">
-            for each stat
+            for each {lesson.operation.name}
           </th>
         </tr>
       </thead>
       <tbody>
         {lines.map((line) => (
-          <tr key={line.address + line.line}>
+          <tr key={`${line.address} ${line.line}`}>
             <td>{lineWords(line)}</td>
             <td className="right">{line.vcpus}</td>
             <td className="right">{sumWords(line)}</td>
@@ -145,22 +151,26 @@ function lineWords(line: BusyLine): string {
   return `…${line.address.toString(16).slice(-8)}`;
 }
 
-function lossWords({ lost, over, exact, stats }: Totals): string {
+function lossWords({ lost, over, exact, ops }: Totals, { operation }: Lesson): string {
   const how = exact
-    ? `Exact, over ${formatCount(stats)} stats; how the host ran the CPUs changes nothing of it.`
-    : 'From the accesses told one by one so far; exact when the run has ended.';
-  const told = lost > 0 ? ` ${formatCount(lost)} accesses were counted, not told.` : '';
+    ? `Exact, over ${formatCount(ops)} ${operation.plural}; how the host ran the CPUs changes nothing of it.`
+    : 'From the accesses reported one by one so far; exact when the run has ended.';
+  const shown = lost > 0 ? ` ${formatCount(lost)} accesses were counted, not reported.` : '';
   const more = over > 0 ? ` ${formatCount(over)} came after the log was used up.` : '';
-  return `${how}${told}${more}`;
+  return `${how}${shown}${more}`;
 }
 
 export function CountedPanel({ runIndex, lesson }: PanelProps) {
   const lanes = runIndex.lanes.flatMap((lane): LaneProps[] => {
     const totals = totalsOf(lane);
-    return totals === null ? [] : [{ lane, totals, title: titleOf(lesson, lane) }];
+    return totals === null ? [] : [{ lane, totals, lesson, title: titleOf(lesson, lane) }];
   });
   if (lanes.length === 0)
-    return <p className="small quiet">The microscope has not counted a stat yet.</p>;
+    return runIndex.lanes.map((lane) => (
+      <p key={lane.arm} className="small quiet" data-testid={`refused-${lane.arm}`}>
+        {titleOf(lesson, lane)}: {noCounts(lane, lesson)}
+      </p>
+    ));
   return (
     <>
       <LineTable runIndex={runIndex} lesson={lesson} />
@@ -168,7 +178,7 @@ export function CountedPanel({ runIndex, lesson }: PanelProps) {
         <CellTable key={one.lane.arm} {...one} />
       ))}
       <p className="small quiet">
-        r: reads, w: writes, rmw: read-modify-writes. {lossWords(lanes[0]!.totals)}
+        r: reads, w: writes, rmw: read-modify-writes. {lossWords(lanes[0]!.totals, lesson)}
       </p>
       {lanes.map((one) => (
         <BusyLines key={one.lane.arm} {...one} />

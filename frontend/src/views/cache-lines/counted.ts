@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the microscope counted of the dentry, exactly: by line, by field and by function, for each stat. */
+/** What the microscope counted of the object, exactly: by line, by field and by function, for each operation. */
 
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
-import { isNameRead, lineBytes, type Struct, structOf } from './fields.ts';
+import { countsOf, isInside, isOwn, lineBytes, placeOf } from './cells.ts';
+import { fieldWords, isNameRead, type Struct, structOf } from './fields.ts';
 import { endsOperation } from './model/merge.ts';
 import { type Counted, countedOf } from './streams.ts';
 
-/** Accesses of a stat by class. */
+/** Accesses of an operation by class. */
 export interface Sum {
   readonly reads: number;
   readonly writes: number;
   readonly rmws: number;
 }
 
-/** Accesses of one function to one field, per stat. */
+/** Accesses of one function to one field, per operation. */
 export interface Cell extends Sum {
   readonly field: string;
   readonly at: number;
   readonly func: string;
 }
 
-/** One of the busiest lines, per stat. */
+/** One of the busiest lines, per operation. */
 export interface BusyLine extends Sum {
   /** Low 48 bits. */
   readonly address: number;
-  /** Of the dentry; -1: elsewhere. */
+  /** Of the object; -1: elsewhere. */
   readonly line: number;
   /** What is written most in it, or else read most; '' where it is not known. */
   readonly field: string;
@@ -32,41 +33,41 @@ export interface BusyLine extends Sum {
 }
 
 export interface Totals {
-  /** Stats that touched the dentry. */
-  readonly stats: number;
-  /** Accesses inside stats, per stat, by line. */
+  /** Operations that touched the object. */
+  readonly ops: number;
+  /** Accesses inside operations, per operation, by line. */
   readonly lines: readonly Sum[];
-  /** The line of the count; all 0 while it is not known. */
-  readonly lock: Sum;
-  /** Reads of that line that compare the name. */
-  readonly nameReads: number;
+  /** The line that is written most; null: not known, or none is written. */
+  readonly hot: Sum | null;
+  /** Reads of that line that compare the name; null: the object has no such name. */
+  readonly nameReads: number | null;
   readonly cells: readonly Cell[];
-  /** The dentry's lines and the busiest others: first those that several vCPUs touch and one writes, by writes. */
+  /** The object's lines and the busiest others: first those that several vCPUs touch and one writes, by writes. */
   readonly busiest: readonly BusyLine[];
   /** Log records that had no room, and accesses after the log was used up. */
   readonly lost: number;
   readonly over: number;
-  /** false: the totals were not read yet, and these are sums of the accesses that were told one by one. */
+  /** false: the totals were not read yet, and these are sums of the accesses that were reported one by one. */
   readonly exact: boolean;
 }
 
-interface Kept {
-  readonly of: LaneSample | Counted;
+interface Cached {
+  readonly of: LaneSample['columns'] | Counted;
   readonly struct: Struct | null;
   readonly totals: Totals | null;
 }
 
-const kept = new WeakMap<LaneIndex, Kept>();
+const cache = new WeakMap<LaneIndex, Cached>();
 
 /** null: nothing was counted yet. */
 export function totalsOf(lane: LaneIndex): Totals | null {
-  const sample = lane.samples('microscope').at(-1);
+  const sample = countsOf(lane);
   const struct = structOf(lane);
-  const of = sample ?? countedOf(lane);
-  const known = kept.get(lane);
+  const of = sample?.columns ?? countedOf(lane);
+  const known = cache.get(lane);
   if (known?.of === of && known.struct === struct) return known.totals;
   const totals = (sample && fromSample(sample, struct)) ?? fromPoints(lane, struct);
-  kept.set(lane, { of, struct, totals });
+  cache.set(lane, { of, struct, totals });
   return totals;
 }
 
@@ -89,28 +90,28 @@ class Tally {
     while (this.#lines.length <= line) this.#lines.push({ ...nothing });
     addTo(this.#lines[line]!, sum);
     const field = struct?.fields[struct.fieldAt[at] ?? -1];
-    const name = field?.name ?? `byte ${at}`;
+    const name = field?.name ?? fieldWords(struct, at, 1);
     const key = `${line} ${name} ${func}`;
     const cell = this.#cells.get(key) ?? { field: name, at, func, ...nothing };
     addTo(cell, sum);
     this.#cells.set(key, cell);
-    if (line === struct?.lockLine && isNameRead(struct, at, false)) this.#nameReads += sum.reads;
+    if (line === struct?.hot?.line && isNameRead(struct, at, false)) this.#nameReads += sum.reads;
   }
 
-  /** All per stat. */
-  over(stats: number): Pick<Totals, 'stats' | 'lines' | 'lock' | 'nameReads' | 'cells'> {
+  /** All per operation. */
+  over(ops: number): Pick<Totals, 'ops' | 'lines' | 'hot' | 'nameReads' | 'cells'> {
     const per = (sum: Sum): Sum => ({
-      reads: sum.reads / stats,
-      writes: sum.writes / stats,
-      rmws: sum.rmws / stats,
+      reads: sum.reads / ops,
+      writes: sum.writes / ops,
+      rmws: sum.rmws / ops,
     });
     const lines = this.#lines.map(per);
     const cells = [...this.#cells.values()].map((cell) => ({ ...cell, ...per(cell) }));
     return {
-      stats,
+      ops,
       lines,
-      lock: lines[this.#struct?.lockLine ?? -1] ?? nothing,
-      nameReads: this.#nameReads / stats,
+      hot: this.#struct?.hot ? (lines[this.#struct.hot.line] ?? nothing) : null,
+      nameReads: this.#struct?.name ? this.#nameReads / ops : null,
       cells: cells.sort((a, b) => a.at - b.at || a.func.localeCompare(b.func)),
     };
   }
@@ -124,21 +125,22 @@ function addTo(to: { reads: number; writes: number; rmws: number }, sum: Sum): v
 
 function fromSample(sample: LaneSample, struct: Struct | null): Totals | null {
   const { columns, facts, texts, n } = sample;
-  const stats = facts['ops_touching'] ?? 0;
-  if (stats === 0) return null;
+  const ops = facts['ops_touching'] ?? 0;
+  if (ops === 0) return null;
   const tally = new Tally(struct);
   const lines = new Map<string, Busy>();
   const number = (name: string, i: number) => Number(columns[name]?.[i] ?? 0);
   for (let i = 0; i < n; i++) {
     const sum = { reads: number('reads', i), writes: number('writes', i), rmws: number('rmws', i) };
-    const at = number('at', i);
-    if (at >= 0 && number('inside', i) !== 1) continue;
-    if (at >= 0) tally.add(at, texts[number('function', i)] ?? '?', sum);
+    const own = isOwn(sample, i);
+    if (own && !isInside(sample, i)) continue;
+    const at = own ? placeOf(sample, i) : -1;
+    if (own) tally.add(at, texts[number('function', i)] ?? '?', sum);
     addBusy(lines, { at, address: number('address', i), cpus: number('cpus', i), sum });
   }
   const [lost, over] = [facts['lost'] ?? 0, facts['over'] ?? 0];
-  const own = tally.over(stats);
-  return { ...own, busiest: ranked(lines, own.cells, stats), lost, over, exact: true };
+  const own = tally.over(ops);
+  return { ...own, busiest: ranked(lines, own.cells, ops), lost, over, exact: true };
 }
 
 interface Busy {
@@ -168,15 +170,11 @@ export function isStack({ address, line }: Pick<BusyLine, 'address' | 'line'>): 
   return line < 0 && address >= vmalloc[0] && address < vmalloc[1];
 }
 
-function ranked(
-  lines: ReadonlyMap<string, Busy>,
-  cells: readonly Cell[],
-  stats: number,
-): BusyLine[] {
+function ranked(lines: ReadonlyMap<string, Busy>, cells: readonly Cell[], ops: number): BusyLine[] {
   const all = [...lines.values()].map(({ address, line, cpus, sum }): BusyLine => {
     const own = cells.filter((cell) => Math.floor(cell.at / lineBytes) === line);
     const [first] = own.sort((a, b) => b.rmws - a.rmws || b.writes - a.writes || b.reads - a.reads);
-    const per = { reads: sum.reads / stats, writes: sum.writes / stats, rmws: sum.rmws / stats };
+    const per = { reads: sum.reads / ops, writes: sum.writes / ops, rmws: sum.rmws / ops };
     const field = line < 0 ? '' : (first?.field ?? '');
     return { address, line, field, vcpus: bits(cpus), ...per };
   });
@@ -198,28 +196,28 @@ function bits(mask: number): number {
 }
 
 function fromPoints(lane: LaneIndex, struct: Struct | null): Totals | null {
-  const { streams, source } = countedOf(lane);
-  let stats = 0;
+  const { streams, source, lead } = countedOf(lane);
+  let ops = 0;
   const tally = new Tally(struct);
   for (const [s, stream] of streams.entries()) {
     for (let i = 0; i < stream.op.length; i++) {
-      const [at, kind] = [lane.points.a[source[s]![i]!]!, stream.kind[i]!];
+      const [at, kind] = [lane.points.a[source[s]![i]!]! + lead, stream.kind[i]!];
       const func = `function ${lane.points.d[source[s]![i]!]}`;
       tally.add(at, func, {
         reads: kind === 0 ? 1 : 0,
         writes: kind === 1 ? 1 : 0,
         rmws: kind === 2 ? 1 : 0,
       });
-      if (endsOperation(stream, i)) stats += 1;
+      if (endsOperation(stream, i)) ops += 1;
     }
   }
-  if (stats === 0) return null;
-  return { ...tally.over(stats), busiest: [], lost: 0, over: 0, exact: false };
+  if (ops === 0) return null;
+  return { ...tally.over(ops), busiest: [], lost: 0, over: 0, exact: false };
 }
 
 /** Names of the functions, as the microscope has them; the lesson's order. */
 export function functionName(lane: LaneIndex, func: number): string {
-  return lane.samples('microscope').at(-1)?.texts[func] ?? '';
+  return countsOf(lane)?.texts[func] ?? '';
 }
 
 export function all({ reads, writes, rmws }: Sum): number {

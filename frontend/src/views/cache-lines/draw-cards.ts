@@ -2,19 +2,20 @@
 /** CPUs with their copies of the lines, and lines that travel: all modelled, so every edge is dashed. */
 
 import { type Box, brushAccess, brushCross, dashedBox, type StateName } from './brush.ts';
+import { runsOf } from './byte-runs.ts';
 import { lit } from './draw-struct.ts';
 import { beats, between, type Easel, write } from './easel.ts';
-import { fieldWords, runsOf } from './fields.ts';
+import { fieldWords } from './fields.ts';
 import { type Card, partOf } from './layout.ts';
 import type { LineStates } from './model/lines.ts';
 import { stateNames, writeTransfer } from './model/types.ts';
 import { type Access, accessAt, glowSteps, happening, lastOf, statesAt } from './now.ts';
 
 export function drawCards(easel: Easel): void {
-  const { told, laid, layout, pen } = easel;
-  const { model, under, part } = told;
+  const { shown, laid, layout, pen } = easel;
+  const { model, under, part } = shown;
   if (model === null) return;
-  const { states, lostAge } = statesAt(model, told.done);
+  const { states, lostAge } = statesAt(model, shown.done);
   const after = under === null ? states : afterOf(states, under);
   const arrived = under !== null && part >= beats.comes;
   const { cpus } = model.trace.log;
@@ -23,8 +24,8 @@ export function drawCards(easel: Easel): void {
     for (const [line, slot] of card.slots.entries()) {
       // A line that nobody touches is in no copy.
       const touched = line < states.lines;
-      const shown = arrived ? after : states;
-      let name = touched ? stateNames[shown.state(card.cpu, line)]! : 'I';
+      const present = arrived ? after : states;
+      let name = touched ? stateNames[present.state(card.cpu, line)]! : 'I';
       let lost = touched ? lostAge[line * cpus + card.cpu]! : 0;
       if (under !== null && leaves(under, states, card.cpu, line) && part > beats.leaves) {
         name = 'I';
@@ -72,21 +73,21 @@ function drawCard(easel: Easel, card: Card, active: boolean): void {
   if (!layout.strips) return;
   const last = shownAccess(easel, card.cpu);
   if (last === null) return;
-  write(easel, `stat ${last.op}`, card.x + 7 + wide + 10, y);
+  write(easel, `${easel.drawing.lesson.operation.name} ${last.op}`, card.x + 7 + wide + 10, y);
   write(easel, clip(easel, accessWords(easel, last), card.w - 14), card.x + 7, y + text);
 }
 
 /** What a CPU does now: the access under way once it is lit, else its last one. */
-function shownAccess({ told }: Easel, cpu: number): Access | null {
-  const { under, part } = told;
+function shownAccess({ shown }: Easel, cpu: number): Access | null {
+  const { under, part } = shown;
   const begun = under !== null && (happening(under) === 'hit' ? part > 0.05 : part > beats.leaves);
-  return under !== null && begun && under.cpu === cpu ? under : lastOf(told, cpu, 400);
+  return under !== null && begun && under.cpu === cpu ? under : lastOf(shown, cpu, 400);
 }
 
 const verbs = ['reads', 'writes', 'reads and writes'];
 
-export function accessWords({ told }: Pick<Easel, 'told'>, { kind, at, size }: Access): string {
-  return `${verbs[kind] ?? 'touches'} ${fieldWords(told.struct, at, size)}`;
+export function accessWords({ shown }: Pick<Easel, 'shown'>, { kind, at, size }: Access): string {
+  return `${verbs[kind] ?? 'touches'} ${fieldWords(shown.struct, at, size)}`;
 }
 
 function clip({ pen, layout, drawing }: Easel, text: string, room: number): string {
@@ -149,11 +150,11 @@ function bold(name: StateName, colour: string) {
 
 /** What a copy holds: the fields of its line. */
 function strip(
-  { pen, brushes, told }: Pick<Easel, 'pen' | 'brushes' | 'told'>,
+  { pen, brushes, shown }: Pick<Easel, 'pen' | 'brushes' | 'shown'>,
   slot: Box,
   line: number,
 ): void {
-  const runs = told.struct === null ? [] : (runsOf(told.struct)[line] ?? []);
+  const runs = shown.struct === null ? [] : (runsOf(shown.struct)[line] ?? []);
   for (const { at, size, kind } of runs) {
     const { x, y, w, h } = partOf(slot, at, size);
     pen.fillStyle = brushes.bytes[kind].fill;
@@ -163,10 +164,10 @@ function strip(
 
 /** The bytes that a CPU accesses, in its own copy. */
 function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: number): void {
-  const { laid, layout, pen, told, brushes, drawing } = easel;
+  const { laid, layout, pen, shown, brushes, drawing } = easel;
   const slot = laid.cards[cpu]?.slots[line];
   if (slot === undefined) return;
-  const struct = told.struct;
+  const struct = shown.struct;
   const role = struct?.fields[struct.fieldAt[at] ?? -1]?.role ?? 'plain';
   const box = layout.strips ? partOf(slot, at, size) : slot;
   const inner = layout.strips ? { x: box.x, y: box.y + 2, w: box.w, h: box.h - 4 } : box;
@@ -177,8 +178,8 @@ function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: n
 
 /** Ways that lines took a short while ago: what can be seen at full speed, and when time stands still. */
 function traces(easel: Easel): void {
-  const { told, pen } = easel;
-  const { model, done, part, lane } = told;
+  const { shown, pen } = easel;
+  const { model, done, part, lane } = shown;
   if (model === null) return;
   for (let age = glowSteps; age >= 1; age--) {
     if (done - age < 0) continue;
@@ -293,7 +294,7 @@ function upgradeWay(easel: Easel, access: Access, upTo: number): void {
 
 /** A line on its way: its outline goes from copy to copy, as far as the moment says. */
 function motion(easel: Easel, access: Access, part: number): void {
-  const { laid, layout, pen, drawing, shade, told } = easel;
+  const { laid, layout, pen, drawing, shade, shown } = easel;
   const what = happening(access);
   if (what === 'hit') return;
   const gone = between(part, beats.leaves, beats.comes);
@@ -310,7 +311,7 @@ function motion(easel: Easel, access: Access, part: number): void {
   pen.globalAlpha = fade * shade(what) * 0.92;
   pen.fillStyle = drawing.theme.paper;
   pen.fillRect(ghost.x, ghost.y, ghost.w, ghost.h);
-  if (layout.strips && told.struct !== null) strip(easel, ghost, access.line);
+  if (layout.strips && shown.struct !== null) strip(easel, ghost, access.line);
   pen.globalAlpha = fade * shade(what);
   const colour = what === 'fetch' ? drawing.theme.other : drawing.theme.wait;
   dashedBox(pen, ghost, colour, access.event === writeTransfer ? 3 : 2.5, [6, 4]);

@@ -10,6 +10,7 @@ import type { Pen, TileMaker } from '../paints.ts';
 import { type Brushes, brushesFor, dashedBox } from './brush.ts';
 import { intervalsOf, type Phase, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 import { type LockLane, type LockLayout, rateHeight } from './lock-layout.ts';
+import { noPath } from './refusal.ts';
 
 interface Easel {
   readonly pen: Pen;
@@ -75,7 +76,7 @@ function drawLane(easel: Easel): void {
   if (intervals.length === 0) {
     text(
       easel,
-      'The counts of the kernel have not been read yet.',
+      noPath(lane) ?? 'The counts of the kernel were read once, which gives no rate.',
       laid.share.x + 8,
       laid.share.y + 28,
     );

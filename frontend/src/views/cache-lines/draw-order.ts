@@ -33,15 +33,15 @@ export function stepAt(easel: Pick<Easel, 'drawing' | 'laid'>, x: number): numbe
 }
 
 export function drawOrder(easel: Easel): void {
-  const { laid, told, drawing, pen } = easel;
+  const { laid, shown, drawing, pen } = easel;
   const { theme } = drawing;
   frameOf(easel, laid.order);
   frameOf(easel, laid.executed);
-  if (told.model !== null) {
+  if (shown.model !== null) {
     merged(easel);
     executed(easel);
   }
-  const x = stepX(easel, told.done + told.part);
+  const x = stepX(easel, shown.done + shown.part);
   if (x >= laid.order.x - 1 && x <= laid.order.x + laid.order.w + 1) {
     pen.fillStyle = theme.ink;
     pen.fillRect(x - 0.75, laid.order.y - 3, 1.5, laid.order.h + 6);
@@ -60,15 +60,15 @@ function rowBox(strip: Box, cpu: number, cpus: number): { readonly y: number; re
 }
 
 function merged(easel: Easel): void {
-  const { laid, told, pen, drawing, brushes, shade } = easel;
-  const model = told.model!;
+  const { laid, shown, pen, drawing, brushes, shade } = easel;
+  const model = shown.model!;
   const { cpus } = model.trace.log;
   const { from, steps } = windowOf(easel);
   const wide = Math.max(1, laid.order.w / steps - (steps < laid.order.w / 3 ? 1 : 0));
-  const struct = told.struct;
-  const last = Math.min(told.done, from + Math.ceil(steps));
+  const struct = shown.struct;
+  const last = Math.min(shown.done, from + Math.ceil(steps));
   for (let k = from; k < last; k++) {
-    const access = accessAt(told.lane, model, k);
+    const access = accessAt(shown.lane, model, k);
     const { y, h } = rowBox(laid.order, access.cpu, cpus);
     const x = stepX(easel, k);
     const role = struct?.fields[struct.fieldAt[access.at] ?? -1]?.role ?? 'plain';
@@ -100,13 +100,13 @@ function dashes({ pen }: Easel, x: number, y: number, w: number, h: number): voi
 
 /** Each access as the host let it happen: how high it stands tells its vCPU. */
 function executed(easel: Easel): void {
-  const { laid, told, pen, drawing, shade } = easel;
-  const { order, length } = told.lane.pointsOf('access');
-  const { cpu } = told.lane.points;
+  const { laid, shown, pen, drawing, shade } = easel;
+  const { order, length } = shown.lane.pointsOf('access');
+  const { cpu } = shown.lane.points;
   const { from, steps } = windowOf(easel);
-  const known = told.counted.cpus;
+  const known = shown.counted.cpus;
   const rows = Math.max(1, known.length);
-  const last = Math.min(told.done, length, from + Math.ceil(steps));
+  const last = Math.min(shown.done, length, from + Math.ceil(steps));
   const wide = Math.max(0.8, laid.executed.w / steps);
   pen.globalAlpha = shade('executed');
   pen.fillStyle = drawing.theme.faint;
@@ -120,14 +120,14 @@ function executed(easel: Easel): void {
 }
 
 export function orderCaptions(easel: Easel): void {
-  const { laid, layout, drawing, told } = easel;
+  const { laid, layout, drawing, shown } = easel;
   const { theme } = drawing;
-  const { settings } = told.model ?? {};
+  const { settings } = shown.model ?? {};
   const by = settings?.schedule === 'timed' ? 'by modelled time' : 'by lot';
   const up = layout.fontSize * 1.05;
   const tag = (words: string, y: number, colour: string) =>
     write(easel, words, laid.order.x, y + up, { colour });
-  const { cpus } = told.model?.trace.log ?? { cpus: 0 };
+  const { cpus } = shown.model?.trace.log ?? { cpus: 0 };
   for (let cpu = 0; cpu < cpus && laid.order.h / cpus >= layout.fontSize; cpu++) {
     const { y, h } = rowBox(laid.order, cpu, cpus);
     const words = `CPU ${cpu}`;

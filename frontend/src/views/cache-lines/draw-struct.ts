@@ -2,22 +2,23 @@
 /** The struct byte by byte: lines as boxes, fields with their names, letters of the live name, and what is accessed. */
 
 import { type Box, brushAccess } from './brush.ts';
+import { runsOf } from './byte-runs.ts';
 import { beats, between, type Easel, write } from './easel.ts';
-import { lineBytes, runsOf, type Struct } from './fields.ts';
+import { lineBytes, type Struct } from './fields.ts';
 import { byteBoxes } from './layout.ts';
 import { type Access, accessAt, happening } from './now.ts';
+import { noObject } from './refusal.ts';
 
 export function drawStruct(easel: Easel): void {
-  const { told, layout, laid } = easel;
+  const { shown, layout, laid } = easel;
   for (const line of laid.lines.keys()) drawLine(easel, line);
-  if (told.struct === null) {
+  if (shown.struct === null) {
     const { x, y } = laid.lines[0]!;
-    const words = 'The x-ray has not found the dentry: which field is where is not known.';
-    write(easel, words, x, y - layout.fontSize * 0.5);
+    write(easel, noObject(easel.drawing.lesson), x, y - layout.fontSize * 0.5);
     return;
   }
-  drawFields(easel, told.struct);
-  drawLetters(easel, told.struct);
+  drawFields(easel, shown.struct);
+  drawLetters(easel, shown.struct);
   for (const { access, alpha } of lit(easel)) drawAccess(easel, access, alpha);
 }
 
@@ -33,7 +34,7 @@ function drawLine(easel: Easel, line: number): void {
   pen.beginPath();
   pen.roundRect(x - 3, y - 3, perRow * cell + 6, (rows - 1) * pitch + high + 6, 5);
   pen.stroke();
-  const lock = line === easel.told.struct?.lockLine;
+  const lock = line === easel.shown.struct?.hot?.line;
   pen.textBaseline = 'middle';
   const left = x - gutter;
   const colour = lock ? theme.mechanism : theme.soft;
@@ -102,7 +103,7 @@ function drawLetters({ pen, layout, laid, drawing, brushes }: Easel, struct: Str
   pen.font = `600 ${layout.fontSize}px ${drawing.theme.mono}`;
   pen.textAlign = 'center';
   pen.textBaseline = 'middle';
-  for (const [at, letter] of struct.letters.entries()) {
+  for (const [at, letter] of (struct.name?.letters ?? []).entries()) {
     if (letter === '') continue;
     const [box] = byteBoxes(layout, laid, at, 1);
     if (box === undefined) continue;
@@ -121,8 +122,8 @@ interface Lit {
 }
 
 /** What is lit at the moment, the newest last: the access under way, and the few before it. */
-export function lit({ told }: Pick<Easel, 'told'>): Lit[] {
-  const { model, done, under, part, lane } = told;
+export function lit({ shown }: Pick<Easel, 'shown'>): Lit[] {
+  const { model, done, under, part, lane } = shown;
   if (model === null) return [];
   const list: Lit[] = [];
   for (let age = glow; age >= 1; age--) {
@@ -138,8 +139,9 @@ export function lit({ told }: Pick<Easel, 'told'>): Lit[] {
 }
 
 function drawAccess(easel: Easel, { at, size, kind }: Access, alpha: number): void {
-  const { pen, layout, laid, told, brushes, drawing } = easel;
-  const struct = told.struct!;
+  const { pen, layout, laid, shown, brushes, drawing } = easel;
+  const { struct } = shown;
+  if (struct === null) return;
   const field = struct.fields[struct.fieldAt[at] ?? -1];
   const brush = brushes.bytes[field?.role ?? 'plain'];
   for (const box of byteBoxes(layout, laid, at, size)) {

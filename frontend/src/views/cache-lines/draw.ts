@@ -14,7 +14,8 @@ import { type Easel, write } from './easel.ts';
 import type { LinesLayout } from './layout.ts';
 import { placesOf } from './marks.ts';
 import { laneNow } from './now.ts';
-import { perStatWords, soFar, statWords } from './so-far.ts';
+import { noHot, noOrder, operationWords } from './refusal.ts';
+import { perStatWords, soFar } from './so-far.ts';
 
 export function drawLines(
   pen: Pen,
@@ -30,8 +31,8 @@ export function drawLines(
   for (const laid of layout.lanes) {
     const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
     if (lane === undefined) continue;
-    const told = laneNow(drawing, lane);
-    const easel: Easel = { pen, layout, laid, drawing, told, brushes, shade };
+    const shown = laneNow(drawing, lane);
+    const easel: Easel = { pen, layout, laid, drawing, shown, brushes, shade };
     pen.save();
     pen.textBaseline = 'alphabetic';
     drawLane(easel);
@@ -45,15 +46,14 @@ export function drawLines(
 }
 
 function drawLane(easel: Easel): void {
-  const { told, laid, layout, drawing, brushes, pen } = easel;
+  const { shown, laid, layout, drawing, brushes, pen } = easel;
   const { theme } = drawing;
   drawStruct(easel);
-  if (told.model === null) {
-    const words =
-      told.counted.told > 0
-        ? 'No whole stat has been told yet.'
-        : 'No access to the dentry has been told yet.';
-    write(easel, words, laid.left + layout.gutter, laid.headlineY + layout.fontSize * 1.4);
+  if (shown.model === null) {
+    const words = noOrder(shown.lane, drawing.lesson) ?? '';
+    write(easel, words, laid.left, laid.headlineY + layout.fontSize * 1.4);
+    const text = Math.round(layout.fontSize * 1.35);
+    countedWords(easel, laid.left, laid.headlineY + layout.fontSize * 1.4 + text);
     return;
   }
   headline(easel);
@@ -61,7 +61,7 @@ function drawLane(easel: Easel): void {
   gutterWords(easel);
   drawOrder(easel);
   orderCaptions(easel);
-  if (!told.beyond) return;
+  if (!shown.beyond) return;
   const top = laid.lines[0]!.y - 6;
   pen.globalAlpha = 0.8;
   pen.fillStyle = brushes.fog;
@@ -74,16 +74,16 @@ function drawLane(easel: Easel): void {
   });
 }
 
-/** "1.8 transfers per stat so far, modelled · count's line: 4 reads, 2 read-modify-writes per stat, counted" */
+/** "1.8 transfers per stat so far, modelled", and what was counted. */
 function headline(easel: Easel): void {
-  const { laid, layout, drawing, told, pen } = easel;
+  const { laid, layout, drawing, shown, pen } = easel;
   const { theme } = drawing;
   const { fontSize } = layout;
   const big = Math.round(fontSize * 1.45);
   const text = Math.round(fontSize * 1.35);
   let x = laid.left;
   const y = laid.headlineY + big;
-  const sums = soFar(told);
+  const sums = soFar(shown);
   const figure = perStatWords(sums);
   const wide = write(easel, figure, x, y, { size: big, weight: 700, colour: theme.ink });
   // Dashed: the figure is modelled.
@@ -96,25 +96,43 @@ function headline(easel: Easel): void {
   pen.stroke();
   pen.setLineDash([]);
   x += wide + 7;
-  x += write(easel, 'transfers per stat', x, y, { weight: 600, colour: theme.ink });
-  const basis = ` so far (${formatCount(sums.transfers)} in ${statWords(sums.ops)}), modelled`;
-  x += write(easel, basis, x, y);
-  const totals = totalsOf(told.lane);
-  if (totals === null) return;
-  const { reads, writes, rmws } = totals.lock;
-  const parts = [`${formatFigure(reads)} reads`, `${formatFigure(rmws)} read-modify-writes`];
-  if (writes > 0.004) parts.splice(1, 0, `${formatFigure(writes)} writes`);
+  const { lesson } = drawing;
+  const what = `transfers per ${lesson.operation.name}`;
+  x += write(easel, what, x, y, { weight: 600, colour: theme.ink });
+  const done = operationWords(sums.ops, lesson);
+  x += write(easel, ` so far (${formatCount(sums.transfers)} in ${done}), modelled`, x, y);
   const one = laid.width >= fontSize * 62;
   const [left, below] = one ? [x + 22, y] : [laid.left, y + text];
+  countedWords(easel, left, below);
+}
+
+/** "4 reads + 2 read-modify-writes of the count's line per stat, counted"; or why that is not known. */
+function countedWords(easel: Easel, left: number, below: number): void {
+  const { drawing, shown } = easel;
+  const { theme, lesson } = drawing;
+  const totals = totalsOf(shown.lane);
+  if (totals === null) return;
+  const hot = shown.struct?.hot;
+  if (totals.hot === null || !hot) {
+    write(easel, shown.struct === null ? '' : noHot(shown.lane, lesson), left, below);
+    return;
+  }
+  const { reads, writes, rmws } = totals.hot;
+  const parts = [`${formatFigure(reads)} reads`, `${formatFigure(rmws)} read-modify-writes`];
+  if (writes > 0.004) parts.splice(1, 0, `${formatFigure(writes)} writes`);
   let at = left + write(easel, parts.join(' + '), left, below, { weight: 600, colour: theme.ink });
-  at += write(easel, " of the count's line per stat, counted", at, below);
+  const per = ` per ${lesson.operation.name}, counted`;
+  const whole = ` of the ${hot.lineWords}${per}`;
+  easel.pen.font = `400 ${easel.layout.fontSize}px ${theme.font}`;
+  const fits = at + easel.pen.measureText(whole).width <= easel.laid.left + easel.laid.width;
+  at += write(easel, fits ? whole : per, at, below);
 }
 
 /** Beside the cards: which copies are whose. */
 function gutterWords(easel: Easel): void {
-  const { laid, layout, told, pen, drawing } = easel;
+  const { laid, layout, shown, pen, drawing } = easel;
   const { theme } = drawing;
-  const lock = told.struct?.lockLine;
+  const lock = shown.struct?.hot?.line;
   pen.textBaseline = 'middle';
   for (const [line, slot] of (laid.cards[0]?.slots ?? []).entries()) {
     const colour = line === lock ? theme.mechanism : theme.soft;
@@ -123,7 +141,7 @@ function gutterWords(easel: Easel): void {
     write(easel, `line ${line}`, laid.left, y, { colour, weight });
   }
   pen.textBaseline = 'alphabetic';
-  const { settings } = told.model!;
+  const { settings } = shown.model!;
   const n = settings.cpus;
   const who = n === 1 ? 'one CPU and its copies' : `${n} CPUs and their copies`;
   const room = layout.cardHead === 0 ? layout.fontSize * 1.2 : 0;

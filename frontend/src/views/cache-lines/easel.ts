@@ -12,7 +12,7 @@ export interface Easel {
   readonly layout: LinesLayout;
   readonly laid: LinesLane;
   readonly drawing: Drawing;
-  readonly told: LaneNow;
+  readonly shown: LaneNow;
   readonly brushes: Brushes;
   /** 1, or less for a kind that is not in focus. */
   readonly shade: (kind: string) => number;

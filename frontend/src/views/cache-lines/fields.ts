@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The struct as the x-ray found it: fields by offset, who touches them, the letters of the live name. */
+/**
+ * The object as the x-ray found it: fields by offset, and what each is to the operation. Places are bytes from the
+ * begin of the object's first line, which the object need not begin.
+ */
 
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
+import { countsOf, leadOf, lineBytes, mostWritten } from './cells.ts';
+import { type InnerName, innerName, knownOf, type Role } from './dentry.ts';
 
-export const lineBytes = 64;
-
-/** Who touches a field of a dentry; the same names as the lesson's kinds. */
-export type Role = 'name' | 'count' | 'chain' | 'plain';
+export { lineBytes } from './cells.ts';
+export type { Role } from './dentry.ts';
 
 export interface Field {
   readonly name: string;
+  /** Place of its first byte. */
   readonly at: number;
   readonly size: number;
   readonly role: Role;
@@ -17,114 +21,140 @@ export interface Field {
 
 export interface Struct {
   readonly size: number;
+  /** Bytes of the first line before the object. */
+  readonly lead: number;
   readonly lines: number;
   readonly fields: readonly Field[];
-  /** Place in `fields` of each byte; -1: padding, or not known. */
+  /** Number in `fields` of each place; -1: padding, not known, or beside the object. */
   readonly fieldAt: Int16Array;
-  /** Letters of the name that lie in the struct, by byte; '' elsewhere. */
-  readonly letters: readonly string[];
-  /** Bytes [from, to) that a comparison of this name reads; an empty range: the name lies elsewhere. */
-  readonly compared: readonly [from: number, to: number];
-  readonly nameLength: number;
-  /** Line of the reference count; -1: not known. */
-  readonly lockLine: number;
-  /** First byte of the reference count; -1: not known. */
-  readonly countAt: number;
+  /** null: the object has no name that is compared. */
+  readonly name: InnerName | null;
+  /** What everybody writes; null: not known, or nothing is written. */
+  readonly hot: Hot | null;
 }
 
-const roles: Readonly<Record<string, Role>> = {
-  d_iname: 'name',
-  d_lockref: 'count',
-  d_seq: 'chain',
-  d_hash: 'chain',
-  d_parent: 'chain',
-  d_name: 'chain',
-};
+export interface Hot {
+  readonly at: number;
+  readonly line: number;
+  /** "count" or "nr_files", and "count's line" or "line of nr_files": after "the". */
+  readonly words: string;
+  readonly lineWords: string;
+}
 
-/** dentry_string_cmp() compares words of so many bytes. */
-const wordBytes = 8;
+interface Made {
+  readonly written: number;
+  readonly struct: Struct;
+}
 
-const made = new WeakMap<LaneSample, Struct>();
+/** Samples of another axis are made anew whenever they are asked for; their columns stay. */
+const made = new WeakMap<LaneSample['columns'], Made>();
 
-/** The struct of a lane; null while the x-ray has not seen the live dentry. */
+/** The watched object of a lane; null while the x-ray has not found it. */
 export function structOf(lane: LaneIndex): Struct | null {
-  const sample = lane.samples('dentry').findLast((one) => one.facts['found'] === 1);
-  if (sample === undefined) return null;
-  const known = made.get(sample);
-  if (known !== undefined) return known;
-  const struct = makeStruct(sample);
-  made.set(sample, struct);
+  const sample = objectOf(lane);
+  if (sample === null) return null;
+  const known = made.get(sample.columns);
+  const written = hotField(lane, sample);
+  if (known?.written === written) return known.struct;
+  const struct = makeStruct(sample, written);
+  made.set(sample.columns, { written, struct });
   return struct;
 }
 
-export function makeStruct(sample: Pick<LaneSample, 'columns' | 'facts' | 'texts' | 'n'>): Struct {
-  const fields = fieldsOf(sample);
-  const size = sample.facts['size'] ?? 0;
-  const fieldAt = new Int16Array(size).fill(-1);
-  for (const [i, { at, size: bytes }] of fields.entries()) fieldAt.fill(i, at, at + bytes);
-  const nameLength = sample.facts['name_length'] ?? 0;
-  const iname = fields.find((field) => field.name === 'd_iname');
-  const inside = sample.facts['inline_name'] === 1 && iname !== undefined;
-  const words = Math.ceil(nameLength / wordBytes) * wordBytes;
-  const from = iname?.at ?? 0;
-  const count = fields.find((field) => field.role === 'count');
+/** The newest sample that lists the fields of a live object; of several objects the one that is watched. */
+function objectOf(lane: LaneIndex): LaneSample | null {
+  const address = countsOf(lane)?.facts['address'] ?? 0;
+  const found = lane.probes().flatMap((probe) => {
+    const one = lane.samples(probe).findLast(({ facts, columns }) => {
+      return facts['found'] === 1 && 'offset' in columns && 'size' in columns;
+    });
+    return one === undefined ? [] : [one];
+  });
+  return found.find(({ facts }) => facts['address48'] === address) ?? found[0] ?? null;
+}
+
+const hots = new WeakMap<LaneSample['columns'], number>();
+
+/** Number of the field that is written most; -1: not known. Of an object that is known, its roles tell. */
+function hotField(lane: LaneIndex, sample: LaneSample): number {
+  const counts = countsOf(lane);
+  if (counts === null || knownOf(new Set(sample.texts)) !== null) return -1;
+  let hot = hots.get(counts.columns);
+  if (hot === undefined) {
+    const { fieldAt } = makeStruct(sample);
+    hot = mostWritten(counts, (at) => fieldAt[at] ?? -1);
+    hots.set(counts.columns, hot);
+  }
+  return hot;
+}
+
+/** @param written number of the field that is written most; -1: not known */
+export function makeStruct(
+  sample: Pick<LaneSample, 'columns' | 'facts' | 'texts' | 'n'>,
+  written = -1,
+): Struct {
+  const size = sample.facts['size'] ?? endOf(sample);
+  const lead = leadOf(sample.facts['address48'] ?? 0);
+  const known = knownOf(new Set(sample.texts));
+  const fields = fieldsOf(sample, lead).map((field, i): Field => {
+    const counted = i === written ? 'count' : 'plain';
+    return { ...field, role: known === null ? counted : (known.roles[field.name] ?? 'plain') };
+  });
+  const lines = Math.max(1, Math.ceil((lead + size) / lineBytes));
+  const bytes = lines * lineBytes;
+  const fieldAt = new Int16Array(bytes).fill(-1);
+  for (const [i, { at, size: long }] of fields.entries()) fieldAt.fill(i, at, at + long);
+  const hot = fields.find((field) => field.role === 'count');
+  const named = known && fields.find((field) => field.name === known.name);
+  const lineWords = known?.hotLine ?? `line of ${hot?.name}`;
   return {
     size,
-    lines: Math.ceil(size / lineBytes),
+    lead,
+    lines,
     fields,
     fieldAt,
-    letters: inside ? lettersOf(sample, from, nameLength, size) : Array(size).fill(''),
-    compared: inside ? [from, from + Math.min(words, iname.size)] : [from, from],
-    nameLength,
-    lockLine: count === undefined ? -1 : Math.floor(count.at / lineBytes),
-    countAt: count?.at ?? -1,
+    name: named ? innerName(sample, named, bytes, lead) : null,
+    hot: hot
+      ? {
+          at: hot.at,
+          line: Math.floor(hot.at / lineBytes),
+          words: known?.hot ?? hot.name,
+          lineWords,
+        }
+      : null,
   };
 }
 
+function endOf({ columns, n }: Pick<LaneSample, 'columns' | 'n'>): number {
+  const { offset, size } = columns;
+  return Math.max(0, ...Array.from({ length: n }, (_, i) => Number(offset![i]) + Number(size![i])));
+}
+
 /** Whole fields in order, without their parts; of a union its first member. */
-function fieldsOf({ columns, texts, n }: Pick<LaneSample, 'columns' | 'texts' | 'n'>): Field[] {
+function fieldsOf(
+  { columns, texts, n }: Pick<LaneSample, 'columns' | 'texts' | 'n'>,
+  lead: number,
+): Omit<Field, 'role'>[] {
   const { offset, size, nested } = columns;
-  const fields: Field[] = [];
-  let end = 0;
+  const fields: Omit<Field, 'role'>[] = [];
+  let end = lead;
   for (let i = 0; i < n; i++) {
-    const at = Number(offset![i]);
+    const at = Number(offset![i]) + lead;
     if (nested?.[i] === 1 || at < end || Number(size![i]) === 0) continue;
-    const name = texts[i] ?? '';
-    fields.push({ name, at, size: Number(size![i]), role: roles[name] ?? 'plain' });
+    fields.push({ name: texts[i] ?? '', at, size: Number(size![i]) });
     end = at + Number(size![i]);
   }
   return fields;
 }
 
-function lettersOf(
-  { columns }: Pick<LaneSample, 'columns'>,
-  from: number,
-  length: number,
-  size: number,
-): string[] {
-  const { bytes } = columns;
-  return Array.from({ length: size }, (_, at) => {
-    const code = at >= from && at < from + length ? Number(bytes?.[at] ?? 0) : 0;
-    return code > 32 && code < 127 ? String.fromCharCode(code) : '';
-  });
-}
-
-/** How a byte is marked: by its field, and the name apart where it lies with the count. */
-export type ByteKind = 'name' | 'name_shared' | 'count' | 'chain' | 'plain';
-
-export function byteKind(struct: Struct, at: number): ByteKind {
-  const field = struct.fields[struct.fieldAt[at] ?? -1];
-  if (field === undefined) return 'plain';
-  if (field.role !== 'name') return field.role;
-  const [from, to] = struct.compared;
-  if (at < from || at >= to) return 'plain';
-  return Math.floor(at / lineBytes) === struct.lockLine ? 'name_shared' : 'name';
-}
-
 /** "d_iname[8..15]" or "d_lockref": the field of an access, with the bytes of it where it is a part. */
 export function fieldWords(struct: Struct | null, at: number, size: number): string {
   const field = struct?.fields[struct.fieldAt[at] ?? -1];
-  if (field === undefined) return `byte ${at}`;
+  if (struct === null) return `byte ${at}`;
+  if (field === undefined) {
+    const inside = at >= struct.lead && at < struct.lead + struct.size;
+    return inside ? `byte ${at - struct.lead}` : 'other data on the line';
+  }
   if (field.at === at && field.size <= size) return field.name;
   if (field.role !== 'name') return field.name;
   const first = at - field.at;
@@ -134,37 +164,4 @@ export function fieldWords(struct: Struct | null, at: number, size: number): str
 /** Does this access compare the name? */
 export function isNameRead(struct: Struct | null, at: number, write: boolean): boolean {
   return !write && struct?.fields[struct.fieldAt[at] ?? -1]?.role === 'name';
-}
-
-/** A run of bytes of one kind and one field within a line: what is drawn as one box. */
-export interface Run {
-  readonly at: number;
-  readonly size: number;
-  readonly kind: ByteKind;
-  readonly field: number;
-}
-
-const runsKept = new WeakMap<Struct, readonly (readonly Run[])[]>();
-
-/** The runs of each line, in order. */
-export function runsOf(struct: Struct): readonly (readonly Run[])[] {
-  let known = runsKept.get(struct);
-  if (known === undefined) {
-    known = Array.from({ length: struct.lines }, (_, line) => runsIn(struct, line));
-    runsKept.set(struct, known);
-  }
-  return known;
-}
-
-function runsIn(struct: Struct, line: number): Run[] {
-  const runs: Run[] = [];
-  const end = Math.min(struct.size, (line + 1) * lineBytes);
-  for (let at = line * lineBytes; at < end; ) {
-    const [field, kind] = [struct.fieldAt[at]!, byteKind(struct, at)];
-    let to = at + 1;
-    while (to < end && struct.fieldAt[to] === field && byteKind(struct, to) === kind) to += 1;
-    runs.push({ at, size: to - at, kind, field });
-    at = to;
-  }
-  return runs;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The view of lesson 05. Where the axis counts accesses: the dentry's bytes in lines, each CPU's copies and the lines
- * that travel. Where it is time: which way lockref operations took.
+ * The bytes of one object in cache lines. Where the axis counts accesses: each CPU's copies and the lines that travel.
+ * Where it is time: which way lockref operations took, the second act of lesson 05.
  */
 
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, Laid, ViewKind } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
+import { about } from './about.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { drawLines } from './draw.ts';
 import { drawLock, timeScale } from './draw-lock.ts';
@@ -21,7 +22,7 @@ import { describeLines, hitLines, placesOf } from './marks.ts';
 import { moments } from './moments.ts';
 import { laneNow } from './now.ts';
 import { panels } from './panels.tsx';
-import { settingsOf } from './settings.ts';
+import { modelKnobs, settingsOf } from './settings.ts';
 import { Swatch } from './swatch.tsx';
 import { sentences, summary } from './words.ts';
 
@@ -30,11 +31,9 @@ type Picture =
   | (Laid & { readonly act: 'lines'; readonly lines: LinesLayout })
   | (Laid & { readonly act: 'lock'; readonly lock: LockLayout });
 
-/** Lines of a dentry, where the x-ray has not seen one yet. */
-const usualLines = 3;
-
+/** Lines of the object; one, where the x-ray has not found it. */
 function linesOf(index: RunIndex): number {
-  return Math.max(...index.lanes.map((lane) => structOf(lane)?.lines ?? 0)) || usualLines;
+  return Math.max(1, ...index.lanes.map((lane) => structOf(lane)?.lines ?? 0));
 }
 
 function layout(drawing: Drawing, headerHeight: number, fontSize: number): Picture {
@@ -66,7 +65,7 @@ function placesIn(drawing: Drawing, lines: LinesLayout) {
     const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
     return lane === undefined
       ? []
-      : [{ layout: lines, laid, drawing, told: laneNow(drawing, lane) }];
+      : [{ layout: lines, laid, drawing, shown: laneNow(drawing, lane) }];
   });
 }
 
@@ -133,7 +132,7 @@ const artist: Artist<Picture> = {
     return share === undefined ? null : { left: share.x, right: share.x + share.w };
   },
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson, drawing),
-  label: 'The bytes of a dentry in cache lines, and the copies of each CPU, for each kernel',
+  label: 'The bytes of one object in cache lines, and the copies of each CPU, for each kernel',
 };
 
 const acts = {
@@ -169,6 +168,8 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'cache-lines',
+  about,
+  knobs: modelKnobs,
   artist: () => artist,
   summary,
   table: nearby,

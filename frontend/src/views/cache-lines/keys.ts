@@ -3,7 +3,7 @@
 
 import type { Mark } from '../../derive/types.ts';
 import type { ArrowKey, Drawing } from '../contract.ts';
-import { runsOf } from './fields.ts';
+import { runsOf } from './byte-runs.ts';
 import type { LinesLane, LinesLayout } from './layout.ts';
 import {
   byteMark,
@@ -27,9 +27,9 @@ interface Row {
 }
 
 function rowsOf(place: Place): Row[] {
-  const { told } = place;
+  const { shown } = place;
   const rows: Row[] = [];
-  const { struct, model, done } = told;
+  const { struct, model, done } = shown;
   for (const runs of struct === null ? [] : runsOf(struct))
     rows.push({
       length: runs.length,
@@ -47,7 +47,7 @@ function rowsOf(place: Place): Row[] {
         part === 'copy' && Math.floor(mark.row / 64) === line ? mark.row % 64 : -1,
       first: 0,
     });
-  const told_ = told.lane.pointsOf('access').length;
+  const total = shown.lane.pointsOf('access').length;
   const steps = (
     length: number,
     of: (k: number) => Mark | null,
@@ -67,7 +67,7 @@ function rowsOf(place: Place): Row[] {
   );
   rows.push(
     steps(
-      Math.min(told_, done),
+      Math.min(total, done),
       (k) => executedMark(place, k),
       (part) => part === 'executed',
     ),
@@ -90,7 +90,7 @@ export function stepLines(
   const rows = rowsOf(place).filter((row) => row.length > 0);
   const part = from === null ? null : partOfMark(drawing.lesson, from);
   const r = from === null ? -1 : rows.findIndex((row) => row.find(from, part) >= 0);
-  if (from === null || r < 0) return countMark(place) ?? rows[0]?.mark(rows[0].first) ?? null;
+  if (from === null || r < 0) return hotMark(place) ?? rows[0]?.mark(rows[0].first) ?? null;
   const row = rows[r]!;
   const column = row.find(from, part);
   if (key === 'ArrowLeft' || key === 'ArrowRight' || key === 'Home' || key === 'End') {
@@ -116,14 +116,14 @@ export function stepLines(
   return entry?.mark(entry.first) ?? from;
 }
 
-/** The first that is worth a look: the reference count. */
-function countMark(place: Place): Mark | null {
-  const at = place.told.struct?.countAt ?? -1;
-  return at < 0 ? null : byteMark(place, at);
+/** The first that is worth a look: what everybody writes. */
+function hotMark(place: Place): Mark | null {
+  const { struct } = place.shown;
+  return struct?.hot ? byteMark(place, struct.hot.at) : null;
 }
 
 function placeOf(layout: LinesLayout, drawing: Drawing, laid: LinesLane | undefined): Place | null {
   const lane = drawing.index.lanes.find((one) => one.arm === laid?.arm);
   if (laid === undefined || lane === undefined) return null;
-  return { layout, laid, drawing, told: laneNow(drawing, lane) };
+  return { layout, laid, drawing, shown: laneNow(drawing, lane) };
 }

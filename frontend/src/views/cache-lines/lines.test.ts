@@ -4,8 +4,9 @@
 import { expect, test } from 'vitest';
 import { lineLesson, lineRun, oneStat, stepFrame } from '../../../test/fixtures/cachelines.ts';
 import type { RunIndex } from '../../derive/types.ts';
+import { byteKind, runsOf } from './byte-runs.ts';
 import { isStack, totalsOf } from './counted.ts';
-import { byteKind, fieldWords, runsOf, structOf } from './fields.ts';
+import { fieldWords, structOf } from './fields.ts';
 import { laneNow } from './now.ts';
 import { countedOf } from './streams.ts';
 
@@ -14,8 +15,8 @@ const lane = (index: RunIndex, arm: string) => index.lanes.find((one) => one.arm
 
 test('fields of 6.1: where the name ends and where the count stands', () => {
   const stock = structOf(lane(run, 'stock'))!;
-  expect([stock.lines, stock.countAt, stock.lockLine]).toEqual([3, 88, 1]);
-  expect(stock.compared).toEqual([56, 80]);
+  expect([stock.lines, stock.hot!.at, stock.hot!.line]).toEqual([3, 88, 1]);
+  expect(stock.name!.compared).toEqual([56, 80]);
   expect([56, 64, 79, 80, 88, 96].map((at) => byteKind(stock, at))).toEqual([
     'name',
     'name_shared',
@@ -24,9 +25,9 @@ test('fields of 6.1: where the name ends and where the count stands', () => {
     'count',
     'plain',
   ]);
-  expect(stock.letters.slice(56, 81).join('')).toBe('abcdefghijklmnopqrstuvwx');
+  expect(stock.name!.letters.slice(56, 81).join('')).toBe('abcdefghijklmnopqrstuvwx');
   const moved = structOf(lane(run, 'moved'))!;
-  expect([moved.countAt, moved.lockLine, byteKind(moved, 72)]).toEqual([136, 2, 'name']);
+  expect([moved.hot!.at, moved.hot!.line, byteKind(moved, 72)]).toEqual([136, 2, 'name']);
   expect(fieldWords(stock, 64, 8)).toBe('d_iname[8..15]');
   expect(fieldWords(stock, 88, 8)).toBe('d_lockref');
 });
@@ -43,17 +44,17 @@ test('runs cover every line once', () => {
 
 test('a name of eight letters lies in line 0 alone, one of 32 outside of the struct', () => {
   const short = structOf(lineRun({ letters: 8, stats: 4 }).lanes[0]!)!;
-  expect(short.compared).toEqual([56, 64]);
+  expect(short.name!.compared).toEqual([56, 64]);
   expect(byteKind(short, 64)).toBe('plain');
   const long = structOf(lineRun({ letters: 40, stats: 4 }).lanes[0]!)!;
-  expect(long.compared[0]).toBe(long.compared[1]);
-  expect(long.letters.join('')).toBe('');
+  expect(long.name!.compared[0]).toBe(long.name!.compared[1]);
+  expect(long.name!.letters.join('')).toBe('');
 });
 
 test('counted: the lines of a stat, as the patch has them', () => {
   const figures = (letters: number, arm: string) => {
-    const { lines, lock, nameReads } = totalsOf(lane(lineRun({ letters, stats: 6 }), arm))!;
-    return [lines.map((line) => line.reads), lock.reads, lock.rmws, nameReads];
+    const { lines, hot, nameReads } = totalsOf(lane(lineRun({ letters, stats: 6 }), arm))!;
+    return [lines.map((line) => line.reads), hot!.reads, hot!.rmws, nameReads];
   };
   expect(figures(24, 'stock')).toEqual([[15, 4], 4, 2, 2]);
   expect(figures(8, 'stock')).toEqual([[15, 2], 2, 2, 0]);
@@ -73,19 +74,19 @@ test('the line of the count is the busiest; a stack is nobody else’s, however 
 });
 
 test('streams hold whole stats alone, of each CPU as many', () => {
-  const { streams, cpus, ops, perOp, told } = countedOf(lane(run, 'stock'));
+  const { streams, cpus, ops, perOp, shown } = countedOf(lane(run, 'stock'));
   expect([cpus, streams.length, ops]).toEqual([[0, 1], 2, 10]);
   expect(perOp).toBe(oneStat('stock', 24).length);
-  expect(told).toBe(2 * 12 * perOp);
+  expect(shown).toBe(2 * 12 * perOp);
 });
 
 test('the model: one CPU fetches each line once and then has it', () => {
   const alone = lineRun({ letters: 24, stats: 12 }, ['stock'], { model_cpus: 1 });
-  const told = laneNow(
+  const shown = laneNow(
     { index: alone, frame: stepFrame(200), lesson: lineLesson },
     alone.lanes[0]!,
   );
-  const { trace } = told.model!;
+  const { trace } = shown.model!;
   expect(trace.totals.fetches).toBe(2);
   expect(trace.totals.transfers).toBe(0);
 });

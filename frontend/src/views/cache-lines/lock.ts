@@ -19,11 +19,11 @@ export interface Phase {
   readonly t1: number;
 }
 
-const kept = new WeakMap<LaneIndex, { readonly n: number; readonly intervals: Interval[] }>();
+const cache = new WeakMap<LaneIndex, { readonly n: number; readonly intervals: Interval[] }>();
 
 export function intervalsOf(lane: LaneIndex): readonly Interval[] {
   const samples = lane.samples('lockref-counts');
-  const known = kept.get(lane);
+  const known = cache.get(lane);
   if (known?.n === samples.length) return known.intervals;
   const sums = samples.map(({ t, columns, n }) => {
     const sum = (...names: string[]) =>
@@ -42,7 +42,7 @@ export function intervalsOf(lane: LaneIndex): readonly Interval[] {
     const [fast, slow, retries] = [b.fast - a.fast, b.slow - a.slow, b.retries - a.retries];
     intervals.push({ t0: a.t, t1: b.t, fast, slow, retries });
   }
-  kept.set(lane, { n: samples.length, intervals });
+  cache.set(lane, { n: samples.length, intervals });
   return intervals;
 }
 

@@ -6,16 +6,17 @@ import type { Mark } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
 import type { Box } from './brush.ts';
+import { byteKind, runsOf } from './byte-runs.ts';
 import { functionName } from './counted.ts';
 import { stepAt, stepX } from './draw-order.ts';
 import type { Easel } from './easel.ts';
-import { byteKind, fieldWords, runsOf } from './fields.ts';
+import { fieldWords, lineBytes, type Struct } from './fields.ts';
 import { byteAt, byteBoxes, inside, type LinesLane, type LinesLayout } from './layout.ts';
 import { stateNames } from './model/types.ts';
 import { type Access, accessAt, happening, type LaneNow, statesAt } from './now.ts';
 
 /** What the marks of a lane need. */
-export type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'told'>;
+export type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
 
 export const accessKinds = ['read', 'write', 'rmw'] as const;
 export type Part = 'byte' | 'copy' | 'access' | 'way' | 'executed';
@@ -47,12 +48,12 @@ export function partOfMark(lesson: Pick<Lesson, 'kinds'>, mark: Pick<Mark, 'kind
 const perLine = 64;
 
 function markOf(
-  place: Pick<Place, 'told' | 'drawing'>,
+  place: Pick<Place, 'shown' | 'drawing'>,
   kind: string,
   row: number,
   point: number,
 ): Mark {
-  const { lane } = place.told;
+  const { lane } = place.shown;
   const known = point >= 0 && point < lane.points.length;
   const t = ns(known ? lane.points.t[point]! : 0);
   const id = known ? lane.points.id[point]! : 0;
@@ -61,36 +62,36 @@ function markOf(
 }
 
 /** The run of bytes at a byte; its record is the last access to any of them. */
-export function byteMark(place: Pick<Place, 'told' | 'drawing'>, at: number): Mark | null {
-  const { struct } = place.told;
-  if (struct === null || at >= struct.size) return null;
+export function byteMark(place: Pick<Place, 'shown' | 'drawing'>, at: number): Mark | null {
+  const { struct } = place.shown;
+  if (struct === null || at >= struct.lines * lineBytes) return null;
   const run = runsOf(struct)
     .flat()
     .find((one) => at >= one.at && at < one.at + one.size);
   if (run === undefined) return null;
-  const last = lastWhere(place.told, (a) => a.at < run.at + run.size && a.at + a.size > run.at);
+  const last = lastWhere(place.shown, (a) => a.at < run.at + run.size && a.at + a.size > run.at);
   return markOf(place, byteKind(struct, at), run.at, last?.point ?? -1);
 }
 
 export function copyMark(
-  place: Pick<Place, 'told' | 'drawing'>,
+  place: Pick<Place, 'shown' | 'drawing'>,
   line: number,
   cpu: number,
 ): Mark | null {
-  const { model, done } = place.told;
+  const { model, done } = place.shown;
   if (model === null || line >= model.trace.log.lines) return null;
   const { states } = statesAt(model, done);
   const kind = `copy_${stateNames[states.state(cpu, line)]!.toLowerCase()}`;
-  const by = lastWhere(place.told, (a) => a.line === line && (a.cpu === cpu || a.lost > 0));
+  const by = lastWhere(place.shown, (a) => a.line === line && (a.cpu === cpu || a.lost > 0));
   return markOf(place, kind, line * perLine + cpu, by?.point ?? -1);
 }
 
 export function stepMark(
-  place: Pick<Place, 'told' | 'drawing'>,
+  place: Pick<Place, 'shown' | 'drawing'>,
   k: number,
   way: boolean,
 ): Mark | null {
-  const { model, lane, done } = place.told;
+  const { model, lane, done } = place.shown;
   if (model === null || k < 0 || k >= done) return null;
   const access = accessAt(lane, model, k);
   const what = happening(access);
@@ -98,25 +99,25 @@ export function stepMark(
   return kind === undefined ? null : markOf(place, kind, k, access.point);
 }
 
-export function executedMark(place: Pick<Place, 'told' | 'drawing'>, k: number): Mark | null {
-  const { lane, done } = place.told;
+export function executedMark(place: Pick<Place, 'shown' | 'drawing'>, k: number): Mark | null {
+  const { lane, done } = place.shown;
   const { order, length } = lane.pointsOf('access');
   if (k < 0 || k >= Math.min(length, done)) return null;
   return markOf(place, 'executed', k, order[k]!);
 }
 
 /** The last access among those that are over that fits; it looks back only so far. */
-function lastWhere(told: LaneNow, fits: (access: Access) => boolean): Access | null {
-  if (told.model === null) return null;
-  for (let k = told.done - 1; k >= Math.max(0, told.done - 4000); k--) {
-    const access = accessAt(told.lane, told.model, k);
+function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | null {
+  if (shown.model === null) return null;
+  for (let k = shown.done - 1; k >= Math.max(0, shown.done - 4000); k--) {
+    const access = accessAt(shown.lane, shown.model, k);
     if (fits(access)) return access;
   }
   return null;
 }
 
 export function hitLines(place: Place, x: number, y: number): Mark | null {
-  const { layout, laid, told } = place;
+  const { layout, laid, shown } = place;
   const at = byteAt(layout, laid, x, y);
   if (at >= 0) return byteMark(place, at);
   for (const { cpu, slots } of laid.cards)
@@ -124,7 +125,7 @@ export function hitLines(place: Place, x: number, y: number): Mark | null {
       if (inside({ ...slot, x: slot.x - 1, w: slot.w + 2 }, x, y))
         return copyMark(place, line, cpu);
   if (inside(laid.executed, x, y)) return executedMark(place, stepAt(place, x));
-  if (!inside(laid.order, x, y) || told.model === null) return null;
+  if (!inside(laid.order, x, y) || shown.model === null) return null;
   return stepMark(
     place,
     nearStep(place, x, y),
@@ -132,32 +133,32 @@ export function hitLines(place: Place, x: number, y: number): Mark | null {
   );
 }
 
-function rowHeight({ laid, told }: Pick<Place, 'laid' | 'told'>): number {
-  return laid.order.h / (told.model?.trace.log.cpus ?? 1);
+function rowHeight({ laid, shown }: Pick<Place, 'laid' | 'shown'>): number {
+  return laid.order.h / (shown.model?.trace.log.cpus ?? 1);
 }
 
 /** The step under the pointer: of the CPU of that row, the nearest within a few px. */
 function nearStep(place: Place, x: number, y: number): number {
-  const { laid, told } = place;
+  const { laid, shown } = place;
   const k = stepAt(place, x);
-  const { log } = told.model!.trace;
+  const { log } = shown.model!.trace;
   const cpu = Math.floor((y - laid.order.y) / rowHeight(place));
   const px = Math.abs(stepX(place, 1) - stepX(place, 0));
   const reach = Math.ceil(4 / Math.max(0.05, px));
   for (let far = 0; far <= reach; far++)
     for (const near of [k - far, k + far])
-      if (near >= 0 && near < told.done && log.cpu[near] === cpu) return near;
+      if (near >= 0 && near < shown.done && log.cpu[near] === cpu) return near;
   return -1;
 }
 
 /** Where a mark is drawn. */
 export function placesOf(place: Place, mark: Mark): readonly Box[] {
-  const { layout, laid, told, drawing } = place;
+  const { layout, laid, shown, drawing } = place;
   const part = partOfMark(drawing.lesson, mark);
   if (part === 'byte') {
     const run =
-      told.struct &&
-      runsOf(told.struct)
+      shown.struct &&
+      runsOf(shown.struct)
         .flat()
         .find((one) => one.at === mark.row);
     return run ? byteBoxes(layout, laid, run.at, run.size) : [];
@@ -171,50 +172,58 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
   if (x < laid.order.x - 1 || x > laid.order.x + laid.order.w) return [];
   if (part === 'executed') return [{ x, y: laid.executed.y, w, h: laid.executed.h }];
   const h = rowHeight(place);
-  const cpu = told.model?.trace.log.cpu[mark.row] ?? 0;
+  const cpu = shown.model?.trace.log.cpu[mark.row] ?? 0;
   return [{ x, y: laid.order.y + cpu * h, w, h }];
 }
 
 const verbs = { read: 'reads', write: 'writes', rmw: 'reads and writes at once' } as const;
 
 /** A mark in words. */
-export function describeLines(told: LaneNow, mark: Mark, lesson: Lesson): string {
+export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): string {
   const kind = lesson.kinds[mark.kind];
   if (kind === undefined) return '';
-  const where = capital(armTitle(lesson, told.lane));
+  const where = capital(armTitle(lesson, shown.lane));
   const part = partOfMark(lesson, mark);
-  if (part === 'byte') return `${where}, ${byteWords(told, mark.row)} ${capital(kind.title)}.`;
+  if (part === 'byte') return `${where}, ${byteWords(shown, mark.row)} ${capital(kind.title)}.`;
   if (part === 'copy') {
     const [line, cpu] = [Math.floor(mark.row / perLine), mark.row % perLine];
     return `${where}, CPU ${cpu}, its copy of line ${line}. ${kind.title}. Modelled.`;
   }
   if (part === 'executed')
-    return `${where}, access ${formatCount(mark.row + 1)} as the host happened to run it, on vCPU ${vcpuOf(told, mark.row)}. It would be another order on another day: no result.`;
-  if (told.model === null || mark.row >= told.model.trace.log.length) return '';
-  return `${where}, access ${formatCount(mark.row + 1)}. ${stepWords(told, accessAt(told.lane, told.model, mark.row))}`;
+    return `${where}, access ${formatCount(mark.row + 1)} as the host happened to run it, on vCPU ${vcpuOf(shown, mark.row)}. It would be another order on another day: no result.`;
+  if (shown.model === null || mark.row >= shown.model.trace.log.length) return '';
+  return `${where}, access ${formatCount(mark.row + 1)}. ${stepWords(shown, accessAt(shown.lane, shown.model, mark.row))}`;
 }
 
-function vcpuOf(told: LaneNow, k: number): number {
-  return told.lane.points.cpu[told.lane.pointsOf('access').order[k]!] ?? 0;
+function vcpuOf(shown: LaneNow, k: number): number {
+  return shown.lane.points.cpu[shown.lane.pointsOf('access').order[k]!] ?? 0;
 }
 
 function byteWords({ struct }: LaneNow, at: number): string {
   const field = struct?.fields[struct.fieldAt[at] ?? -1];
-  if (struct === null || field === undefined) return `byte ${at}, no field.`;
+  if (struct === null) return `byte ${at}, no field.`;
+  if (field === undefined) return besideWords(struct, at);
   const run = runsOf(struct)
     .flat()
     .find((one) => one.at === at);
   const to = at + (run?.size ?? 1) - 1;
-  return `${field.name}, bytes ${at} to ${to}, line ${Math.floor(at / 64)}.`;
+  const { lead } = struct;
+  return `${field.name}, bytes ${at - lead} to ${to - lead}, line ${Math.floor(at / lineBytes)}.`;
+}
+
+/** Padding, or what else lies on the lines of the object. */
+function besideWords({ lead, size }: Struct, at: number): string {
+  if (at >= lead && at < lead + size) return `byte ${at - lead}, no field.`;
+  return `other data on line ${Math.floor(at / lineBytes)}.`;
 }
 
 /** "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
-export function stepWords(told: LaneNow, access: Access): string {
+export function stepWords(shown: LaneNow, access: Access): string {
   const { cpu, kind, at, size, line, from, lost } = access;
-  const name = functionName(told.lane, access.func);
+  const name = functionName(shown.lane, access.func);
   const verb = verbs[accessKinds[kind] ?? 'read'];
   const by = name === '' ? '' : ` in ${name}()`;
-  const first = `CPU ${cpu} ${verb} ${fieldWords(told.struct, at, size)}${by}, counted.`;
+  const first = `CPU ${cpu} ${verb} ${fieldWords(shown.struct, at, size)}${by}, counted.`;
   const others = lost === 1 ? 'one copy is lost' : `${lost} copies are lost`;
   switch (happening(access)) {
     case 'hit':

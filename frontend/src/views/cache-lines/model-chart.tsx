@@ -16,6 +16,8 @@ interface Props {
   readonly title: (arm: string) => string;
   /** CPUs of the picture. */
   readonly at: number;
+  /** What is counted: "stats". */
+  readonly many: string;
 }
 
 /** Arms of the mail: the first on show is before, the last after. */
@@ -25,7 +27,7 @@ export function mailPoints(arms: readonly string[]) {
   return arms.map((arm) => ({ arm, cpus, perSecond: of(arm) }));
 }
 
-export function ModelChart({ prediction, theme, title, at }: Props) {
+export function ModelChart({ prediction, theme, title, at, many }: Props) {
   const curves = prediction.curves.map(({ arm, points }) => ({
     arm,
     points: points.filter(({ cpus }) => cpus >= 2),
@@ -43,7 +45,7 @@ export function ModelChart({ prediction, theme, title, at }: Props) {
       viewBox={`0 0 ${box.width} ${box.height}`}
       width="100%"
       role="img"
-      aria-label={`Predicted stats a second against CPUs. ${spoken(prediction, title)}`}
+      aria-label={`Predicted ${many} a second against CPUs. ${spoken(prediction, title)}`}
       data-testid="model-chart"
     >
       {y.ticks(4).map((v) => (
@@ -60,7 +62,7 @@ export function ModelChart({ prediction, theme, title, at }: Props) {
         </text>
       ))}
       <text {...label} x={box.width - box.right} y={box.height - 3} textAnchor="end">
-        CPUs, stats a second
+        CPUs, {many} a second
       </text>
       {at >= 2 && (
         <line

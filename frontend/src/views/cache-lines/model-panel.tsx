@@ -3,11 +3,14 @@
 
 import { useState } from 'react';
 import { formatFigure } from '../../base/units.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
-import type { ModelNumber, Sensitivity } from './model/curve.ts';
+import type { Sensitivity } from './model/curve.ts';
 import type { Prediction } from './model/prediction.ts';
 import { leftOut, mailRates, statedNumbers } from './model/stated.ts';
 import { ModelChart } from './model-chart.tsx';
+import { CurveTable, SensitivityTable } from './model-tables.tsx';
+import { noRate } from './refusal.ts';
 import { settingsOf } from './settings.ts';
 import { usePrediction } from './use-prediction.ts';
 
@@ -22,6 +25,14 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
   const title = (arm: string) => lesson.arms.find((one) => one.name === arm)?.title ?? arm;
   const { cpus } = settingsOf(runIndex.params, lesson);
   if (complaint !== '') return <p className="small">The model gave up: {complaint}</p>;
+  const refused = runIndex.lanes.map((lane) => noRate(lane, lesson)).find((why) => why !== null);
+  if (refused) {
+    return (
+      <p className="small quiet" data-testid="no-rate">
+        {refused}
+      </p>
+    );
+  }
   if (prediction === null || (prediction.curves[0]?.points.length ?? 0) < 2)
     return (
       <p className="small quiet" role="status">
@@ -33,9 +44,9 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
   const found = prediction.sensitivity;
   return (
     <div data-testid="model" data-done={prediction.done ? '' : undefined}>
-      <ModelChart {...{ prediction, theme, title }} at={cpus} />
+      <ModelChart {...{ prediction, theme, title }} at={cpus} many={lesson.operation.plural} />
       <p className="small" aria-live="polite">
-        {prediction.done ? ratioWords(found) : progressWords(prediction)}
+        {prediction.done ? ratioWords(found, lesson) : progressWords(prediction)}
       </p>
       <p className="small quiet">
         {settings.protocol}; bands: lowest and highest of three seeds. Crosses: what the mail
@@ -46,7 +57,7 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
         load that leads to a compare-and-swap asks to own the line at once
       </label>
       {found && <SensitivityTable found={found} />}
-      <CurveTable prediction={prediction} title={title} />
+      <CurveTable {...{ prediction, title, lesson }} />
       <Numbers lesson={lesson} runIndex={runIndex} />
       <details className="small">
         <summary>what the model leaves out</summary>
@@ -65,110 +76,10 @@ function progressWords({ curves }: Prediction): string {
   return `The model is at work: ${n} of ${curvePoints} points…`;
 }
 
-function ratioWords(found: Sensitivity | null): string {
+function ratioWords(found: Sensitivity | null, { operation }: Lesson): string {
   if (found === null) return '';
   const mail = mailRates.movedPerS / mailRates.stockPerS;
-  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.ratio)} times as many stats, and ${formatFigure(found.owning)} times if loads that lead to a compare-and-swap ask to own the line; the mail measured ${formatFigure(mail)}.`;
-}
-
-const words: Readonly<Record<ModelNumber, string>> = {
-  hit: 'hit',
-  transfer: 'transfer',
-  upgrade: 'upgrade',
-  own: 'rest of a stat',
-  handover: 'handover',
-  jitter: 'jitter',
-};
-
-function SensitivityTable({ found }: { readonly found: Sensitivity }) {
-  return (
-    <table className="table small" data-testid="sensitivity">
-      <caption className="small quiet">
-        The ratio with {found.cpus} CPUs, if one number is halved or doubled
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">number</th>
-          <th scope="col" className="right">
-            half
-          </th>
-          <th scope="col" className="right">
-            as stated
-          </th>
-          <th scope="col" className="right">
-            double
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {found.rows.map(({ what, halved, doubled }) => (
-          <tr key={what}>
-            <th scope="row">{words[what]}</th>
-            <td className="right">{formatFigure(halved)}</td>
-            <td className="right">{formatFigure(found.ratio)}</td>
-            <td className="right">{formatFigure(doubled)}</td>
-          </tr>
-        ))}
-        <tr>
-          <th scope="row">loads that own</th>
-          <td />
-          <td className="right">{formatFigure(found.owning)}</td>
-          <td />
-        </tr>
-      </tbody>
-    </table>
-  );
-}
-
-/** The chart's twin. */
-function CurveTable({
-  prediction,
-  title,
-}: {
-  readonly prediction: Prediction;
-  readonly title: (arm: string) => string;
-}) {
-  const { curves } = prediction;
-  const figure = (arm: string, cpus: number) => {
-    const point = curves.find((one) => one.arm === arm)?.points.find((one) => one.cpus === cpus);
-    if (point === undefined) return '–';
-    const per = (point.opsPerS.median / 1e6).toFixed(2);
-    return `${per}M, ${formatFigure(point.transfersPerOp.median)}`;
-  };
-  return (
-    <details className="small">
-      <summary>the curve as a table</summary>
-      <table className="table small" data-testid="curve-table">
-        <caption className="small quiet">stats a second, transfers per stat; modelled</caption>
-        <thead>
-          <tr>
-            <th scope="col" className="right">
-              CPUs
-            </th>
-            {curves.map(({ arm }) => (
-              <th key={arm} scope="col" className="right">
-                {title(arm)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {(curves[0]?.points ?? []).map(({ cpus }) => (
-            <tr key={cpus}>
-              <th scope="row" className="right">
-                {cpus}
-              </th>
-              {curves.map(({ arm }) => (
-                <td key={arm} className="right" data-arm={arm} data-cpus={cpus}>
-                  {figure(arm, cpus)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
-  );
+  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.ratio)} times as many ${operation.plural}, and ${formatFigure(found.owning)} times if loads that lead to a compare-and-swap ask to own the line; the mail measured ${formatFigure(mail)}.`;
 }
 
 const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ownNs'>> = {
@@ -178,12 +89,12 @@ const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ow
   own_ns: 'ownNs',
 };
 
-/** Each number that the model is told, where it comes from, and whether the viewer has changed it. */
+/** Each number of the model, where it comes from, and whether the viewer has changed it. */
 function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) {
   const { latencies } = settingsOf(runIndex.params, lesson);
   return (
     <details className="small" data-testid="stated">
-      <summary>the numbers it is told, and their sources</summary>
+      <summary>its numbers, and their sources</summary>
       <dl>
         {Object.entries(statedNumbers).map(([name, { value, title, says, source, url }]) => {
           const key = byKnob[name];

@@ -26,34 +26,34 @@ export interface Modelled {
   readonly counted: Counted;
   /** The point of the lane that an access is. */
   readonly point: Uint32Array;
-  /** Number of the stat of its CPU that an access belongs to, from 1. */
+  /** Number of the operation of its CPU that an access belongs to, from 1. */
   readonly op: Uint32Array;
   readonly sums: Sums;
 }
 
-const kept = new WeakMap<Counted, Map<string, Modelled | null>>();
+const cache = new WeakMap<Counted, Map<string, Modelled | null>>();
 /** Settings a lane is kept for: those of the picture, and of what a sentence compares it with. */
-const mostKept = 4;
+const maxCached = 4;
 
-/** The model of a lane; null while no whole stat was told. */
+/** The model of a lane; null while there is no whole operation. */
 export function modelOf(lane: LaneIndex, settings: ModelSettings): Modelled | null {
   const counted = countedOf(lane);
   const struct = structOf(lane);
   const key = `${settingsKey(settings)} ${struct === null}`;
-  const models = kept.get(counted) ?? new Map<string, Modelled | null>();
-  kept.set(counted, models);
+  const models = cache.get(counted) ?? new Map<string, Modelled | null>();
+  cache.set(counted, models);
   const known = models.get(key);
   if (known !== undefined) return known;
   const modelled = counted.ops === 0 ? null : make(lane, counted, struct, settings);
-  if (models.size >= mostKept) models.delete([...models.keys()][0]!);
+  if (models.size >= maxCached) models.delete([...models.keys()][0]!);
   models.set(key, modelled);
   return modelled;
 }
 
-/** The axis ends with the accesses that were told; so the model needs no more of each CPU than fills it. */
-function opsEach({ told, perOp, ops }: Counted, cpus: number, real: number): number {
+/** The axis ends with the accesses on show, so the model needs no more of each CPU than fills it. */
+function opsEach({ shown, perOp, ops }: Counted, cpus: number, real: number): number {
   if (cpus <= real) return ops;
-  return Math.max(4, Math.ceil((told / (cpus * perOp)) * 1.3) + 2);
+  return Math.max(4, Math.ceil((shown / (cpus * perOp)) * 1.3) + 2);
 }
 
 function make(
@@ -84,7 +84,8 @@ function make(
     const event = trace.event[k]!;
     const moves = event === readTransfer || event === writeTransfer;
     const name =
-      moves && isNameRead(struct, lane.points.a[point[k]!]!, lane.points.c[point[k]!] !== 0);
+      moves &&
+      isNameRead(struct, lane.points.a[point[k]!]! + counted.lead, lane.points.c[point[k]!] !== 0);
     add(sums.ops, k, endsOperation(spread[c]!, i));
     add(sums.transfers, k, moves);
     add(sums.forName, k, name);
@@ -97,7 +98,7 @@ function add(sum: Uint32Array, k: number, one: boolean): void {
   sum[k + 1] = sum[k]! + (one ? 1 : 0);
 }
 
-/** Over the whole order, its cold begin included; NaN without a stat. */
+/** Over the whole order, its cold begin included; NaN without an operation. */
 export function transfersPerStat({ sums, trace }: Modelled): number {
   const { length } = trace.log;
   return sums.transfers[length]! / sums.ops[length]!;

@@ -19,9 +19,10 @@ export interface Access {
   readonly k: number;
   readonly point: number;
   readonly cpu: number;
-  /** Number of the CPU's stat, from 1. */
+  /** Number of the CPU's operation, from 1. */
   readonly op: number;
   readonly line: number;
+  /** Place of its first byte; see fields.ts. */
   readonly at: number;
   readonly size: number;
   /** 0 read, 1 write, 2 read-modify-write. */
@@ -84,7 +85,7 @@ export function accessAt(lane: LaneIndex, model: Modelled, k: number): Access {
     cpu: trace.log.cpu[k]!,
     op: op[k]!,
     line: trace.log.line[k]!,
-    at: lane.points.a[p]!,
+    at: lane.points.a[p]! + model.counted.lead,
     size: lane.points.b[p]!,
     kind: lane.points.c[p]!,
     func: lane.points.d[p]!,
@@ -110,7 +111,7 @@ export interface States {
   readonly lostAge: Uint8Array;
 }
 
-/** Accesses for which a loss is told. */
+/** Accesses for which a loss is shown. */
 export const glowSteps = 6;
 
 export function statesAt(model: Modelled, done: number): States {
@@ -129,10 +130,10 @@ export function statesAt(model: Modelled, done: number): States {
 }
 
 /** The last access of a CPU among the first `done`, at most so many back; null: none. */
-export function lastOf(told: LaneNow, cpu: number, back = 4000): Access | null {
-  if (told.model === null) return null;
-  const { log } = told.model.trace;
-  for (let k = told.done - 1; k >= Math.max(0, told.done - back); k--)
-    if (log.cpu[k] === cpu) return accessAt(told.lane, told.model, k);
+export function lastOf(shown: LaneNow, cpu: number, back = 4000): Access | null {
+  if (shown.model === null) return null;
+  const { log } = shown.model.trace;
+  for (let k = shown.done - 1; k >= Math.max(0, shown.done - back); k--)
+    if (log.cpu[k] === cpu) return accessAt(shown.lane, shown.model, k);
   return null;
 }

@@ -7,7 +7,7 @@ import { ModelPanel } from './model-panel.tsx';
 import { PathPanel } from './path-panel.tsx';
 
 export const panels: Readonly<Record<string, Panel>> = {
-  counted: { title: 'Accesses of one stat', evidence: 'counted', Body: CountedPanel },
+  counted: { title: 'Accesses of one operation', evidence: 'counted', Body: CountedPanel },
   model: { title: 'Two to 64 CPUs', evidence: 'modelled', Body: ModelPanel },
   path: { title: 'A state that feeds itself', evidence: 'counted', Body: PathPanel },
 };

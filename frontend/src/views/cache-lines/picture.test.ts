@@ -118,10 +118,10 @@ test('who writes takes the copies of the others away: crossed and empty', () => 
   const crossed = (step: number) =>
     log(step).filter(({ what, fill }) => what === 'stroke' && fill === lightTheme.hazard).length;
   expect(crossed(write.k + 0.5)).toBeGreaterThan(0);
-  const told = laneNow(drawing(stepFrame(write.k + 1), one), one.lanes[0]!);
-  const mark = hitOn(told.done, write.line, 1 - write.cpu);
+  const shown = laneNow(drawing(stepFrame(write.k + 1), one), one.lanes[0]!);
+  const mark = hitOn(shown.done, write.line, 1 - write.cpu);
   expect(kindOf(mark)).toBe('copy_i');
-  expect(describeLines(told, mark!, lineLesson)).toMatch(
+  expect(describeLines(shown, mark!, lineLesson)).toMatch(
     /its copy of line 1. I, invalid. Modelled/,
   );
 });
@@ -129,9 +129,9 @@ test('who writes takes the copies of the others away: crossed and empty', () => 
 function hitOn(step: number, line: number, cpu: number): Mark | null {
   const layout = laid(one);
   const at = drawing(stepFrame(step), one);
-  const told = laneNow(at, one.lanes[0]!);
+  const shown = laneNow(at, one.lanes[0]!);
   const { x, y } = layout.lanes[0]!.cards[cpu]!.slots[line]!;
-  return hitLines({ layout, laid: layout.lanes[0]!, drawing: at, told }, x + 4, y + 4);
+  return hitLines({ layout, laid: layout.lanes[0]!, drawing: at, shown }, x + 4, y + 4);
 }
 
 const kindOf = (mark: Mark | null) => mark && lineLesson.kinds[mark.kind]!.name;
@@ -146,7 +146,7 @@ test('pointing: bytes, and steps above and below', () => {
   const lane = layout.lanes[0]!;
   const move = first('transfer');
   const at = drawing(stepFrame(move.k + 10), one);
-  const place = { layout, laid: lane, drawing: at, told: laneNow(at, one.lanes[0]!) };
+  const place = { layout, laid: lane, drawing: at, shown: laneNow(at, one.lanes[0]!) };
   const byte = (n: number) => {
     const [{ x, y } = { x: 0, y: 0 }] = byteBoxes(layout, lane, n, 1);
     return kindOf(hitLines(place, x + 2, y + 2));
@@ -183,7 +183,7 @@ test('keys walk from the count through lines, copies and accesses to the next la
   expect(left!.row).toBe(mark!.row - 1);
 });
 
-test('states are told apart by letter and edge, bytes by texture, in both themes', () => {
+test('states are distinguished by letter and edge, bytes by texture, in both themes', () => {
   for (const theme of [lightTheme, darkTheme]) {
     const { bytes, states } = brushesFor(theme, namedTiles);
     expect(new Set(Object.values(bytes).map(({ fill }) => fill)).size).toBe(5);

@@ -7,13 +7,13 @@ import { askedFor } from './model/streams.ts';
 import { type ModelSettings, settingsKey } from './settings.ts';
 import { type Counted, countedOf } from './streams.ts';
 
-const kept = new WeakMap<Counted, Map<string, number | null>>();
+const cache = new WeakMap<Counted, Map<string, number | null>>();
 
-/** By the schedule of modelled time, whatever the picture has; null while no whole stat was told, or not by whom. */
+/** By the schedule of modelled time, whatever the picture has; null while no whole stat was seen, or not by whom. */
 export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
   const counted = countedOf(lane);
-  const all = kept.get(counted) ?? new Map<string, number | null>();
-  kept.set(counted, all);
+  const all = cache.get(counted) ?? new Map<string, number | null>();
+  cache.set(counted, all);
   const timed: ModelSettings = { ...settings, schedule: 'timed' };
   const key = settingsKey(timed);
   let value = all.get(key);

@@ -33,6 +33,9 @@ const usual = {
   own_ns: latencies.ownNs,
 } as const;
 
+/** Names of the knobs that a lesson may declare. */
+export const modelKnobs: readonly string[] = Object.keys(usual);
+
 export function settingsOf(
   params: RunIndex['params'],
   lesson: Pick<Lesson, 'params'>,

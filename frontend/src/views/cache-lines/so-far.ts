@@ -6,7 +6,7 @@ import type { LaneNow } from './now.ts';
 
 export interface SoFar {
   readonly transfers: number;
-  /** Stats, those that are not over by their part: with many CPUs most are under way. */
+  /** Operations, those that are not over by their part: with many CPUs most are under way. */
   readonly ops: number;
   readonly forName: number;
   readonly upgrades: number;
@@ -23,13 +23,7 @@ export function soFar({ model, done }: Pick<LaneNow, 'model' | 'done'>): SoFar {
   };
 }
 
-/** Transfers of each stat so far; a dash before there is half a stat. */
+/** Transfers of each operation so far; a dash before there is half of one. */
 export function perStatWords({ transfers, ops }: Pick<SoFar, 'transfers' | 'ops'>): string {
   return ops < 0.5 ? '–' : formatFigure(transfers / ops);
-}
-
-/** "4 stats", "1 stat", "14.3 stats". */
-export function statWords(ops: number): string {
-  const words = formatFigure(ops < 100 ? Math.round(ops * 10) / 10 : ops);
-  return `${words} ${words === '1' ? 'stat' : 'stats'}`;
 }

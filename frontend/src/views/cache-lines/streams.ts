@@ -1,59 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Each CPU's own accesses, as they were counted, made fit for the model: whole stats, and of every CPU as many. More
+ * Each CPU's own accesses, as they were counted, made fit for the model: whole operations, and of every CPU as many. More
  * CPUs than there were run the same streams again.
  */
 
 import type { LaneIndex } from '../../derive/types.ts';
+import { countsOf, leadOf } from './cells.ts';
+import { structOf } from './fields.ts';
 import { recordedStreams } from './model/recorded.ts';
+import { isPlaced } from './model/stated.ts';
 import { wholeOperations } from './model/streams.ts';
 import type { AccessStream } from './model/types.ts';
 
 export interface Counted {
-  /** Whole stats of each vCPU that did at least half as many as the busiest. */
+  /** Whole operations of each vCPU that did at least half as many as the busiest. */
   readonly streams: readonly AccessStream[];
   /** Per stream: which point of the lane an access is. */
   readonly source: readonly Uint32Array[];
   /** vCPUs the streams come from. */
   readonly cpus: readonly number[];
-  /** Whole stats of each stream. */
+  /** Whole operations of each stream. */
   readonly ops: number;
-  /** Accesses of a stat, on average. */
+  /** Accesses of an operation, on average. */
   readonly perOp: number;
-  /** Accesses that were told, those outside of a stat too: the length of the axis. */
-  readonly told: number;
-  /** The functions are known, so private work lies where it was counted; before, no rate can be predicted. */
+  /** Accesses that were reported, those outside of operations too: the length of the axis. */
+  readonly shown: number;
+  /** Where in an operation the functions' accesses lie is known, so private work is; else no rate can be predicted. */
   readonly placed: boolean;
+  /** Bytes of the object's first line before the object. */
+  readonly lead: number;
 }
 
-interface Kept {
+interface Cached {
   readonly length: number;
   readonly names: number;
   readonly ended: boolean;
   readonly counted: Counted;
 }
 
-const kept = new WeakMap<LaneIndex, Kept>();
+const cache = new WeakMap<LaneIndex, Cached>();
 
 /** Accesses come in many small pieces, and each costs a look at all of them: what grew by less has to wait. */
 const leastGrowth = 1.15;
 
 export function countedOf(lane: LaneIndex): Counted {
-  const known = kept.get(lane);
+  const known = cache.get(lane);
   const { length } = lane.points;
-  const names = lane.samples('microscope').at(-1)?.texts.length ?? 0;
+  const names = countsOf(lane)?.texts.length ?? 0;
   const { ended } = lane;
-  if (known?.names === names && known.ended === ended) {
+  const lead = structOf(lane)?.lead ?? leadOf(countsOf(lane)?.facts['address'] ?? 0);
+  const same = known?.names === names && known.ended === ended && known.counted.lead === lead;
+  if (known !== undefined && same) {
     if (length >= known.length && length < (ended ? known.length + 1 : known.length * leastGrowth))
       return known.counted;
   }
-  const counted = make(lane);
-  kept.set(lane, { length, names, ended, counted });
+  const counted = make(lane, lead);
+  cache.set(lane, { length, names, ended, counted });
   return counted;
 }
 
 /** The columns of `access` points; see the lesson's `points`. */
-function make(lane: LaneIndex): Counted {
+function make(lane: LaneIndex, lead: number): Counted {
   const { order, length } = lane.pointsOf('access');
   const { points } = lane;
   const column = (of: ArrayLike<number>) => Float64Array.from({ length }, (_, p) => of[order[p]!]!);
@@ -66,8 +73,9 @@ function make(lane: LaneIndex): Counted {
     func: column(points.d),
     op: column(points.e),
   };
-  const functions = lane.samples('microscope').at(-1)?.texts ?? [];
-  const recorded = recordedStreams(records, functions.length > 0 ? { functions } : {});
+  const functions = countsOf(lane)?.texts ?? [];
+  const named = functions.length > 0 ? { functions } : {};
+  const recorded = recordedStreams(records, { ...named, offset: lead });
   const all = recorded.streams.map((stream, i) => {
     const whole = wholeOperations(stream);
     return {
@@ -81,15 +89,17 @@ function make(lane: LaneIndex): Counted {
   const used = all.filter((one) => one.ops > 0 && one.ops >= most / 2);
   const ops = used.length === 0 ? 0 : Math.min(...used.map((one) => one.ops));
   const accesses = used.reduce((sum, one) => sum + one.whole.op.length, 0);
-  const stats = used.reduce((sum, one) => sum + one.ops, 0);
+  const operationsOfAll = used.reduce((sum, one) => sum + one.ops, 0);
   return {
     streams: used.map((one) => one.whole),
     source: used.map((one) => one.source),
     cpus: used.map((one) => one.cpu),
     ops,
-    perOp: stats === 0 ? 0 : accesses / stats,
-    told: length,
-    placed: functions.length > 0,
+    perOp: operationsOfAll === 0 ? 0 : accesses / operationsOfAll,
+    shown: length,
+    placed:
+      functions.length > 0 && isPlaced(new Set(Array.from(records.func, (f) => functions[f]))),
+    lead,
   };
 }
 

@@ -14,7 +14,7 @@ import {
   dashedBox,
   type StateName,
 } from './brush.ts';
-import type { ByteKind } from './fields.ts';
+import type { ByteKind } from './byte-runs.ts';
 
 export function Swatch({ kind, theme, width = 19, height = 17 }: SwatchProps) {
   const canvas = useRef<HTMLCanvasElement>(null);

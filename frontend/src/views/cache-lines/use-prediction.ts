@@ -28,18 +28,18 @@ export function usePrediction(runIndex: RunIndex, lesson: Lesson, owning: boolea
     settingsKey(settings),
     owning,
     ready && known,
-    ...lanes.map(({ arm, counted }) => `${arm} ${counted.told}`),
+    ...lanes.map(({ arm, counted }) => `${arm} ${counted.shown}`),
     runIndex.runId,
   ].join(' ');
   const [prediction, setPrediction] = useState<Prediction | null>(null);
   const [complaint, setComplaint] = useState('');
   const predictor = useRef<Predictor | null>(null);
-  const wish = useRef({ settings, lanes });
-  wish.current = { settings, lanes };
+  const latest = useRef({ settings, lanes });
+  latest.current = { settings, lanes };
   useEffect(() => {
-    predictor.current = createPredictor((told) => {
-      if ('complaint' in told) setComplaint(told.complaint);
-      else setPrediction(told);
+    predictor.current = createPredictor((shown) => {
+      if ('complaint' in shown) setComplaint(shown.complaint);
+      else setPrediction(shown);
     });
     return () => predictor.current?.close();
   }, []);
@@ -48,8 +48,8 @@ export function usePrediction(runIndex: RunIndex, lesson: Lesson, owning: boolea
     if (!ask || key === '') return;
     setPrediction(null);
     setComplaint('');
-    const arms = wish.current.lanes.map(({ arm, counted: { streams } }) => ({ arm, streams }));
-    const request = { arms, settings: wish.current.settings, compareAt: mailRates.cpus, owning };
+    const arms = latest.current.lanes.map(({ arm, counted: { streams } }) => ({ arm, streams }));
+    const request = { arms, settings: latest.current.settings, compareAt: mailRates.cpus, owning };
     predictor.current?.ask(request);
     return () => predictor.current?.drop();
   }, [key, ask, owning]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The truth about predictions, counts of the run, and the marks near a moment: all from visits told one by one. */
+/** The truth about predictions, counts of the run, and the marks near a moment: all from visits reported one by one. */
 
 import { formatCount, ns, plural } from '../../base/units.ts';
 import { type Answer, choiceOf } from '../../derive/prediction.ts';
@@ -9,11 +9,11 @@ import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Answerer, Counts } from '../contract.ts';
+import { blocksOf, fates, letterOf, letters } from './block-replay.ts';
 import { type Counted, counted, perFreed } from './figures.ts';
 import { boxMark } from './marks.ts';
 import { laneNow } from './now.ts';
 import { type Facts, factsOf, nowOf, sumsOf } from './scans.ts';
-import { blocksOf, fates, letterOf, letters } from './tape.ts';
 
 type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
 
@@ -96,15 +96,15 @@ function visitsNear(
   lane: LaneIndex,
   most: number,
 ): NearbyRow[] {
-  const told = laneNow({ index, frame }, lane);
+  const state = laneNow({ index, frame }, lane);
   const visit = lane.pointsOf('visit');
   const blocks = blocksOf(index);
-  const { scans } = told.facts;
+  const { scans } = state.facts;
   // What is past: the picture tells nothing of what comes.
-  const from = Math.max(0, told.now.visits - most);
+  const from = Math.max(0, state.now.visits - most);
   const shift = frame.offset.get(lane.arm) ?? 0;
   const rows: NearbyRow[] = [];
-  for (let v = from; v < told.now.visits; v++) {
+  for (let v = from; v < state.now.visits; v++) {
     const i = visit.order[v]!;
     const { points } = lane;
     const box = blocks.indexOf(points.b[i]!);
@@ -112,12 +112,12 @@ function visitsNear(
     const t0 = ns((v + 1) * stepNs + shift);
     const letter = letters[letterOf(points.d[i]!)] ?? '';
     rows.push({
-      mark: { ...boxMark(told, lesson, Math.max(0, box)), id: points.id[i]!, t0, t1: t0 },
+      mark: { ...boxMark(state, lesson, Math.max(0, box)), id: points.id[i]!, t0, t1: t0 },
       t0,
       when: momentWords(index.axis, t0),
       lane: armTitle(lesson, lane),
       row: `block ${formatCount(points.b[i]!)} ${letter}`,
-      what: `visited, ${fates[points.e[i]!] ?? 'told'}`,
+      what: `visited, ${fates[points.e[i]!] ?? 'reported'}`,
       length: scan === undefined ? '' : `scan ${formatCount(scan.number)}`,
       cpu: String(points.cpu[i]!),
     });

@@ -9,8 +9,8 @@ import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { wholeTicks } from '../axis.ts';
 import type { Pen } from '../paints.ts';
+import { freed } from './block-replay.ts';
 import { factsOf, nowOf } from './scans.ts';
-import { freed } from './tape.ts';
 
 interface Given {
   readonly index: RunIndex;

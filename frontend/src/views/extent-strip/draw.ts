@@ -5,6 +5,7 @@ import { formatCount } from '../../base/units.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
+import { letters } from './block-replay.ts';
 import { type Brushes, brushBox, brushesFor } from './brush.ts';
 import { chargeWords, figures } from './figures.ts';
 import { cellAt, type StripLane, type StripLayout } from './layout.ts';
@@ -12,7 +13,6 @@ import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
 import { handBox } from './marks.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { absence } from './scans.ts';
-import { letters } from './tape.ts';
 import { hasList, threadOf } from './thread.ts';
 
 export function drawStrip(
@@ -166,7 +166,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
   pen.lineWidth = grid.cell >= 10 ? 1.6 : 1;
   for (let box = 0; box < grid.boxes; box++) {
     const at = boxes.asked[box]! - 1;
-    // At the beginning all are told once, which answers nobody.
+    // At the beginning all are reported once, which answers nobody.
     if (at < 1) continue;
     const age = now.visits - at;
     if (age < 0 || age > glow) continue;

@@ -6,7 +6,7 @@ import type { LaneIndex } from '../../derive/types.ts';
 import type { Facts, Now, Sums } from './scans.ts';
 import { sumsOf } from './scans.ts';
 
-interface Told {
+interface Sentences {
   readonly facts: Facts;
   readonly now: Now;
   readonly lane: LaneIndex;
@@ -21,7 +21,7 @@ export function chargeWords({ charge, budget }: Facts): string {
 }
 
 /** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
-export function figures({ facts, now }: Told): { text: string; strong: boolean }[] {
+export function figures({ facts, now }: Sentences): { text: string; strong: boolean }[] {
   if (now.beyond) return [{ text: 'not known yet', strong: false }];
   if (now.scan === null) return [];
   const all = sumsOf(facts, 0, now.visits);
@@ -55,6 +55,6 @@ export interface Counted extends Sums {
   readonly scans: number;
 }
 
-export function counted({ facts, now }: Told): Counted {
+export function counted({ facts, now }: Sentences): Counted {
   return { ...sumsOf(facts, 0, now.visits), scans: scansOver(facts, now.visits) };
 }

@@ -4,14 +4,15 @@
 import type { RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, ViewKind } from '../contract.ts';
+import { about } from './about.ts';
 import { answers, counts, nearby } from './answers.ts';
+import { blocksOf } from './block-replay.ts';
 import { drawStrip } from './draw.ts';
 import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
 import { describe, hit, step } from './marks.ts';
 import { panels } from './panels.tsx';
 import { factsOf } from './scans.ts';
 import { Swatch } from './swatch.tsx';
-import { blocksOf } from './tape.ts';
 import { sentences, summary } from './words.ts';
 
 function layout(drawing: Drawing, headerHeight: number, fontSize: number): StripLayout {
@@ -59,6 +60,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'extent-strip',
+  about,
   artist: () => artist,
   summary,
   table: nearby,

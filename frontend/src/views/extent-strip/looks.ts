@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a box and a unit of the budget are, at a moment: one of the lesson's kinds. */
 
+import type { Boxes } from './block-replay.ts';
+import { kept, letters, spared } from './block-replay.ts';
 import type { Facts, Now } from './scans.ts';
-import type { Boxes } from './tape.ts';
-import { kept, letters, spared } from './tape.ts';
 
 export const looks = [
   'unknown',

@@ -6,16 +6,16 @@ import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
 import type { ArrowKey, Drawing } from '../contract.ts';
+import { blocksOf } from './block-replay.ts';
 import { boxAt, boxBeside, type StripLane, type StripLayout, unitAt } from './layout.ts';
 import { lookOf, spending } from './looks.ts';
 import { type LaneNow, laneNow } from './now.ts';
-import { blocksOf } from './tape.ts';
 import { hasList, threadOf } from './thread.ts';
 
 type Known = Pick<Drawing, 'index' | 'frame' | 'lesson'>;
 
-function markAt(told: LaneNow, lesson: Lesson, kind: string, row: number, point: number): Mark {
-  const { lane } = told;
+function markAt(state: LaneNow, lesson: Lesson, kind: string, row: number, point: number): Mark {
+  const { lane } = state;
   const t = point < 0 ? ns(0) : ns(lane.points.t[point]!);
   const id = point < 0 ? 0 : lane.points.id[point]!;
   return {
@@ -29,14 +29,14 @@ function markAt(told: LaneNow, lesson: Lesson, kind: string, row: number, point:
   };
 }
 
-export function boxMark(told: LaneNow, lesson: Lesson, box: number): Mark {
-  const look = lookOf(told.boxes, box, told.now);
-  return markAt(told, lesson, look, box, told.boxes.point[box]! - 1);
+export function boxMark(state: LaneNow, lesson: Lesson, box: number): Mark {
+  const look = lookOf(state.boxes, box, state.now);
+  return markAt(state, lesson, look, box, state.boxes.point[box]! - 1);
 }
 
 /** A unit of the budget that was spent; null: it is not spent yet. */
-export function unitMark(told: LaneNow, lesson: Lesson, unit: number): Mark | null {
-  const { lane, facts, now } = told;
+export function unitMark(state: LaneNow, lesson: Lesson, unit: number): Mark | null {
+  const { lane, facts, now } = state;
   const visit = lane.pointsOf('visit');
   const places: number[] = [];
   for (let v = now.scan?.from ?? 0; v < now.visits; v++) {
@@ -45,33 +45,33 @@ export function unitMark(told: LaneNow, lesson: Lesson, unit: number): Mark | nu
   }
   const units = spending((v) => lane.points.e[visit.order[v]!]!, facts, now);
   const what = units[unit];
-  return what === undefined ? null : markAt(told, lesson, what, unit, places[unit]!);
+  return what === undefined ? null : markAt(state, lesson, what, unit, places[unit]!);
 }
 
-export function threadMark(told: LaneNow, lesson: Lesson): Mark | null {
-  const head = threadOf(told.boxes)[0];
-  if (head === undefined || !hasList(told.lane)) return null;
-  return markAt(told, lesson, 'thread', head, told.boxes.point[head]! - 1);
+export function threadMark(state: LaneNow, lesson: Lesson): Mark | null {
+  const head = threadOf(state.boxes)[0];
+  if (head === undefined || !hasList(state.lane)) return null;
+  return markAt(state, lesson, 'thread', head, state.boxes.point[head]! - 1);
 }
 
-function toldOf(known: Known, arm: string): LaneNow | null {
+function stateOf(known: Known, arm: string): LaneNow | null {
   const lane = known.index.lanes.find((one) => one.arm === arm);
   return lane === undefined ? null : laneNow(known, lane);
 }
 
 export function hit(layout: StripLayout, drawing: Drawing, x: number, y: number): Mark | null {
   for (const laid of layout.lanes) {
-    const told = toldOf(drawing, laid.arm);
-    if (told === null) continue;
+    const state = stateOf(drawing, laid.arm);
+    if (state === null) continue;
     const { grid } = laid;
     const box = boxAt(grid, x, y);
     if (box >= 0) {
       const deep = (y - grid.y) % grid.pitch > grid.high - 1;
-      const thread = deep && told.boxes.there[box] === 1 && told.boxes.letter[box]! > 1;
-      return (thread && threadMark(told, drawing.lesson)) || boxMark(told, drawing.lesson, box);
+      const thread = deep && state.boxes.there[box] === 1 && state.boxes.letter[box]! > 1;
+      return (thread && threadMark(state, drawing.lesson)) || boxMark(state, drawing.lesson, box);
     }
-    const unit = unitAt(laid, told.facts.budget, layout.fontSize, x, y);
-    if (unit >= 0) return unitMark(told, drawing.lesson, unit);
+    const unit = unitAt(laid, state.facts.budget, layout.fontSize, x, y);
+    if (unit >= 0) return unitMark(state, drawing.lesson, unit);
   }
   return null;
 }
@@ -97,39 +97,39 @@ export function step(
     layout.lanes.findIndex((one) => one.arm === from?.arm),
   );
   const laid = layout.lanes[at];
-  const told = laid === undefined ? null : toldOf(drawing, laid.arm);
-  if (laid === undefined || told === null || laid.grid.boxes === 0) return null;
-  if (from === null) return boxMark(told, lesson, Math.max(0, handBox(told)));
+  const state = laid === undefined ? null : stateOf(drawing, laid.arm);
+  if (laid === undefined || state === null || laid.grid.boxes === 0) return null;
+  if (from === null) return boxMark(state, lesson, Math.max(0, handBox(state)));
   const part = partOf(lesson, from);
   if (part === 'unit') {
     const to = { ArrowLeft: from.row - 1, ArrowRight: from.row + 1, Home: 0 }[key as 'Home'];
-    if (to !== undefined) return unitMark(told, lesson, to) ?? from;
-    if (key === 'End') return lastUnit(told, lesson) ?? from;
+    if (to !== undefined) return unitMark(state, lesson, to) ?? from;
+    if (key === 'End') return lastUnit(state, lesson) ?? from;
   }
   if (part === 'thread' && key !== 'ArrowUp' && key !== 'ArrowDown') return from;
   if (part === 'box') {
     const to = boxBeside(laid.grid, from.row, key);
-    if (to >= 0 && to < laid.grid.boxes) return boxMark(told, lesson, to);
+    if (to >= 0 && to < laid.grid.boxes) return boxMark(state, lesson, to);
     if (key === 'ArrowLeft' || key === 'ArrowRight') return from;
   }
   return key === 'ArrowDown'
-    ? (below(layout, drawing, at, told, part) ?? from)
-    : (above(layout, drawing, at, told, part) ?? from);
+    ? (below(layout, drawing, at, state, part) ?? from)
+    : (above(layout, drawing, at, state, part) ?? from);
 }
 
 function below(
   layout: StripLayout,
   drawing: Drawing,
   at: number,
-  told: LaneNow,
+  state: LaneNow,
   part: Part,
 ): Mark | null {
   const { lesson } = drawing;
-  const thread = part === 'box' ? threadMark(told, lesson) : null;
-  const unit = part === 'unit' ? null : unitMark(told, lesson, 0);
+  const thread = part === 'box' ? threadMark(state, lesson) : null;
+  const unit = part === 'unit' ? null : unitMark(state, lesson, 0);
   if (thread ?? unit) return thread ?? unit;
   const next = layout.lanes[at + 1];
-  const other = next === undefined ? null : toldOf(drawing, next.arm);
+  const other = next === undefined ? null : stateOf(drawing, next.arm);
   return other === null ? null : boxMark(other, lesson, 0);
 }
 
@@ -137,24 +137,24 @@ function above(
   layout: StripLayout,
   drawing: Drawing,
   at: number,
-  told: LaneNow,
+  state: LaneNow,
   part: Part,
 ): Mark | null {
   const { lesson } = drawing;
   const last = (laid: StripLane, of: LaneNow) =>
     boxMark(of, lesson, Math.max(0, laid.grid.boxes - laid.grid.columns));
   const here = layout.lanes[at]!;
-  if (part === 'unit') return threadMark(told, lesson) ?? last(here, told);
-  if (part === 'thread') return last(here, told);
+  if (part === 'unit') return threadMark(state, lesson) ?? last(here, state);
+  if (part === 'thread') return last(here, state);
   const before = layout.lanes[at - 1];
-  const other = before === undefined ? null : toldOf(drawing, before.arm);
+  const other = before === undefined ? null : stateOf(drawing, before.arm);
   if (before === undefined || other === null) return null;
   return unitMark(other, lesson, 0) ?? threadMark(other, lesson) ?? last(before, other);
 }
 
-function lastUnit(told: LaneNow, lesson: Lesson): Mark | null {
-  for (let unit = told.facts.budget - 1; unit >= 0; unit--) {
-    const mark = unitMark(told, lesson, unit);
+function lastUnit(state: LaneNow, lesson: Lesson): Mark | null {
+  for (let unit = state.facts.budget - 1; unit >= 0; unit--) {
+    const mark = unitMark(state, lesson, unit);
     if (mark !== null) return mark;
   }
   return null;

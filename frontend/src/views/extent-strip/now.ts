@@ -3,8 +3,8 @@
 
 import { firstAbove } from '../../base/search.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import { type Boxes, blocksOf, replayOf } from './block-replay.ts';
 import { type Facts, factsOf, type Now, nowOf } from './scans.ts';
-import { type Boxes, blocksOf, tapeOf } from './tape.ts';
 
 export interface LaneNow {
   readonly lane: LaneIndex;
@@ -26,6 +26,6 @@ export function laneNow(
   const blocks = blocksOf(index);
   const now = nowOf(lane, frame, hold);
   const points = firstAbove(lane.points.length, (i) => lane.points.t[i]!, now.t);
-  const boxes = tapeOf(lane, blocks).after(points);
+  const boxes = replayOf(lane, blocks).after(points);
   return { lane, facts: factsOf(lane), now, blocks, boxes, points };
 }

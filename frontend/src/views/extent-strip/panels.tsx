@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Beside the stage: freed against visited as a chart, and what an entry costs. */
 
-import { type CSSProperties, useCallback, useEffect, useRef, useState } from 'react';
+import { type CSSProperties, useCallback, useRef } from 'react';
 import { formatCount, formatFigure } from '../../base/units.ts';
 import { ArmTable } from '../arm-table.tsx';
 import type { Panel, PanelProps } from '../contract.ts';
+import { useCalm } from '../use-calm.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawChart } from './chart.ts';
 import { perFreed } from './figures.ts';
@@ -45,26 +46,6 @@ export function said(lines: readonly { readonly text: string }[], name: string):
   return null;
 }
 
-const textEveryMs = 200;
-
-/** Something calm to hang text on while the moment runs. */
-function useCalm(subscribe: (listener: () => void) => () => void): void {
-  const [, again] = useState(0);
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    const stop = subscribe(() => {
-      timer ??= setTimeout(() => {
-        timer = null;
-        again((n) => n + 1);
-      }, textEveryMs);
-    });
-    return () => {
-      stop();
-      if (timer !== null) clearTimeout(timer);
-    };
-  }, [subscribe]);
-}
-
 /** A row of the price table; each says how its number was obtained. */
 interface PriceRow {
   readonly head: string;
@@ -74,14 +55,14 @@ interface PriceRow {
 
 function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
   const { measured, linesOf } = data;
-  const told = new Map(
+  const byArm = new Map(
     runIndex.lanes.map((lane) => [
       lane.arm,
       laneNow({ index: runIndex, frame: frame.get() }, lane),
     ]),
   );
   const at = (of: (one: LaneNow) => string) => (arm: string) => {
-    const one = told.get(arm);
+    const one = byArm.get(arm);
     return one === undefined ? '–' : of(one);
   };
   const figure = (n: number | null | undefined, unit = '') =>

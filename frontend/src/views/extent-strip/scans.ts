@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Scans, what became of the entries they looked at, and what their budget was charged for. All from events. */
+/** Scans, the fate of the entries they looked at, and what their budget was charged for. All from events. */
 
 import { firstAtLeast } from '../../base/search.ts';
 import { laneTime } from '../../derive/align.ts';
 import { heldOp } from '../../derive/hold.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex } from '../../derive/types.ts';
-import { freed, kept, spared, visitsAt } from './tape.ts';
+import { freed, kept, spared, visitsAt } from './block-replay.ts';
 
 /** One scan: the visits (from, to], counted from 1. */
 export interface Scan {
@@ -37,7 +37,7 @@ export interface Facts {
   readonly charge: Charge | null;
   /** Budget of one scan; 0: not known. */
   readonly budget: number;
-  /** Visits that scans count but no event told one by one. */
+  /** Visits that scans count but no event reported one by one. */
   readonly untold: number;
   /** The scan (from 1) that freed its first entry; 0: none did. */
   readonly firstGain: number;
@@ -82,8 +82,8 @@ function make(lane: LaneIndex): Facts {
 /** Why there is nothing to see of a lane: scans are counted, but visits were not traced one by one, or nothing came yet. */
 export function absence(lane: LaneIndex): string {
   return lane.pointsOf('scanned').length > 0
-    ? 'With so many entries visits are counted, not told one by one. Fewer delayed entries bring the picture back.'
-    : 'No entry has been told yet.';
+    ? 'With so many entries visits are counted, not reported one by one. Fewer delayed entries bring the picture back.'
+    : 'No entry has been seen yet.';
 }
 
 function scansOf(lane: LaneIndex, visits: number): Scan[] {

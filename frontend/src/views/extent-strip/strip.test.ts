@@ -4,10 +4,10 @@
 import { expect, test } from 'vitest';
 import { fileRun, frameAfter, indexOfRows, ino, Kernel } from '../../../test/fixtures/extents.ts';
 import type { RunIndex } from '../../derive/types.ts';
+import { blocksOf, letterOf, replayOf } from './block-replay.ts';
 import { lookOf, spending } from './looks.ts';
 import { laneNow } from './now.ts';
 import { factsOf, sumsOf } from './scans.ts';
-import { blocksOf, letterOf, tapeOf } from './tape.ts';
 import { hasList, listSteps, threadOf } from './thread.ts';
 
 const small = { delayed: 8, written: 8, nr: 4, scans: 6 };
@@ -19,9 +19,9 @@ const more = { spared: 's', freed: '+', gone: '.' };
 
 /** All boxes of a lane in a word: capitals are there, - in vain, + freed by this scan, . gone. */
 function strip(index: RunIndex, arm: string, visits: number, hold = false): string {
-  const told = laneNow({ index, frame: frameAfter(visits, { hold }) }, lane(index, arm));
-  return [...told.blocks]
-    .map((_, box) => ({ ...signs, ...more })[lookOf(told.boxes, box, told.now)])
+  const state = laneNow({ index, frame: frameAfter(visits, { hold }) }, lane(index, arm));
+  return [...state.blocks]
+    .map((_, box) => ({ ...signs, ...more })[lookOf(state.boxes, box, state.now)])
     .join('');
 }
 
@@ -29,7 +29,7 @@ test('letters are the bits of the status, whatever other bits say', () => {
   expect([1, 2, 4, 8, 4 | 16, 2 | 4, 0].map(letterOf)).toEqual([2, 4, 1, 3, 1, 1, 0]);
 });
 
-test('before the first visit every entry that was told is there', () => {
+test('before the first visit every entry that was reported is there', () => {
   for (const arm of ['scan-2013', 'stock', 'evictable-list'])
     expect(strip(run, arm, 0)).toBe('DDDDDDDDWWWWWWWW');
 });
@@ -96,7 +96,7 @@ test('only the kernel that begins with the newest entry has a list', () => {
   expect(listSteps(lane(run, 'stock'), 1000)).toBeNull();
 });
 
-test('an entry that no event has told of yet is unknown, not gone', () => {
+test('an entry that no event has named yet is unknown, not gone', () => {
   const kernel = new Kernel('stock', { delayed: 4, written: 0, nr: 2, scans: 2 });
   const late = kernel.points.filter(([name]) => name !== 'found');
   const index = indexOfRows({ stock: { points: late, ops: kernel.ops } });
@@ -118,18 +118,18 @@ test('keyframes: a replay from any place is the replay from the start', () => {
   const long = fileRun({ delayed: 1500, written: 40, nr: 32, scans: 200 }, ['stock']);
   const [stock] = long.lanes;
   const blocks = blocksOf(long);
-  const tape = tapeOf(stock!, blocks);
+  const replay = replayOf(stock!, blocks);
   const last = stock!.points.length;
   expect(last).toBeGreaterThan(5000);
-  const forward = [4095, 4096, 4097, last].map((n) => structuredClone(tape.after(n)));
-  const back = [4095, 4096, 4097, last].toReversed().map((n) => structuredClone(tape.after(n)));
+  const forward = [4095, 4096, 4097, last].map((n) => structuredClone(replay.after(n)));
+  const back = [4095, 4096, 4097, last].toReversed().map((n) => structuredClone(replay.after(n)));
   expect(back.toReversed()).toEqual(forward);
 });
 
-test('visits that scans count but nobody told are known as such', () => {
+test('visits that scans count but nobody reported are known as such', () => {
   const kernel = new Kernel('stock', small);
-  const told = kernel.points.filter(([name, t]) => name !== 'visit' || t < 8000);
-  const index = indexOfRows({ stock: { points: told, ops: kernel.ops } });
+  const state = kernel.points.filter(([name, t]) => name !== 'visit' || t < 8000);
+  const index = indexOfRows({ stock: { points: state, ops: kernel.ops } });
   const { untold, visits } = factsOf(index.lanes[0]!);
   expect(untold).toBe(24 - visits);
   expect(untold).toBeGreaterThan(0);

@@ -2,7 +2,7 @@
 /** The list of entries that may be freed: which lanes have one, read off their visits, and its order. */
 
 import type { LaneIndex } from '../../derive/types.ts';
-import { type Boxes, letterOf } from './tape.ts';
+import { type Boxes, letterOf } from './block-replay.ts';
 
 const delayed = 1;
 const lists = new WeakMap<LaneIndex, boolean>();

@@ -74,12 +74,12 @@ test('where visits were not traced, that is said', () => {
   const kernel = new Kernel('stock', { delayed: 8, written: 8, nr: 4, scans: 2 });
   const points = kernel.points.filter(([name]) => name === 'scanned');
   const untold = indexOfRows({ stock: { points, ops: kernel.ops } });
-  expect(say('first_gain', untold, frameAfter(0))).toMatch(/counted, not told one by one/);
+  expect(say('first_gain', untold, frameAfter(0))).toMatch(/counted, not reported one by one/);
   const fresh = indexOfRows({ stock: { points: [], ops: [] } });
-  expect(say('first_gain', fresh, frameAfter(0))).toBe('No entry has been told yet.');
+  expect(say('first_gain', fresh, frameAfter(0))).toBe('No entry has been seen yet.');
 });
 
-test('a reader: what lseek answers, and how many delayed entries told it', () => {
+test('a reader: what lseek answers, and how many delayed entries gave the answer', () => {
   const kernel = new Kernel('stock', { delayed: 8, written: 4, nr: 4, scans: 1 });
   kernel.note('found', ino, 0, 1, 4);
   kernel.note('answer', 0);
@@ -87,7 +87,7 @@ test('a reader: what lseek answers, and how many delayed entries told it', () =>
   kernel.note('answer', 8 * 4096);
   const index = indexOfRows({ stock: kernel });
   expect(say('reader', index, frameAfter(4))).toBe(
-    'After a scan, SEEK_DATA and SEEK_HOLE ask for the data. Data from block 0, a hole at 8; 8 delayed entries told it.',
+    'After a scan, SEEK_DATA and SEEK_HOLE ask for the data. Data from block 0, a hole at 8; 8 delayed entries gave the answer.',
   );
   expect(say('reader', index, frameAfter(3))).toMatch(/^No program/);
 });

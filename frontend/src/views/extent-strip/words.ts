@@ -6,20 +6,20 @@ import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../contract.ts';
+import { blocksOf } from './block-replay.ts';
 import { perFreed, scansOver } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { absence, sumsOf } from './scans.ts';
-import { blocksOf } from './tape.ts';
 import { listSteps, threadOf } from './thread.ts';
 
-type Teller = (told: readonly LaneNow[], lesson: Lesson) => string;
+type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
 
 /** Each sentence speaks of the lanes on show; `hold`: of the one scan that the scene stays at. */
-function sentence(tell: Teller, hold?: boolean): Sentence {
+function sentence(tell: SentenceOf, hold?: boolean): Sentence {
   return (index, frame, lesson) => {
-    const told = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
-    const known = told.filter(({ now, facts }) => now.scan !== null && facts.visits > 0);
-    if (known.length === 0) return told[0] === undefined ? '' : absence(told[0].lane);
+    const states = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
+    const known = states.filter(({ now, facts }) => now.scan !== null && facts.visits > 0);
+    if (known.length === 0) return states[0] === undefined ? '' : absence(states[0].lane);
     if (known.some(({ now }) => now.beyond)) return 'More is not known yet.';
     return tell(known, lesson);
   };
@@ -32,8 +32,8 @@ function none(n: number): string {
 const title = (lesson: Lesson, lane: LaneIndex) => armTitle(lesson, lane);
 
 /** One scan, from its first look to its return. */
-const oneScan: Teller = (told, lesson) => {
-  const { lane, now, facts } = told[0]!;
+const oneScan: SentenceOf = (states, lesson) => {
+  const { lane, now, facts } = states[0]!;
   const { visited, kept, freed } = now.sums;
   const asked = plural(facts.budget, 'entry', 'entries');
   if (visited === 0) return `${capital(title(lesson, lane))} is asked to look for ${asked}.`;
@@ -44,14 +44,14 @@ const oneScan: Teller = (told, lesson) => {
     : `The scan has begun: ${looked}, ${none(freed)} freed so far.`;
 };
 
-const eachScan: Teller = (told, lesson) => {
-  const parts = told.map(({ lane, now }) => {
+const eachScan: SentenceOf = (states, lesson) => {
+  const parts = states.map(({ lane, now }) => {
     const { visited, freed } = now.sums;
     const done = now.over ? 'looked at' : 'has looked at';
     return `${title(lesson, lane)} ${done} ${formatCount(visited)} and freed ${none(freed)}`;
   });
-  const budget = told[0]!.facts.budget;
-  const over = told.every(({ now }) => now.over);
+  const budget = states[0]!.facts.budget;
+  const over = states.every(({ now }) => now.over);
   return `Asked for ${formatCount(budget)}: ${list(parts)}${over ? '. All have come back.' : '.'}`;
 };
 
@@ -68,12 +68,12 @@ function delayedAhead({ lane, now, boxes, blocks }: LaneNow): number {
   return -1;
 }
 
-const firstGain: Teller = (told, lesson) => {
-  const one = told[0]!;
+const firstGain: SentenceOf = (states, lesson) => {
+  const one = states[0]!;
   const { lane, now, facts } = one;
   const all = sumsOf(facts, 0, now.visits);
   const name = title(lesson, lane);
-  const rest = told.slice(1).map((other) => {
+  const rest = states.slice(1).map((other) => {
     const sums = sumsOf(other.facts, 0, other.now.visits);
     return ` ${capital(title(lesson, other.lane))} has freed ${none(sums.freed)}.`;
   });
@@ -88,18 +88,18 @@ const firstGain: Teller = (told, lesson) => {
 };
 
 /** The same number of looks on every lane: what they brought. */
-const charged: Teller = (told, lesson) => {
-  const parts = told.map(({ lane, now, facts }) => {
+const charged: SentenceOf = (states, lesson) => {
+  const parts = states.map(({ lane, now, facts }) => {
     const { freed } = sumsOf(facts, 0, now.visits);
     const scans = plural(now.scan!.number, 'scan');
     return `${title(lesson, lane)} ${none(freed)} in ${scans}`;
   });
-  const looks = Math.max(...told.map(({ now }) => now.visits));
+  const looks = Math.max(...states.map(({ now }) => now.visits));
   return `${plural(looks, 'look')} each, and this many entries freed: ${list(parts)}.`;
 };
 
-const price: Teller = (told, lesson) => {
-  const one = told.at(-1)!;
+const price: SentenceOf = (states, lesson) => {
+  const one = states.at(-1)!;
   const { lane, boxes } = one;
   const on = threadOf(boxes).length;
   let off = 0;
@@ -109,21 +109,21 @@ const price: Teller = (told, lesson) => {
   return `${capital(title(lesson, lane))}: ${plural(on, 'entry is', 'entries are')} on the list, which was changed ${plural(steps ?? 0, 'time')} so far; ${formatCount(off)} delayed ones carry its pointers and are not on it.`;
 };
 
-const promise: Teller = (told, lesson) => {
-  const scan = told[0]!.now.scan!.number;
-  const parts = told.map(({ lane, now }) => {
+const promise: SentenceOf = (states, lesson) => {
+  const scan = states[0]!.now.scan!.number;
+  const parts = states.map(({ lane, now }) => {
     const { freed, kept } = now.sums;
     return `${title(lesson, lane)} brings ${none(freed)}, for ${plural(kept, 'look')} in vain`;
   });
-  const budget = formatCount(told[0]!.facts.budget);
+  const budget = formatCount(states[0]!.facts.budget);
   return `Scan ${formatCount(scan)}, asked for ${budget}: ${list(parts)}.`;
 };
 
 const blockBytes = 4096;
 
 /** What lseek last answered, and how many delayed entries the kernel found for it. */
-const reader: Teller = (told, lesson) => {
-  const answers = told.flatMap(({ lane, points }) => {
+const reader: SentenceOf = (states, lesson) => {
+  const answers = states.flatMap(({ lane, points }) => {
     const { order, length } = lane.pointsOf('answer');
     let p = length - 1;
     while (p >= 0 && order[p]! >= points) p -= 1;
@@ -134,7 +134,7 @@ const reader: Teller = (told, lesson) => {
     for (let f = 0; f < found.length; f++)
       if (found.order[f]! > order[p - 1]! && found.order[f]! < order[p]!) n += 1;
     const from = `data from block ${formatCount(data / blockBytes)}, a hole at ${formatCount(hole / blockBytes)}`;
-    const words = `${from}; ${plural(n, 'delayed entry', 'delayed entries')} told it`;
+    const words = `${from}; ${plural(n, 'delayed entry', 'delayed entries')} gave the answer`;
     return [{ name: title(lesson, lane), words }];
   });
   if (answers.length === 0) return 'No program has asked where the data are yet.';
@@ -144,8 +144,8 @@ const reader: Teller = (told, lesson) => {
   return `After a scan, SEEK_DATA and SEEK_HOLE ask for the data. ${capital(same ? said : each)}.`;
 };
 
-const totals: Teller = (told, lesson) => {
-  const parts = told.map(({ lane, now, facts }) => {
+const totals: SentenceOf = (states, lesson) => {
+  const parts = states.map(({ lane, now, facts }) => {
     const sums = sumsOf(facts, 0, now.visits);
     const per = sums.freed === 0 ? 'nothing freed' : `${perFreed(sums)} looks for each entry freed`;
     return `${title(lesson, lane)} ${per} in ${plural(scansOver(facts, now.visits), 'scan')}`;
@@ -181,7 +181,7 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
     if (spared > 0) fates.push(`${formatCount(spared)} spared once`);
     const scan = `scan ${formatCount(now.scan.number)}${now.over ? ' is over' : ''}`;
     const untold =
-      facts.untold > 0 ? ` ${plural(facts.untold, 'visit')} more were counted, not told.` : '';
+      facts.untold > 0 ? ` ${plural(facts.untold, 'visit')} more were counted, not reported.` : '';
     return `${name}: ${scan}; ${plural(visited, 'visit')} so far, ${list(fates)}.${untold}`;
   });
 };

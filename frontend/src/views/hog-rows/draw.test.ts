@@ -12,13 +12,15 @@ import { indexRun } from '../../derive/run-index.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { Store } from '../../store/store.ts';
 import { namedTiles } from '../paints.ts';
-import { drawPicture } from './draw.ts';
-import { hitTest } from './marks.ts';
-import { pictureOf, scoreOf } from './picture.ts';
+import { drawPicture } from '../timeline/draw.ts';
+import { hitTest } from '../timeline/hit.ts';
+import { pictureOf } from '../timeline/picture.ts';
+import { scoreOf } from '../timeline/score.ts';
+import { hogLook } from './look.ts';
 
 const width = 140 + 1000 + 14;
 const size = { width, height: 600, dpr: 1 };
-const score = scoreOf(testLesson, undefined, null);
+const score = scoreOf(testLesson, undefined, null, 13, hogLook);
 
 function drawn(index: RunIndex, frame: Frame) {
   const { pen, log } = recordingPen();
@@ -101,7 +103,7 @@ test('a wake is a stem from its strip to the hog that it frees, at its moment', 
   );
   expect(dots.length).toBe(1);
   expect(dots[0]!.at[0]).toBe(140 + 800);
-  expect(dots[0]!.at[1]).toBe(box!.hogs[0]!.top + box!.hogs[0]!.height / 2);
+  expect(dots[0]!.at[1]).toBe(box!.rows[0]!.top + box!.rows[0]!.height / 2);
 });
 
 test('what has not happened yet at the moment is faint, and nothing of it is strong', () => {
@@ -222,7 +224,7 @@ test('100,000 spans in a window draw as few marks, and the work share is what it
   for (let i = 0; i < lane.spans.length; i++) {
     if (lane.spans.kind[i] === 0) running += lane.spans.t1[i]! - lane.spans.t0[i]!;
   }
-  const share = area / (9 * 1000 * picture.layout.lanes[0]!.hogs[0]!.height);
+  const share = area / (9 * 1000 * picture.layout.lanes[0]!.rows[0]!.height);
   expect(share).toBeCloseTo(running / (9 * 3e9), 1);
 });
 
@@ -230,13 +232,13 @@ test('what is under the pointer is what is drawn there, short marks within reach
   const { picture } = drawn(scene, frameOver(0, 10, 10));
   const [box] = picture.layout.lanes;
   const at = (c: number, row: { top: number; height: number }) =>
-    hitTest(scene, picture.layout, 140 + c * 100, row.top + row.height / 2);
-  expect(testLesson.kinds[at(4.5, box!.hogs[0]!)!.kind]!.name).toBe('wait_srcu');
-  expect(testLesson.kinds[at(1.5, box!.hogs[3]!)!.kind]!.name).toBe('reader');
+    hitTest(scene, picture.layout, score, 140 + c * 100, row.top + row.height / 2);
+  expect(testLesson.kinds[at(4.5, box!.rows[0]!)!.kind]!.name).toBe('wait_srcu');
+  expect(testLesson.kinds[at(1.5, box!.rows[3]!)!.kind]!.name).toBe('reader');
   expect(testLesson.kinds[at(5.02, box!.strips[0]!)!.kind]!.name).toBe('gp_check');
   expect(testLesson.kinds[at(4.98, box!.strips[0]!)!.kind]!.name).toBe('gp_check');
   expect(at(9.5, box!.strips[0]!)).toBeNull();
-  expect(hitTest(scene, picture.layout, 20, box!.hogs[0]!.top)).toBeNull();
+  expect(hitTest(scene, picture.layout, score, 20, box!.rows[0]!.top)).toBeNull();
 });
 
 test('lanes share one axis: the same moment stands at the same x, offsets apart', () => {

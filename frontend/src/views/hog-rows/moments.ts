@@ -1,44 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where to look in a run of threads that wait. Pure. */
+/** Where a step about readers looks. Pure. */
 
-import { noOffsets } from '../../derive/align.ts';
-import { longestWaits } from '../../derive/beats.ts';
-import { activeLanes } from '../../derive/episodes.ts';
-import { type Finder, type Place, placeAround, spanOf } from '../../derive/moments.ts';
+import { type Finder, placeAround, spanOf } from '../../derive/moments.ts';
 import { spansIn } from '../../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+import { candidates, liveliest, longestWait } from '../timeline/moments.ts';
 
 /** Moments of rows that wait. */
 export const waitMoments: Readonly<Record<string, Finder>> = {
-  longest_wait: (index, scene) => {
-    const span = spanOf(scene);
-    // Its begin must be in view: a wait longer than the window tells less than the longest that fits.
-    const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
-    const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
-    return liveliest(
-      index,
-      waits.map((wait) => placeAround(wait.t1, span, 0.62)),
-    );
-  },
+  longest_wait: longestWait,
   reader: (index, scene) =>
     liveliest(
       index,
       readerMoments(index).map((t) => placeAround(t, spanOf(scene), 0.4)),
     ),
 };
-
-/** So many places are compared. */
-const candidates = 60;
-
-/** The first place at which the most lanes do something: a window in which one of them sleeps compares nothing. */
-function liveliest(index: RunIndex, places: readonly Place[]): Place | null {
-  let best: { place: Place; active: number } | null = null;
-  for (const place of places) {
-    const active = activeLanes(index, place, noOffsets);
-    if (best === null || active > best.active) best = { place, active };
-  }
-  return best?.place ?? null;
-}
 
 /** Readers that somebody waits for: the middles of rechecks, the longest first; without any, of reader spans. */
 function readerMoments(index: RunIndex): number[] {

@@ -16,7 +16,7 @@ test('waits: who, since when, was there a check, was there a reader', () => {
     'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them for 0 now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it was asked for 400 µs ago, and nobody has looked for readers yet.',
   );
   expect(say('waits', 12)).toContain(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it was asked for 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was told.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it was asked for 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was notified.',
   );
 });
 
@@ -84,7 +84,7 @@ test('a moment that is not known yet is not called idle', () => {
   );
 });
 
-test('where events were lost no ratio is told', () => {
+test('where events were lost no ratio is given', () => {
   const store = storeOf(`
     rwsem
     storm-0  ${'R!'.repeat(30)}
@@ -107,7 +107,7 @@ test('where events were lost no ratio is told', () => {
     where: 'ring buffer',
   });
   expect(rates()).toBe(
-    'Up to this moment rwsem has done 30 umounts and SRCU 10. Events of SRCU were lost, so no ratio is told.',
+    'Up to this moment rwsem has done 30 umounts and SRCU 10. Events of SRCU were lost, so no ratio is given.',
   );
   expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)).toBeNull();
 });

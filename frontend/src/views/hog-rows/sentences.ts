@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The twin in words: one plain sentence from the events in view at this moment. Every number is read off the index. */
+/** The text alternative: one plain sentence from the events in view at this moment. Every number is read off the index. */
 
-import { firstAbove } from '../../base/search.ts';
-import { formatCount, formatNs, plural } from '../../base/units.ts';
+import { formatNs, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import {
   isWait,
-  lostIn,
   opsUpTo,
   type SpanRecord,
   spansIn,
@@ -15,8 +13,8 @@ import {
 } from '../../derive/query.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list, type Titles, verbFor } from '../../derive/words.ts';
+import { doing, known, ofThreads, oneOp, rates, some } from '../timeline/sentences.ts';
 import { type Grace, graceOf, lastWake } from './grace.ts';
-import { ofThreads } from './words.ts';
 
 type Say = (index: RunIndex, frame: Frame, titles: Titles) => string;
 
@@ -29,66 +27,20 @@ function perLane(of: (index: RunIndex, lane: LaneIndex, t: number, titles: Title
       .join(' ');
 }
 
-function known(index: RunIndex): LaneIndex[] {
-  return index.lanes.filter((lane) => lane.spans.length > 0);
-}
-
-/** Only where some lane has events. */
-function some(
-  say: (index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: Titles) => string,
-): Say {
-  return (index, frame, titles) => {
-    const lanes = known(index);
-    return lanes.length === 0 ? '' : say(index, lanes, frame, titles);
-  };
-}
-
 const saysWaits = perLane(waits);
 
 /** Sentences about rows of threads, by name. */
 export const rowSentences = {
-  one_op: some((index, [lane], frame, titles) =>
-    oneOp(index, lane!, laneTime(frame.offset, lane!.arm, frame.moment), titles),
-  ),
+  one_op: oneOp,
   waits: saysWaits,
   wakes: some(
     (index, lanes, frame, titles) =>
       wakes(index, lanes, frame, titles) || saysWaits(index, frame, titles),
   ),
-  rates: some((_index, lanes, frame, titles) => rates(lanes, frame, titles)),
+  rates,
   expedited: some(expedited),
   reader: some(readers),
 } as const satisfies Readonly<Record<string, Say>>;
-
-/** How long a row was in each state during [a, b), longest first. */
-function statesOfRow(lane: LaneIndex, row: number, a: number, b: number) {
-  const time = new Map<number, number>();
-  for (const span of spansIn(lane, 'state', a, b)) {
-    if (span.row !== row) continue;
-    const length = Math.min(span.t1, b) - Math.max(span.t0, a);
-    time.set(span.kind, (time.get(span.kind) ?? 0) + length);
-  }
-  return [...time].sort((x, y) => y[1] - x[1] || x[0] - y[0]);
-}
-
-function oneOp(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
-  const { order, length } = lane.opsByEnd;
-  const at = firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
-  const p = at < length && lane.ops.t0[order[at]!]! <= t ? at : at - 1;
-  if (p < 0) return `On ${armTitle(titles, lane)} no ${titles.operation.name} has begun yet.`;
-  const i = order[p]!;
-  const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
-  const parts = statesOfRow(lane, row, a, b)
-    .filter(([, time]) => time >= (b - a) * 0.01)
-    .slice(0, 4)
-    .map(([kind, time]) => {
-      const facts = index.kinds[kind]!;
-      const dismissed = facts.lesson ? '' : ' (not the lesson)';
-      return `${formatNs(time)} it ${verbFor(facts, 1)}${dismissed}`;
-    });
-  const done = t >= b;
-  return `On ${armTitle(titles, lane)} this ${titles.operation.name} ${done ? 'took' : 'takes'} ${formatNs(b - a)}: ${list(parts)}.`;
-}
 
 /** "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it was asked for 5.2 ms ago, ..." */
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
@@ -134,7 +86,7 @@ function graceWords(grace: Grace, t: number): string {
   const found = grace.readerSeen ? 'a reader was there' : 'no reader was there';
   const check = `${asked}, the check took ${formatNs(grace.checkNs)}, and ${found}`;
   if (grace.overSince === null) return check;
-  return `${check}; it has been over for ${formatNs(t - grace.overSince)}, but nobody was told`;
+  return `${check}; it has been over for ${formatNs(t - grace.overSince)}, but nobody was notified`;
 }
 
 /** Nobody waits for the lesson's sake: what do they do? */
@@ -144,17 +96,9 @@ function whatElse(
   all: number,
   thread: string,
 ): string {
-  const counts = new Map<number, number>();
-  for (const s of states) if (s !== null) counts.set(s.kind, (counts.get(s.kind) ?? 0) + 1);
-  if (counts.size === 0) return `no ${thread} does anything`;
-  const parts = [...counts]
-    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    .slice(0, 3)
-    .map(([kind, n], i) => {
-      const who = i === 0 ? ofThreads(n, all, thread) : `${n}`;
-      return `${who} ${verbFor(index.kinds[kind]!, n)}`;
-    });
-  return `${list(parts)}; nobody waits for the lesson's lock or grace period`;
+  const words = doing(index, states, all, thread);
+  if (states.every((state) => state === null)) return words;
+  return `${words}; nobody waits for the lesson's lock or grace period`;
 }
 
 function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: Titles): string {
@@ -177,31 +121,6 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     return `On ${armTitle(titles, lane)} one wake freed ${freed} ${ago} ago.${waited}${checked}${end}`;
   }
   return '';
-}
-
-/** Counts so far, never a rate. */
-function rates(lanes: readonly LaneIndex[], frame: Frame, titles: Titles): string {
-  const counts = lanes.map((lane) => ({
-    name: armTitle(titles, lane),
-    ops: opsUpTo(lane, laneTime(frame.offset, lane.arm, frame.moment)),
-  }));
-  const { name, plural: many } = titles.operation;
-  const parts = counts.map(({ name: arm, ops }, i) =>
-    i === 0 ? `${arm} has done ${plural(ops, name, many)}` : `${arm} ${formatCount(ops)}`,
-  );
-  const unproven = lanes.filter((lane) =>
-    lostIn(lane, 0, laneTime(frame.offset, lane.arm, frame.moment)),
-  );
-  if (unproven.length > 0) {
-    const names = list(unproven.map((lane) => armTitle(titles, lane)));
-    return `Up to this moment ${list(parts)}. Events of ${names} were lost, so no ratio is told.`;
-  }
-  const [first, ...others] = counts;
-  if (first === undefined || first.ops < 20 || others.length === 0) {
-    return `Up to this moment ${list(parts)}.`;
-  }
-  const shares = others.map((o) => `${Math.round((o.ops / first.ops) * 100)} on ${o.name}`);
-  return `Up to this moment ${list(parts)}: for each 100 on ${first.name}, ${list(shares)}.`;
 }
 
 function expedited(

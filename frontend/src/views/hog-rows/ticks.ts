@@ -15,7 +15,7 @@ const most = 256;
 /** Kinds whose begin is the end of a delay in ticks. */
 const begunByTicks = ['cb_wake'];
 
-/** Some tick's time on the lane's axis, in [0, tick); null if it cannot be told. */
+/** Some tick's time on the lane's axis, in [0, tick); null if it is not known. */
 export function tickPhase(index: RunIndex, lane: LaneIndex): Nanos | null {
   const kinds = new Set(begunByTicks.map((name) => index.kinds.findIndex((k) => k.name === name)));
   const tick = index.tickNs;

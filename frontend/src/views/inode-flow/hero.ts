@@ -31,7 +31,7 @@ export function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): numbe
 const tieBreak = 1e-4;
 
 /** Asked for at every frame, and the same as long as no life is added: by the first lane, then by all of them. */
-const kept = new WeakMap<
+const cached = new WeakMap<
   Lives,
   { readonly lanes: readonly Lives[]; readonly ino: number | null }[]
 >();
@@ -40,13 +40,13 @@ const kept = new WeakMap<
 export function commonest(lanes: readonly Lives[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
-  const known = kept.get(first) ?? [];
+  const known = cached.get(first) ?? [];
   const same = known.find(
     (one) => one.lanes.length === lanes.length && lanes.every((l, i) => l === one.lanes[i]),
   );
   if (same !== undefined) return same.ino;
   const ino = search(first, lanes);
-  kept.set(first, [...known.slice(-3), { lanes, ino }]);
+  cached.set(first, [...known.slice(-3), { lanes, ino }]);
   return ino;
 }
 

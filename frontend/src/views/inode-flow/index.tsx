@@ -6,12 +6,14 @@ import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, SwatchProps, ViewKind } from '../contract.ts';
 import { canvasTiles, type TileMaker } from '../paints.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
+import { about } from './about.ts';
 import { answers } from './answers.ts';
+import { describe } from './describe.ts';
 import { drawAll } from './draw.ts';
 import { bar, cross, type Easel, lookOf } from './ink.ts';
 import { type Layout, layoutOf, naturalHeight } from './layout.ts';
 import { moments } from './moments.ts';
-import { describe, hit, placeOf, step } from './point.ts';
+import { hit, placeOf, step } from './point.ts';
 import { SweepPanel } from './sweep.tsx';
 import { counts, sentences, summary, table } from './words.ts';
 
@@ -95,6 +97,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'inode-flow',
+  about,
   artist: () => artist,
   summary,
   table,

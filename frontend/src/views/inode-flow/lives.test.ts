@@ -142,7 +142,7 @@ test('with call_rcu an inode waits for RCU before it is listed', () => {
   expect(at(45)).toMatchObject({ rcu: 0, list: 0, hands: 0 });
 });
 
-test('waits are counted with their time, the worker told from who creates', () => {
+test('waits are counted with their time, the worker distinguished from who creates', () => {
   const { lane, lives } = laneOf(
     inodeIndex(`
       stock

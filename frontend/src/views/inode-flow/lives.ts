@@ -205,12 +205,12 @@ export function readLives(points: PointTable, names: readonly string[], graces: 
   return { all, byIno: reader.byIno, inos, waits: reader.waits, graces };
 }
 
-interface Kept {
+interface CachedLives {
   readonly key: string;
   readonly lives: Lives;
 }
 
-const kept = new WeakMap<LaneIndex, Kept>();
+const cached = new WeakMap<LaneIndex, CachedLives>();
 
 /** The lives of a lane; read again only when events have come. */
 export function livesOf(
@@ -221,10 +221,10 @@ export function livesOf(
 ): Lives {
   const { points, spans, open, watermark } = lane;
   const key = [runId, points.length, spans.length, open.length, watermark, lane.historyFrom].join();
-  const known = kept.get(lane);
+  const known = cached.get(lane);
   if (known?.key === key) return known.lives;
   const lives = readLives(points, names, gracesOf(lane, gp));
-  kept.set(lane, { key, lives });
+  cached.set(lane, { key, lives });
   return lives;
 }
 

@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Pointing: which mark is under the mouse, which is the next one, where a mark stands, what it is in words. */
+/** Pointing: which mark is under the mouse, which is the next one, where a mark stands. */
 
-import { formatMoment, formatNs, plural } from '../../base/units.ts';
-import { laneOf } from '../../derive/query.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
-import { armTitle } from '../../derive/words.ts';
-import type { Lesson } from '../../protocol/lesson.ts';
 import type { ArrowKey } from '../contract.ts';
 import { bandOf } from './draw.ts';
 import { queueParts } from './draw-bands.ts';
-import { type Band, type LaneBox, type Layout, lifeOf, pitchIn, timeAt, xOf } from './layout.ts';
-import { dangerEnd, type Life, lifeAt, never } from './lives.ts';
+import type { At } from './in-window.ts';
+import { type Band, type Layout, pitchIn, timeAt, xOf } from './layout.ts';
+import { dangerEnd, type Life, lifeAt } from './lives.ts';
 import { heroShapes, type Shape, statesOf, stripShapes, workerShapes } from './shapes.ts';
 
-interface At {
-  readonly index: RunIndex;
-  readonly layout: Layout;
-  readonly box: LaneBox;
-}
-
 /** All that can be pointed at in a band, the topmost first. The weave is asked point by point instead. */
-function shapesOf(at: At, band: Band): readonly Shape[] {
+export function shapesOf(at: At, band: Band): readonly Shape[] {
   switch (band.name) {
     case 'thread':
       return stripShapes(at, 'state', band);
@@ -49,8 +40,10 @@ function shapesOf(at: At, band: Band): readonly Shape[] {
 }
 
 const slack = 3;
+/** No shape is wider than its times by more; see within(), and the begins of dangers. */
+const reach = 16;
 
-function within(shape: Shape, x: number, y: number): boolean {
+export function within(shape: Shape, x: number, y: number): boolean {
   const short = Math.max(0, slack - (shape.x1 - shape.x0) / 2);
   return (
     x >= shape.x0 - short && x <= shape.x1 + short && y >= shape.y - 1 && y <= shape.y + shape.h + 1
@@ -63,7 +56,8 @@ export function hit(index: RunIndex, layout: Layout, x: number, y: number): Mark
     if (band === undefined || x < layout.left - 2 || x > layout.right + 2) continue;
     const at = { index, layout, box };
     if (band.name === 'inodes') return inWeave(at, band, x, y);
-    return shapesOf(at, band).find((shape) => within(shape, x, y))?.mark ?? null;
+    const near = [timeAt(layout, box, x - reach), timeAt(layout, box, x + reach)] as const;
+    return shapesOf({ ...at, near }, band).find((shape) => within(shape, x, y))?.mark ?? null;
   }
   return null;
 }
@@ -162,54 +156,4 @@ export function placeOf(
     x: Math.max(layout.left, Math.min(layout.right, x)),
     y: band.top + Math.min(band.height, 40) / 2,
   };
-}
-
-/** A mark in words. */
-export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
-  const kind = index.kinds[mark.kind];
-  const lane = laneOf(index, mark.arm);
-  if (kind === undefined || lane === null) return '';
-  const arm = armTitle(lesson, lane);
-  const length = formatNs(mark.t1 - mark.t0) + (mark.open ? ' so far' : '');
-  const from = `from ${formatMoment(mark.t0, 1e6)}`;
-  const { lives, queues } = lifeOf(index, lane, lesson);
-  if (kind.name === 'batch') {
-    const batch = queues.batches.find((one) => one.id === mark.id);
-    const n = plural(batch?.items ?? 0, 'inode');
-    return `${arm}, CPU ${mark.row}: the worker has taken ${n}, ${length}, ${from}.`;
-  }
-  if (kind.name === 'worker_wait') {
-    return `${arm}, CPU ${mark.row}: the worker waits for a grace period, ${length}, ${from}.`;
-  }
-  if (mark.table !== 'points') return `${arm}: ${kind.title}, ${length}, ${from}.`;
-  const life = lifeAt(lives, mark.row, mark.t0);
-  return `Inode ${mark.row}, ${arm}: ${inodeWords(kind.name, life, length)} ${from}.`;
-}
-
-function inodeWords(kind: string, life: Life | null, length: string): string {
-  switch (kind) {
-    case 'alive':
-      return `a file has it, ${length},`;
-    case 'queued':
-      return `unlinked and queued for the worker, ${length},`;
-    case 'free':
-      return `inactivated; the next file may have it, ${length},`;
-    case 'shadow':
-      return `an old reader may still look, ${length},`;
-    case 'wait_gp':
-      return `who creates a file is given it and waits for its grace period, ${length},`;
-    case 'early': {
-      const before = life?.before;
-      if (life === null || before == null) return 'used again inside its shadow,';
-      const left = before.shadowEnd === never ? null : before.shadowEnd - life.born;
-      const words = left === null ? '' : `, ${formatNs(left)} before its grace period ended,`;
-      return `used again ${formatNs(life.born - before.queued)} after it was let go${words}`;
-    }
-    case 'reuse':
-      return life?.before == null
-        ? 'used again,'
-        : `used again after its shadow, ${formatNs(life.born - life.before.queued)} after it was let go,`;
-    default:
-      return `${kind}, ${length},`;
-  }
 }

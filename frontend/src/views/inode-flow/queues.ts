@@ -124,14 +124,14 @@ export function stepAt(queue: CpuQueue, t: number): Step {
   return at < 0 ? empty : queue.steps[at]!;
 }
 
-const kept = new WeakMap<Lives, Queues>();
+const cached = new WeakMap<Lives, Queues>();
 
 /** The queues that belong to these lives, reckoned once. */
 export function queuesFor(lives: Lives, points: PointTable, names: readonly string[]): Queues {
-  let queues = kept.get(lives);
+  let queues = cached.get(lives);
   if (queues === undefined) {
     queues = queuesOf(lives, batchesOf(points, names));
-    kept.set(lives, queues);
+    cached.set(lives, queues);
   }
   return queues;
 }

@@ -3,8 +3,9 @@
 
 import { ns } from '../../base/units.ts';
 import { spansIn } from '../../derive/query.ts';
-import type { Mark, RunIndex } from '../../derive/types.ts';
-import { type Band, kindAt, type LaneBox, type Layout, xOf } from './layout.ts';
+import type { Mark } from '../../derive/types.ts';
+import { type At, askedOf, livesIn, windowOf, workerIn } from './in-window.ts';
+import { type Band, kindAt, xOf } from './layout.ts';
 import { dangerEnd, type Life, never } from './lives.ts';
 
 export interface Shape {
@@ -19,12 +20,6 @@ export interface Shape {
 }
 
 const shadowRows = 3;
-
-interface At {
-  readonly index: RunIndex;
-  readonly layout: Layout;
-  readonly box: LaneBox;
-}
 
 function markOf(
   { index, box }: At,
@@ -45,14 +40,6 @@ function markOf(
     t1: ns(Math.max(known, t0, 0)),
     ...(t1 > known ? { open: true } : {}),
   };
-}
-
-/** Lives of an inode that touch the window. */
-export function livesIn(box: LaneBox, ino: number, span: number): readonly Life[] {
-  const [a, b] = [box.t0, box.t0 + span];
-  return (box.lives.byIno.get(ino) ?? []).filter(
-    (life) => life.born < b && (life.next >= a || life.shadowEnd >= a),
-  );
 }
 
 function span(at: At, t0: number, t1: number): readonly [number, number] {
@@ -85,7 +72,7 @@ export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
   return shapes;
 }
 
-/** The shadow of a life, on one of a few rows so that shadows which overlap are told apart. */
+/** The shadow of a life, on one of a few rows so that shadows which overlap are distinguished. */
 export function shadowOf(at: At, life: Life, nth: number, top: number, h: number): Shape | null {
   if (life.queued === never || life.queued > at.box.lane.watermark) return null;
   const [x0, x1] = span(at, life.queued, life.shadowEnd);
@@ -131,7 +118,7 @@ export interface HeroShapes {
 
 /** The enlarged inode. */
 export function heroShapes(at: At, band: Band): HeroShapes {
-  const { box, layout } = at;
+  const { box } = at;
   const lifeHeight = Math.round(band.height * 0.4);
   const shadowTop = band.top + lifeHeight + 4;
   const shadowHeight = band.top + band.height - shadowTop;
@@ -142,10 +129,7 @@ export function heroShapes(at: At, band: Band): HeroShapes {
     safe: [] as Shape[],
     walkers: [] as Shape[],
   };
-  const width = (layout.right - layout.left) * layout.nsPerPx;
-  const all = box.hero === null ? [] : (box.lives.byIno.get(box.hero) ?? []);
-  for (const life of box.hero === null ? [] : livesIn(box, box.hero, width)) {
-    const nth = all.indexOf(life);
+  for (const [life, nth] of box.hero === null ? [] : livesIn(at, box.hero)) {
     found.states.push(...statesOf(at, life, band.top, lifeHeight));
     const shadow = shadowOf(at, life, nth, shadowTop, shadowHeight);
     if (shadow !== null) found.shadows.push(shadow);
@@ -186,28 +170,25 @@ function safeOf(at: At, life: Life, y: number, h: number): Shape | null {
 
 /** What the worker of a CPU does. */
 export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] {
-  const { box, layout } = at;
   const shapes: Shape[] = [];
-  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
+  const [begin, end] = windowOf(at);
   const add = (kind: string, id: number, t0: number, t1: number) => {
-    if (t0 > end || t1 < box.t0) return;
+    if (t0 > end || t1 < begin) return;
     const [x0, x1] = span(at, t0, t1);
     const mark = markOf(at, kind, id, band.cpu, t0, t1);
     shapes.push({ kind, x0, x1: Math.max(x1, x0 + 1), y, h, mark, words: [] });
   };
-  for (const batch of box.queues.batches)
-    if (batch.cpu === band.cpu) add('batch', batch.id, batch.t0, batch.t1);
-  for (const wait of box.lives.waits)
-    if (wait.worker && wait.cpu === band.cpu) add('worker_wait', wait.id, wait.t0, wait.t1);
+  const { batches, waits } = workerIn(at, band.cpu);
+  for (const { id, t0, t1 } of batches) add('batch', id, t0, t1);
+  for (const { id, t0, t1 } of waits) add('worker_wait', id, t0, t1);
   return shapes;
 }
 
 /** Spans of a layer that lie in the window, as shapes of a strip. */
 export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape[] {
   const { index, box, layout } = at;
-  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
   const shapes: Shape[] = [];
-  for (const found of spansIn(box.lane, layer, box.t0, end)) {
+  for (const found of spansIn(box.lane, layer, ...askedOf(at))) {
     const kind = index.kinds[found.kind];
     if (kind === undefined) continue;
     const [x0, x1] = [xOf(layout, box, found.t0), xOf(layout, box, found.t1)];

@@ -10,10 +10,10 @@ import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Counts, Sentence } from '../contract.ts';
+import { describe } from './describe.ts';
 import { commonest } from './hero.ts';
 import { kindAt, lifeOf, limitOf } from './layout.ts';
 import { type Life, type Lives, lifeAt, never, stateAt } from './lives.ts';
-import { describe } from './point.ts';
 import { stepAt } from './queues.ts';
 import { agesIn, populationAt, tallyOf } from './tally.ts';
 
@@ -46,7 +46,7 @@ function perLane(say: PerLane): Sentence {
     known(index)
       .map((lane) => {
         if (lostIn(lane, 0, lane.watermark))
-          return `Events of ${armTitle(lesson, lane)} were lost, so nothing is told of it.`;
+          return `Events of ${armTitle(lesson, lane)} were lost, so nothing is said about it.`;
         return capital(say(seen(index, lane, frame, lesson)));
       })
       .filter((words) => words !== '')
@@ -174,12 +174,12 @@ const ages = perLane(({ lane, lives, name, t, from }) => {
 
 /** What the wait buys: occasions at which a reader could have been harmed. */
 const buys: Sentence = (index, frame, lesson) => {
-  const told = known(index).map((lane) => {
+  const tallies = known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);
     return { name: see.name, tally: tallyOf(see.lane, see.lives, see.t) };
   });
-  if (told.length === 0) return '';
-  const open = told.map(({ name, tally }) =>
+  if (tallies.length === 0) return '';
+  const open = tallies.map(({ name, tally }) =>
     tally.early === 0
       ? `none of ${formatCount(tally.reused)} on ${name}`
       : `${formatCount(tally.early)} of ${formatCount(tally.reused)} on ${name}`,

@@ -11,7 +11,7 @@ export const Seen = {
   freed: 3,
   /** Found empty, bit cleared, and visited once more. */
   again: 4,
-  /** Its bit was cleared; visits are not told one by one. */
+  /** Its bit was cleared; visits are not reported one by one. */
   cleared: 5,
 } as const;
 

@@ -98,7 +98,7 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
 
 const short = (v: number) => (v >= 1e6 ? `${v / 1e6}M` : v >= 1000 ? `${v / 1000}k` : String(v));
 
-/** Squares are the list walk, discs the bitmap: told apart by shape. Hollow: a live run of this browser. */
+/** Squares are the list walk, discs the bitmap: distinguished by shape. Hollow: a live run of this browser. */
 function Dot({
   point,
   on,

@@ -91,17 +91,17 @@ function drawAxes(
 ): void {
   const { grid, scale, fontSize, line } = layout;
   const cell = grid.pitch * scale;
-  const { tape } = wall;
+  const { replay } = wall;
   const y = laid.y - 7;
   text(pen, theme, fontSize, 400, theme.faint);
   pen.textBaseline = 'alphabetic';
   pen.textAlign = 'left';
-  const ids = tape.cols > 0 ? `0 to ${formatCount(tape.cols - 1)}: shrinker ids` : '';
+  const ids = replay.grid.cols > 0 ? `0 to ${formatCount(replay.grid.cols - 1)}: shrinker ids` : '';
   pen.fillText(ids, laid.x, y);
   const room = laid.x + pen.measureText(ids).width + 10;
   pen.textAlign = 'center';
   const every = cell * 64 < 44 ? 256 : 64;
-  for (let id = every; id < tape.cols; id += every) {
+  for (let id = every; id < replay.grid.cols; id += every) {
     const x = Math.round(laid.x + id * cell);
     // Each word of the maps has 64 bits: where one ends, all maps had to grow.
     pen.fillStyle = theme.faint;
@@ -112,7 +112,7 @@ function drawAxes(
   text(pen, theme, fontSize, 400, theme.faint);
   pen.textAlign = 'right';
   if (cell >= 3) pen.fillText('root', laid.x - 7, laid.y + cell / 2 + fontSize * 0.35);
-  const rows = tape.memcgs.length - 1;
+  const rows = replay.grid.memcgs.length - 1;
   if (rows < 1) return;
   const middle = laid.y + (rowTop(grid, 1) + (rows * grid.pitch) / 2) * scale;
   const words = `${formatCount(rows)} memcgs`;
@@ -184,7 +184,7 @@ function drawWords(
 ): void {
   const { fontSize, line } = layout;
   const { n } = cells;
-  const { lane } = wall.tape;
+  const { lane } = wall.replay;
   let y = layout.wordsY + fontSize;
   pen.textAlign = 'left';
   pen.textBaseline = 'alphabetic';
@@ -194,7 +194,7 @@ function drawWords(
     y += line;
   };
   if (unknown) return;
-  if (wall.tape.length === 0) {
+  if (wall.replay.length === 0) {
     say('no events of this lane are here', fontSize, 400, theme.soft);
     return;
   }
@@ -219,7 +219,7 @@ function outcomeWords(n: Float64Array, t: number): string {
   return `${formatCount(n[Count.vain]!)} in vain · call ${call}${passes}, ${state}`;
 }
 
-function mapWords({ tape }: Wall, n: Float64Array): string {
+function mapWords({ replay }: Wall, n: Float64Array): string {
   const bits = countWords(n[Count.bits]!, 'bit');
-  return tape.readsMap ? `${bits} set` : `${bits} set, nobody reads them`;
+  return replay.readsMap ? `${bits} set` : `${bits} set, nobody reads them`;
 }

@@ -142,7 +142,7 @@ export class Sprites {
     if (face === 'not_visited' || face === 'bit_unread') box(0, inner, ground);
     else if (solid.has(face)) {
       box(0, inner, shade(face, 1));
-      // Freed has a hole, so that it is told from work without its colour.
+      // Freed has a hole, so that it differs from work without its colour.
       const hole = Math.floor(inner / 3);
       if (face === 'visit_freed' && inner >= 5) box(hole, inner - hole, theme.paper);
     } else if (inner >= 3) {

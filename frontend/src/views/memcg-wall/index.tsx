@@ -5,11 +5,12 @@ import { useEffect, useRef } from 'react';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 
 import type { SwatchProps, ViewKind } from '../contract.ts';
+import { about } from './about.ts';
 import { wallArtist } from './artist.ts';
 import { CostPanel } from './cost-panel.tsx';
 import { type Face, faces, Sprites } from './faces.ts';
 import { touched } from './moments.ts';
-import { summary, table } from './twin.ts';
+import { summary, table } from './text-table.ts';
 import { answers, counts, sentences } from './words.ts';
 
 /** A cell as the wall has it, large enough to see. */
@@ -58,6 +59,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
 
 export const view: ViewKind = {
   kind: 'memcg-wall',
+  about,
   artist: () => wallArtist,
   summary,
   table,

@@ -8,9 +8,9 @@ import type { Frame, LaneIndex, Mark, Nanos, RunIndex } from '../../derive/types
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { Bit, type Cells, Count, rootRow } from './cells.ts';
+import type { EventReplay } from './event-replay.ts';
 import { type Face, faceOf, facesOf } from './faces.ts';
 import { memcgName, shrinkerName } from './names.ts';
-import type { Tape } from './tape.ts';
 import { type Wall, wallOf } from './wall.ts';
 
 /** A row and a column as the id of a mark. */
@@ -21,14 +21,15 @@ export function cellOf(mark: Pick<Mark, 'id'>): { readonly row: number; readonly
 }
 
 /** Is there a memcg and a shrinker for this cell? */
-export function isThere(tape: Tape, cells: Cells, row: number, col: number): boolean {
-  if (row < 0 || row >= tape.memcgs.length || col < 0 || col >= tape.cols) return false;
-  return cells.born[row] === 1 && (tape.ids.size === 0 || tape.ids.has(col));
+export function isThere(replay: EventReplay, cells: Cells, row: number, col: number): boolean {
+  if (row < 0 || row >= replay.grid.memcgs.length || col < 0 || col >= replay.grid.cols)
+    return false;
+  return cells.born[row] === 1 && (replay.ids.size === 0 || replay.ids.has(col));
 }
 
-function facesAt(tape: Tape, cells: Cells, row: number, col: number): readonly Face[] {
-  const cell = row * tape.stride + col;
-  return facesOf(cells.seen[cell]!, cells.bit[cell]!, row === rootRow, tape.readsMap);
+function facesAt(replay: EventReplay, cells: Cells, row: number, col: number): readonly Face[] {
+  const cell = row * replay.grid.stride + col;
+  return facesOf(cells.seen[cell]!, cells.bit[cell]!, row === rootRow, replay.readsMap);
 }
 
 /** The mark of a cell at a moment of the frame. `inner`: pointed at near its middle, where an unread bit shows. */
@@ -46,8 +47,8 @@ export function markAt(
   const wall = wallOf(lane, lesson);
   const t = heldTime(lane, frame);
   const cells = wall.at(t, 'draw');
-  if (!isThere(wall.tape, cells, row, col)) return null;
-  const all = facesAt(wall.tape, cells, row, col);
+  if (!isThere(wall.replay, cells, row, col)) return null;
+  const all = facesAt(wall.replay, cells, row, col);
   const inFocus = all.filter((face) => frame.focus.has(face));
   const dotted = inner && all.includes('bit_unread') && inFocus.length !== 1;
   const face = dotted ? 'bit_unread' : faceOf(all, frame.focus);
@@ -59,20 +60,20 @@ export function markAt(
 
 /** When the newest event made this cell what it is; null: none did. */
 function whenOf(wall: Wall, cells: Cells, row: number, col: number, face: Face): number | null {
-  const { tape } = wall;
-  const { points } = tape.lane;
+  const { replay } = wall;
+  const { points } = replay.lane;
   const bits = face === 'bit' || face === 'bit_unread';
   if (face === 'not_visited') return null;
   for (let i = cells.at - 1; i >= 0; i--) {
-    const role = tape.role(points.kind[i]!);
+    const role = replay.role(points.kind[i]!);
     if (!bits && role === 'call') return null;
-    const here = tape.rows[i] === row;
+    const here = replay.rows[i] === row;
     if (bits) {
       if (role === 'set' && here && points.b[i] === col) return points.t[i]!;
       if (role === 'expanded' && points.d[i]! > col && row !== rootRow) return points.t[i]!;
     } else if (here && (role === 'visit' || role === 'cleared') && points.b[i] === col) {
       return points.t[i]!;
-    } else if (here && role === 'walk' && !tape.visitsTold) return points.t[i]!;
+    } else if (here && role === 'walk' && !replay.visitsReplayed) return points.t[i]!;
   }
   return null;
 }
@@ -87,18 +88,18 @@ export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: Nan
   const kind = index.kinds[mark.kind];
   const when = mark.t0 < t ? `, at ${momentMs(mark.t0)}` : '';
   const aside = kind?.lesson === false ? ' Not the lesson.' : '';
-  const who = `${capital(memcgName(wall.tape, row))}, ${shrinkerName(lane, col, t)}`;
+  const who = `${capital(memcgName(wall.replay, row))}, ${shrinkerName(lane, col, t)}`;
   const title = kind?.title ?? 'unknown';
   return `${who}: ${title}${when}. ${bitWords(wall, cells, row, col)} ${armTitle(lesson, lane)}.${aside}`;
 }
 
 function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
-  const { tape } = wall;
+  const { replay } = wall;
   if (row === rootRow) return 'Nobody reads a map here.';
-  const bit = cells.bit[row * tape.stride + col]!;
+  const bit = cells.bit[row * replay.grid.stride + col]!;
   if (bit === Bit.clear) return 'Its bit is clear.';
   const why = bit === Bit.object ? 'an object came' : 'the maps grew';
-  return `Its bit is set, since ${why}${tape.readsMap ? '' : '; nobody reads it'}.`;
+  return `Its bit is set, since ${why}${replay.readsMap ? '' : '; nobody reads it'}.`;
 }
 
 /** The newest visit, as a mark to begin walking from. */
@@ -123,25 +124,25 @@ export function stepFrom(
 ): Mark | null {
   const lane = laneOf(index, from.arm);
   if (lane === null) return null;
-  const { tape } = wallOf(lane, lesson);
+  const { replay } = wallOf(lane, lesson);
   let { row, col } = cellOf(from);
   let arm = from.arm;
   const turn = (by: 1 | -1): LaneIndex | undefined => index.lanes[index.lanes.indexOf(lane) + by];
-  const tries = Math.max(tape.cols, tape.memcgs.length) + 1;
+  const tries = Math.max(replay.grid.cols, replay.grid.memcgs.length) + 1;
   for (let i = 0; i < tries; i++) {
     if (key === 'ArrowRight') col += 1;
     else if (key === 'ArrowLeft') col -= 1;
     else if (key === 'ArrowDown') row += 1;
     else if (key === 'ArrowUp') row -= 1;
     else if (key === 'Home') col = i;
-    else col = tape.cols - 1 - i;
-    if (col >= tape.cols || col < 0) {
+    else col = replay.grid.cols - 1 - i;
+    if (col >= replay.grid.cols || col < 0) {
       const other = turn(col < 0 ? -1 : 1);
       if (other === undefined) return null;
       arm = other.arm;
-      col = col < 0 ? wallOf(other, lesson).tape.cols - 1 : 0;
+      col = col < 0 ? wallOf(other, lesson).replay.grid.cols - 1 : 0;
     }
-    if (row < 0 || row >= tape.memcgs.length) return null;
+    if (row < 0 || row >= replay.grid.memcgs.length) return null;
     const mark = markAt(index, lesson, frame, arm, row, col);
     if (mark !== null) return mark;
   }

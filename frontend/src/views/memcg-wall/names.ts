@@ -4,15 +4,15 @@
 import type { LaneIndex, Nanos } from '../../derive/types.ts';
 import { sampleAt } from '../../store/samples.ts';
 import { rootRow } from './cells.ts';
-import type { Tape } from './tape.ts';
+import type { EventReplay } from './event-replay.ts';
 
 /** "container 41", "the containers' parent", "the root cgroup". */
-export function memcgName(tape: Tape, row: number): string {
+export function memcgName(replay: EventReplay, row: number): string {
   if (row === rootRow) return 'the root cgroup';
-  const level = tape.level[row];
+  const level = replay.grid.level[row];
   if (level === 1) return 'the parent of the containers';
-  if (level === 2) return `container ${row - tape.level.indexOf(2)}`;
-  return `memcg ${tape.memcgs[row] ?? '?'}`;
+  if (level === 2) return `container ${row - replay.grid.level.indexOf(2)}`;
+  return `memcg ${replay.grid.memcgs[row] ?? '?'}`;
 }
 
 /** "shrinker 73", with its name where the x-ray has read it. */

@@ -63,7 +63,7 @@ class RowCoder {
   readonly #holes: readonly number[];
 
   constructor(wall: Wall, grid: Grid, focus: ReadonlySet<string>) {
-    const { readsMap, ids } = wall.tape;
+    const { readsMap, ids } = wall.replay;
     this.#wall = wall;
     this.#grid = grid;
     this.#usual = codeTable(false, readsMap, focus);
@@ -73,16 +73,16 @@ class RowCoder {
   }
 
   code(cells: Cells, row: number, into: Uint8Array): void {
-    const { tape } = this.#wall;
+    const { replay } = this.#wall;
     const { cols } = this.#grid;
     const to = row * cols;
-    if (row >= tape.memcgs.length || cells.born[row] === 0) {
+    if (row >= replay.grid.memcgs.length || cells.born[row] === 0) {
       into.fill(absentCode, to, to + cols);
       return;
     }
     const table = row === rootRow ? this.#root : this.#usual;
-    const from = row * tape.stride;
-    const known = Math.min(cols, tape.cols);
+    const from = row * replay.grid.stride;
+    const known = Math.min(cols, replay.grid.cols);
     const pass = cells.n[Count.pass]!;
     for (let c = 0; c < known; c++) {
       const cell = from + c;
@@ -105,8 +105,8 @@ function glow(
   now: number,
   into: Uint8Array,
 ): ReadonlySet<number> {
-  const { tape } = wall;
-  const { points } = tape.lane;
+  const { replay } = wall;
+  const { points } = replay.lane;
   const ended = cells.n[Count.ended]!;
   const litRows = new Set<number>();
   if (ended > 0 && now - ended > lasting) return litRows;
@@ -123,14 +123,14 @@ function glow(
   for (let i = cells.at - 1; i >= from; i--) {
     const ago = now - points.t[i]!;
     if (ago >= lasting) break;
-    const role = tape.role(points.kind[i]!);
+    const role = replay.role(points.kind[i]!);
     if (role === 'call') break;
     const level = Math.min(glowLevels - 1, Math.floor((1 - ago / lasting) * glowLevels));
     const id = points.b[i]!;
     if ((role === 'visit' || role === 'cleared') && id >= 0 && id < cols) {
-      lit(tape.rows[i]!, id, id + 1, level);
-    } else if (role === 'outcome' && !tape.visitsTold && !tape.readsMap) {
-      lit(tape.rows[i]!, 0, Math.min(cols, tape.cols), level);
+      lit(replay.rows[i]!, id, id + 1, level);
+    } else if (role === 'outcome' && !replay.visitsReplayed && !replay.readsMap) {
+      lit(replay.rows[i]!, 0, Math.min(cols, replay.grid.cols), level);
     }
   }
   return litRows;
@@ -177,8 +177,17 @@ export class WallImage {
   /** Another size or look, or another pass, which pales all that was seen: all rows anew. */
   #fit(wall: Wall, grid: Grid, look: Look, sprites: Sprites, pass: number): void {
     const { width, height } = gridSize(grid);
-    const { tape } = wall;
-    const fitted = [tape, tape.cols, tape.ids.size, sprites, look.focus, width, height, grid.cols];
+    const { replay } = wall;
+    const fitted = [
+      replay,
+      replay.grid.cols,
+      replay.ids.size,
+      sprites,
+      look.focus,
+      width,
+      height,
+      grid.cols,
+    ];
     const key = [...fitted, pass];
     const same = (n: number) =>
       this.#key.length === key.length && key.slice(0, n).every((x, i) => x === this.#key[i]);

@@ -22,7 +22,7 @@ import { faces } from './faces.ts';
 import { cellBox } from './layout.ts';
 import { cellOf, stepFrom } from './marks.ts';
 import { codesOf } from './paint.ts';
-import { table } from './twin.ts';
+import { table } from './text-table.ts';
 import { wallOf } from './wall.ts';
 import { answers, counts, sentences } from './words.ts';
 
@@ -104,18 +104,18 @@ test('any moment is the same, whichever way it is reached', () => {
   for (const t of moments) expect(look(t, 'leaps')).toBe(straight.get(t));
 });
 
-test('a call forgets the visits of the one before; passes within it are told apart', () => {
+test('a call forgets the visits of the one before; passes within it are distinguished', () => {
   const twice = [...setUp, ['call'] as const, ...fullPass, ...root];
   const wall = wallOf(runOf({ before: twice }).lanes[0]!, wallLesson);
   const cells = wall.at(1e9);
   expect(cells.n[Count.pass]).toBe(2);
-  expect(cells.pass[wall.tape.stride]).toBe(1);
+  expect(cells.pass[wall.replay.grid.stride]).toBe(1);
   const next = wallOf(runOf({ before: [...before, ['call']] }).lanes[0]!, wallLesson).at(1e9);
   expect([...next.seen].some((s) => s > 0)).toBe(false);
   expect(next.n[Count.bits]).toBe(8);
 });
 
-test('where only walks are told, a row fills when its walk ends', () => {
+test('where only walks are reported, a row fills when its walk ends', () => {
   const walks: HandPoint[] = memcgs.flatMap((m): HandPoint[] => [
     ['walk', m, 3, m > 10 ? 3 : 2, 3, 3, 0],
     ['outcome', m, m > 10 ? 2 : 3, 0, 0, 0],

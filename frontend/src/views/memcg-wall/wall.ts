@@ -8,7 +8,7 @@ import { firstAbove } from '../../base/search.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { type Cells, Count } from './cells.ts';
-import { Tape } from './tape.ts';
+import { EventReplay } from './event-replay.ts';
 
 /** Points from one keyframe to the next. */
 const stretch = 16_384;
@@ -35,7 +35,7 @@ export class Wall {
   readonly #lane: LaneIndex;
   readonly #names: readonly string[];
   readonly #readsMap: boolean;
-  tape: Tape;
+  replay: EventReplay;
   #keyframes: Cells[] = [];
   #cursors = new Map<string, Cells>();
   #epoch = 0;
@@ -45,7 +45,7 @@ export class Wall {
     this.#lane = lane;
     this.#names = names;
     this.#readsMap = readsMap;
-    this.tape = new Tape(lane, names, readsMap);
+    this.replay = new EventReplay(lane, names, readsMap);
     this.#epoch = epochOf(lane);
   }
 
@@ -53,11 +53,11 @@ export class Wall {
   update(): void {
     const epoch = epochOf(this.#lane);
     const anew = epoch !== this.#epoch;
-    if (!anew && this.#lane.points.length === this.tape.length) return;
-    if (anew) this.tape = new Tape(this.#lane, this.#names, this.#readsMap);
+    if (!anew && this.#lane.points.length === this.replay.length) return;
+    if (anew) this.replay = new EventReplay(this.#lane, this.#names, this.#readsMap);
     this.#epoch = epoch;
     this.#calls = null;
-    if (!this.tape.grow() && !anew) return;
+    if (!this.replay.grow() && !anew) return;
     this.#keyframes = [];
     this.#cursors.clear();
   }
@@ -67,7 +67,7 @@ export class Wall {
    * changes it. Readers that look at different moments do not wind each other back.
    */
   at(t: number, reader = 'text'): Cells {
-    const { points } = this.tape.lane;
+    const { points } = this.replay.lane;
     return this.#replayed(
       firstAbove(points.length, (i) => points.t[i]!, t),
       reader,
@@ -78,17 +78,17 @@ export class Wall {
     let cells = this.#cursors.get(reader);
     const nearest = Math.min(Math.floor(until / stretch), this.#keyframes.length - 1);
     if (cells === undefined || cells.at > until || cells.at < nearest * stretch) {
-      cells ??= this.tape.blank();
-      copyCells(this.#keyframes[nearest] ?? this.tape.blank(), cells);
+      cells ??= this.replay.grid.blank();
+      copyCells(this.#keyframes[nearest] ?? this.replay.grid.blank(), cells);
       this.#cursors.set(reader, cells);
     }
     while (cells.at < until) {
       if (cells.at === this.#keyframes.length * stretch) {
-        const kept = this.tape.blank();
-        copyCells(cells, kept);
-        this.#keyframes.push(kept);
+        const keyframe = this.replay.grid.blank();
+        copyCells(cells, keyframe);
+        this.#keyframes.push(keyframe);
       }
-      this.tape.apply(cells);
+      this.replay.apply(cells);
     }
     return cells;
   }
@@ -165,9 +165,9 @@ export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
 export function roomOf(index: RunIndex, lesson: Facts): { rows: number; cols: number } {
   let [rows, cols] = [1, 1];
   for (const lane of index.lanes) {
-    const { tape } = wallOf(lane, lesson);
-    rows = Math.max(rows, tape.memcgs.length - 1);
-    cols = Math.max(cols, tape.cols);
+    const { replay } = wallOf(lane, lesson);
+    rows = Math.max(rows, replay.grid.memcgs.length - 1);
+    cols = Math.max(cols, replay.grid.cols);
   }
   return { rows, cols };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The twin in words: sentences for a moment, counts, and answers. Every number is read off the events. */
+/** The text alternative: sentences for a moment, counts, and answers. Every number is read off the events. */
 
 import { formatCount, formatNs } from '../../base/units.ts';
 import { heldTime } from '../../derive/hold.ts';
@@ -52,13 +52,13 @@ function perLane(say: (now: Now) => string): Sentence {
 
 const few = (n: number, one: string) => (n === 0 ? `no ${one}` : countWords(n, one));
 
-/** Lost events make counts lower bounds, and so they are told. */
+/** Lost events make counts lower bounds, and the text says so. */
 function bound({ lane, n, t }: Now): string {
   return lostIn(lane, n[Count.began]!, t) ? ' Events were lost: that is the least it can be.' : '';
 }
 
 function memcgs({ wall }: Now): number {
-  return wall.tape.memcgs.length - 1;
+  return wall.replay.grid.memcgs.length - 1;
 }
 
 /** "In its third call the list walk has made 4,332 visits: 57 memcgs times 76 shrinkers. 4,275 were in vain." */
@@ -73,7 +73,7 @@ function call(now: Now): string {
   const shrinkers = n[Count.shrinkers]!;
   const whole = memcgs(now) * shrinkers * pass;
   const area =
-    !wall.tape.readsMap && over && visits === whole
+    !wall.replay.readsMap && over && visits === whole
       ? `, ${pass > 1 ? `${pass} passes of ` : ''}${formatCount(memcgs(now))} memcgs times ${formatCount(shrinkers)} shrinkers`
       : '';
   const begin = over
@@ -95,7 +95,7 @@ function bits(now: Now): string {
       : set > 0
         ? ', all for an object that came'
         : '';
-  const read = wall.tape.readsMap
+  const read = wall.replay.readsMap
     ? ' Only those are visited.'
     : ' Nobody reads them; the walk calls every shrinker.';
   return `With the ${name} ${few(set, 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
@@ -104,23 +104,23 @@ function bits(now: Now): string {
 /** What the guest's memory said. Its time has an error: bits that changed within it explain a difference. */
 function seenByXray({ lane, t, wall }: Now): string {
   const sample = sampleAt(lane.samples('shrinker-maps'), t);
-  const told = sample?.facts['bits_set'];
-  if (sample === null || told === undefined) return '';
+  const bitsSet = sample?.facts['bits_set'];
+  if (sample === null || bitsSet === undefined) return '';
   const at = (when: number) => wall.at(when, 'x-ray').n[Count.bits]!;
   // Bits come and go: within the error the most may lie between its two ends.
   const around = [-sample.error, 0, sample.error].map((by) => at(sample.t + by));
-  const within = told >= Math.min(...around) && told <= Math.max(...around);
+  const within = bitsSet >= Math.min(...around) && bitsSet <= Math.max(...around);
   const ago = `${formatNs(t - sample.t)} ago`;
   if (!within) {
-    return ` But the x-ray, ${ago}, saw ${formatCount(told)}, where the events say ${formatCount(at(sample.t))}.`;
+    return ` But the x-ray, ${ago}, saw ${formatCount(bitsSet)}, where the events say ${formatCount(at(sample.t))}.`;
   }
-  const then = at(t) === told ? '' : ', as the events say of that time';
-  return ` The x-ray saw ${formatCount(told)} in the guest's memory ${ago}${then}.`;
+  const then = at(t) === bitsSet ? '' : ', as the events say of that time';
+  return ` The x-ray saw ${formatCount(bitsSet)} in the guest's memory ${ago}${then}.`;
 }
 
 function first(now: Now): string {
   const { n, name, wall } = now;
-  if (!wall.tape.readsMap) return call(now);
+  if (!wall.replay.readsMap) return call(now);
   if (n[Count.call] === 0) return call(now);
   const found = wall.calls()[n[Count.call]! - 1];
   if (found === undefined) return call(now);
@@ -136,10 +136,11 @@ function first(now: Now): string {
 function touched(now: Now): string {
   const { n, name, cells, wall, lane, t } = now;
   const done = touches(lane).filter((touch) => touch.t <= t);
-  const set = (id: number, row: number) => cells.bit[row * wall.tape.stride + id] !== Bit.clear;
+  const set = (id: number, row: number) =>
+    cells.bit[row * wall.replay.grid.stride + id] !== Bit.clear;
   const pairs = new Map(
     done.map(({ at }) => {
-      const [row, id] = [wall.tape.rows[at]!, lane.points.b[at]!];
+      const [row, id] = [wall.replay.rows[at]!, lane.points.b[at]!];
       return [`${row} ${id}`, { row, id }] as const;
     }),
   );
@@ -165,7 +166,7 @@ function touched(now: Now): string {
 function price(now: Now): string {
   const { n, name, wall } = now;
   const sets = few(n[Count.sets]!, 'time');
-  if (!wall.tape.readsMap) {
+  if (!wall.replay.readsMap) {
     return `With the ${name} a bit was set ${sets}, and nothing hangs on it: each of its ${countWords(n[Count.visits]!, 'visit')} would be made without.`;
   }
   const again = Math.max(n[Count.again]!, 0);

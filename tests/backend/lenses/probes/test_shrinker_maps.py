@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import struct
+import sys
 import tracemalloc
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from duet.budgets import LENS_SAMPLE_BYTES
+from duet.lenses.loading import load_probe
 from duet.lenses.memory import DIRECT_MAP, Gone, Memory
-from duet.lenses.probes.shrinker_maps import Memcg, Probe
+from duet.settings import repo_root
 
+Probe: Any = load_probe(repo_root() / "lessons/01-shrinker-bitmaps/probes/shrinker_maps.py")
+Memcg = sys.modules[Probe.__module__].Memcg
 MEMCGS, BITS = 512, (1 << 20) - 1  # 64 MiB of maps
 
 
@@ -28,9 +33,9 @@ def test_maps_of_64_mib_are_refused_before_they_are_read() -> None:
     probe._memory = Memory(Claim())
     probe._nr_max = DIRECT_MAP
     probe._info = probe._map = 0
-    probe._list = SimpleNamespace(walk=lambda: [])  # type: ignore[assignment]
+    probe._list = SimpleNamespace(walk=lambda: [])
     memcgs = [Memcg(ino, DIRECT_MAP + ino * 64, 1, True) for ino in range(MEMCGS)]
-    probe._walk = lambda: memcgs  # type: ignore[method-assign]
+    probe._walk = lambda: memcgs
     tracemalloc.start()
     try:
         with pytest.raises(Gone, match="512 maps of 1048575 bits are more than 4 MiB"):

@@ -177,14 +177,14 @@ def page(
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    told: dict[str, list[Any]] = json.loads((folder / "results.json").read_text())
-    return told
+    reported: dict[str, list[Any]] = json.loads((folder / "results.json").read_text())
+    return reported
 
 
 def slow_log(case: dict[str, Any]) -> dict[str, Any]:
     """The slow model's answer to a merged log."""
     caches = Caches(case["lines"], case["protocol"])
-    told = [
+    reported = [
         caches.access(*one) for one in zip(case["cpu"], case["line"], case["kind"], strict=True)
     ]
     states = "".join(
@@ -192,11 +192,11 @@ def slow_log(case: dict[str, Any]) -> dict[str, Any]:
         for cpu in range(case["cpus"])
         for line in range(case["lines"])
     )
-    events = [event for event, _, _ in told]
+    events = [event for event, _, _ in reported]
     return {
         "event": events,
-        "from": [giver for _, giver, _ in told],
-        "lost": [lost for _, _, lost in told],
+        "from": [giver for _, giver, _ in reported],
+        "lost": [lost for _, _, lost in reported],
         "states": states,
         "accesses": len(events),
         "hits": events.count(0),
@@ -205,7 +205,7 @@ def slow_log(case: dict[str, Any]) -> dict[str, Any]:
         "writeTransfers": events.count(5),
         "transfers": events.count(2) + events.count(5),
         "upgrades": events.count(3),
-        "invalidations": sum(lost for _, _, lost in told),
+        "invalidations": sum(lost for _, _, lost in reported),
         "busEvents": len(events) - events.count(0),
         "ops": 0,
     }
@@ -215,26 +215,26 @@ def test_random_logs_agree_to_the_transfer(
     cases: dict[str, list[Any]], page: dict[str, list[Any]]
 ) -> None:
     assert len(page["logs"]) == LOGS
-    for i, (case, told) in enumerate(zip(cases["logs"], page["logs"], strict=True)):
-        assert told == slow_log(case), f"log {i}"
-    seen = {event for told in page["logs"] for event in told["event"]}
+    for i, (case, reported) in enumerate(zip(cases["logs"], page["logs"], strict=True)):
+        assert reported == slow_log(case), f"log {i}"
+    seen = {event for reported in page["logs"] for event in reported["event"]}
     assert seen == set(range(6)), "not every kind of event came up"
 
 
 def test_schedules_agree_to_the_access(
     cases: dict[str, list[Any]], page: dict[str, list[Any]]
 ) -> None:
-    for i, (case, told) in enumerate(zip(cases["orders"], page["orders"], strict=True)):
+    for i, (case, reported) in enumerate(zip(cases["orders"], page["orders"], strict=True)):
         merged = interleave(case["streams"], case["settings"], case["seed"], case["until"])
-        assert told["cpu"] == merged.cpu, f"order {i}"
-        assert told["endNs"] == merged.end_ns, f"order {i}"
-        assert told["ops"] == merged.ops, f"order {i}"
+        assert reported["cpu"] == merged.cpu, f"order {i}"
+        assert reported["endNs"] == merged.end_ns, f"order {i}"
+        assert reported["ops"] == merged.ops, f"order {i}"
 
 
 def test_curves_and_sensitivity_agree(
     cases: dict[str, list[Any]], page: dict[str, list[Any]]
 ) -> None:
-    for case, told in zip(cases["curves"], page["curves"], strict=True):
+    for case, reported in zip(cases["curves"], page["curves"], strict=True):
         runs = (case["cpus"], case["seeds"], case["ops"])
         point = model.point(case["before"], case["settings"], *runs)
         for mine, theirs in (
@@ -242,13 +242,13 @@ def test_curves_and_sensitivity_agree(
             ("upgrades_per_op", "upgradesPerOp"),
             ("bus_events_per_op", "busEventsPerOp"),
         ):
-            assert told["point"][theirs] == point[mine]
+            assert reported["point"][theirs] == point[mine]
         if case["settings"].schedule == "timed":
-            assert told["point"]["opsPerS"] == point["ops_per_s"]
+            assert reported["point"]["opsPerS"] == point["ops_per_s"]
         mine = model.sensitivity((case["before"], case["after"]), case["settings"], *runs)
-        assert told["sensitivity"]["ratio"] == mine["ratio"]
-        assert told["sensitivity"]["owning"] == mine["owning"]["ratio"]
-        assert [(r["halved"], r["doubled"]) for r in told["sensitivity"]["rows"]] == [
+        assert reported["sensitivity"]["ratio"] == mine["ratio"]
+        assert reported["sensitivity"]["owning"] == mine["owning"]["ratio"]
+        assert [(r["halved"], r["doubled"]) for r in reported["sensitivity"]["rows"]] == [
             (r["halved"], r["doubled"]) for r in mine["sensitivity"]
         ]
 
@@ -257,14 +257,14 @@ def test_streams_out_of_recordings_agree(
     cases: dict[str, list[Any]], page: dict[str, list[Any]]
 ) -> None:
     counted = model.stated()["counted"]
-    for case, told in zip(cases["recorded"], page["recorded"], strict=True):
+    for case, reported in zip(cases["recorded"], page["recorded"], strict=True):
         columns = {name: case[name] for name in ("cpu", "at", "size", "kind", "op")}
         names = [FUNCTIONS[f] for f in case["func"]]
         mine = recorded_streams(
             **columns, functions=names, counted=counted["at"], instructions=counted["instructions"]
         )
-        assert len(mine) == len(told)
-        for stream, one in zip(mine, told, strict=True):
+        assert len(mine) == len(reported)
+        for stream, one in zip(mine, reported, strict=True):
             for name, made in (
                 ("all", stream),
                 ("whole", whole_operations(stream)),

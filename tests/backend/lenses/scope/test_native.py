@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The native replica: its steps are the counted accesses, and a host too small is told so."""
+"""The native replica: its steps are the counted accesses, and a host too small is refused."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from duet.errors import InfraError, InputError
 from duet.lenses.scope import native, native_perf
 from duet.lenses.scope.model import stated
+from duet.lessons.load import load
 
 SLUG = "05-cacheline-pingpong"
 OFFSETS = {
@@ -24,7 +25,7 @@ def layout(lock: int) -> native.Layout:
 
 def test_the_operation_has_every_access_that_was_counted() -> None:
     """stated.json has each function's accesses in instructions; a get and a put are two."""
-    operation = native.read_operation(SLUG)
+    operation = native.read_operation(load(SLUG))
     found: dict[str, int] = {}
     for access in operation.accesses:
         found[access.function] = found.get(access.function, 0) + 1 + (access.doing != "read")
@@ -32,7 +33,7 @@ def test_the_operation_has_every_access_that_was_counted() -> None:
 
 
 def test_steps_hold_offsets_of_the_layout_and_all_private_work() -> None:
-    operation = native.read_operation(SLUG)
+    operation = native.read_operation(load(SLUG))
     steps = native.steps_of(operation, layout(88))
     moved = native.steps_of(operation, layout(136))
     assert [a for a in steps if a not in moved] == ["g88", "p88"]
@@ -59,18 +60,18 @@ def test_one_thread_a_core_of_the_largest_socket(tmp_path: Path) -> None:
     assert native.one_cpu_a_core([0, 1], tmp_path / "none") == [0, 1]
 
 
-def test_a_host_too_small_is_told_in_one_sentence_unless_forced() -> None:
+def test_a_host_too_small_is_reported_in_one_sentence_unless_forced() -> None:
     with pytest.raises(InfraError, match=r"wants 4 cores of one socket, and this host gives 2\."):
         native.choose_cpus([0, 2], 0, 20)
     assert native.choose_cpus([0, 2], 3, 20) == [0, 2, 0]
     assert native.choose_cpus(list(range(64)), 0, 20) == list(range(20))
     with pytest.raises(InputError, match="has no native replica"):
-        native.read_operation("02-grace-periods")
+        native.read_operation(load("02-grace-periods"))
 
 
 def test_the_replica_runs_and_gives_back_what_it_takes() -> None:
     """On two CPUs of this host, or twice on the only one: it counts, whatever its rate says."""
-    operation = native.read_operation(SLUG)
+    operation = native.read_operation(load(SLUG))
     cpus = native.choose_cpus(native.allowed_cpus(), 2, 20)
     run, _ = native.run_once(operation, layout(136), cpus, 100)
     assert run.threads == 2 and run.ops > 100 and run.ns > 50_000_000
@@ -79,7 +80,7 @@ def test_the_replica_runs_and_gives_back_what_it_takes() -> None:
 
 @pytest.mark.parametrize("lock", [184, 100, 188, 4090])
 def test_an_offset_that_cannot_be_is_refused_by_the_replica(lock: int) -> None:
-    operation = native.read_operation(SLUG)
+    operation = native.read_operation(load(SLUG))
     if lock == 184:
         assert native.run_once(operation, layout(lock), [native.allowed_cpus()[0]], 1)[0].ops
         return

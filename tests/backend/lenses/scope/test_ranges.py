@@ -12,7 +12,7 @@ import pytest
 from duet.errors import DuetError, InfraError, InputError
 from duet.lenses.scope import functions_text
 from duet.lenses.scope.build import plugin_api
-from duet.lenses.scope.symbols import static_names
+from duet.lenses.scope.symbols import static_names, variable_ranges
 
 SOURCE = """
 #define KEEP __attribute__((noinline, noipa, used))
@@ -32,7 +32,7 @@ extern void stroller(void) __attribute__((alias("walker")));
 KEEP void leave(void) { total = 6; }
 int main(void) { return 0; }
 """
-STATIC = "static __attribute__((noinline, used)) int twin(void) { return %d; }\n"
+STATIC = "static __attribute__((noinline, used)) int common(void) { return %d; }\n"
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,10 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
     ]
     assert "operation" not in functions_text(program, ["walk"], None, None)
     assert functions_text(program, ["clone"], "clone", None).endswith("operation clone\n")
+    both = functions_text(program, ["clone", "walk"], "clone", None, "walk")
+    assert both.endswith("operation clone\nuntil walk\n")
+    with pytest.raises(InputError, match="'leave' is none of the functions"):
+        functions_text(program, ["clone", "walk"], "clone", None, "leave")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +84,7 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
         (["walk_inlined"], None, "'walk_inlined' has no entry of its own .* inlined it", "walk"),
         (["walke"], None, "this kernel has no function 'walke'", "Near names: walk, walker"),
         (["half"], "half", "'half' has no entry of its own", ""),
-        (["twin"], None, "this kernel has 2 functions called 'twin'", "look at its callers"),
+        (["common"], None, "this kernel has 2 functions called 'common'", "look at its callers"),
         (["walk", "walk"], None, "was given the function 'walk' twice", ""),
         (["walker", "stroller"], None, "'stroller' also as 'walker', which is the same", ""),
         (["walk"], "walker", "the operation 'walker' is none of the functions", ""),
@@ -130,3 +134,12 @@ def test_variables_are_named_with_the_byte_in_them(tmp_path: Path) -> None:
     assert static_names(tmp_path / "k", asked) == {
         **{stat: "files_stat", stat + 8: "files_stat+0x8", one: "one"}
     }
+    assert variable_ranges(tmp_path / "k", "files_stat") == ((stat, stat + 24),)
+    with pytest.raises(InputError, match="no variable 'file_stat'") as caught:
+        variable_ranges(tmp_path / "k", "file_stat")
+    assert caught.value.remedy == "Near names: files_stat."
+
+
+def test_a_variable_of_each_cpu_has_no_line_of_its_own(program: Path) -> None:
+    with pytest.raises(InputError, match="'total' is a per-CPU variable"):
+        variable_ranges(program, "total")  # below the kernel's half, where per-CPU symbols are

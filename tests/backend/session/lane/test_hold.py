@@ -75,18 +75,18 @@ class Machine:
 
 class Case:
     def __init__(self, **limits: float) -> None:
-        self.told: list[HoldState] = []
+        self.reported: list[HoldState] = []
         self.calibration = Calibration()
         self.hold = LaneHold("stock", self.calibration, Limits(**limits))
 
     def start(self, path: Path, machine: Machine, after: int = 0) -> None:
-        self.hold.hold(path, machine, after, self.told.append)  # type: ignore[arg-type]
+        self.hold.hold(path, machine, after, self.reported.append)  # type: ignore[arg-type]
 
     async def until(self, phase: str) -> HoldState:
         async with asyncio.timeout(120):
-            while not self.told or self.told[-1].phase != phase:  # noqa: ASYNC110
+            while not self.reported or self.reported[-1].phase != phase:  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
-        return self.told[-1]
+        return self.reported[-1]
 
 
 def test_a_guest_stands_and_the_overshoot_is_counted(tmp_path: Path, run_async: Run) -> None:
@@ -104,7 +104,7 @@ def test_a_guest_stands_and_the_overshoot_is_counted(tmp_path: Path, run_async: 
             released = time.monotonic()
             case.hold.let_go()
             await case.until("going")
-            assert case.told[-1].message == ""
+            assert case.reported[-1].message == ""
             now = case.hold.now
             assert standing <= now <= standing + time.monotonic() - released
             assert machine.orders == ["qmp_capabilities", "stop", "cont"]
@@ -136,7 +136,7 @@ def test_one_that_is_let_go_before_it_stood_never_stands(tmp_path: Path, run_asy
             case.start(path, machine, after=1 << 30)
             await case.until("waiting")
             await case.hold.end()
-            assert (case.told[-1].phase, case.told[-1].message) == ("going", "")
+            assert (case.reported[-1].phase, case.reported[-1].message) == ("going", "")
             assert machine.orders == ["qmp_capabilities"]
 
     run_async(scenario())
@@ -174,7 +174,7 @@ def test_twice_at_once_is_refused_and_again_is_not(tmp_path: Path, run_async: Ru
                 case.start(path, machine)
             await case.until("held")
             await case.hold.end()
-            case.told.clear()
+            case.reported.clear()
             case.start(path, machine)
             await case.until("held")
             await case.hold.end()

@@ -15,18 +15,25 @@ from duet.errors import InfraError
 from duet.guests.types import Clock
 from duet.lenses import LensState, Sample, Window, unpack_record
 from duet.lenses.scope.wire import CELL, RECORD, Cells, Log
-from duet.lessons.manifest import MicroscopeWish
+from duet.lessons.load import load
+from duet.lessons.schema import MicroscopeConfig
+from duet.session import RunSpec
 from duet.session.accesses import long_address, short_address
 from duet.session.lane import target
 from duet.session.lane.clock import LaneClock
+from duet.session.lane.lenses import LaneLenses
 from duet.session.lane.microscope import LaneMicroscope
+from duet.session.lane.saving import TranscriptWriter
+from duet.session.lane.waiting_workload import WaitingWorkload
+from duet.session.limits import Limits
 from duet.session.tables import Batch
+from duet.wire import FrameType
 
 Run = Callable[..., Any]
 OFFSET = 5_000_000
 """Host time less guest time."""
 DENTRY = 0xFFFF_8880_0123_4580
-WISH = MicroscopeWish(
+CONFIG = MicroscopeConfig(
     functions=("vfs_statx", "dput"),
     operation="vfs_statx",
     probe="dentry",
@@ -60,8 +67,8 @@ class Plugin:
         self.orders: list[Any] = []
         self.refuses = refuses
 
-    def hear(self, hearer: object) -> None:
-        self.hearer = hearer
+    def set_listener(self, listener: object) -> None:
+        self.listener = listener
 
     async def watch(self, address: int, size: int, log: int) -> None:
         if self.refuses:
@@ -87,13 +94,17 @@ class KnownClock(LaneClock):
 
 
 class Case:
-    def __init__(self, wish: MicroscopeWish | None = WISH, kind: int | None = 3) -> None:
+    def __init__(
+        self,
+        config: MicroscopeConfig | None = CONFIG,
+        kind: int | None = 3,
+    ) -> None:
         self.ears, self.kept, self.said = Ears(), list[bytes](), list[str]()
         self.origin_ns: int | None = 100
         self.watermark_ns = 0.0
         self.known = True
         self.scope = LaneMicroscope(
-            "stock", self.ears, wish, kind, WISH.functions, KnownClock(self), self.keep
+            "stock", self.ears, config, kind, CONFIG.functions, KnownClock(self), self.keep
         )
 
     def keep(self, record: bytes, host_ns: int) -> None:
@@ -102,8 +113,8 @@ class Case:
     async def say(self, line: str) -> None:
         self.said.append(line)
 
-    def see(self, found: int = 1) -> None:
-        facts = {"found": found, "address48": short_address(DENTRY), "size": 192.0}
+    def see(self, found: int = 1, size: float = 192.0) -> None:
+        facts = {"found": found, "address48": short_address(DENTRY), "size": size}
         columns = {"offset": struct.pack("<3i", 56, 88, 92), "nested": bytes((0, 0, 1))}
         names = ["d_iname", "d_lockref", "d_lockref.count"]
         self.scope.on_xray_sample(
@@ -129,21 +140,21 @@ def log(host: list[int], first: int = 0) -> Log:
     return Log(records)
 
 
-async def aimed(case: Case, plugin: Plugin) -> None:
+async def aimed(case: Case, plugin: Plugin, size: float = 192.0) -> None:
     case.scope.start(plugin)  # type: ignore[arg-type]
     aiming = asyncio.create_task(case.scope.aim(case.say))
     await asyncio.sleep(0)
     case.see()  # before the workload is ready: that is another file
     case.scope.line("ready name=abc")
     case.see(found=0)
-    case.see()
+    case.see(size=size)
     await aiming
 
 
 def test_the_object_is_watched_before_the_workload_goes(run_async: Run) -> None:
     case, plugin = Case(), Plugin()
     run_async(aimed(case, plugin))
-    assert plugin.orders == [("watch", DENTRY, 192, WISH.log)]
+    assert plugin.orders == [("watch", DENTRY, 192, CONFIG.log)]
     assert case.said == ["go"]
     assert [state.state for state in case.ears.lenses] == ["attaching", "on"]
 
@@ -160,6 +171,13 @@ def test_a_plugin_that_refuses_is_a_fault_and_the_workload_goes(run_async: Run) 
     assert "refuses" in case.ears.lenses[-1].message
 
 
+def test_an_object_that_is_too_large_is_a_fault_and_the_workload_goes(run_async: Run) -> None:
+    case, plugin = Case(), Plugin()
+    run_async(aimed(case, plugin, size=4096.0))
+    assert (case.ears.lenses[-1].state, case.said, plugin.orders) == ("failed", ["go"], [])
+    assert "1 to 1024 bytes, but the object has 4096" in case.ears.lenses[-1].message
+
+
 def test_an_object_that_is_not_found_is_a_fault_and_the_workload_goes(
     run_async: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,10 +191,68 @@ def test_an_object_that_is_not_found_is_a_fault_and_the_workload_goes(
 
 
 def test_without_an_object_counts_begin_at_the_start(run_async: Run) -> None:
-    case, plugin = Case(wish=None), Plugin()
+    case, plugin = Case(config=None), Plugin()
     case.scope.start(plugin)  # type: ignore[arg-type]
     run_async(case.scope.aim(case.say))
     assert (plugin.orders, case.said) == (["reset"], [])
+
+
+def test_a_workload_that_waits_for_nobody_is_let_go(run_async: Run) -> None:
+    """An untraced run of a watched workload has no microscope, and would wait for ever."""
+    case, waiting = Case(config=None), WaitingWorkload(CONFIG)
+
+    async def scenario() -> None:
+        release = asyncio.create_task(waiting.release(case.say))
+        await asyncio.sleep(0)
+        waiting.line("something else")
+        await asyncio.sleep(0)
+        assert case.said == []
+        waiting.line("ready name=abc")
+        await release
+
+    run_async(scenario())
+    assert case.said == ["go"]
+
+
+def test_the_lenses_of_an_untraced_run_let_its_workload_go(run_async: Run) -> None:
+    folder, sent = load("05-cacheline-pingpong"), list[tuple[FrameType, str]]()
+    params = folder.check_params({}, "wall")
+    spec = RunSpec(
+        "r", folder, ("stock",), "watched", params, Clock.WALL, purpose="measure", traced=False
+    )
+    assert spec.waits is not None
+
+    class Guest:
+        async def send(self, kind: FrameType, line: str) -> None:
+            sent.append((kind, line))
+
+    async def scenario() -> None:
+        known: Any = KnownClock(Case())
+        writer = TranscriptWriter(1 << 20)
+        lenses = LaneLenses("stock", spec, Ears(), known, writer, Limits())  # type: ignore[arg-type]
+        lenses._guest = Guest()  # type: ignore[assignment]
+        lenses.aim()
+        lenses.line("statstorm: ready name=abc")
+        assert lenses._aiming is not None
+        async with asyncio.timeout(5):
+            await lenses._aiming
+
+    run_async(scenario())
+    assert sent == [(FrameType.SAY, spec.waits.go)]
+
+
+def test_who_waits_for_a_microscope_that_is_not_there() -> None:
+    folder = load("05-cacheline-pingpong")
+    params = folder.check_params({}, "wall")
+
+    def waits(workload: str, **more: Any) -> bool:
+        spec = RunSpec("r", folder, ("stock",), workload, params, Clock.WALL, **more)
+        return spec.waits is not None
+
+    assert waits("watched", purpose="measure", traced=False)
+    assert not waits("watched")  # the microscope is there, and lets it go
+    assert not waits("exact", purpose="measure", traced=False)
+    assert not waits("watched", purpose="measure", source="recorded")
 
 
 def test_accesses_are_points_at_guest_times_up_to_the_watermark(run_async: Run) -> None:

@@ -23,7 +23,8 @@ from duet.session.lane.actions import (
     Report,
     Step,
 )
-from duet.session.lane.state import Inputs, LaneMachine
+from duet.session.lane.inputs import Inputs
+from duet.session.lane.state import LaneMachine
 from duet.wire import Drained, Ended, Frame, Hello, Ready, Started
 
 LIMITS = Limits(hello_s=10, drain_s=20, stop_s=5, missing_s=3)

@@ -112,7 +112,7 @@ def test_what_waits_for_the_start_is_bounded_and_counted() -> None:
     assert case.xray.state.dropped == 3 + 10
 
 
-def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_told() -> None:
+def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_reported() -> None:
     case = Case(Clock.COUNT)
     for seq, before in enumerate((10, 20, 30, 100, 200, 300)):
         case.xray.on_raw(raw(seq, before=before * MS))
@@ -120,8 +120,8 @@ def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_told
     case.clock.frame(Ended(250 * MS, 0), 1)
     case.origin_ns = 90 * MS
     case.xray.advance()
-    told = [(sample.probe, sample.seq) for sample, _ in case.sink.samples]
-    assert told == [("shrinker-maps", n) for n in (2, 3, 4)] + [("srcu-gp", 0)]
+    reported = [(sample.probe, sample.seq) for sample, _ in case.sink.samples]
+    assert reported == [("shrinker-maps", n) for n in (2, 3, 4)] + [("srcu-gp", 0)]
     assert case.xray.state.dropped == 3
 
 
@@ -161,7 +161,7 @@ def test_a_fault_is_one_sentence_and_the_lane_goes_on() -> None:
     assert (case.sink.states[-1].state, case.sink.states[-1].failed) == ("failed", 7)
 
 
-def test_a_guest_that_goes_is_told() -> None:
+def test_a_guest_that_goes_is_reported() -> None:
     case = Case(Clock.WALL)
     case.xray.gone()
     assert not case.sink.states

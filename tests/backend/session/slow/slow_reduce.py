@@ -21,7 +21,8 @@ from duet.session.merge import Merger, Stream, loss_acts
 from duet.session.points import PointSorter
 from duet.session.program import SWITCH_EVENT, Act, Program
 from duet.session.reduce import Reduction
-from duet.session.tables import Batch, Loss, Metrics, Quantiles, Role, columns_of
+from duet.session.samples import MissingEvents
+from duet.session.tables import Batch, Metrics, Quantiles, Role, columns_of
 from tests.backend.session.slow.slow_rows import Names, Rows, rank, text_of
 from tests.backend.session.slow.slow_threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
 from tests.backend.session.slow.slow_tracks import Track
@@ -54,8 +55,6 @@ class LaneReducer:
         self._watermark = 0
         self._made: dict[str, list[Cells]] = {"spans": [], "ops": [], "links": []}
         self._sent = dict.fromkeys(self._made, 0)
-        self._losses: list[Loss] = []
-        self._losses_sent = 0
         self._span_number = 0
         self._op_number = 0
         self._link_number = 0
@@ -64,9 +63,7 @@ class LaneReducer:
         self._op_times: list[float] = []
         self._cycles = 0
         self.events_read = 0
-        self.events_missed = 0
-        """Events that pages say are missing (where the kernel counted them)."""
-        self.uncounted_losses = 0
+        self.missing = MissingEvents()
 
     @property
     def origin_ns(self) -> int | None:
@@ -325,12 +322,7 @@ class LaneReducer:
             if track.kind >= 0 and track.row >= 0:
                 self._emit(track.since, t0, track.row, track.kind, track.cpu, 0.0, track.span)
             track.forget()
-        if count < 0:
-            self.uncounted_losses += 1
-        else:
-            self.events_missed += count
-        times = self._relative(t0), self._relative(t1)
-        self._losses.append(Loss(*times, count if count >= 0 else None, "ring buffer"))
+        self.missing.add(self._relative(t0), self._relative(t1), count)
 
     # results
 
@@ -339,7 +331,7 @@ class LaneReducer:
 
     def _reduction(self) -> Reduction:
         """What came since the last one. Nothing that was made is ever dropped, only counted."""
-        losses, self._losses_sent = self._losses[self._losses_sent :], len(self._losses)
+        losses = self.missing.take()
         if self._origin is None:
             return Reduction(more=self._merger.ripe_left, losses=losses)
         mark = self._relative(self._watermark)

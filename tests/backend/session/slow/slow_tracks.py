@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One strip under a lane: phases of a mechanism, told by events of several threads. Pure."""
+"""One strip under a lane: phases of a mechanism, reported by events of several threads. Pure."""
 
 from __future__ import annotations
 

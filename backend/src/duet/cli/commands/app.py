@@ -17,7 +17,7 @@ from duet.cli.commands.host import (
     token,
 )
 from duet.cli.commands.lenses import DRGN_KEYS, MICROSCOPE_KEYS, XRAY_KEYS, drgn, microscope, xray
-from duet.cli.commands.lessons import LINT_KEYS, lint
+from duet.cli.commands.lessons import LINT_KEYS, NEW_KEYS, VIEWS_KEYS, lint, new, views
 from duet.cli.commands.recordings import (
     COMPARE_KEYS,
     INSPECT_KEYS,
@@ -59,6 +59,8 @@ for verb, keys in (
     (reproduce, REPRODUCE_KEYS),
     (xray, XRAY_KEYS),
     (drgn, DRGN_KEYS),
+    (new, NEW_KEYS),
     (lint, LINT_KEYS),
+    (views, VIEWS_KEYS),
 ):
     app.command(epilog=keys)(verb)

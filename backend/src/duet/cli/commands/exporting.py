@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
+from duet.cli.results.keys import keys_text
+from duet.cli.results.recordings import ExportResult
 
-EXPORT_KEYS = "JSON keys: file, to, files: [{path, bytes}]."
+EXPORT_KEYS = keys_text(ExportResult)
 
 
 def export(

@@ -8,21 +8,13 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json, MaybeLesson, Source
+from duet.cli.results.host import BuildResult, DoctorResult, ServeResult, TokenResult
+from duet.cli.results.keys import keys_text
 
-DOCTOR_KEYS = (
-    "JSON keys: ok (bool), checks: [{name, status: ok|warning|missing, found, needed_for, remedy}]."
-)
-BUILD_KEYS = (
-    "JSON keys: built (int), seconds, kernels: [{lesson, arm, key, folder, kernel_version, built}]."
-)
-SERVE_KEYS = (
-    "JSON keys (one line, once it listens): url, host, port, pid, tokens (bool: one is needed), "
-    "links: {role: url} (those made now)."
-)
-TOKEN_KEYS = (
-    "JSON keys: file, tokens: [{role, id, created}], links: {role: url} (those made now), revoked: "
-    "[role]."
-)
+DOCTOR_KEYS = keys_text(DoctorResult)
+BUILD_KEYS = keys_text(BuildResult)
+SERVE_KEYS = keys_text(ServeResult, when="one line, once it listens")
+TOKEN_KEYS = keys_text(TokenResult)
 
 
 def doctor(json: Json = False) -> int:
@@ -77,11 +69,11 @@ def serve(
     needed: one each for operator, instructors, students and viewers; see ./duet token.
     """
     from duet.cli.serve import serve as body
-    from duet.cli.serve_access import Ask
+    from duet.cli.serve_access import TokenOptions
 
     names = tuple(allow_host or [])
-    ask = Ask(token_required, new_tokens)
-    return body(host, port, not no_build, not no_guests, open, names, source, json, ask)
+    tokens = TokenOptions(token_required, new_tokens)
+    return body(host, port, not no_build, not no_guests, open, names, source, json, tokens)
 
 
 def token(

@@ -9,31 +9,26 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Clock, Json, Lesson, Set, Workload
+from duet.cli.results.keys import keys_text, shape_of
+from duet.cli.results.lenses import (
+    DrgnResult,
+    MicroscopeResult,
+    NativeResult,
+    PredictResult,
+    XrayResult,
+)
 
-MICROSCOPE_KEYS = (
-    "JSON keys: lesson, arm, workload, clock, params, evidence (counted), functions, operation, "
-    "object, ops, ops_begun, ops_broken, broken_by: {ops_slept, ops_left (by a jump to another "
-    "function), ops_again (entered again)}, no_operation (why nothing is per operation, or null), "
-    "accesses, untold, all_lines, stack_lines, stack_accesses, outside (accesses that no operation "
-    "did, or null), lines: [{line (address), field (what is written most there), fields: {name: "
-    "counts}, vcpus, shared (several vCPUs, and one writes), accesses, reads, writes, rmws, "
-    "reads_per_op, writes_per_op, rmw_per_op, outside, by_function: {name: counts}}]; counts: "
-    "reads to outside; an atomic is one rmw. Lines that are shared come first, by writes. Stacks "
-    "are counted, not listed. --predict: lesson, evidence "
-    "(modelled), curves: {arm: [{cpus, ops_per_s: {median, low, high}, transfers_per_op, "
-    "upgrades_per_op, bus_events_per_op}]}, comparison: {before, after, cpus, ratio, sensitivity: "
-    "[{what, halved, doubled}], owning}, mail, left_out. --native: lesson, evidence (measured), "
-    "what, threads, cpus, cores, rounds, run_ms, arms: [{arm, bytes, offsets, alone_ns, per_s, "
-    "retries_per_op, stuck_per_op, events_per_op, c2c}], ratio, remarks."
+MICROSCOPE_KEYS = keys_text(
+    MicroscopeResult,
+    "An atomic is one rmw. Lines that are shared come first, by writes. Stacks are counted, not "
+    f"listed. --predict: {shape_of(PredictResult)}. --native: {shape_of(NativeResult)}.",
 )
-XRAY_KEYS = (
-    "JSON keys: lesson, arm, workload, clock, params, probe, samples, torn, failed, dropped, route "
-    "(memory, qmp, unknown), sample_ms (reads of the sample shown), sample_ms_p50, sample_ms_p95, "
-    "chosen (which sample is shown), rows, t_ms, error_ms, time_by (host, guest), and the probe's "
-    "own facts; of shrinker-maps: memcgs (without the root), shrinkers, bits_set, root_bits, "
-    "nr_max, words, dying. Each file of backend/src/duet/lenses/probes documents its own."
+XRAY_KEYS = keys_text(
+    XrayResult,
+    "Before these stand the probe's own facts. docs/PROBES.md says what generic probes report, "
+    "each file of a lesson's probes/ what its own reports.",
 )
-DRGN_KEYS = "JSON keys: lanes: [{lane, pid}], the running ones; no shell is opened."
+DRGN_KEYS = keys_text(DrgnResult)
 
 
 def microscope(
@@ -42,14 +37,25 @@ def microscope(
         str, typer.Option("--functions", help="With commas; default: the lesson's.")
     ] = "",
     operation: Annotated[
-        str, typer.Option("--operation", help="The function whose calls are operations.")
+        str,
+        typer.Option(
+            "--operation",
+            help="The function whose calls are operations; FIRST..LAST: from the entry of one to "
+            "the return of another.",
+        ),
+    ] = "",
+    line: Annotated[
+        str,
+        typer.Option(
+            "--line", help="Only the lines of this variable, or of a field: dentry.d_lockref."
+        ),
     ] = "",
     arm: Annotated[
         str, typer.Option("--arm", help="The arm whose kernel runs; default: stock, or the first.")
     ] = "",
     workload: Workload = "",
     set: Set = None,
-    top: Annotated[int, typer.Option(min=1, max=1000, help="Lines to tell of.")] = 20,
+    top: Annotated[int, typer.Option(min=1, max=1000, help="Lines to show.")] = 20,
     predict: Annotated[
         bool, typer.Option("--predict", help="What the first and last arm do on 1 to 64 CPUs.")
     ] = False,
@@ -76,12 +82,12 @@ def microscope(
         return microscope_predict(lesson, workload, set or [], json)
     from duet.cli.microscope import microscope as body
 
-    return body((lesson, arm, workload, set or []), functions, operation, top, json)
+    return body((lesson, arm, workload, set or []), functions, operation, line, top, json)
 
 
 def xray(
     lesson: Lesson,
-    probe: Annotated[str, typer.Argument(help="What to read, e.g. shrinker-maps.")],
+    probe: Annotated[str, typer.Argument(help="What to read; docs/PROBES.md lists it.")],
     arm: Annotated[str, typer.Option("--arm", help="The arm whose kernel is read.")],
     workload: Workload = "",
     clock: Clock = "",

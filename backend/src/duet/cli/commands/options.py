@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-Lesson = Annotated[str, typer.Argument(help="Slug, e.g. 02-grace-periods.")]
+Lesson = Annotated[str, typer.Argument(help="Slug: the name of its folder, NN-name.")]
 MaybeLesson = Annotated[str | None, typer.Argument(help="Slug; all lessons when left out.")]
 Source = Annotated[Path | None, typer.Option("--source", help="A linux-*.tar.* to build from.")]
 Set = Annotated[

@@ -9,38 +9,20 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import File, Json
+from duet.cli.results.keys import keys_text
+from duet.cli.results.recordings import (
+    CompareResult,
+    InspectResult,
+    ReplayResult,
+    ReproduceResult,
+    RunsResult,
+)
 
-RUNS_KEYS = (
-    "JSON keys: folder, most, most_bytes, added (name or null), runs: [{name, lesson (null: it "
-    "cannot be opened), arms, workload, params, clock, seconds, bytes, recorded_at}], the newest "
-    "first."
-)
-INSPECT_KEYS = (
-    "JSON keys: file, bytes, format, created, lesson, workload, params, clock, shift, seed, "
-    "window_ms, left_out, host, versions, checksums (members whose SHA-256 was checked), events, "
-    "bytes_per_event, patch_files, lanes: [{name, title, role, patches, kernel_version, "
-    "config_sha256, stream_bytes, packed_bytes, records, cpus, pages, events, events_by_type, "
-    "events_unknown, events_overwritten, loss, contention, samples, lines, status, guest_ms, "
-    "truncated, figures}]."
-)
-REPLAY_KEYS = (
-    "JSON keys: file, lesson, workload, clock, params, recorded_at, same (bool; null when the "
-    "recording keeps no figures), lanes: [{arm, same, differences: [{figure, recorded, now}], "
-    "figures}]. Exit code 1 when a figure differs from the recorded one."
-)
-COMPARE_KEYS = (
-    "JSON keys: lesson, sides: [{created, clock, workload, params, arms, host}] (two), "
-    "differences: [{of (run, kernel, config, patches, build, host, programs), what, arm, recorded "
-    "(of the first), now (of the second)}], figures: [{arm, figure, recorded, now, ratio}] (of "
-    "traced runs), only: {arm: first or second}, worth."
-)
-REPRODUCE_KEYS = (
-    "JSON keys: file, lesson, clock, recorded_at, differences: [{of (run, kernel, config, patches, "
-    "build, host, programs), what, arm, recorded, now}], figures: [{arm, figure, recorded, now, "
-    "ratio}] (of traced runs), claims: [{claim, source, own_knobs, holds, because}] (of untraced "
-    "runs), holds (null when no claim is about the recording), verdict, recording. Exit code 1 "
-    "when a claim does not hold."
-)
+RUNS_KEYS = keys_text(RunsResult)
+INSPECT_KEYS = keys_text(InspectResult)
+REPLAY_KEYS = keys_text(ReplayResult, "Exit code 1 when a figure differs from the recorded one.")
+COMPARE_KEYS = keys_text(CompareResult)
+REPRODUCE_KEYS = keys_text(ReproduceResult, "Exit code 1 when a claim does not hold.")
 
 
 def runs(
@@ -50,7 +32,7 @@ def runs(
     delete: Annotated[str, typer.Option("--delete", help="Take the run of this name away.")] = "",
     json: Json = False,
 ) -> int:
-    """List the live runs that are kept; the page plays them, and other verbs take their names."""
+    """List the live runs that are saved; the page plays them, and other verbs take their names."""
     from duet.cli.runs import runs as body
 
     return body(add, delete, json)

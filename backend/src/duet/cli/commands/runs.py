@@ -9,27 +9,18 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Arms, Clock, Json, Lesson, MaybeLesson, Set, Workload
+from duet.cli.results.keys import keys_text, shape_of
+from duet.cli.results.runs import MeasureResult, PublishedResult, RecordResult, RunResult
 
-RUN_KEYS = (
-    "JSON keys: lesson, clock, workload, params, at, verdict, unit, arms: [{arm, ops, ops_per_s, "
-    "wait_ns: {p50, p95, max, n}, cycles, grace_periods (the same), events_read, events_lost, n, "
-    "ops_per_s_all, kernel, accel, refused, lines}]. ops and ops_per_s are medians of the "
-    "untraced runs; wait_ns, cycles (of the lesson's first track) and events_* come from the "
-    "traced run of the same arm and are null with --no-trace."
+RUN_KEYS = keys_text(
+    RunResult,
+    "ops and median are medians of the untraced runs, median and samples in unit; ops_per_s and "
+    "ops_per_s_all are the same where unit is a rate, else null and empty; "
+    "wait_ns, cycles (of the lesson's first track) and events_* come from the traced run of the "
+    "same arm and are null with --no-trace.",
 )
-MEASURE_KEYS = (
-    "JSON keys: lesson, clock, workload, params, at, command, host, arms, rows: [{arm, metric, "
-    "unit, better, median, mean, ci, n, clock, shift, evidence, samples, perturbed, refused}], "
-    "comparisons: [{metric, arm, to, ratio, ci, range, p, verdict, sentence}], ratio and verdict "
-    "(of the first metric, last arm against first), partial (null, or why it is not whole). "
-    "With --against-seeds: rows: [{lesson, claim, mail, mail_ratio, ratio, arm, to, metric, "
-    "clock, shift, n, interval, verdict, because}], counts, rule, skipped, kernels, host, seconds, "
-    "partial."
-)
-RECORD_KEYS = (
-    "JSON keys: file (null with --only-measured), bytes, lesson, params, clock, arms: [{arm, "
-    "phase, ops, events_read, events_lost}], measured (path or null)."
-)
+MEASURE_KEYS = keys_text(MeasureResult, f"With --published: {shape_of(PublishedResult)}.")
+RECORD_KEYS = keys_text(RecordResult)
 
 
 def run(
@@ -79,11 +70,12 @@ def measure(
         typer.Option("--format", help="mail, ministat, lkp, will-it-scale, sweep, json or csv."),
     ] = "mail",
     output: Annotated[Path | None, typer.Option("--output", help="File; default: stdout.")] = None,
-    all: Annotated[bool, typer.Option("--all", help="With --against-seeds: all lessons.")] = False,
-    against_seeds: Annotated[
+    all: Annotated[bool, typer.Option("--all", help="With --published: all lessons.")] = False,
+    published: Annotated[
         bool,
-        typer.Option("--against-seeds", help="Look for the figures of the mails; one table."),
+        typer.Option("--published", help="Compare with the published figures; one table."),
     ] = False,
+    against_seeds: Annotated[bool, typer.Option("--against-seeds", hidden=True)] = False,
     json: Json = False,
 ) -> int:
     """Measure arms against each other, untraced, and say what that proves."""
@@ -91,12 +83,13 @@ def measure(
 
     if json:
         format = "json"
-    if against_seeds or all:
+    published = published or against_seeds  # the former name
+    if published or all:
         from duet.cli.against import against
 
         others = (arms, workload, clock, set, sweep, repeats, shift)
         more = any(other not in (None, "", []) for other in others)
-        return against(lesson, all, against_seeds, more, format, output)
+        return against(lesson, all, published, more, format, output)
     from duet.cli.measure import measure as body
 
     given = Given(lesson or "", arms, workload, clock, tuple(set or ()), sweep, repeats, shift)
@@ -109,7 +102,7 @@ def record(
     workload: Workload = "",
     clock: Clock = "",
     set: Set = None,
-    name: Annotated[str, typer.Option(help="Name of the recording.")] = "storm",
+    name: Annotated[str, typer.Option(help="Name of the recording; default: its workload's.")] = "",
     out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
     window_ms: Annotated[int, typer.Option(min=1, help="Kept of each lane from its start.")] = 400,
     whole: Annotated[bool, typer.Option("--whole", help="Keep all, whatever --window-ms.")] = False,

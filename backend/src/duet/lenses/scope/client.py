@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server's end of a guest's microscope: orders, their answers, and who hears the rest.
+"""The server's end of a guest's microscope: orders, their answers, and a listener for the rest.
 
 Nothing here raises at the session but an order that fails; a stream that ends or breaks becomes
-a fault that the listener hears.
+a fault that the listener gets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CHUNK_BYTES = 1 << 20
 REMEDY = "Start the run again; its guest is booted anew."
 
 
-class ScopeHearer(Protocol):
+class MicroscopeListener(Protocol):
     """A run that listens to a microscope."""
 
     def on_cells(self, cells: Cells) -> None:
@@ -56,7 +56,7 @@ class ScopeClient:
         self._writer: asyncio.StreamWriter | None = None
         self._orders = asyncio.Lock()
         self._answer: asyncio.Future[Message] | None = None
-        self._hearer: ScopeHearer | None = None
+        self._listener: MicroscopeListener | None = None
         self.fault: tuple[str, str] | None = None
         """Why it tells nothing more: sentence and remedy."""
 
@@ -77,11 +77,11 @@ class ScopeClient:
         if self._writer:
             self._writer.close()
 
-    def hear(self, hearer: ScopeHearer | None) -> None:
-        """From now on this run hears, or none."""
-        self._hearer = hearer
-        if hearer and self.fault:
-            hearer.on_scope_fault(*self.fault)
+    def set_listener(self, listener: MicroscopeListener | None) -> None:
+        """Set the listener of what comes from now on; None: nobody listens."""
+        self._listener = listener
+        if listener and self.fault:
+            listener.on_scope_fault(*self.fault)
 
     async def watch(self, address: int, size: int, log: int) -> None:
         """Watch an object; counts and log begin anew.
@@ -89,7 +89,7 @@ class ScopeClient:
         Raises:
             InfraError: it does not answer, or refuses.
         """
-        await self._told(watch_line(address, size, log))
+        await self._order(watch_line(address, size, log))
 
     async def reset(self) -> None:
         """Counts begin anew.
@@ -97,15 +97,15 @@ class ScopeClient:
         Raises:
             InfraError: it does not answer.
         """
-        await self._told(RESET)
+        await self._order(RESET)
 
     async def snapshot(self) -> Cells:
-        """All counts as of now; whatever was logged before has been heard when this returns.
+        """All counts as of now, after all that was logged before has reached the listener.
 
         Raises:
             InfraError: it does not answer.
         """
-        found = await self._ask(
+        found = await self._request(
             SNAPSHOT,
             lambda message: isinstance(message, Cells) and message.answer,
             SCOPE_SNAPSHOT_S,
@@ -113,13 +113,17 @@ class ScopeClient:
         assert isinstance(found, Cells)
         return found
 
-    async def _told(self, order: bytes) -> None:
-        reply = await self._ask(order, lambda message: isinstance(message, Reply), SCOPE_ANSWER_S)
+    async def _order(self, order: bytes) -> None:
+        reply = await self._request(
+            order, lambda message: isinstance(message, Reply), SCOPE_ANSWER_S
+        )
         assert isinstance(reply, Reply)
         if not reply.ok:
             raise InfraError(f"the microscope refuses: {reply.text}", remedy=REMEDY)
 
-    async def _ask(self, order: bytes, fits: Callable[[Message], bool], limit_s: float) -> Message:
+    async def _request(
+        self, order: bytes, fits: Callable[[Message], bool], limit_s: float
+    ) -> Message:
         async with self._orders:
             if self.fault or self._writer is None:
                 raise InfraError(self.fault[0] if self.fault else "No microscope.", remedy=REMEDY)
@@ -142,18 +146,18 @@ class ScopeClient:
         try:
             while chunk := await stream.read(CHUNK_BYTES):
                 for message in self._reader.feed(chunk):
-                    self._hear(message)
+                    self._dispatch(message)
             self._fail("The microscope's stream has ended.", REMEDY)
         except DuetError as error:
             self._fail(error.sentence, error.remedy)
         except OSError as error:
             self._fail(f"The microscope's stream has broken: {error}.", REMEDY)
 
-    def _hear(self, message: Message) -> None:
-        if self._hearer and isinstance(message, Cells):
-            self._hearer.on_cells(message)
-        elif self._hearer and isinstance(message, Log):
-            self._hearer.on_log(message)
+    def _dispatch(self, message: Message) -> None:
+        if self._listener and isinstance(message, Cells):
+            self._listener.on_cells(message)
+        elif self._listener and isinstance(message, Log):
+            self._listener.on_log(message)
         if self._answer and not self._answer.done() and self._fits(message):
             self._answer.set_result(message)
 
@@ -161,5 +165,5 @@ class ScopeClient:
         self.fault = sentence, remedy
         if self._answer and not self._answer.done():
             self._answer.set_exception(InfraError(sentence, remedy=remedy))
-        if self._hearer:
-            self._hearer.on_scope_fault(sentence, remedy)
+        if self._listener:
+            self._listener.on_scope_fault(sentence, remedy)

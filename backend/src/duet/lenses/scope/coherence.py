@@ -46,7 +46,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the model is told; see stated.json for every number."""
+    """Numbers of the model; see stated.json for every number."""
 
     hit_ns: float
     transfer_ns: float

@@ -104,7 +104,7 @@ def point(
         "cpus": cpus,
         "ops_per_s": _spread(rates),
         **{
-            f"{name}_per_op": _spread([told[name] / m.ops for m, told in runs])
+            f"{name}_per_op": _spread([sums[name] / m.ops for m, sums in runs])
             for name in ("transfers", "upgrades", "bus_events")
         },
     }

@@ -21,16 +21,16 @@ from duet.errors import InfraError, InputError
 from duet.kernels import dwarf
 from duet.lenses.scope.model import stated, stated_settings
 from duet.lenses.scope.streams import work_of
+from duet.lessons.load import LessonFolder
 from duet.native import program
 from duet.processes.owned import mortal_words
-from duet.settings import repo_root
 
 LEAST_CORES: Final = 4
 MOST_THREADS: Final = 64
 GRACE_S: Final = 30
 """Beyond the run itself, on a busy host."""
 STEPS: Final = {"read": "r", "get": "g", "put": "p"}
-TOLD: Final = re.compile(
+FIGURES: Final = re.compile(
     r"^replica: threads=(?P<threads>\d+) ns=(?P<ns>\d+) ops=(?P<ops>\d+) "
     r"retries=(?P<retries>\d+) stuck=(?P<stuck>\d+)$"
 )
@@ -86,18 +86,18 @@ class Run:
         return self.ops * 1e9 / self.ns
 
 
-def read_operation(slug: str) -> Operation:
+def read_operation(lesson: LessonFolder) -> Operation:
     """What a lesson's replica does.
 
     Raises:
         InputError: the lesson has none.
     """
-    folder = repo_root() / "lessons" / slug / "native"
+    folder = lesson.folder / "native"
     try:
         tree = json.loads((folder / "operation.json").read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(
-            f"lesson {slug} has no native replica.",
+            f"lesson {lesson.slug} has no native replica.",
             remedy="Leave --native away, or add native/ to the folder of the lesson.",
         ) from error
     accesses = tuple(Access(*row) for row in tree["accesses"])
@@ -200,10 +200,10 @@ def run_once(
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _failed(str(error)) from error
-    told = [match for line in done.stdout.splitlines() if (match := TOLD.match(line))]
-    if done.returncode or not told:
+    matches = [match for line in done.stdout.splitlines() if (match := FIGURES.match(line))]
+    if done.returncode or not matches:
         raise _failed(done.stderr.strip()[-300:] or f"exit code {done.returncode}")
-    return Run(**{name: int(value) for name, value in told[0].groupdict().items()}), done.stderr
+    return Run(**{name: int(value) for name, value in matches[0].groupdict().items()}), done.stderr
 
 
 def _failed(why: str) -> InfraError:

@@ -24,7 +24,11 @@ ENTERED = re.compile(r"(?:\.(?:constprop|isra|lto_priv)(?:\.\d+)?)*$")
 
 
 def functions_text(
-    vmlinux: Path, functions: Sequence[str], operation: str | None, switch: str | None
+    vmlinux: Path,
+    functions: Sequence[str],
+    operation: str | None,
+    switch: str | None,
+    until: str | None = None,
 ) -> str:
     """The functions file of a kernel.
 
@@ -32,6 +36,7 @@ def functions_text(
         vmlinux: the ELF file, with symbols.
         functions: names as in the source; the position is the function's number.
         operation: one of them, whose entry begins an operation and whose return ends it.
+        until: another of them, whose return ends it instead.
         switch: where tasks change, `__switch_to_asm`; None: operations that sleep go unnoticed.
 
     Raises:
@@ -43,22 +48,25 @@ def functions_text(
             f"the microscope looks at 1 to {MAX_FUNCTIONS} functions, but {len(functions)} came.",
             remedy="Name those that touch the object in question.",
         )
-    if operation is not None and operation not in functions:
-        raise InputError(
-            f"the operation '{operation:.60}' is none of the functions of the microscope.",
-            remedy="Add it to the functions, or choose another operation.",
-        )
+    for end in (operation, until):
+        if end is not None and end not in functions:
+            raise InputError(
+                f"the operation '{end:.60}' is none of the functions of the microscope.",
+                remedy="Add it to the functions, or choose another operation.",
+            )
     parts = read_functions(vmlinux)
     taken: dict[int, str] = {}
     lines = ["microscope 1"]
     for name in functions:
-        for low, high in _ranges(vmlinux, parts, name, name == operation):
+        for low, high in _ranges(vmlinux, parts, name, name in (operation, until)):
             if low in taken:
                 raise _twice(name, taken[low])
             taken[low] = name
             lines.append(f"function {name} {low:x} {high:x}")
     if operation is not None:
         lines.append(f"operation {operation}")
+    if until is not None:
+        lines.append(f"until {until}")
     if switch is not None:
         lines.append(f"switch {_ranges(vmlinux, parts, switch, True)[0][0]:x}")
     return "\n".join(lines) + "\n"

@@ -6,6 +6,7 @@ System.map has no sizes, and drgn no names of the parts into which GCC cuts a fu
 
 from __future__ import annotations
 
+import difflib
 import mmap
 import struct
 from bisect import bisect_right
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from duet.errors import InfraError
+from duet.errors import InfraError, InputError
 
 _SYMBOL = np.dtype(
     [
@@ -69,6 +70,29 @@ def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
             low, _, name = places[at]
             found[address] = f"{name}+{address - low:#x}" if address > low else name
     return found
+
+
+def variable_ranges(vmlinux: Path, name: str) -> tuple[tuple[int, int], ...]:
+    """Where the global or static variable of this name lies: (first byte, end), by address.
+
+    Several files may have a static variable of one name: then there are several ranges.
+
+    Raises:
+        InputError: the kernel has no such variable, or each CPU has one of its own.
+        InfraError: the file cannot be read, or has no symbols.
+    """
+    parts = _read_kind(vmlinux, _OBJECT)
+    found = tuple(place for place in parts.get(name, ()) if place[0] >= KERNEL)
+    if found:
+        return found
+    if name in parts:
+        raise InputError(
+            f"'{name:.60}' is a per-CPU variable, so it has no line of its own.",
+            remedy="Name a global or static variable of the kernel.",
+        )
+    near = difflib.get_close_matches(name, parts, n=3, cutoff=0.6)
+    remedy = f"Near names: {', '.join(sorted(near))}." if near else "Look into its System.map."
+    raise InputError(f"this kernel has no variable '{name:.60}'.", remedy=remedy)
 
 
 def _read_kind(vmlinux: Path, kind: int) -> Parts:

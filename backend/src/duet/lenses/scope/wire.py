@@ -2,7 +2,7 @@
 """Bytes of the microscope become its messages, however they were split. No I/O.
 
 A frame is u32 length (of what follows), u8 type, payload; little endian. The other side is
-vm-images/microscope/wire.c; PROTOCOL.md beside it says what the numbers mean.
+vm-images/microscope/wire.c; PROTOCOL.md there says what the numbers mean.
 """
 
 from __future__ import annotations

@@ -58,13 +58,13 @@ def _cell(block: Block, one: Series, width: int = 10) -> str:
     if found is None:
         return f"{'-':>{width}}      "
     if found.mean == int(found.mean) and abs(found.mean) < 1e10:
-        told = f"{found.mean:.0f}"
+        words = f"{found.mean:.0f}"
     else:
-        told = f"{found.mean:.0f}" if 1e4 <= abs(found.mean) < 1e10 else f"{found.mean:.4g}"
+        words = f"{found.mean:.0f}" if 1e4 <= abs(found.mean) < 1e10 else f"{found.mean:.4g}"
     spread = 100 * found.stddev / abs(found.mean) if found.stddev and found.mean else 0
     # LKP leaves a spread out that rounds to 1 % or less; here below 0.5 %.
     noise = f" +-{min(spread, 999):2.0f}%" if spread >= 0.5 else ""
-    return f"{told:>{width}}{noise:<6}"
+    return f"{words:>{width}}{noise:<6}"
 
 
 def _change(block: Block, one: Series) -> str:
@@ -87,6 +87,6 @@ def _legend(report: Report, table: Table) -> list[str]:
         )
     ]
     for block in blocks(report, table):
-        told = ", ".join(f"{s.arm} n={s.n}" for s in block.series)
-        lines += [*wrap(f"{metric_title(block.first)}; {told}"), *verdicts(block)]
+        words = ", ".join(f"{s.arm} n={s.n}" for s in block.series)
+        lines += [*wrap(f"{metric_title(block.first)}; {words}"), *verdicts(block)]
     return lines

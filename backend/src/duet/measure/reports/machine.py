@@ -51,7 +51,7 @@ KEYS: dict[str, str] = {
     "rows.evidence": "measured (wall clock), counted (events or instructions), static (DWARF)",
     "rows.samples": "in the order in which they were taken",
     "rows.perturbed": "count clock: one per other start (seed); robustness, not evidence",
-    "rows.extra": "true: told, no verdict is drawn from it",
+    "rows.extra": "true: shown, no verdict is drawn from it",
     "rows.refused": "why there is no number, or none to be used; null",
     "comparisons": "one per metric, arm and condition; the headline metric first",
     "comparisons.metric": "name",

@@ -12,9 +12,9 @@ from duet.measure.reports.text import (
     columns,
     metric_title,
     number,
+    params_words,
     percent,
     plain,
-    told_params,
     wrap,
 )
 
@@ -49,8 +49,8 @@ def metric(block: Block) -> list[str]:
 
 def _aside(block: Block) -> list[str]:
     """A number that is not judged and the same in all runs of an arm: all of it on one line."""
-    told = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
-    return [*wrap(metric_title(block.first)), *wrap("; ".join(told), "  ")]
+    words = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
+    return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 
 
 def _row(block: Block, one: Series, *, wall: bool) -> tuple[str, ...]:
@@ -58,10 +58,17 @@ def _row(block: Block, one: Series, *, wall: bool) -> tuple[str, ...]:
     if found is None:
         return one.arm, "0", "-", "-", "-", "-"
     span = found.ci if wall else _span(one.perturbed)
-    told = f"{number(span[0])} to {number(span[1])}" if span else "-"
+    words = f"{number(span[0])} to {number(span[1])}" if span else "-"
     if span and not wall:
-        told = f"{len(one.perturbed)}: {told}"
-    return one.arm, str(found.n), number(found.median), number(found.mean), told, change(block, one)
+        words = f"{len(one.perturbed)}: {words}"
+    return (
+        one.arm,
+        str(found.n),
+        number(found.median),
+        number(found.mean),
+        words,
+        change(block, one),
+    )
 
 
 def change(block: Block, one: Series) -> str:
@@ -79,7 +86,7 @@ def change(block: Block, one: Series) -> str:
 def verbatim(report: Report, table: Table) -> list[str]:
     """The workload's own lines of the last run of each arm, as it wrote them."""
     lines: list[str] = []
-    several = f", {told_params(table)}" if len(report.tables) > 1 else ""
+    several = f", {params_words(table)}" if len(report.tables) > 1 else ""
     for arm, said in table.lines.items():
         runs = max(
             (s.n for s in table.series if s.arm == arm and s.evidence != "static"), default=1
@@ -98,5 +105,5 @@ def _span(values: list[float]) -> tuple[float, float] | None:
 
 
 def _events(table: Table) -> list[str]:
-    told = [f"{arm} {read:,} ({lost:,} lost)" for arm, (read, lost) in table.counted.items()]
-    return [*wrap(f"Events of the counted runs: {', '.join(told)}."), ""] if told else []
+    words = [f"{arm} {read:,} ({lost:,} lost)" for arm, (read, lost) in table.counted.items()]
+    return [*wrap(f"Events of the counted runs: {', '.join(words)}."), ""] if words else []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The shape of ministat(1): a dot plot, N Min Max Median Avg Stddev, and Student's t. Pure.
 
-Student's t stands here because readers of ministat expect it; our own verdict is told beside it.
+Student's t stands here because readers of ministat expect it; our own verdict stands next to it.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def table_row(symbol: str, samples: Sequence[float]) -> str:
         statistics.fmean(samples),
         spread,
     )
-    told = (f"{cell:13.7g}" for cell in cells)
-    fits = (t if len(t) <= 13 else f"{c:13.5g}" for t, c in zip(told, cells, strict=True))
+    words = (f"{cell:13.7g}" for cell in cells)
+    fits = (t if len(t) <= 13 else f"{c:13.5g}" for t, c in zip(words, cells, strict=True))
     return f"{symbol} {len(samples):3d} " + " ".join(fits)
 
 

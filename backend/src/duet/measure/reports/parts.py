@@ -7,16 +7,16 @@ from duet.measure.compare import why_refused
 from duet.measure.model import ArmFacts, Report, Table
 from duet.measure.reports.text import (
     Block,
+    clock_words,
     command,
     labelled,
+    params_words,
     plain,
-    told_clock,
-    told_params,
     wrap,
 )
 
 SHORT = 12
-"""Digits of a hash that are told."""
+"""Digits of a hash that are shown."""
 MAX_REASONS = 8
 
 
@@ -36,7 +36,7 @@ def alarms(report: Report) -> list[str]:
     for sentence in refused[:MAX_REASONS]:
         said[f"REFUSED: {sentence}"] = None
     if len(refused) > MAX_REASONS:
-        said[f"REFUSED: and {len(refused) - MAX_REASONS} more, told below."] = None
+        said[f"REFUSED: and {len(refused) - MAX_REASONS} more, listed below."] = None
     lost = [
         f"{arm} lost {lost:,} of {read + lost:,}"
         for table in report.tables
@@ -70,9 +70,9 @@ def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
     Args:
         swept: it stands for all values of the swept knob.
     """
-    knobs = told_params(table, report.sweep if swept else None)
+    knobs = params_words(table, report.sweep if swept else None)
     lines = labelled("Workload", f"{table.condition.workload}  {knobs}".strip())
-    lines += labelled("Clock", told_clock(table))
+    lines += labelled("Clock", clock_words(table))
     return [*lines, *(labelled("Machine", machine(report)) if table is report.tables[0] else [])]
 
 
@@ -87,8 +87,8 @@ def machine(report: Report) -> str:
         host.get("os", ""),
         f"Linux {host['kernel']}" if host.get("kernel") else "",
     ]
-    told = ", ".join(part for part in parts if part)
-    return f"{guest} guests; host: {told}" if told else "unknown"
+    words = ", ".join(part for part in parts if part)
+    return f"{guest} guests; host: {words}" if words else "unknown"
 
 
 def provenance(report: Report) -> list[str]:
@@ -98,8 +98,8 @@ def provenance(report: Report) -> list[str]:
     for arm in report.arms:
         lines += _kernel(arm, shared)
     if shared:
-        told = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in shared)
-        lines += wrap(f"all arms: {told}", "    ", "  ")
+        words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in shared)
+        lines += wrap(f"all arms: {words}", "    ", "  ")
     lines += ["", "Reproduce:", *command(report.command), ""]
     return [*lines, f"Measured {plain(report.at)} by Kernel Duet."]
 
@@ -114,8 +114,8 @@ def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...]) -> list[str]:
     ]
     lines = wrap(f"{arm.name} ({arm.role}): {', '.join(f for f in facts if f)}", "    ", "  ")
     if arm.both != shared:
-        told = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.both) or "none"
-        lines += wrap(f"UNFAIR: its shared patches differ: {told}", "    ", "    ")
+        words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.both) or "none"
+        lines += wrap(f"UNFAIR: its shared patches differ: {words}", "    ", "    ")
     return lines
 
 

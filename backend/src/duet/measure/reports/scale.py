@@ -12,7 +12,7 @@ from duet.measure.model import Report, Series, Table
 from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
 from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, percent, plain, wrap
 
-TASKS = "tasks"
+HEADING = "nr"
 """Heading of the first column where no knob says how many run at once."""
 
 
@@ -49,7 +49,7 @@ def axis(report: Report, tables: list[Table]) -> tuple[str, list[int]]:
         name = report.sweep[0]
     else:
         params = tables[0].condition.params
-        name = report.tasks if report.tasks is not None and report.tasks in params else TASKS
+        name = report.tasks if report.tasks is not None and report.tasks in params else HEADING
     return name, [table.condition.params.get(name, 1) for table in tables]
 
 
@@ -60,15 +60,15 @@ def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]
     least = next(((v, m) for v, b in rows if v and (m := _median(b, arms[0])) is not None), None)
     lines = []
     for value, block in rows:
-        cells = [_told(_median(block, arm)) for arm in arms]
+        cells = [_cell(_median(block, arm)) for arm in arms]
         if higher:
-            cells.append(_told(least[1] / least[0] * value if least else None))
+            cells.append(_cell(least[1] / least[0] * value if least else None))
         lines.append(",".join([str(value), *cells]))
-    told = [heading + (",linear" if higher else ""), *lines]
-    if any(len(line) > WIDTH for line in told):  # long names: the same, one arm a line
-        told = [f"{param},arm,median"]
-        told += [f"{v},{plain(a)[:40]},{_told(_median(b, a))}" for v, b in rows for a in arms]
-    return told
+    words = [heading + (",linear" if higher else ""), *lines]
+    if any(len(line) > WIDTH for line in words):  # long names: the same, one arm a line
+        words = [f"{param},arm,median"]
+        words += [f"{v},{plain(a)[:40]},{_cell(_median(b, a))}" for v, b in rows for a in arms]
+    return words
 
 
 def _before_after(at: str, block: Block) -> list[str]:
@@ -81,10 +81,10 @@ def _before_after(at: str, block: Block) -> list[str]:
             change = f" ({percent(found.change_percent)})" if proven else " (none proven)"
         span = ""
         if len(one.samples) > 1:
-            low, high = _told(min(one.samples)), _told(max(one.samples))
+            low, high = _cell(min(one.samples)), _cell(max(one.samples))
             span = f", min {low}, max {high}" if low != high else ", all equal"
             span += f", n = {one.n}"
-        value = _told(statistics.median(one.samples)) if one.samples else "-"
+        value = _cell(statistics.median(one.samples)) if one.samples else "-"
         lines += wrap(f"{one.arm}: {value}{change}{span}", "    ")
     return [f"[{at}]", *lines]
 
@@ -94,7 +94,7 @@ def _median(block: Block, arm: str) -> float | None:
     return statistics.median(one.samples) if one is not None and one.samples else None
 
 
-def _told(value: float | None) -> str:
+def _cell(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"

@@ -46,8 +46,8 @@ def metric(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[st
     if any(_ratio(block, arm) == "n.d." for _, block in rows for arm in others):
         lines.append("n.d.: no difference proven")
     for value, block in rows:
-        told = verdicts(block)
-        lines += ([f"{param} = {value}"] if len(rows) > 1 else []) + told if told else []
+        words = verdicts(block)
+        lines += ([f"{param} = {value}"] if len(rows) > 1 else []) + words if words else []
     return lines
 
 

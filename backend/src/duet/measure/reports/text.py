@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from duet.guests.types import Clock
-from duet.measure.compare import told_value
+from duet.measure.compare import format_value
 from duet.measure.model import Comparison, Report, Series, Summary, Table
 from duet.measure.stats import summary
 
@@ -66,7 +66,7 @@ class Block:
 
 
 def blocks(report: Report, table: Table) -> list[Block]:
-    """The metrics of a table; the headline first. What is static is told with the first table."""
+    """The metrics of a table; the headline first. What is static is shown with the first table."""
     again = report.tables[:1] != [table]
     order = {arm.name: number for number, arm in enumerate(report.arms)}
     metrics: dict[str, list[Series]] = {}
@@ -83,9 +83,9 @@ def blocks(report: Report, table: Table) -> list[Block]:
 def plain(text: str) -> str:
     """ASCII on one line; what has no likeness becomes '?'."""
     near = unicodedata.normalize("NFKD", text.translate(SIGNS).expandtabs())
-    kept = "".join(c for c in near if not unicodedata.combining(c))
-    told = kept.encode("ascii", "replace").decode()
-    return "".join(c if c.isprintable() else " " for c in told).rstrip()
+    ascii_only = "".join(c for c in near if not unicodedata.combining(c))
+    ascii_text = ascii_only.encode("ascii", "replace").decode()
+    return "".join(c if c.isprintable() else " " for c in ascii_text).rstrip()
 
 
 def wrap(text: str, indent: str = "", first: str | None = None) -> list[str]:
@@ -125,8 +125,8 @@ def command(text: str) -> list[str]:
 
 def number(value: float) -> str:
     """At most ten characters where that can be."""
-    told = told_value(value)
-    return told if len(told) <= 10 else f"{value:.4g}"
+    ascii_text = format_value(value)
+    return ascii_text if len(ascii_text) <= 10 else f"{value:.4g}"
 
 
 def percent(value: float) -> str:
@@ -156,11 +156,11 @@ def columns(
 
 def metric_title(one: Series) -> str:
     """'umounts (ops_per_s), umounts/s; HIGHER is better; measured'."""
-    extra = "; told, not judged" if one.extra else ""
+    extra = "; shown, not judged" if one.extra else ""
     return f"{one.title} ({one.metric}), {one.unit}; {DIRECTION[one.better]}; {one.evidence}{extra}"
 
 
-def told_params(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None) -> str:
+def params_words(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None) -> str:
     """'name=9 other=10'; a swept knob with all its values."""
     params: dict[str, object] = dict(table.condition.params)
     if sweep is not None:
@@ -168,7 +168,7 @@ def told_params(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None) 
     return " ".join(f"{name}={value}" for name, value in params.items())
 
 
-def told_clock(table: Table) -> str:
+def clock_words(table: Table) -> str:
     """Which clock, and what its numbers are."""
     if table.condition.clock is Clock.WALL:
         return "wall; untraced runs, the arms interleaved A B B A"

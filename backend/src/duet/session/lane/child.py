@@ -99,7 +99,7 @@ class LaneChild:
         """See LaneEngine.counts.
 
         Raises:
-            DuetError: likewise.
+            DuetError: for the same reasons.
         """
         if self._started is None:
             return Counts()
@@ -114,7 +114,7 @@ class LaneChild:
         """See LaneEngine.raw_events.
 
         Raises:
-            DuetError: likewise, or the child is busy.
+            DuetError: as in `call`, or the child is busy.
         """
         request: dict[str, object] = {"do": "events", "around_ns": around_ns, "row": row, "n": n}
         if self._started is None:

@@ -54,15 +54,15 @@ class LaneClock:
     def frame(self, frame: Frame, host_ns: int) -> None:
         """A frame with a guest time; the best of them calibrate the offset."""
         if isinstance(frame, Started) and self._start_sent_ns is not None:
-            self.calibration.told(self._start_sent_ns, frame.mono_ns)
+            self.calibration.order_sent(self._start_sent_ns, frame.mono_ns)
         if isinstance(frame, Ended):
             self.ended_ns = frame.mono_ns
         if isinstance(frame, Beat) and self._ping_sent_ns is not None:
-            self.calibration.told(self._ping_sent_ns, frame.mono_ns)
+            self.calibration.order_sent(self._ping_sent_ns, frame.mono_ns)
             self._ping_sent_ns = None
             self.answered.set()
         if isinstance(frame, Beat | Started | Line | Ended | Drained):
-            self.calibration.heard(host_ns, frame.mono_ns)
+            self.calibration.reply_received(host_ns, frame.mono_ns)
 
     def start_sent(self) -> None:
         """START is on its way."""

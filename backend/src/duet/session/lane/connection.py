@@ -7,7 +7,7 @@ import asyncio
 import time
 
 from duet.guests.types import Microscope
-from duet.session.events import GuestWish, LaneSource, RunSpec
+from duet.session.events import GuestRequest, LaneSource, RunSpec
 from duet.session.lane.faults import Faults
 from duet.session.lane.guest import Lane
 from duet.session.lane.intake import LaneIntake
@@ -23,7 +23,7 @@ class Connection:
     ) -> None:
         self._lanes, self._spec, self._source = lanes, spec, source
         self._intake, self._faults = intake, faults
-        self._wish: GuestWish | None = None
+        self._request: GuestRequest | None = None
         self._opening: asyncio.Task[None] | None = None
         self.guest: Lane | None = None
 
@@ -34,10 +34,10 @@ class Connection:
 
     def find(self, plugin: Microscope | None) -> bool:
         """Use a guest that is up and is the one that the run needs; whether there is one."""
-        self._wish = guest_of(self._spec, self._source, plugin)
+        self._request = guest_of(self._spec, self._source, plugin)
         if self._spec.source == "recorded":
             return False
-        guest = self._lanes.find(self._source.arm, self._wish)
+        guest = self._lanes.find(self._source, self._request)
         if guest is None:
             return False
         self._use(guest)
@@ -49,8 +49,8 @@ class Connection:
 
     async def boot(self) -> None:
         """Begin to boot the guest; the intake wakes when its port is open."""
-        assert self._wish is not None
-        self._use(await self._lanes.open(self._source, self._wish, self._intake))
+        assert self._request is not None
+        self._use(await self._lanes.open(self._source, self._request, self._intake))
         self._opening = asyncio.create_task(self._wake(), name=f"open {self._source.arm}")
 
     async def drop(self) -> None:
@@ -68,7 +68,7 @@ class Connection:
         if self.guest:
             self.guest.attach(None)
         self._intake.release()
-        if self.guest and self.guest.wish.boot_plan is not None:
+        if self.guest and self.guest.request.boot_plan is not None:
             # It takes no other plan, and on this clock an idle guest takes a whole CPU. It
             # does not end by itself: QEMU would discard what the host has not read yet.
             await self._lanes.close(self._source.arm)

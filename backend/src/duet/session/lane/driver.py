@@ -144,7 +144,7 @@ class LaneDriver:
         await parts.batches.advance(final=False)
 
     async def _drain(self) -> None:
-        """Nothing more will come: reduce the rest, and check what there is."""
+        """Nothing more will come: reduce the rest, and check the result."""
         parts = self._parts
         if self.guest and self.guest.error and parts.inputs.gone and not parts.pipeline.complete:
             raise self.guest.error

@@ -7,7 +7,7 @@ from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.console import killed_for_memory
 from duet.session.lane.actions import Fail, Reason
 from duet.session.lane.guest import Lane
-from duet.session.lane.state import Inputs
+from duet.session.lane.inputs import Inputs
 from duet.session.trouble import agent_trouble
 from duet.wire import GuestError
 

@@ -11,7 +11,6 @@ import asyncio
 import time
 import traceback
 from contextlib import AsyncExitStack
-from typing import Protocol
 
 from duet.budgets import BREATH_S
 from duet.bundle.record import LENS
@@ -21,9 +20,9 @@ from duet.guests.qemu import QMP_SOCKETS
 from duet.guests.types import CTL_STREAM, Chunk, GuestFacts
 from duet.lenses import Xray
 from duet.lenses.scope.client import ScopeClient
-from duet.session.events import GuestWish, LaneSource
+from duet.session.events import GuestRequest, LaneSource
+from duet.session.lane.listener import Listener
 from duet.wire import (
-    Frame,
     FrameReader,
     FrameType,
     Hello,
@@ -39,38 +38,22 @@ PIECE_BYTES = 32 << 10
 """Of the control port, between two looks at the clock at least."""
 
 
-class Listener(Protocol):
-    """A run that listens to a lane."""
-
-    def on_frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
-        """A frame of the control port."""
-
-    def on_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
-        """Whole pages of one CPU; `came` bytes came with them."""
-
-    def on_end(self) -> None:
-        """The guest is gone; `Lane.error` says why, None if it was asked to go."""
-
-    def on_lens(self, record: bytes) -> None:
-        """A record of the x-ray, out of a recording."""
-
-    async def wait_for_capacity(self) -> None:
-        """Wait until more may come."""
-
-
 class Lane:
     """A guest and the state of its ports.
 
     Args:
         source: makes the guest.
-        wish: what guest; a run that needs another needs another lane.
-        listener: hears the first run, from the first byte on.
+        request: what guest; a run that needs another needs another lane.
+        listener: gets the first run, from the first byte on.
     """
 
-    def __init__(self, source: LaneSource, wish: GuestWish, listener: Listener | None) -> None:
-        self.wish = wish
+    def __init__(
+        self, source: LaneSource, request: GuestRequest, listener: Listener | None
+    ) -> None:
+        self.request = request
+        self.content = source.content
         self._source = source
-        self._guest = source.guest(wish)
+        self._guest = source.guest(request)
         self._reader = FrameReader()
         self._splitters: dict[int, PageSplitter] = {}
         self._listener = listener
@@ -131,7 +114,7 @@ class Lane:
         """So that `duet drgn` finds it."""
         if facts.qmp_socket and self._source.vmlinux:
             shell = facts.qmp_socket.with_name(QMP_SOCKETS["shell"])
-            lesson, arm = self._source.lesson, self.wish.arm
+            lesson, arm = self._source.lesson, self.request.arm
             info = LaneInfo(lesson, arm, str(self._source.vmlinux), str(shell), facts.pid or 0)
             publish(facts.qmp_socket.parent, info)
 
@@ -155,7 +138,7 @@ class Lane:
             self.error = error
         except Exception as error:
             self.error = InfraError(
-                f"lane {self.wish.arm} met an unexpected error: {error}.",
+                f"lane {self.request.arm} met an unexpected error: {error}.",
                 remedy="Please report it with the detail.",
                 detail=traceback.format_exc(),
             )
@@ -184,7 +167,7 @@ class Lane:
             return
         if not 0 <= chunk.stream < MAX_CPU_PORTS:
             raise KernelError(
-                f"lane {self.wish.arm} has no port {chunk.stream}, but bytes came from it.",
+                f"lane {self.request.arm} has no port {chunk.stream}, but bytes came from it.",
                 remedy="Build the guest root again, so that agent and host are of one version.",
             )
         splitter = self._splitters.setdefault(chunk.stream, PageSplitter())

@@ -10,9 +10,9 @@ from contextlib import suppress
 from duet import budgets
 from duet.session.events import Line, SessionSink
 from duet.session.lane.faults import Faults
+from duet.session.lane.inputs import Inputs
 from duet.session.lane.lenses import LaneLenses
 from duet.session.lane.saving import TranscriptWriter
-from duet.session.lane.state import Inputs
 from duet.session.pipeline import LanePipeline
 from duet.wire import Frame, GuestError, GuestFile, RawFrame
 from duet.wire import Line as LineFrame
@@ -142,4 +142,4 @@ class LaneIntake:
         if len(self.lines) < MAX_LINES:
             self.lines.append(line)
         self._sink.on_line(self._arm, line)
-        self._lenses.microscope.line(text)
+        self._lenses.line(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a lens is: told to the sink, and saved with the run."""
+"""How a lens is: reported to the sink, and saved with the run."""
 
 from __future__ import annotations
 

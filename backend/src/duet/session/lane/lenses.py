@@ -21,6 +21,7 @@ from duet.session.lane.lens_replay import LensReplay
 from duet.session.lane.microscope import LaneMicroscope
 from duet.session.lane.saving import TranscriptWriter
 from duet.session.lane.target import IDENTIFY
+from duet.session.lane.waiting_workload import WaitingWorkload
 from duet.session.lane.xray import LaneXray
 from duet.session.limits import Limits
 from duet.wire import FrameType
@@ -45,18 +46,9 @@ class LaneLenses:
     ) -> None:
         self._arm, self._spec = arm, spec
         self._recorded = spec.source == "recorded"
-        wish, points = spec.scope, spec.folder.lesson.points
-        kinds = [number for number, point in enumerate(points) if point.lens == "microscope"]
         self.clock = LaneClock(events, spec.clock)
-        self.microscope = LaneMicroscope(
-            arm,
-            sink,
-            wish.aim if wish else None,
-            kinds[0] if kinds else None,
-            wish.functions if wish else (),
-            self.clock,
-            writer.lens,
-        )
+        self.microscope = _microscope(arm, spec, sink, self.clock, writer)
+        self._waiting = WaitingWorkload(spec.waits) if spec.waits else None
         self.xray = LaneXray(
             arm, self.clock, sink, writer.lens, on_sample=self.microscope.on_xray_sample
         )
@@ -120,6 +112,15 @@ class LaneLenses:
         """The run starts: the microscope finds its object, and the workload goes on."""
         if self.plugin:
             self._aiming = asyncio.create_task(self._aim(), name=f"aim {self._arm}")
+        elif self._waiting:
+            release = self._waiting.release(self._say)
+            self._aiming = asyncio.create_task(release, name=f"release {self._arm}")
+
+    def line(self, text: str) -> None:
+        """A line of the workload."""
+        self.microscope.line(text)
+        if self._waiting:
+            self._waiting.line(text)
 
     @property
     def can_hold(self) -> bool:
@@ -171,6 +172,23 @@ class LaneLenses:
     def _identify(self, addresses: str) -> None:
         assert self._process is not None
         self._process.sample((*self._spec.lens, Wanted(IDENTIFY, of=addresses)), self.xray)
+
+
+def _microscope(
+    arm: str, spec: RunSpec, sink: SessionSink, clock: LaneClock, writer: TranscriptWriter
+) -> LaneMicroscope:
+    """The one of a run; it watches what the run asks for."""
+    request, points = spec.scope, spec.folder.lesson.points
+    kinds = [number for number, point in enumerate(points) if point.lens == "microscope"]
+    return LaneMicroscope(
+        arm,
+        sink,
+        request.aim if request else None,
+        kinds[0] if kinds else None,
+        request.functions if request else (),
+        clock,
+        writer.lens,
+    )
 
 
 def no_hold(arm: str) -> InputError:

@@ -18,7 +18,7 @@ from duet.errors import DuetError
 from duet.lenses import LensState, Sample
 from duet.lenses.scope.client import ScopeClient
 from duet.lenses.scope.wire import Cells, Log
-from duet.lessons.manifest import MicroscopeWish
+from duet.lessons.schema import MicroscopeConfig
 from duet.session.events import ScopeResult
 from duet.session.lane.access_queue import AccessQueue, PointSink
 from duet.session.lane.cell_counts import CellCounts
@@ -36,7 +36,7 @@ class LaneMicroscope(ReportedLens):
     """Between the plugin (or a recording) and the sink.
 
     Args:
-        wish: what is watched; None: only counts are wanted (`duet microscope`).
+        config: what is watched; None: only counts are wanted (`duet microscope`).
         kind: number of the lesson's point that is an access; None: it has none.
         functions: their names, in the plugin's order.
         save: takes a record, and its host time, into the transcript.
@@ -46,16 +46,16 @@ class LaneMicroscope(ReportedLens):
         self,
         arm: str,
         sink: PointSink,
-        wish: MicroscopeWish | None,
+        config: MicroscopeConfig | None,
         kind: int | None,
         functions: tuple[str, ...],
         clock: LaneClock,
         save: Callable[[bytes, int], None],
     ) -> None:
         super().__init__(arm, sink, save, LensState(lens="microscope"), GONE)
-        self._wish, self._clock = wish, clock
+        self._config, self._clock = config, clock
         self._client: ScopeClient | None = None
-        self._target = Target(wish)
+        self._target = Target(config)
         self._names = LineNames()
         self._aimed = False
         self._accesses = AccessQueue(arm, sink, kind, clock, save, self.on_scope_fault)
@@ -72,7 +72,7 @@ class LaneMicroscope(ReportedLens):
         """Connect the plugin."""
         self._client = client
         self._change(state="attaching")
-        client.hear(self)
+        client.set_listener(self)
 
     async def aim(self, say: Callable[[str], Awaitable[None]]) -> None:
         """Watch the object as soon as it is there, and let the workload go. Never raises.
@@ -87,9 +87,9 @@ class LaneMicroscope(ReportedLens):
             self._change(state="on")
         except DuetError as error:
             self.on_scope_fault(error.sentence, error.remedy)
-        if self._wish is not None and self._target.ready:
+        if self._config is not None and self._target.ready:
             try:
-                await say(self._wish.go)
+                await say(self._config.go)
             except DuetError as error:
                 self.on_scope_fault(error.sentence, error.remedy)
 
@@ -117,7 +117,7 @@ class LaneMicroscope(ReportedLens):
         self._names.sample(raw)
         self._target.sample(raw)
 
-    # messages of the plugin (see lenses.scope.client.ScopeHearer)
+    # messages of the plugin (see lenses.scope.client.MicroscopeListener)
 
     def on_cells(self, cells: Cells) -> None:
         """Counts; a few of them a second are reported."""
@@ -164,7 +164,7 @@ class LaneMicroscope(ReportedLens):
     def finish(self) -> None:
         """The run is over."""
         if self._client is not None:
-            self._client.hear(None)
+            self._client.set_listener(None)
         now_ns = time.monotonic_ns()
         if self._accesses.untimed and self._clock.guest_window(now_ns, now_ns) is None:
             self.on_scope_fault(NO_TIME, "Run it again.")

@@ -8,10 +8,10 @@ from contextlib import suppress
 from duet.errors import KernelError
 from duet.guests.types import GuestFacts
 from duet.session.events import Contention, LanePhase, LaneResult
+from duet.session.lane.inputs import Inputs
 from duet.session.lane.intake import LaneIntake
 from duet.session.lane.lenses import LaneLenses
 from duet.session.lane.saving import TranscriptWriter
-from duet.session.lane.state import Inputs
 from duet.session.pipeline import LanePipeline
 from duet.session.trouble import workload_figures, workload_trouble
 
@@ -75,8 +75,8 @@ class Outcome:
             lost_by_place=pipeline.lost_by_place(),
             transcript=self._writer.begin(),
             status=self._inputs.status,
-            tallies=pipeline.tallies(),
-            tally_faults=pipeline.tally_faults(),
+            tallies=dict(pipeline.counts.tallies),
+            tally_faults=dict(pipeline.counts.faults),
             scope=microscope.result(),
             scope_fault=microscope.state.message,
             contention=contention,

@@ -13,12 +13,13 @@ from duet.session.lane.actions import Course
 from duet.session.lane.batches import Batches
 from duet.session.lane.child import LaneChild
 from duet.session.lane.faults import Faults
+from duet.session.lane.inputs import Inputs
 from duet.session.lane.intake import LaneIntake
 from duet.session.lane.lenses import LaneLenses
 from duet.session.lane.outcome import Outcome
 from duet.session.lane.request import course_of, engine_of
 from duet.session.lane.saving import TranscriptWriter
-from duet.session.lane.state import Inputs, LaneMachine
+from duet.session.lane.state import LaneMachine
 from duet.session.limits import Limits
 from duet.session.pipeline import LanePipeline
 

@@ -7,16 +7,16 @@ from duet.guests.types import Clock, Microscope
 from duet.lessons import roles
 from duet.lessons.plan import USUAL_S, boot_cmdline, plan_text, workload_of
 from duet.session.engine import LaneOf
-from duet.session.events import GuestWish, LaneSource, RunSpec
+from duet.session.events import GuestRequest, LaneSource, RunSpec
 from duet.session.lane.actions import Course
 from duet.session.limits import Limits
 
 
-def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> GuestWish:
+def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> GuestRequest:
     """The guest that a run needs; on the count clock it gets its plan at boot."""
     lesson = spec.folder.lesson
     count = spec.clock is Clock.COUNT
-    return GuestWish(
+    return GuestRequest(
         arm=source.arm,
         vcpus=1 if count else roles.cpus(lesson, spec.params),
         cmdline=boot_cmdline(lesson, spec.params),

@@ -82,7 +82,7 @@ class LaneRun:
         guest = self._driver.guest
         if guest is None or self._parts.recorded or self.phase is not LanePhase.RUNNING:
             raise InputError(
-                f"lane {self.arm} runs nothing that could be told '{line:.80}' now.",
+                f"lane {self.arm} runs nothing that could take the line '{line:.80}' now.",
                 remedy="Start a live run, and do it while the run goes on.",
             )
         await guest.send(FrameType.SAY, line)

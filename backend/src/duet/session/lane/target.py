@@ -10,11 +10,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from duet.errors import InfraError
+from duet.errors import InfraError, InputError
 from duet.lenses.limits import AIM_FOUND_S, AIM_READY_S
 from duet.lenses.scope.client import ScopeClient
-from duet.lenses.scope.wire import Cells
-from duet.lessons.manifest import MicroscopeWish
+from duet.lenses.scope.wire import MAX_WATCH_BYTES, Cells
+from duet.lessons.schema import MicroscopeConfig
 from duet.session.accesses import busiest, long_address
 
 IDENTIFY = "identify"
@@ -34,11 +34,11 @@ class Target:
     """The watched object: the workload says that it is there, and the x-ray finds it.
 
     Args:
-        wish: what is watched; None: nothing is.
+        config: what is watched; None: nothing is.
     """
 
-    def __init__(self, wish: MicroscopeWish | None) -> None:
-        self._wish = wish
+    def __init__(self, config: MicroscopeConfig | None) -> None:
+        self._config = config
         self._ready, self._found = asyncio.Event(), asyncio.Event()
         self.watched: tuple[int, int] | None = None
         """Address and bytes."""
@@ -52,12 +52,12 @@ class Target:
 
     def line(self, text: str) -> None:
         """A line of the workload."""
-        if self._wish is not None and re.search(self._wish.ready, text):
+        if self._config is not None and re.search(self._config.ready, text):
             self._ready.set()
 
     def sample(self, raw: dict[str, Any]) -> None:
         """A sample of the x-ray, before it has a guest time."""
-        if self._wish is None or raw["probe"] != self._wish.probe or not self.ready:
+        if self._config is None or raw["probe"] != self._config.probe or not self.ready:
             return
         facts = raw["facts"]
         if self.watched is None and facts.get("found") and facts.get("address48"):
@@ -74,7 +74,7 @@ class Target:
         Raises:
             DuetError: it is not found in time, or the plugin refuses.
         """
-        if self._wish is None:
+        if self._config is None:
             await client.reset()
             return
         try:
@@ -84,7 +84,12 @@ class Target:
                 f"the microscope watches nothing: {self._missed()} in time.",
                 remedy="Look at the workload's lines and at the x-ray; then run it again.",
             ) from error
-        await client.watch(address, size, self._wish.log)
+        if not 0 < size <= MAX_WATCH_BYTES:
+            raise InputError(
+                f"the microscope watches 1 to {MAX_WATCH_BYTES} bytes, but the object has {size}.",
+                remedy="Watch a part of it, such as one of its fields.",
+            )
+        await client.watch(address, size, self._config.log)
 
     async def _find(self) -> tuple[int, int]:
         """Address and bytes, once they are known.

@@ -22,8 +22,8 @@ from duet.lenses import (
     pack_record,
 )
 from duet.lenses.limits import PENDING_SAMPLES
+from duet.lenses.message_reader import Message
 from duet.lenses.records import Route
-from duet.lenses.xray import Message
 from duet.session.lane.clock import LaneClock
 from duet.session.lane.lens_report import LensSink, ReportedLens
 
@@ -56,7 +56,7 @@ class LaneXray(ReportedLens):
         self._timed: deque[Sample] = deque()
         self._undelivered = 0
 
-    # messages of the x-ray's process (see lenses.xray.Hearer)
+    # messages of the x-ray's process (see lenses.xray.XrayListener)
 
     def attaching(self) -> None:
         """Its process is being started."""
@@ -119,7 +119,7 @@ class LaneXray(ReportedLens):
     def _pass_on(self, raw: dict[str, Any], window: Window, clock: str, origin: int) -> None:
         at_ns, error_ns = window.at_ns, window.error_ns
         if clock == "guest":
-            # Events are told to the nanosecond, ticks are rare: it was rather now than later.
+            # Events have times to the nanosecond, ticks are rare: it was rather now than later.
             at_ns = max(raw["before_ns"], raw["after_ns"])
             error_ns = max(at_ns - window.low_ns, window.high_ns - at_ns)
         sample = Sample(

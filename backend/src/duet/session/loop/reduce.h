@@ -131,7 +131,7 @@ struct reduce {
 	struct track *tracks;
 	struct link *links;
 
-	struct thread **threads; /* in the order in which they were heard of */
+	struct thread **threads; /* in the order of their first appearance */
 	long nthreads, room;
 	struct thread **made; /* in the order of their first event */
 	long nmade;
@@ -169,7 +169,7 @@ int emit(struct reduce *r, int64_t t0, int64_t t1, int row, int kind, int cpu, d
 	(((type *)(table)->cells[column])[(table)->rows - 1] = (type)(value))
 
 /* threads.c */
-struct thread *heard(const struct reduce *r, int64_t tid);
+struct thread *thread_find(const struct reduce *r, int64_t tid);
 int thread_of(struct reduce *r, int64_t tid, struct thread **found);
 int enter(struct reduce *r, struct thread *thread, int state, int64_t ts, int cpu);
 int switches(struct reduce *r, int64_t ts, int cpu, const int64_t *args);

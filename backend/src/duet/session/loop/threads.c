@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads of the workload: what each does, told by switches, wakes and what it emits. */
+/* Threads of the workload: what each does, from switches, wakes and what it emits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static unsigned long hash(int64_t tid)
 	return (uint64_t)tid * 0x9e3779b97f4a7c15ULL >> 32;
 }
 
-struct thread *heard(const struct reduce *r, int64_t tid)
+struct thread *thread_find(const struct reduce *r, int64_t tid)
 {
 	unsigned long slot;
 
@@ -54,10 +54,10 @@ static int more_threads(struct reduce *r)
 	return 0;
 }
 
-/* A thread of the workload is heard of, or its role has changed with its name. */
+/* A thread of the workload appears, or its role has changed with its name. */
 int reduce_know(struct reduce *r, int64_t tid, int role)
 {
-	struct thread *thread = heard(r, tid);
+	struct thread *thread = thread_find(r, tid);
 	unsigned long slot;
 
 	if (thread) {
@@ -91,7 +91,7 @@ int reduce_know(struct reduce *r, int64_t tid, int role)
 /* The thread of that number, if it belongs to the workload. */
 int thread_of(struct reduce *r, int64_t tid, struct thread **found)
 {
-	struct thread *thread = heard(r, tid);
+	struct thread *thread = thread_find(r, tid);
 	struct table *table;
 
 	*found = thread;
@@ -207,7 +207,7 @@ int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target)
 	return 0;
 }
 
-/* Time begins: all threads that were heard of may get rows from now on. */
+/* Time begins: all threads known so far may get rows from now on. */
 void reduce_start(struct reduce *r, int64_t origin)
 {
 	long i;
@@ -240,7 +240,7 @@ void reduce_rows_are(struct reduce *r, int rows)
 
 void reduce_place(struct reduce *r, int64_t tid, int row)
 {
-	struct thread *thread = heard(r, tid);
+	struct thread *thread = thread_find(r, tid);
 
 	if (thread)
 		thread->row = row;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A strip beside the threads: phases of a mechanism, told by events of several
+ * A strip beside the threads: phases of a mechanism, from events of several
  * threads. Phases follow one another; a phase that two CPUs are in ends with
  * the last of them. A thread whose phase was superseded is still inside of it
  * until it says otherwise (its wakes count), but its end does not end what

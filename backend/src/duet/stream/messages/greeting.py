@@ -38,7 +38,7 @@ class Hello(Message):
 
 
 class LessonMessage(Message):
-    """Answer to `open`: lesson.yaml as a tree, with patch texts and prose (see lesson_view)."""
+    """Answer to `open`: a lesson's files with patch texts and prose (see lesson_view)."""
 
     type: Literal["lesson"] = "lesson"
     lesson: PictureLesson | NumbersLesson = Field(

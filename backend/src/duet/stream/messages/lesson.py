@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as the page gets it: what lesson.yaml says, with patch texts, prose and recordings."""
+"""A lesson as the page gets it: what its files say, with patch texts, prose and recordings."""
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from duet.lessons import manifest
+from duet.lessons import schema
 from duet.stream.messages.base import ClockName
 from duet.stream.messages.measured import MeasuredTable
 
@@ -27,7 +27,7 @@ class PatchText(Part):
     text: str
 
 
-class ArmView(manifest.Arm, Part):
+class ArmView(schema.Arm, Part):
     """An arm with its patches."""
 
     patch_texts: tuple[PatchText, ...] = ()
@@ -47,7 +47,7 @@ class RecordingLine(Part):
     recorded_at: str | None = Field(description="ISO 8601 UTC")
 
 
-class LessonView(manifest.Lesson, Part):
+class LessonView(schema.Lesson, Part):
     """What a lesson has with and without a picture."""
 
     slug: str
@@ -63,10 +63,10 @@ class LessonView(manifest.Lesson, Part):
 class PictureLesson(LessonView):
     """A lesson with a view, steps and an operation."""
 
-    view: manifest.Name
-    operation: manifest.Operation
-    kinds: tuple[manifest.Kind, ...]
-    scenes: tuple[manifest.Scene, ...]
+    view: schema.Name
+    operation: schema.Operation
+    kinds: tuple[schema.Kind, ...]
+    scenes: tuple[schema.Scene, ...]
     hz: float = Field(default=250, gt=0, description="timer ticks a second of its kernels")
     base: str = Field(default="", description="version of the base kernel; empty: not known")
 

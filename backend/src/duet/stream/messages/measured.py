@@ -51,7 +51,14 @@ class MeasuredTable(Message):
     clock: ClockName
     params: dict[str, int]
     workload: str
-    rows: list[MeasuredRow]
+    metric: str = Field(default="", description="its name in the lesson; empty: not known")
+    title: str = Field(default="", description="of the metric, in words; empty: not known")
+    better: Literal["higher", "lower", "neither"] | None = Field(
+        default=None, description="which values of the metric are better; null: not known"
+    )
+    rows: list[MeasuredRow] = Field(
+        description="`ops_per_s` in their keys is a former name: values are in the row's `unit`"
+    )
     at: str = Field(description="ISO 8601 UTC")
     verdict: str
     host: str = ""

@@ -26,6 +26,7 @@ class Run(Message):
     phase: RunPhase
     started_at: str | None = Field(default=None, description="ISO 8601 UTC; null before the start")
     recorded_at: str | None = Field(default=None, description="ISO 8601 UTC of a recording")
+    apart: bool = Field(default=False, description="its lanes ran one after another")
     message: str = ""
 
 

@@ -224,7 +224,7 @@ test('whole operations, repeated, for as many CPUs as are wanted', () => {
 });
 
 test('loads that lead to a read-modify-write may ask for ownership; others may not', () => {
-  const asked = (layout: Layout) => owningLoads(statOf(layout)).kind.filter((k) => k === modifies);
-  expect(asked('stock')).toHaveLength(4);
-  expect(asked('moved')).toHaveLength(4);
+  const task = (layout: Layout) => owningLoads(statOf(layout)).kind.filter((k) => k === modifies);
+  expect(task('stock')).toHaveLength(4);
+  expect(task('moved')).toHaveLength(4);
 });

@@ -38,7 +38,7 @@ export function* predictionSteps(request: PredictionRequest): Generator<Predicti
     streams: askedFor(streams, owning),
     points: [] as CurvePoint[],
   }));
-  const told = (found: Sensitivity | null, done: boolean): Prediction => ({
+  const result = (found: Sensitivity | null, done: boolean): Prediction => ({
     curves: curves.map(({ arm, points }) => ({ arm, points: [...points] })),
     sensitivity: found,
     done,
@@ -47,31 +47,31 @@ export function* predictionSteps(request: PredictionRequest): Generator<Predicti
     for (const { streams, points } of curves) {
       if (streams.length > 0) points.push(pointAt(streams, settings, n, runs));
     }
-    yield told(null, false);
+    yield result(null, false);
   }
   const [before, after] = [curves[0]?.streams, curves.at(-1)?.streams];
   const pair = compareAt > 0 && curves.length > 1 && before?.length && after?.length;
-  yield told(pair ? sensitivity({ before, after }, settings, compareAt, runs) : null, true);
+  yield result(pair ? sensitivity({ before, after }, settings, compareAt, runs) : null, true);
 }
 
-export interface Asked {
+export interface PredictorTask {
   readonly id: number;
   /** null: nothing any more. */
   readonly request: PredictionRequest | null;
 }
 
-export type Told =
+export type PredictorResult =
   | { readonly id: number; readonly prediction: Prediction; readonly complaint?: undefined }
   | { readonly id: number; readonly complaint: string; readonly prediction?: undefined };
 
 /** The steps of the newest request, each after a turn of the event loop; `wanted` names the newest. */
 export async function takeSteps(
-  asked: Asked,
+  task: PredictorTask,
   wanted: () => number,
-  tell: (told: Told) => void,
+  tell: (result: PredictorResult) => void,
   turn: () => Promise<void>,
 ): Promise<void> {
-  const { id, request } = asked;
+  const { id, request } = task;
   if (request === null) return;
   try {
     for (const prediction of predictionSteps(request)) {

@@ -97,28 +97,30 @@ describe('predictor', () => {
     expect([...predictionSteps({ ...two, owning: true })]).not.toEqual([...predictionSteps(two)]);
   });
 
-  const answered = async (told: unknown[], n: number) =>
-    vi.waitFor(() => expect(told.length).toBeGreaterThanOrEqual(n), { timeout: 60_000 });
+  const answered = async (result: unknown[], n: number) =>
+    vi.waitFor(() => expect(result.length).toBeGreaterThanOrEqual(n), { timeout: 60_000 });
 
   test('without a worker it works here; a newer request drops the older', async () => {
-    const told: (Prediction | { complaint: string })[] = [];
-    const predictor = createPredictor((one) => told.push(one));
+    const result: (Prediction | { complaint: string })[] = [];
+    const predictor = createPredictor((one) => result.push(one));
     predictor.ask({ ...request, cpus: Array.from({ length: 60 }, (_, i) => i + 2) });
     predictor.ask(request);
-    await vi.waitFor(() => expect((told.at(-1) as Prediction).done).toBe(true), {
+    await vi.waitFor(() => expect((result.at(-1) as Prediction).done).toBe(true), {
       timeout: 60_000,
     });
-    expect(told.length).toBeLessThan(8);
+    expect(result.length).toBeLessThan(8);
     predictor.drop();
     predictor.close();
   });
 
   test('what cannot be predicted is complained about', async () => {
-    const told: (Prediction | { complaint?: string })[] = [];
-    const predictor = createPredictor((one) => told.push(one));
+    const result: (Prediction | { complaint?: string })[] = [];
+    const predictor = createPredictor((one) => result.push(one));
     predictor.ask({ ...request, cpus: [99] });
-    await answered(told, 1);
-    expect(told[0]).toEqual({ complaint: 'CPUs must be a whole number from 1 to 64, but 99 came' });
+    await answered(result, 1);
+    expect(result[0]).toEqual({
+      complaint: 'CPUs must be a whole number from 1 to 64, but 99 came',
+    });
   });
 
   test('a worker that does not start is replaced by this thread', async () => {
@@ -132,11 +134,11 @@ describe('predictor', () => {
       terminate() {}
     }
     vi.stubGlobal('Worker', Broken);
-    const told: (Prediction | { complaint: string })[] = [];
-    const predictor = createPredictor((one) => told.push(one));
+    const result: (Prediction | { complaint: string })[] = [];
+    const predictor = createPredictor((one) => result.push(one));
     predictor.ask(request);
     made[0]!.onerror({ preventDefault: () => {} });
-    await answered(told, 3);
+    await answered(result, 3);
     predictor.close();
     vi.unstubAllGlobals();
   });

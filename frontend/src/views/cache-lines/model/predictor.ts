@@ -5,35 +5,35 @@
  */
 
 import {
-  type Asked,
   type Prediction,
   type PredictionRequest,
-  type Told,
+  type PredictorResult,
+  type PredictorTask,
   takeSteps,
 } from './prediction.ts';
 
 export interface Predictor {
-  /** Starts a prediction; `receive` hears how far it has come, until it is done, dropped or has failed. */
+  /** Starts a prediction; `receive` gets how far it has come, until it is done, dropped or has failed. */
   ask(request: PredictionRequest): void;
   /** Drops what is under way. */
   drop(): void;
   close(): void;
 }
 
-type Receive = (told: Prediction | { readonly complaint: string }) => void;
+type Receive = (result: Prediction | { readonly complaint: string }) => void;
 
 export const nextTurn = (): Promise<void> => new Promise((done) => setTimeout(done));
 
 export function createPredictor(receive: Receive): Predictor {
-  let newest: Asked = { id: 0, request: null };
-  const hear = (told: Told) => {
-    if (told.id !== newest.id) return;
-    receive(told.prediction ?? { complaint: told.complaint });
+  let newest: PredictorTask = { id: 0, request: null };
+  const onResult = (result: PredictorResult) => {
+    if (result.id !== newest.id) return;
+    receive(result.prediction ?? { complaint: result.complaint });
   };
-  const here = (asked: Asked) => void takeSteps(asked, () => newest.id, hear, nextTurn);
+  const here = (task: PredictorTask) => void takeSteps(task, () => newest.id, onResult, nextTurn);
   let worker = startWorker();
   if (worker !== null) {
-    worker.onmessage = (event: MessageEvent<Told>) => hear(event.data);
+    worker.onmessage = (event: MessageEvent<PredictorResult>) => onResult(event.data);
     worker.onerror = (event) => {
       event.preventDefault();
       worker?.terminate();

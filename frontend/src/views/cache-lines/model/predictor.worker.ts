@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Takes the steps of the newest request; looks between two of them whether there is a newer one. */
 
-import { type Asked, type Told, takeSteps } from './prediction.ts';
+import { type PredictorResult, type PredictorTask, takeSteps } from './prediction.ts';
 
 const scope = self as unknown as {
-  onmessage: ((event: MessageEvent<Asked>) => void) | null;
-  postMessage(value: Told): void;
+  onmessage: ((event: MessageEvent<PredictorTask>) => void) | null;
+  postMessage(value: PredictorResult): void;
 };
 
 let wanted = 0;
@@ -25,7 +25,7 @@ scope.onmessage = ({ data }) => {
   void takeSteps(
     data,
     () => wanted,
-    (told) => scope.postMessage(told),
+    (result) => scope.postMessage(result),
     turn,
   );
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The numbers that the model is told, with their sources. */
+/** The numbers of the model, with their sources. */
 
 import stated from './stated.json' with { type: 'json' };
 import type { Latencies, Settings } from './types.ts';
@@ -44,6 +44,11 @@ export const explained = stated.explained;
 export const leftOut: readonly string[] = stated.left_out;
 
 const positions: Readonly<Record<string, readonly number[]>> = stated.counted.at;
+
+/** Whether it was counted where in an operation the accesses of all these functions lie. */
+export function isPlaced(functions: ReadonlySet<string | undefined>): boolean {
+  return [...functions].every((name) => name !== undefined && name in positions);
+}
 
 /**
  * Private work before each access of one operation, in instructions: what was counted between it and the access

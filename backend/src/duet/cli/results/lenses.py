@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What verbs that look into a kernel print with `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from duet.cli.results.keys import key
+
+
+@dataclass(frozen=True, slots=True)
+class DrgnLane:
+    """A running lane."""
+
+    lane: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrgnResult:
+    """Of `duet drgn --json`: opens no shell."""
+
+    lanes: Sequence[DrgnLane] = key("the running ones; no shell is opened")
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCounts:
+    """Accesses to a line, a field or by a function, of `duet microscope`."""
+
+    reads: int
+    writes: int
+    rmws: int
+    reads_per_op: float | None
+    writes_per_op: float | None
+    rmw_per_op: float | None
+    outside: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MicroscopeLine:
+    """One cache line of `duet microscope`."""
+
+    line: str = key("address")
+    field: str = key("what is written most there")
+    fields: Mapping[str, AccessCounts] = key(shape="{name: counts}")
+    cpus: int = key()
+    vcpus: int = key("the same")
+    shared: bool = key("several vCPUs, and one writes")
+    accesses: int = key()
+    reads: int = key()
+    writes: int = key()
+    rmws: int = key()
+    reads_per_op: float | None = key()
+    writes_per_op: float | None = key()
+    rmw_per_op: float | None = key()
+    outside: int | None = key()
+    by_function: Mapping[str, AccessCounts] = key("counts: reads to outside", "{name: counts}")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenOperations:
+    """Operations of `duet microscope` that are not whole, by reason."""
+
+    ops_slept: int
+    ops_left: int = key("by a jump to another function")
+    ops_again: int = key("entered again")
+
+
+@dataclass(frozen=True, slots=True)
+class MicroscopeResult:
+    """Of `duet microscope`."""
+
+    lesson: str
+    arm: str
+    workload: str
+    clock: str
+    params: Mapping[str, int]
+    evidence: str = key("counted")
+    functions: Sequence[str] = key()
+    operation: str | None = key()
+    until: str | None = key("the function whose return ends it")
+    line_of: Mapping[str, object] | None = key(
+        "what --line shows, or null", "{name, places: [{address, bytes}]}"
+    )
+    object: str | None = key()
+    ops: int = key()
+    ops_begun: int = key()
+    ops_broken: int = key()
+    broken_by: BrokenOperations = key()
+    no_operation: str | None = key("why nothing is per operation, or null")
+    accesses: int = key()
+    untold: int = key()
+    all_lines: int = key()
+    stack_lines: int = key()
+    outside: int | None = key("accesses that no operation did, or null")
+    stack_accesses: int = key()
+    lines: Sequence[MicroscopeLine] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Of several runs."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One arm on so many CPUs, of `duet microscope --predict`."""
+
+    cpus: int
+    ops_per_s: Spread
+    transfers_per_op: Spread = key(shape="the same")
+    upgrades_per_op: Spread = key(shape="the same")
+    bus_events_per_op: Spread = key(shape="the same")
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """The predicted ratio if one number of the model is half or twice as large."""
+
+    what: str
+    halved: float
+    doubled: float
+
+
+@dataclass(frozen=True, slots=True)
+class Owning:
+    """What if a load that leads to a read-modify-write asked for ownership at once."""
+
+    ratio: float
+    before_per_s: float
+    after_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedComparison:
+    """The last arm over the first, of `duet microscope --predict`."""
+
+    before: str
+    after: str
+    cpus: int
+    ratio: float
+    sensitivity: Sequence[Sensitivity]
+    owning: Owning
+
+
+@dataclass(frozen=True, slots=True)
+class PredictResult:
+    """Of `duet microscope --predict`."""
+
+    lesson: str
+    evidence: str = key("modelled")
+    curves: Mapping[str, Sequence[CurvePoint]] = key(per="arm")
+    comparison: PredictedComparison | None = key()
+    mail: Mapping[str, object] = key(
+        "of the published figures", "{says, source, cpus, and a rate of each arm}"
+    )
+    left_out: Sequence[str] = key(shape="[sentence]")
+
+
+@dataclass(frozen=True, slots=True)
+class NativeArm:
+    """One arm's layout of `duet microscope --native`."""
+
+    arm: str
+    bytes: int
+    offsets: Mapping[str, int] = key(shape="{member: byte}")
+    alone_ns: float = key()
+    per_s: Spread = key()
+    retries_per_op: float = key()
+    stuck_per_op: float = key()
+    events_per_op: Mapping[str, float] | None = key()
+    c2c: Mapping[str, int] | None = key()
+
+
+@dataclass(frozen=True, slots=True)
+class NativeRatio:
+    """Rate over rate, with its 95 % interval."""
+
+    of: str
+    to: str
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class NativeResult:
+    """Of `duet microscope --native`."""
+
+    lesson: str
+    evidence: str = key("measured")
+    what: str = key()
+    threads: int = key()
+    cpus: Sequence[int] = key()
+    cores: int = key()
+    rounds: int = key()
+    run_ms: int = key()
+    arms: Sequence[NativeArm] = key()
+    ratio: NativeRatio = key()
+    remarks: Sequence[str] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class XrayResult:
+    """Of `duet xray`; the facts of its probe stand before these."""
+
+    lesson: str
+    arm: str
+    workload: str
+    clock: str
+    params: Mapping[str, int]
+    probe: str
+    chosen: str = key("which sample is shown")
+    rows: int = key()
+    t_ms: float = key()
+    error_ms: float = key()
+    time_by: str = key("host, guest")
+    sample_ms: float = key("reads of the sample shown")
+    sample_ms_p50: float = key()
+    sample_ms_p95: float = key()
+    samples: int = key()
+    torn: int = key()
+    failed: int = key()
+    dropped: int = key()
+    route: str = key("memory, qmp, unknown")

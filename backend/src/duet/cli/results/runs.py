@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What run, measure and record print with `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from duet.cli.results.keys import key
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArm:
+    """One lane of `duet record`."""
+
+    arm: str
+    phase: str
+    ops: int | None
+    events_read: int
+    events_lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordResult:
+    """Of `duet record`."""
+
+    file: str | None = key("null with --only-measured")
+    bytes: int = key()
+    lesson: str = key()
+    params: Mapping[str, int] = key()
+    clock: str = key()
+    arms: Sequence[RecordedArm] = key()
+    measured: str | None = key("path or null")
+
+
+@dataclass(frozen=True, slots=True)
+class RunArm:
+    """One arm of `duet run`."""
+
+    arm: str
+    ops: int | None
+    median: float | None
+    samples: Sequence[float]
+    ops_per_s: float | None
+    wait_ns: Mapping[str, float] | None = key(shape="{p50, p95, max, n}")
+    cycles: int | None = key()
+    grace_periods: int | None = key("the same")
+    events_read: int | None = key()
+    events_lost: int | None = key()
+    n: int = key()
+    ops_per_s_all: Sequence[float] = key()
+    kernel: str = key()
+    accel: str = key()
+    refused: str | None = key()
+    lines: Sequence[str] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """Of `duet run`."""
+
+    lesson: str
+    clock: str
+    workload: str
+    params: Mapping[str, int]
+    at: str
+    verdict: str
+    metric: str
+    title: str
+    unit: str
+    better: str
+    arms: Sequence[RunArm]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRow:
+    """One metric of one arm under one condition, of `duet measure`."""
+
+    arm: str
+    metric: str
+    title: str
+    unit: str
+    better: str
+    median: float | None
+    mean: float | None
+    stddev: float | None
+    ci: Sequence[float | None] | None
+    n: int
+    clock: str
+    shift: int | None
+    params: Mapping[str, int]
+    workload: str
+    evidence: str
+    samples: Sequence[float | None]
+    perturbed: Sequence[float | None]
+    extra: bool
+    refused: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredComparison:
+    """One metric of one arm against another, of `duet measure`."""
+
+    metric: str
+    arm: str
+    to: str
+    ratio: float | None
+    change_percent: float | None
+    ci: Sequence[float | None] | None
+    range: Sequence[float | None] | None
+    p: float | None
+    verdict: str
+    sentence: str
+    clock: str
+    shift: int | None
+    params: Mapping[str, int]
+
+
+_ARM = "[{name, title, role, kernel, key, config_sha256, patches, both}]"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureResult:
+    """Of `duet measure`; measure/reports/machine.py writes it."""
+
+    schema_version: int
+    lesson: str
+    title: str
+    question: str
+    at: str
+    command: str
+    partial: str | None = key("null, or why it is not whole")
+    clock: str | None = key()
+    shift: int | None = key()
+    workload: str | None = key()
+    params: Mapping[str, int] = key()
+    sweep: Mapping[str, object] | None = key(shape="{param, values}")
+    host: Mapping[str, str] = key()
+    arms: Sequence[Mapping[str, object]] = key(shape=_ARM)
+    rows: Sequence[MeasuredRow] = key()
+    comparisons: Sequence[MeasuredComparison] = key()
+    ratio: float | None = key()
+    verdict: str | None = key()
+    sentence: str | None = key("ratio to sentence: of the first metric, last arm against first")
+    refusals: Sequence[str] = key()
+    errors: Sequence[Mapping[str, object]] = key(shape="[{arm, sentence, remedy, code}]")
+    counted: Sequence[Mapping[str, object]] = key(shape="[{arm, events, lost}]")
+    lines: Sequence[Mapping[str, object]] = key(shape="[{arm, shift, params, lines}]")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """One figure of a mail, and the one measured here."""
+
+    lesson: str
+    claim: str
+    mail: str
+    mail_ratio: float
+    ratio: float | None
+    arm: str
+    to: str
+    metric: str
+    clock: str
+    shift: int | None
+    n: int
+    interval: Sequence[float] | None
+    verdict: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """Of `duet measure --published`."""
+
+    rows: Sequence[PublishedRow]
+    counts: Mapping[str, int] = key(shape="{verdict: rows}")
+    rule: str = key()
+    skipped: Mapping[str, str] = key(shape="{lesson: why}")
+    host: Mapping[str, str] = key()
+    kernels: Mapping[str, Sequence[Mapping[str, object]]] = key(
+        shape="{lesson: [arm, as in measure]}"
+    )
+    seconds: float = key()
+    partial: str | None = key()

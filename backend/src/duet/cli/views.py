@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet views`: what each view draws and needs, and the names that a lesson may use."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from duet.cli.output import emit
+from duet.cli.results.keys import from_tree
+from duet.cli.results.lessons import CommonViewNames, ViewEntry, ViewsResult
+from duet.errors import DuetError, InputError
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.lessons.meant import meant
+from duet.lessons.schema import Scene
+from duet.lessons.views import Catalogue, View, read_views
+
+WIDEST = 100
+"""Columns of text at most; a narrow terminal has fewer."""
+PLAIN = re.compile(r"[A-Za-z][\w -]*")
+"""Text that YAML needs no quotes for."""
+
+
+def views(name: str | None, as_json: bool) -> int:
+    """See `duet views --help`."""
+    catalogue = read_views()
+    if name is not None and name not in catalogue.views:
+        names = list(catalogue.views)
+        raise InputError(
+            f"there is no view '{name:.60}'{meant(name, names)}.",
+            remedy=f"Choose from: {', '.join(names)}.",
+        )
+    chosen = {name: catalogue.views[name]} if name else catalogue.views
+    examples = _examples()
+    if as_json:
+        emit(
+            ViewsResult(
+                common=from_tree(CommonViewNames, catalogue.common.model_dump(mode="json")),
+                views={
+                    kind: from_tree(
+                        ViewEntry,
+                        view.model_dump(mode="json") | {"lessons": examples.get(kind, [])},
+                    )
+                    for kind, view in chosen.items()
+                },
+            )
+        )
+    elif name:
+        print("\n".join(_page(name, chosen[name], catalogue)))
+    else:
+        print("\n".join(_list(catalogue, examples)))
+    return 0
+
+
+def _folders() -> Iterator[LessonFolder]:
+    """The lessons that can be read."""
+    for slug in lessons.slugs():
+        with suppress(DuetError):
+            yield lessons.load(slug)
+
+
+def _examples() -> dict[str, list[str]]:
+    """View -> slugs of the lessons that have it."""
+    found: dict[str, list[str]] = {}
+    for folder in _folders():
+        if folder.lesson.view:
+            found.setdefault(folder.lesson.view, []).append(folder.slug)
+    return found
+
+
+def _list(catalogue: Catalogue, examples: Mapping[str, list[str]]) -> Iterator[str]:
+    for kind, view in catalogue.views.items():
+        of = examples.get(kind)
+        yield f"{kind}" + (f"  (example: {of[0]})" if of else "")
+        yield from _wrapped(view.draws, 2)
+    yield ""
+    yield "./duet views NAME lists what a view needs and the names that a lesson may use."
+
+
+def _page(kind: str, view: View, catalogue: Catalogue) -> Iterator[str]:
+    yield kind
+    yield from _wrapped(view.draws, 2)
+    yield ""
+    yield "needs"
+    for need in view.needs:
+        yield from _wrapped(f"- {need}", 2, 4)
+    if view.points:
+        yield ""
+        yield from _table("points", {n: ", ".join(f) or "-" for n, f in view.points.items()})
+    common = catalogue.common
+    panels = {
+        name: f"{panel.about} (panel, {panel.evidence})" for name, panel in view.panels.items()
+    }
+    for head, texts in (
+        ("sentence of a step", common.sentences | view.sentences),
+        ("moment of a step", common.moments | view.moments),
+        ("show of a step", common.show | view.parts | panels),
+        ("metric of a prediction", common.answers | view.answers),
+        ("quantity of a reference", view.quantities),
+        ("knob with applies: model", view.knobs),
+    ):
+        if texts:
+            yield ""
+            yield from _table(head, texts)
+    yield ""
+    yield "focus of a step"
+    for words in _focus(view):
+        yield from _wrapped(words, 2)
+    if view.counts:
+        yield ""
+        yield "counts"
+        yield from _wrapped(view.counts, 2)
+    yield from _example(kind)
+
+
+def _focus(view: View) -> Iterator[str]:
+    """Which kinds a step may have in focus."""
+    if view.layers:
+        yield f"every kind of the layers {', '.join(view.layers)}"
+    if view.marks == "points":
+        yield "kinds of the layer mark that are called like a point"
+    elif view.marks:
+        yield f"kinds of the layer mark: {', '.join(view.marks)}"
+    if only := view.only_in_focus:
+        but = f", but for the colour {', '.join(only.but)}" if only.but else ""
+        yield f"the layer {only.layer} is drawn only in focus{but}"
+
+
+def _example(kind: str) -> Iterator[str]:
+    folder = next((f for f in _folders() if f.lesson.view == kind), None)
+    if folder is None:
+        return
+    yield ""
+    yield f"example: a step of {folder.slug}"
+    yield from _wrapped(_step(folder.lesson.scenes[0]), 2, 4)
+
+
+def _step(scene: Scene) -> str:
+    """A step as a line of YAML; what is left out has its default."""
+    said = scene.model_dump(mode="json", exclude_defaults=True)
+    parts = [f"{key}: {_flow(value)}" for key, value in said.items()]
+    return f"- {{{', '.join(parts)}}}"
+
+
+def _flow(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k}: {_flow(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, str):
+        return value if PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _table(head: str, texts: Mapping[str, str]) -> Iterator[str]:
+    yield head
+    width = max(map(len, texts))
+    for name, text in texts.items():
+        first, *rest = _wrapped(text, width + 4)
+        yield f"  {name:{width}}  {first.strip()}"
+        yield from rest
+
+
+def _wrapped(text: str, indent: int, hanging: int | None = None) -> list[str]:
+    width = min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
+    return textwrap.wrap(
+        text,
+        max(width, indent + 30),
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent if hanging is None else hanging),
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which functions of a built kernel a kprobe event may be set on. Boots nothing.
+
+The rules are those of kernel/trace/trace_kprobe.c and kernel/kprobes.c of 6.1: a function that
+ftrace does not know is refused (CONFIG_KPROBE_EVENTS_ON_NOTRACE), and so are those of the kprobes'
+own list and sections.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from duet.errors import InfraError
+from duet.kernels.image import KernelImage
+
+CODE = "tTwW"
+"""Letters of System.map for functions."""
+CLOSED = (
+    ("__entry_text", "entry"),
+    ("__kprobes_text", "kprobes"),
+    ("__noinstr_text", "noinstr"),
+)
+"""Sections, by the beginning of their symbols NAME_start and NAME_end, that refuse probes."""
+NEAREST = 5
+_NOTRACE = "CONFIG_KPROBE_EVENTS_ON_NOTRACE=y"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a function cannot be probed; the sentence goes on after its name."""
+
+    why: str
+    remedy: str
+
+
+class Functions:
+    """The functions of one kernel.
+
+    Args:
+        symbols: (address, letter, name) in order of the file.
+        traced: addresses at which ftrace can hook in, sorted; None: this kernel does not ask.
+        listed: addresses of functions on the kprobes' list.
+    """
+
+    def __init__(
+        self,
+        symbols: list[tuple[int, str, str]],
+        traced: tuple[int, ...] | None,
+        listed: tuple[int, ...],
+    ) -> None:
+        self.names = {name: address for address, _, name in reversed(symbols)}
+        self._code = {name for _, letter, name in symbols if letter in CODE}
+        self._times = Counter(name for _, letter, name in symbols if letter in CODE)
+        self._starts = sorted({address for address, _, _ in symbols})
+        self._traced = traced
+        self._listed = frozenset(listed)
+
+    def refusal(self, name: str) -> Refusal | None:
+        """Why a kprobe event on this function fails; None: it does not."""
+        if name not in self._code:
+            return self._absent(name)
+        if self._times[name] > 1:
+            why = f"there are {self._times[name]} functions of this name, and a probe needs one"
+            return Refusal(why, "Probe a function that it calls, or one that calls it.")
+        address = self.names[name]
+        if self._between(address, "_sinittext", "_einittext"):
+            why = "it is __init code, which is gone when the kernel has booted"
+            return Refusal(why, "Probe a function that runs later.")
+        for section, what in CLOSED:
+            if self._between(address, f"{section}_start", f"{section}_end"):
+                return Refusal(f"it is {what} code, which refuses probes", _CALLER)
+        if address in self._listed:
+            return Refusal("the kernel lists it among those that refuse probes", _CALLER)
+        if self._traced is not None and not self._has_hook(address):
+            why = "it is built without tracing (notrace), as most of lib/ is"
+            return Refusal(why, _CALLER)
+        return None
+
+    def _absent(self, name: str) -> Refusal:
+        if name in self.names:
+            return Refusal("it is data, not a function", "Name a function.")
+        made = sorted(known for known in self._code if known.startswith(f"{name}."))
+        if made:
+            why = f"the compiler has made {', '.join(made[:NEAREST])} of it"
+            return Refusal(why, f"Probe {made[0]}, or a function that calls it.")
+        why = "there is no such function; it may be inlined"
+        return Refusal(why, "Probe a function that calls it, or correct the name.")
+
+    def _between(self, address: int, start: str, end: str) -> bool:
+        return self.names.get(start, 0) <= address < self.names.get(end, 0)
+
+    def _has_hook(self, address: int) -> bool:
+        assert self._traced is not None
+        at = bisect_right(self._starts, address)
+        end = self._starts[at] if at < len(self._starts) else address + 1
+        hook = bisect_left(self._traced, address)
+        return hook < len(self._traced) and self._traced[hook] < end
+
+
+_CALLER = "Probe a function that calls it."
+
+
+def read_functions(image: KernelImage) -> Functions:
+    """The functions of a stored kernel; read once.
+
+    Raises:
+        InfraError: its files cannot be read.
+    """
+    try:
+        return _read(image.folder)
+    except (OSError, ValueError, struct.error) as error:
+        raise InfraError(
+            f"the functions of the kernel in {image.folder} cannot be read: {error}.",
+            remedy="Build the kernel again with ./duet build.",
+        ) from error
+
+
+@lru_cache(maxsize=32)
+def _read(folder: Path) -> Functions:
+    text = (folder / "System.map").read_text(encoding="ascii")
+    symbols = []
+    for line in text.splitlines():
+        address, letter, name = line.split(" ", 2)
+        symbols.append((int(address, 16), letter, name))
+    places = {name: address for address, _, name in symbols}
+    with (folder / "vmlinux").open("rb") as file:
+        image = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    with image:
+        listed = _addresses(image, places, "__start_kprobe_blacklist", "__stop_kprobe_blacklist")
+        traced = _addresses(image, places, "__start_mcount_loc", "__stop_mcount_loc")
+    asks = _NOTRACE not in (folder / "config").read_text(encoding="utf-8").splitlines()
+    return Functions(symbols, tuple(sorted(traced)) if asks and traced else None, listed)
+
+
+def _addresses(image: mmap.mmap, places: dict[str, int], start: str, end: str) -> tuple[int, ...]:
+    """The array of addresses between two symbols, out of an ELF file of 64 bits, little endian."""
+    if start not in places or end not in places:
+        return ()
+    low, high = places[start], places[end]
+    if image[:6] != b"\x7fELF\x02\x01":
+        raise ValueError("vmlinux is no ELF file of 64 bits, little endian")
+    (headers,) = struct.unpack_from("<Q", image, 40)
+    size, count = struct.unpack_from("<HH", image, 58)
+    for number in range(count):
+        section = struct.unpack_from("<IIQQQQ", image, headers + number * size)
+        address, offset, length = section[3:]
+        if address <= low and high <= address + length:
+            return struct.unpack_from(f"<{(high - low) // 8}Q", image, offset + low - address)
+    raise ValueError(f"no section of vmlinux holds {start}")

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A global variable, or what is reached from one, with its fields.
+
+`of` is the variable's name, then a path as in C: `nr_files`, `rcu_state.gp_seq`,
+`init_task.mm->mm_count`, `vm_node_stat[3]`. A per-CPU variable is read on every CPU.
+
+Rows are fields by offset, the elements of an array (the first 256), or the variable itself: offset
+i4, size i4, line i2 (of 64 bytes), value f8 (its number, else 0), nested u1 (always 0). Texts:
+their names. Beside them `bytes` u1, the raw object, and for a per-CPU variable `cpu_value` f8, one
+per CPU. Fields and bytes of a per-CPU variable are CPU 0's.
+Facts: found (1; 0: a pointer on the way is NULL), size (bytes), address48 (the low 48 bits of the
+address), value where the variable is a number: an integer, pointer or enum, a structure around one
+(atomic_t, refcount_t), or a percpu_counter with the shares of all CPUs; of a per-CPU variable the
+sum over CPUs. cpus: how many copies there are (0: it is not per CPU).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+
+import drgn
+import numpy as np
+
+from duet.errors import InputError
+from duet.lenses.fields import Field, fields_of
+from duet.lenses.kernel import Kernel, LensError
+from duet.lenses.memory import Gone, Memory
+from duet.lenses.percpu import cpu_offsets, wrapped
+from duet.lenses.reading import Reading
+
+TITLE = "a global variable"
+LINE = 64
+MOST_ELEMENTS = 256
+MOST_BYTES = 1 << 16
+PATH = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<steps>(?:(?:\.|->)[A-Za-z_]\w*|\[\d+\])*)$")
+STEP = re.compile(r"(?:\.|->)([A-Za-z_]\w*)|\[(\d+)\]")
+COUNTER = "percpu_counter"
+NUMBERS = (drgn.TypeKind.INT, drgn.TypeKind.BOOL, drgn.TypeKind.ENUM, drgn.TypeKind.POINTER)
+RECORDS = (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION)
+
+
+class Probe:
+    """The variable is found once; the way from it is walked at each sample."""
+
+    def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
+        match = PATH.match(of)
+        if match is None:
+            raise InputError(
+                f"the probe variable wants the name of a variable and a path, but '{of:.60}' came.",
+                remedy="Give it with `of` (--of), e.g. nr_files or rcu_state.gp_seq.",
+            )
+        self._of = of
+        self._program, self._memory = kernel.program, memory
+        self._steps = [name or int(index) for name, index in STEP.findall(match["steps"])]
+        kernel.address(match["name"])  # it says what is missing
+        self._root = self._variable(match["name"])
+        first, last = kernel.find("__per_cpu_start"), kernel.find("__per_cpu_end")
+        at = int(self._root.address_ or 0)
+        self._offsets = cpu_offsets(kernel, memory)
+        self._per_cpu = first is not None and last is not None and first <= at < last
+        kind = self._walked(self._root.type_)
+        self._size = drgn.sizeof(kind)
+        self._fields = list(_rows(kind, of))
+
+    def sample(self) -> Reading:
+        """See Probe.sample()."""
+        copies = [copy for copy in map(self._reach, self._roots()) if copy is not None]
+        if not copies:
+            return self._reading(None, [], b"")
+        raws = [self._memory.read(_address(copy), self._size) for copy in copies]
+        live = [
+            drgn.Object.from_bytes_(self._program, copy.type_, raw)
+            for copy, raw in zip(copies, raws, strict=True)
+        ]
+        numbers = [self._number(one) for one in live]
+        return self._reading(copies[0], numbers, raws[0])
+
+    def _variable(self, name: str) -> drgn.Object:
+        try:
+            return self._program.variable(name)
+        except LookupError:
+            raise LensError(
+                f"this kernel has the symbol {name}, but no type of it.",
+                remedy="Name a variable that is defined in C, not in assembler.",
+            ) from None
+
+    def _walked(self, kind: drgn.Type) -> drgn.Type:
+        """The type at the end of the path.
+
+        Raises:
+            LensError: the path does not fit the types.
+        """
+        for step in self._steps:
+            kind = _plain(kind)
+            if isinstance(step, int):
+                if kind.kind not in (drgn.TypeKind.ARRAY, drgn.TypeKind.POINTER):
+                    raise self._lost(f"{kind.type_name()} is no array")
+                kind = kind.type
+                continue
+            if kind.kind == drgn.TypeKind.POINTER:
+                kind = _plain(kind.type)
+            if kind.kind not in RECORDS or not kind.has_member(step):
+                raise self._lost(f"{kind.type_name()} has no field {step}")
+            kind = kind.member(step).type
+        if _plain(kind).kind == drgn.TypeKind.VOID or not 0 < drgn.sizeof(kind) <= MOST_BYTES:
+            raise self._lost(f"{kind.type_name()} has no size, or more than {MOST_BYTES} bytes")
+        return kind
+
+    def _lost(self, why: str) -> LensError:
+        return LensError(
+            f"the probe variable cannot read {self._of}: {why}.",
+            remedy="Look the variable up in this arm's source, or with ./duet drgn.",
+        )
+
+    def _roots(self) -> Iterator[drgn.Object]:
+        if not self._per_cpu:
+            yield self._root
+            return
+        for offset in self._offsets:
+            address = wrapped(_address(self._root) + offset)
+            yield drgn.Object(self._program, self._root.type_, address=address)
+
+    def _reach(self, found: drgn.Object) -> drgn.Object | None:
+        """What lies at the end of the path; None: a pointer on the way is NULL."""
+        try:
+            for step in self._steps:
+                if _plain(found.type_).kind == drgn.TypeKind.POINTER and not found.value_():
+                    return None
+                found = found[step] if isinstance(step, int) else found.member_(step)
+            return found
+        except drgn.FaultError as error:
+            raise Gone(str(error)) from error
+
+    def _number(self, found: drgn.Object) -> float | None:
+        """The number that an object is or holds; None: it is none."""
+        kind = _plain(found.type_)
+        if kind.kind in NUMBERS:
+            return float(int(found.value_()))
+        if kind.kind not in RECORDS:
+            return None
+        if kind.tag == COUNTER:
+            shares = int(found.counters.value_())
+            return float(int(found.count.value_()) + sum(self._shares(shares)))
+        names = [member.name for member in kind.members or () if member.name]
+        return self._number(found.member_(names[0])) if len(names) == 1 else None
+
+    def _shares(self, base: int) -> Iterator[int]:
+        """What each CPU has not yet added to a percpu_counter (s32)."""
+        for offset in self._offsets if base else ():
+            yield struct.unpack("<i", self._memory.once(wrapped(base + offset), 4))[0]
+
+    def _reading(
+        self, first: drgn.Object | None, numbers: list[float | None], raw: bytes
+    ) -> Reading:
+        facts = {"found": float(first is not None), "size": float(self._size)}
+        known = [one for one in numbers if one is not None]
+        values = np.zeros(len(self._fields), "<f8")
+        columns = {}
+        if first is not None:
+            facts["address48"] = float(_address(first) & (1 << 48) - 1)
+            facts["cpus"] = float(len(numbers) if self._per_cpu else 0)
+            values[:] = [self._value(first.type_, raw, field) for field in self._fields]
+            if known:
+                facts["value"] = sum(known)
+                if self._per_cpu:
+                    columns["cpu_value"] = np.array(known, "<f8")
+        at = np.array([field.at for field in self._fields], "<i4")
+        return Reading(
+            n=len(self._fields),
+            columns={
+                "offset": at,
+                "size": np.array([field.size for field in self._fields], "<i4"),
+                "line": (at // LINE).astype("<i2"),
+                "value": values,
+                "nested": np.zeros(len(self._fields), "u1"),
+                "bytes": np.frombuffer(raw, "u1"),
+                **columns,
+            },
+            facts=facts,
+            texts=tuple(field.name for field in self._fields),
+        )
+
+    def _value(self, kind: drgn.Type, raw: bytes, field: Field) -> float:
+        """The number of one row, of the bytes that were read; 0: it is none."""
+        whole = drgn.Object.from_bytes_(self._program, kind, raw)
+        plain = _plain(kind)
+        if plain.kind in RECORDS:
+            return self._number(whole.member_(field.name)) or 0.0
+        if plain.kind == drgn.TypeKind.ARRAY:
+            return self._number(whole[field.at // field.size]) or 0.0
+        return self._number(whole) or 0.0
+
+
+def _rows(kind: drgn.Type, name: str) -> Iterator[Field]:
+    plain = _plain(kind)
+    if plain.kind in RECORDS:
+        yield from fields_of(plain)
+    elif plain.kind == drgn.TypeKind.ARRAY and plain.length:
+        size = drgn.sizeof(plain.type)
+        for index in range(min(plain.length, MOST_ELEMENTS)):
+            yield Field(f"[{index}]", index * size, size)
+    else:
+        yield Field(name, 0, drgn.sizeof(kind))
+
+
+def _plain(kind: drgn.Type) -> drgn.Type:
+    """Without typedefs."""
+    while kind.kind == drgn.TypeKind.TYPEDEF:
+        kind = kind.type
+    return kind
+
+
+def _address(found: drgn.Object) -> int:
+    """Where it lies.
+
+    Raises:
+        Gone: it is a part of a byte, or a value without a place.
+    """
+    if found.address_ is None:
+        raise Gone("it has no address")
+    return int(found.address_)

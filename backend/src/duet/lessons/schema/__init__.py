@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the files of a lesson may say: one module each, and the whole.
+
+A lesson is data. Arms, probes, spans, knobs, scenes and claims are declared here and checked
+strictly: an unknown key is an error that says what was meant (see problems.py).
+"""
+
+from duet.lessons.schema.base import ClockName, Name, Place, Strict
+from duet.lessons.schema.evidence import Claim, EvidenceFile, Reference, Seed
+from duet.lessons.schema.lenses import ACCESS, MicroscopeConfig, XrayConfig
+from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
+from duet.lessons.schema.metric import Metric
+from duet.lessons.schema.story import OnCount, Prediction, Question, Scene, StoryFile
+from duet.lessons.schema.trace import (
+    Axis,
+    Beat,
+    Counter,
+    Kind,
+    Link,
+    Lit,
+    Phase,
+    Point,
+    Probe,
+    Span,
+    TraceFile,
+    Track,
+)
+from duet.lessons.schema.whole import FILES, Lesson
+from duet.lessons.schema.workload import NO_ROWS, Act, Operation, Workload
+
+__all__ = [
+    "ACCESS",
+    "FILES",
+    "NO_ROWS",
+    "Act",
+    "Arm",
+    "Axis",
+    "Beat",
+    "Claim",
+    "ClockName",
+    "Counter",
+    "EvidenceFile",
+    "Kind",
+    "KnobRole",
+    "Lesson",
+    "LessonFile",
+    "Link",
+    "Lit",
+    "Metric",
+    "MicroscopeConfig",
+    "Name",
+    "OnCount",
+    "Operation",
+    "Param",
+    "Phase",
+    "Place",
+    "Point",
+    "Prediction",
+    "Probe",
+    "Question",
+    "Reference",
+    "Scene",
+    "Seed",
+    "Span",
+    "StoryFile",
+    "Strict",
+    "TraceFile",
+    "Track",
+    "Workload",
+    "XrayConfig",
+]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Types that the schemas of all four files of a lesson use."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+ClockName = Literal["wall", "count"]
+Place = tuple[str | int, ...]
+"""Where a value stands in a lesson: keys and indices from the top, as pydantic's `loc`."""
+
+
+class Strict(BaseModel):
+    """Frozen, and no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Fault:
+    """One thing that is wrong at one place of a lesson.
+
+    Args:
+        place: from the model whose validator says so.
+        sentence: what was wanted and what came, without a full stop.
+        remedy: what to do now, a whole sentence.
+    """
+
+    def __init__(self, place: Place, sentence: str, remedy: str) -> None:
+        self.place, self.sentence, self.remedy = place, sentence, remedy
+
+    def details(self) -> InitErrorDetails:
+        """As pydantic wants it."""
+        context = {"sentence": self.sentence, "remedy": self.remedy}
+        error = PydanticCustomError("lesson", "{sentence}", context)
+        return InitErrorDetails(type=error, loc=self.place, input=None)
+
+
+def refuse(title: str, faults: list[Fault]) -> None:
+    """Called at the end of a model's validator; pydantic adds the faults to its own.
+
+    Raises:
+        ValidationError: there are faults.
+    """
+    if faults:
+        raise ValidationError.from_exception_data(title, [fault.details() for fault in faults])

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""lesson.yaml: what is asked, what runs, and what is measured."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from duet.lessons.schema.base import ClockName, Name, Strict
+from duet.lessons.schema.metric import Metric
+from duet.lessons.schema.workload import Act, Operation, Workload
+
+KnobRole = Literal["duration", "cpus", "threads"]
+"""What a knob is for the program that runs a lesson: seconds of the workload, vCPUs of a guest,
+threads of the workload that work side by side (each has a row of its own)."""
+
+
+class Arm(Strict):
+    """One kernel: a base, its patches, a role, and the name people use for it."""
+
+    name: Name = Field(description="the name in commands, files and other keys")
+    title: str = Field(description="the name that people use")
+    role: Literal["before", "after", "alternative", "mainline"] = Field(
+        description="what it is in the comparison"
+    )
+    summary: str = Field(description="one line under the lane's name")
+    patches: tuple[str, ...] = Field(
+        default=(), description="files below kernel-patches/<lesson>/, in order; none is stock"
+    )
+
+
+class Param(Strict):
+    """A knob. `boot` knobs need new guests, `run` knobs only a new run, `model` knobs neither."""
+
+    title: str = Field(description="its name on the page")
+    help: str = Field(description="one line: what it changes")
+    type: Literal["int", "bool", "choice"] = Field(
+        default="int", description="a number, a switch (0 or 1), or one of `choices`"
+    )
+    default: int = Field(description="its value where nobody sets it")
+    min: int | None = Field(default=None, description="smallest value")
+    max: int | None = Field(default=None, description="largest value")
+    choices: tuple[int, ...] = Field(default=(), description="the only values it may have")
+    labels: tuple[str, ...] = Field(default=(), description="one per choice")
+    unit: str = Field(default="", description="shown after the value, e.g. 'ms'")
+    applies: Literal["boot", "run", "model"] = Field(
+        default="run",
+        description="boot: a new value needs new guests; run: a new run; model: it belongs to a "
+        "model on the page, no run knows it",
+    )
+    cmdline: str | None = Field(default=None, description="kernel parameter, with {value}")
+    role: KnobRole | None = Field(
+        default=None,
+        description="duration: seconds that the workload runs; cpus: vCPUs of each guest; "
+        "threads: threads that work side by side; at most one knob of each",
+    )
+
+
+class LessonFile(Strict):
+    """lesson.yaml: what is asked, what runs, and what is measured."""
+
+    title: str = Field(description="its name in lists")
+    question: str = Field(description="the question it answers, one sentence")
+    summary: str = Field(description="two sentences for the front page")
+    clock: ClockName = Field(description="the clock that it starts with")
+    clocks: tuple[ClockName, ...] = Field(
+        description="wall: guest time follows the host's; count: one instruction is a fixed time"
+    )
+    shift: int = Field(
+        default=0,
+        ge=0,
+        le=10,
+        description="2^shift ns an instruction where its steps run on the count clock",
+    )
+    arms: tuple[Arm, ...] = Field(min_length=2, max_length=5, description="the kernels")
+    instrumentation: Literal["patches", "none"] = Field(
+        default="patches",
+        description="what all arms carry: the patches of kernel-patches/both and of the lesson's"
+        " own both/; none: the source as it comes, where tracepoints and kprobes suffice",
+    )
+    params: dict[Name, Param] = Field(description="the knobs, by name")
+    workloads: dict[Name, Workload] = Field(description="by name; the first is the default")
+    waiting: bool = Field(
+        default=False,
+        description="its cost is waiting: on the count clock it is reported at shift 0 and shift 3",
+    )
+    memory_mb: int = Field(default=512, ge=128, le=8192, description="MiB of each guest")
+    acts: dict[Name, Act] = Field(
+        default_factory=dict, description="what a viewer may do to a live run, by name"
+    )
+    metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
+    operation: Operation | None = Field(
+        default=None,
+        description="what one operation is, where the workload says nothing else; needed by a "
+        "lesson with a view",
+    )
+    thread: str = Field(default="thread", description="what a row's thread is called")
+    view: Name | None = Field(
+        default=None,
+        description="kind of view, see ./duet views; default: timeline, and without scenes none: "
+        "numbers only so far",
+    )

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""story.yaml: the steps, what a reader predicts, and what a reader is asked."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from duet.lessons.schema.base import Name, Strict
+
+
+class OnCount(Strict):
+    """What a step says and does otherwise on the count clock, whose guest has one vCPU."""
+
+    params: dict[str, int] = Field(default_factory=dict, description="these replace the step's")
+    note: str = Field(default="", description="one or two sentences, shown with the prose")
+
+
+class Scene(Strict):
+    """A step of the story: a saved scene. The text stands in content.md under the same id."""
+
+    id: Name = Field(description="the name in links and in content.md")
+    title: str = Field(description="the words in the list of steps")
+    arms: tuple[Name, ...] = Field(description="the lanes, from the top")
+    params: dict[str, int] = Field(
+        default_factory=dict, description="knobs; the others have their defaults"
+    )
+    window_ms: float = Field(
+        default=0, ge=0, description="guest ms that are seen; 0: as long as what is looked at"
+    )
+    window_steps: int = Field(
+        default=0, ge=0, description="the same where the axis counts; one of the two at most"
+    )
+    seconds: float = Field(default=5, gt=0, description="wall seconds the window lasts at 1x")
+    moment: Name = Field(default="newest", description="where to look; the view knows the names")
+    align: Literal["time", "operation", "marker", "begin"] = Field(
+        default="time", description="what the lanes have in common at the left"
+    )
+    operation: int = Field(default=1, ge=1, description="the one that lanes are aligned at")
+    focus: tuple[Name, ...] = Field(default=(), description="kinds in focus; others are muted")
+    show: tuple[Name, ...] = Field(
+        default=(),
+        description="knobs, patch, latency, measured, hold (each lane stands still after one "
+        "operation), and parts of the view",
+    )
+    sentence: Name = Field(default="none", description="the view knows the names")
+    workload: Name | None = Field(default=None, description="default: the first")
+    predict: Name | None = Field(default=None, description="prediction that is asked before it")
+    on_count: OnCount | None = Field(
+        default=None, description="what differs on the count clock, in a lesson of both"
+    )
+
+
+class Prediction(Strict):
+    """A question asked before a run; the answer is computed from the events."""
+
+    question: str = Field(description="what will happen")
+    choices: tuple[str, ...] = Field(description="answers, from the smallest value up")
+    metric: Name = Field(description="ops_ratio, or one of the view's answers")
+    unit: str = Field(default="", description="of the answer, in words; none for ops_ratio")
+    arms: tuple[Name, Name] = Field(description="ops_ratio: the first over the second")
+    bounds: tuple[float, ...] = Field(description="rising limits between the choices")
+    params: dict[str, int] = Field(default_factory=dict, description="knobs of the run")
+
+
+class Question(Strict):
+    """Answered by pointing at a mark of `kind` on `arm`."""
+
+    ask: str = Field(description="one sentence: 'Point at ...'")
+    kind: Name = Field(description="kind of the mark")
+    arm: Name = Field(description="lane of the mark")
+    why: str = Field(description="one sentence, shown when it was found")
+
+
+class StoryFile(Strict):
+    """story.yaml: the steps, what a reader predicts, and what a reader is asked."""
+
+    scenes: tuple[Scene, ...] = Field(default=(), max_length=9, description="the steps, in order")
+    hero: Name | None = Field(default=None, description="scene that the front page shows")
+    predictions: dict[Name, Prediction] = Field(
+        default_factory=dict, description="by name; scenes refer to them"
+    )
+    questions: tuple[Question, ...] = Field(
+        default=(), description="asked after the last step, answered in the picture"
+    )

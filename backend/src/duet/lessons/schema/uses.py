@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every name that a lesson's files use, where it stands and what it must be a name of. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from duet.lessons.schema.base import Place
+
+if TYPE_CHECKING:
+    from duet.lessons.schema.evidence import Claim, Seed
+    from duet.lessons.schema.whole import Lesson
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name that stands at `place` and means a `what` (of declared.DECLARED_AT)."""
+
+    place: Place
+    what: str
+    name: str
+
+
+def uses(lesson: Lesson) -> Iterator[Use]:
+    """All of them, in order of the files."""
+    yield from _lesson(lesson)
+    yield from _trace(lesson)
+    yield from _story(lesson)
+    yield from _evidence(lesson)
+
+
+def _one(what: str, name: str | None, *place: str | int) -> Iterator[Use]:
+    if name:
+        yield Use(place, what, name)
+
+
+def _each(what: str, names: Iterable[str], *place: str | int) -> Iterator[Use]:
+    for index, name in enumerate(names):
+        yield Use((*place, index), what, name)
+
+
+def _keys(what: str, table: Mapping[str, object], *place: str | int) -> Iterator[Use]:
+    for name in table:
+        yield Use((*place, name), what, name)
+
+
+def _ends(ends: object, *place: str | int) -> Iterator[Use]:
+    """`open` and `close` of an operation or a span."""
+    for key in ("open", "close"):
+        yield from _one("probe", getattr(ends, key, None), *place, key)
+
+
+def _lesson(lesson: Lesson) -> Iterator[Use]:
+    yield from _ends(lesson.operation, "operation")
+    for name, act in lesson.acts.items():
+        yield from _one("workload", act.workload, "acts", name, "workload")
+        yield from _one("param", act.max_param, "acts", name, "max_param")
+    for name, workload in lesson.workloads.items():
+        yield from _keys("param", workload.optional, "workloads", name, "optional")
+        yield from _ends(workload.operation, "workloads", name, "operation")
+    for name, metric in lesson.metrics.items():
+        at = ("metrics", name)
+        yield from _one("probe", metric.event, *at, "event")
+        yield from _each("probe", metric.span or (), *at, "span")
+        yield from _each("workload", metric.workloads, *at, "workloads")
+        yield from _each("arm", metric.arms, *at, "arms")
+        if metric.microscope:
+            yield from _each("function", metric.microscope.by, *at, "microscope", "by")
+
+
+def _trace(lesson: Lesson) -> Iterator[Use]:
+    for i, probe in enumerate(lesson.probes):
+        yield from _each("arm", probe.arms, "probes", i, "arms")
+        yield from _keys("param", probe.explain_max, "probes", i, "explain_max")
+    for i, span in enumerate(lesson.spans):
+        yield from _ends(span, "spans", i)
+        yield from _one("kind", span.kind, "spans", i, "kind")
+        yield from _one("kind", span.wait, "spans", i, "wait")
+    for i, track in enumerate(lesson.tracks):
+        yield from _each("arm", track.arms, "tracks", i, "arms")
+        for j, phase in enumerate(track.phases):
+            yield from _one("probe", phase.event, "tracks", i, "phases", j, "event")
+            yield from _one("kind", phase.after, "tracks", i, "phases", j, "after")
+            yield from _one("kind", phase.opens, "tracks", i, "phases", j, "opens")
+    for i, link in enumerate(lesson.links):
+        yield from _one("probe", link.event, "links", i, "event")
+        yield from _one("kind", link.during, "links", i, "during")
+    for i, point in enumerate(lesson.points):
+        yield from _one("probe", point.probe, "points", i, "probe")
+    for i, counter in enumerate(lesson.counters):
+        yield from _one("point", counter.point, "counters", i, "point")
+        yield from _one("x-ray probe", counter.xray, "counters", i, "xray")
+    for i, lit in enumerate(lesson.lit):
+        yield from _one("kind", lit.kind, "lit", i, "kind")
+        yield from _each("arm", lit.arms, "lit", i, "arms")
+    yield from _lenses(lesson)
+
+
+def _lenses(lesson: Lesson) -> Iterator[Use]:
+    for i, config in enumerate(lesson.xray):
+        yield from _each("workload", config.workloads, "xray", i, "workloads")
+    if scope := lesson.microscope:
+        yield from _each("workload", scope.workloads, "microscope", "workloads")
+        yield from _one("x-ray probe", scope.probe, "microscope", "probe")
+        yield from _one("function", scope.operation, "microscope", "operation")
+        yield from _one("function", scope.until, "microscope", "until")
+    if lesson.beat:
+        yield from _one("point", lesson.beat.point, "beat", "point")
+    if lesson.axis:
+        yield from _one("point", lesson.axis.point, "axis", "point")
+        yield from _each("workload", lesson.axis.workloads, "axis", "workloads")
+
+
+def _story(lesson: Lesson) -> Iterator[Use]:
+    yield from _one("scene", lesson.hero, "hero")
+    for i, scene in enumerate(lesson.scenes):
+        yield from _each("arm", scene.arms, "scenes", i, "arms")
+        yield from _keys("param", scene.params, "scenes", i, "params")
+        yield from _each("kind", scene.focus, "scenes", i, "focus")
+        yield from _one("prediction", scene.predict, "scenes", i, "predict")
+        yield from _one("workload", scene.workload, "scenes", i, "workload")
+        if scene.on_count:
+            at = ("scenes", i, "on_count", "params")
+            yield from _keys("param", scene.on_count.params, *at)
+    for name, prediction in lesson.predictions.items():
+        yield from _each("arm", prediction.arms, "predictions", name, "arms")
+        yield from _keys("param", prediction.params, "predictions", name, "params")
+    for i, question in enumerate(lesson.questions):
+        yield from _one("kind", question.kind, "questions", i, "kind")
+        yield from _one("arm", question.arm, "questions", i, "arm")
+
+
+def _evidence(lesson: Lesson) -> Iterator[Use]:
+    figures: dict[str, tuple[Claim | Seed, ...]] = {}
+    figures |= {"claims": lesson.claims, "published": lesson.seeds}
+    for key, several in figures.items():
+        for i, one in enumerate(several):
+            yield from _one("metric", one.metric, key, i, "metric")
+            yield from _one("arm", one.arm, key, i, "arm")
+            yield from _one("arm", one.to, key, i, "to")
+            yield from _keys("param", one.params, key, i, "params")
+            yield from _one("workload", one.workload, key, i, "workload")
+    for i, claim in enumerate(lesson.claims):
+        yield from _one("metric", claim.equals, "claims", i, "equals")
+    for i, seed in enumerate(lesson.seeds):
+        yield from _keys("param", seed.to_params, "published", i, "to_params")
+    for i, reference in enumerate(lesson.references):
+        yield from _one("arm", reference.arm, "references", i, "arm")
+        yield from _keys("param", reference.params, "references", i, "params")

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernels of a lesson: patches that can be read, arms that differ, and by nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from duet.errors import DuetError
+from duet.kernels.arms import arm_specs
+from duet.kernels.recipe import BOTH, arm_patches, build_inputs
+from duet.lessons.view import Patch, read_patch
+from duet.lint.finding import Finding, NotChecked, Subject
+
+Found = Iterator[Finding | NotChecked]
+
+
+def patches(subject: Subject) -> Found:
+    """Every patch that an arm names is there and readable, and every one that is there is named."""
+    folder = subject.folder
+    named: set[str] = set()
+    for index, arm in enumerate(folder.lesson.arms):
+        for number, path in enumerate(folder.patch_files(arm.name)):
+            named.add(path.name)
+            try:
+                read_patch(path)
+            except DuetError as error:
+                where = f"arm {arm.name}"
+                place = ("arms", index, "patches", number)
+                if path.is_file():
+                    yield Finding(_short(error), error.remedy, file=path, where=where)
+                else:
+                    yield Finding(_short(error), error.remedy, place, where=where)
+    for path in sorted(folder.patch_dir.glob("*.patch")):
+        if path.name not in named:
+            sentence = f"no arm uses the patch {path.name}"
+            yield Finding(sentence, "Name it in an arm, or remove it.", file=path, where="arms")
+
+
+def differ(subject: Subject) -> Found:
+    """No two arms are one kernel."""
+    first: dict[tuple[str, ...], str] = {}
+    for index, arm in enumerate(subject.folder.lesson.arms):
+        other = first.setdefault(arm.patches, arm.name)
+        if other != arm.name:
+            what = "both are stock" if not arm.patches else "they have the same patches"
+            sentence = f"the arms {other} and {arm.name} are one kernel: {what}"
+            remedy = f"Name a patch of kernel-patches/{subject.folder.slug} in one of them."
+            yield Finding(sentence, remedy, ("arms", index, "patches"))
+
+
+def fair(subject: Subject) -> Found:
+    """The build inputs of all arms may differ by the arm's own patches alone.
+
+    What they share is used: a lesson without instrumentation has no both/.
+
+    Source and compiler are those of the machine, the same for every arm; config and shared
+    patches are compared here as the builder takes them.
+    """
+    patches_dir = subject.root / "kernel-patches"
+    base: tuple[object, ...] | None = None
+    for index, (name, spec) in enumerate(arm_specs(subject.folder).items()):
+        if not all(path.is_file() for path in spec.patches):
+            continue
+        built = build_inputs(
+            arm_patches(spec, patches_dir),
+            patches_dir=patches_dir,
+            tarball_sha256="",
+            compiler="",
+            linker="",
+        )
+        shared = built.patches[: len(built.patches) - len(spec.patches)]
+        if base is None:
+            base = (built.config_sha256, shared)
+        elif (built.config_sha256, shared) != base:
+            sentence = f"arm {name} differs from the others by more than its own patches"
+            remedy = "Move what is shared to both/."
+            yield Finding(sentence, remedy, ("arms", index), where=f"arm {name}")
+    folder = subject.folder
+    if folder.lesson.instrumentation == "none":
+        for path in sorted((folder.patch_dir / BOTH).glob("*.patch")):
+            sentence = f"no kernel carries {BOTH}/{path.name}: the lesson has no instrumentation"
+            remedy = "Remove it, or the line 'instrumentation: none'."
+            yield Finding(sentence, remedy, file=path, where="instrumentation")
+
+
+def lit(subject: Subject) -> Found:
+    """Lines that are lit stand in the patches."""
+    folder = subject.folder
+    for index, one in enumerate(folder.lesson.lit):
+        for arm in one.arms or tuple(a.name for a in folder.lesson.arms):
+            try:
+                read: list[Patch] = [read_patch(path) for path in folder.patch_files(arm)]
+            except DuetError:
+                continue  # `patches` names it
+            lines = [line for patch in read for line in patch.text.splitlines()]
+            if not any(line[:1] in "+- " and one.match in line for line in lines):
+                sentence = f"no line of the patches of {arm} has '{one.match}'"
+                remedy = "Copy the line from the patch."
+                yield Finding(sentence, remedy, ("lit", index, "match"), where="lit")
+
+
+def _short(error: DuetError) -> str:
+    return error.sentence.removesuffix(".")

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All rules on one lesson: problems with file and line, and what could not be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.errors import DuetError
+from duet.lessons import editor, words
+from duet.lessons import load as lessons
+from duet.lessons.files import placing
+from duet.lessons.problems import Found, LessonError
+from duet.lessons.problems import Problem as FileProblem
+from duet.lessons.schema import Lesson
+from duet.lessons.views import read_views
+from duet.lint import arms, metrics, names, pairs, probes, recorded, story, workloads
+from duet.lint.finding import Finding, NotChecked, Rule, Subject
+from duet.settings import repo_root
+
+RULES: tuple[Rule, ...] = (
+    story.template,
+    arms.differ,
+    arms.patches,
+    arms.fair,
+    arms.lit,
+    pairs.workloads,
+    pairs.values,
+    pairs.probes,
+    workloads.programs,
+    workloads.builds,
+    metrics.patterns,
+    probes.definitions,
+    probes.kernels,
+    probes.xray,
+    names.view,
+    names.steps,
+    names.focus,
+    names.hidden,
+    names.answers,
+    names.points,
+    names.knobs,
+    story.prose,
+    story.predictions,
+    story.questions,
+    recorded.recordings,
+    recorded.claims,
+)
+"""In the order in which an author meets them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a lesson.
+
+    Args:
+        where: the part of the lesson in a word or two, else file and line.
+        sentence: what was wanted and what came, without a full stop.
+        file: below the checkout where it lies there; with `line`, from 1.
+        key: of a YAML file, e.g. 'spans[2].open'; else empty.
+    """
+
+    lesson: str
+    where: str
+    sentence: str
+    remedy: str
+    file: str
+    line: int
+    key: str = ""
+
+    def __str__(self) -> str:
+        key = f"{self.key}: " if self.key else ""
+        return f"{self.file}:{self.line}: {key}{self.sentence}.\n  remedy: {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the lint says of some lessons."""
+
+    lessons: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    not_checked: tuple[str, ...]
+
+
+def lint(slugs: Sequence[str]) -> Result:
+    """Check these lessons, and generic code for their words.
+
+    Raises:
+        InputError: one of them does not exist.
+    """
+    problems: list[Problem] = []
+    left: dict[str, None] = {}
+    for slug in slugs:
+        own, not_checked = lint_lesson(slug)
+        problems += own
+        left |= dict.fromkeys(f"{slug}: {sentence}" for sentence in not_checked)
+    problems += words_in_generic_code(slugs)
+    return Result(tuple(slugs), tuple(problems), tuple(left))
+
+
+def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
+    """Problems of one lesson, and what could not be checked.
+
+    Raises:
+        InputError: there is no such lesson.
+    """
+    if slug not in lessons.slugs():
+        lessons.load(slug)
+    try:
+        folder = lessons.load(slug)
+    except LessonError as error:
+        return [_of_file(slug, problem) for problem in error.problems], []
+    catalogue = read_views()
+    view = catalogue.views.get(folder.lesson.view or "")
+    subject = Subject(folder, repo_root(), catalogue, view)
+    place = placing(folder.folder)
+    problems: list[Problem] = []
+    left: list[str] = []
+    for rule in RULES:
+        for found in _findings(rule, subject):
+            if isinstance(found, NotChecked):
+                left.append(found.sentence)
+            elif found.file is not None:
+                problems.append(_beside(slug, found, found.file))
+            else:
+                one = place(Found(found.place, found.sentence, found.remedy))
+                problems.append(_of_file(slug, one, found.where))
+    return problems, left
+
+
+def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
+    """What a rule yields; an error that it meets is a finding as well."""
+    try:
+        yield from rule(subject)
+    except DuetError as error:
+        yield Finding(error.sentence.removesuffix("."), error.remedy, where=rule.__name__)
+
+
+def _of_file(slug: str, one: FileProblem, where: str = "") -> Problem:
+    """A problem of a YAML file; without another word, its place is 'trace.yaml:41'."""
+    name = one.file.rpartition("/")[2]
+    place = where or f"{name}:{one.line}"
+    return Problem(slug, place, one.sentence, one.remedy, one.file, one.line, one.key)
+
+
+def _beside(slug: str, found: Finding, path: Path) -> Problem:
+    """A problem of another file of the lesson."""
+    root = repo_root()
+    shown = path.relative_to(root) if path.is_relative_to(root) else path
+    where = found.where or path.name
+    return Problem(slug, where, found.sentence, found.remedy, str(shown), found.line)
+
+
+def stale_schemas() -> list[Problem]:
+    """Schemas for editors that are not what the models say."""
+    sentence = "it is not what the models of duet/lessons/schema say"
+    remedy = "Run ./duet lint --schemas and commit it."
+    return [
+        Problem(editor.FOLDER, name, sentence, remedy, f"{editor.FOLDER}/{name}", 1)
+        for name in editor.stale(repo_root())
+    ]
+
+
+def words_in_generic_code(slugs: Sequence[str]) -> list[Problem]:
+    """Names of these lessons that generic code knows; lessons that cannot be read have none."""
+    usable: dict[str, Lesson] = {}
+    for slug in slugs:
+        with suppress(DuetError):
+            usable[slug] = lessons.load(slug).lesson
+    remedy = (
+        "If it is plain English there, give yours a longer name. Else move the code into the "
+        "lesson's folder or its view, or give the manifest a key for it."
+    )
+    return [
+        Problem(
+            found.lesson,
+            f"{found.path}:{found.line}",
+            f"'{found.word}' is a word of this lesson, and the code is generic",
+            remedy,
+            found.path,
+            found.line,
+        )
+        for found in words.search(repo_root(), usable)
+    ]

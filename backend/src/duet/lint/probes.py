@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Functions, tracepoints and symbols that a lesson names, on the kernels that are built."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from duet.errors import DuetError
+from duet.kernels.arms import find_image
+from duet.kernels.builder import KernelSettings
+from duet.kernels.probeable import Functions, Refusal, read_functions
+from duet.lenses import probe_names
+from duet.lenses.registry import FOLDER as PROBES
+from duet.lessons.meant import meant
+from duet.lessons.plan import SYMBOL
+from duet.lessons.schema import Place
+from duet.lint.finding import Finding, NotChecked, Subject, unknown
+
+Found = Iterator[Finding | NotChecked]
+DEFINITION = re.compile(
+    r"^[pr]\d*:(?P<event>[\w/]+)\s+(?P<function>[A-Za-z_][\w.]*)(?:\+\w+)?(?:\s|$)"
+)
+"""A line of kprobe_events; see Documentation/trace/kprobetrace.rst."""
+SYSCALLS = "syscalls"
+"""Group of the events that the kernel makes when it boots."""
+
+
+def definitions(subject: Subject) -> Found:
+    """Each probe of its own is a line of kprobe_events, for the event that it is of."""
+    for index, probe in enumerate(subject.folder.lesson.probes):
+        place: Place = ("probes", index, "define")
+        if probe.define is None:
+            if probe.event.startswith("duet/"):
+                sentence = f"the event {probe.event} is not defined"
+                remedy = f'Add `define: "p:{probe.event} FUNCTION"`.'
+                yield Finding(sentence, remedy, ("probes", index, "event"))
+            continue
+        found = DEFINITION.match(probe.define)
+        if found is None:
+            entry, ret = f"p:{probe.event} FUNCTION", f"r64:{probe.event} FUNCTION"
+            remedy = f'Write "{entry}" for the entry, "{ret}" for the return.'
+            yield Finding("this is no line of kprobe_events", remedy, place)
+        elif found["event"] != probe.event:
+            sentence = f"it defines {found['event']}, but the probe's event is {probe.event}"
+            yield Finding(sentence, "Give both the same name.", place)
+
+
+def kernels(subject: Subject) -> Found:
+    """The kernel of each arm has what its probes and the microscope name."""
+    settings = KernelSettings.default()
+    refused: dict[tuple[Place, str, Refusal], list[str]] = {}
+    missing: list[str] = []
+    for arm in subject.folder.lesson.arms:
+        try:
+            functions = read_functions(find_image(subject.folder, arm.name, settings))
+        except DuetError:
+            missing.append(arm.name)
+            continue
+        for one in _refused(subject, arm.name, functions):
+            refused.setdefault(one, []).append(arm.name)
+    if missing:
+        many = len(missing) > 1
+        kernels = f"kernel{'s' if many else ''} of {', '.join(missing)}"
+        yield NotChecked(f"the probes on the {kernels}, which {'are' if many else 'is'} not built")
+    for (place, what, refusal), arms in refused.items():
+        sentence = f"the kernel of {' and '.join(arms)} has no {what}: {refusal.why}"
+        yield Finding(sentence, refusal.remedy, place)
+
+
+def _refused(
+    subject: Subject, arm: str, functions: Functions
+) -> Iterator[tuple[Place, str, Refusal]]:
+    """What a kernel refuses: where it is asked for, what it is, and why."""
+    lesson = subject.folder.lesson
+    for index, probe in enumerate(lesson.probes):
+        if probe.arms and arm not in probe.arms:
+            continue
+        at: Place = ("probes", index)
+        if found := DEFINITION.match(probe.define or ""):
+            name = found["function"]
+            if refusal := functions.refusal(name):
+                yield (*at, "define"), f"place for a probe on {name}()", refusal
+        elif refusal := _no_event(probe.event, functions):
+            yield (*at, "event"), f"tracepoint {probe.event}", refusal
+        for key in ("define", "filter"):
+            for symbol in SYMBOL.findall(getattr(probe, key) or ""):
+                if symbol not in functions.names:
+                    why = "it is not in System.map"
+                    yield (*at, key), f"symbol {symbol}", Refusal(why, ELSEWHERE)
+    if lesson.microscope is not None:
+        for index, name in enumerate(lesson.microscope.functions):
+            if name not in functions.names:
+                place: Place = ("microscope", "functions", index)
+                why = "it is not in System.map; it may be inlined"
+                yield place, f"function {name}()", Refusal(why, "Name a function that calls it.")
+
+
+def _no_event(event: str, functions: Functions) -> Refusal | None:
+    group, _, name = event.partition("/")
+    if group in ("duet", SYSCALLS) or f"event_{name}" in functions.names:
+        return None
+    known = [one.removeprefix("event_") for one in functions.names if one.startswith("event_")]
+    return Refusal(f"no event has this name{meant(name, known)}", ELSEWHERE)
+
+
+ELSEWHERE = "Correct the name, or restrict the probe with `arms:` to the kernels that have it."
+
+
+def xray(subject: Subject) -> Found:
+    """Each x-ray probe exists, of the lesson itself or for any lesson, and its own can be read."""
+    lesson = subject.folder.lesson
+    known = probe_names(subject.folder.slug, others=False)
+    named: list[tuple[str, Place]] = [
+        (one.probe, ("xray", index, "probe")) for index, one in enumerate(lesson.xray)
+    ]
+    if lesson.microscope is not None and lesson.microscope.probe is not None:
+        named.append((lesson.microscope.probe, ("microscope", "probe")))
+    for name, place in named:
+        if name not in known:
+            found = unknown("there is no x-ray probe", name, known, place)
+            yield Finding(found.sentence, found.remedy, found.place, where="xray")
+    for path in sorted((subject.folder.folder / PROBES).glob("*.py")):
+        try:
+            ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError) as error:
+            sentence = f"it is no Python: {getattr(error, 'msg', error)}"
+            line = getattr(error, "lineno", None) or 1
+            yield Finding(sentence, "Correct that line.", file=path, line=line, where="xray")

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which files of lessons changed: their own, their patches, and those that all lessons share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from duet.lessons.folders import places
+from duet.lessons.views import CATALOGUE
+from duet.settings import repo_root
+
+LOOK_S = 0.3
+"""Between two looks; a look takes a millisecond."""
+SETTLE_S = 0.1
+"""An editor may write a file in several steps: no change for so long is one change."""
+
+Stamps = dict[Path, tuple[int, int]]
+
+
+def stamps(slugs: Sequence[str]) -> Stamps:
+    """Time and size of every file that the lint of these lessons reads."""
+    known = places()
+    folders = [repo_root() / "kernel-patches" / "both"]
+    for slug in slugs:
+        if slug in known:
+            folders += [known[slug].folder, known[slug].patch_dir]
+    files = [CATALOGUE, *(path for folder in folders for path in folder.rglob("*"))]
+    found: Stamps = {}
+    for path in files:
+        try:
+            stat = path.stat()
+        except OSError:
+            continue  # it went away meanwhile
+        if not path.is_dir():
+            found[path] = (stat.st_mtime_ns, stat.st_size)
+    return found
+
+
+def changed(before: Stamps, after: Stamps) -> list[Path]:
+    """Files that came, went, or have other contents."""
+    paths = before.keys() | after.keys()
+    return sorted(path for path in paths if before.get(path) != after.get(path))
+
+
+def changes(slugs: Sequence[str], before: Stamps, look_s: float = LOOK_S) -> Iterator[list[Path]]:
+    """The files of each change, for ever.
+
+    Args:
+        before: stamps that were taken before the first check, so that no change is missed.
+    """
+    while True:
+        after = stamps(slugs)
+        if after == before:
+            time.sleep(look_s)
+            continue
+        while True:
+            time.sleep(SETTLE_S)
+            again = stamps(slugs)
+            if again == after:
+                break
+            after = again
+        yield changed(before, after)
+        before = after

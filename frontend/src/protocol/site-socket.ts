@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * What stands in for the WebSocket on a page without a server: it plays the very messages that a server
+ * would send. Parts come as scripts, since a page that was opened as a file may read no other files.
+ */
+
+import { decode, encode } from '@msgpack/msgpack';
+import type { Site } from '../base/site.ts';
+import { whole } from './deltas.ts';
+import type { ClientMessage, ErrorMessage } from './messages.ts';
+
+/** Playing goes on in slices of so long, so that the page can draw. */
+const sliceMs = 12;
+
+/** gzip of framed messages (u32 length, little endian, then the message) -> messages. */
+export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
+  const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const bytes = await new Response(stream).arrayBuffer();
+  const view = new DataView(bytes);
+  const found: ArrayBuffer[] = [];
+  for (let at = 0; at < bytes.byteLength; ) {
+    const end = at + 4 + view.getUint32(at, true);
+    if (end > bytes.byteLength) throw new Error('a part of this page is cut off');
+    found.push(bytes.slice(at + 4, end));
+    at = end;
+  }
+  return found;
+}
+
+/** Brings a part by its script. */
+function bring(site: Site, name: string): Promise<string> {
+  const here = site.brought[name];
+  if (here !== undefined) return Promise.resolve(here);
+  const file = site.parts[name];
+  if (file === undefined) return Promise.reject(new Error(`there is no part ${name}`));
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    const done = () => {
+      script.remove();
+      const came = site.brought[name];
+      if (came === undefined) reject(new Error(`the file ${file} beside this page is missing`));
+      else resolve(came);
+    };
+    script.onload = done;
+    script.onerror = done;
+    script.src = file;
+    document.head.append(script);
+  });
+}
+
+function refusal(sentence: string, remedy: string): ErrorMessage {
+  return { type: 'error', code: 'site', sentence, remedy, detail: '' };
+}
+
+/** Plays a site; has of a WebSocket what openSocket uses. */
+export class SiteSocket {
+  readyState = 0;
+  binaryType = 'arraybuffer';
+  onopen: (() => void) | null = null;
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+  onclose: ((event: { code: number; reason: string }) => void) | null = null;
+  readonly #site: Site;
+  readonly #fetch: (site: Site, name: string) => Promise<string>;
+  /** What is being played; a later `open` takes its place. */
+  #playing = 0;
+
+  constructor(site: Site, fetchPart: (site: Site, name: string) => Promise<string> = bring) {
+    this.#site = site;
+    this.#fetch = fetchPart;
+    setTimeout(() => this.#begin());
+  }
+
+  send(bytes: Uint8Array): void {
+    const message = decode(bytes) as ClientMessage;
+    if (message.type === 'open')
+      void this.#open(message.lesson, message.run ?? null, message.step ?? null);
+    else if (message.type !== 'ack' && message.type !== 'control')
+      this.#say(
+        refusal(
+          'This page plays a recording and has no server, so it can run nothing.',
+          'Start Kernel Duet with “make run” to run it live.',
+        ),
+      );
+  }
+
+  close(): void {
+    this.readyState = 3;
+    this.#playing += 1;
+  }
+
+  #begin(): void {
+    if (this.readyState !== 0) return;
+    if (typeof DecompressionStream === 'undefined') {
+      this.readyState = 3;
+      const reason = 'This browser cannot unpack the recording; take one of 2023 or later.';
+      this.onclose?.({ code: 4000, reason });
+      return;
+    }
+    this.readyState = 1;
+    this.onopen?.();
+    void this.#play(['greeting'], () => this.readyState === 1);
+  }
+
+  /** As a server does: the run that is named, else the one that fits the step. */
+  async #open(lesson: string, run: string | null, step: string | null): Promise<void> {
+    this.#playing += 1;
+    const mine = this.#playing;
+    const site = this.#site;
+    if (lesson !== site.lesson) {
+      const sentence = `This page holds the lesson ${site.lesson} alone.`;
+      this.#say(refusal(sentence, 'Open it without ?lesson in its address.'));
+      return;
+    }
+    const unnamed = run === null || run === 'recorded';
+    const chosen = unnamed ? this.#fitting(step) : run;
+    const own = `recorded:${lesson}:${chosen}`;
+    const part = own in site.parts ? own : chosen;
+    const known = part in site.parts;
+    await this.#play(known ? ['lesson', part] : ['lesson'], () => this.#playing === mine);
+    if (!known && chosen !== 'none')
+      this.#say({
+        ...refusal(`The run “${chosen}” is not in this page.`, 'Choose a step to see others.'),
+        run: chosen,
+      });
+  }
+
+  #fitting(step: string | null): string {
+    const { steps, first } = this.#site;
+    return steps[step ?? ''] ?? Object.values(steps)[0] ?? first;
+  }
+
+  async #play(parts: readonly string[], wanted: () => boolean): Promise<void> {
+    try {
+      for (const part of parts) {
+        let slice = performance.now();
+        for (const message of await unpackPart(await this.#fetch(this.#site, part))) {
+          if (!wanted()) return;
+          this.onmessage?.({ data: whole(message) });
+          if (performance.now() - slice < sliceMs) continue;
+          await new Promise((go) => setTimeout(go));
+          slice = performance.now();
+        }
+      }
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      if (wanted()) this.#say(refusal(`This page is not whole: ${why}.`, 'Export the site again.'));
+    }
+  }
+
+  #say(error: ErrorMessage): void {
+    if (this.readyState === 1) this.onmessage?.({ data: encode(error).slice().buffer });
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The rows of threads for authors of lessons. */
+
+import type { About } from '../about.ts';
+
+export const about: About = {
+  draws:
+    'A row for each thread with its states and functions, strips for tracks below, on one time axis for all lanes.',
+  needs: [
+    'the events sched/sched_switch and sched/sched_waking of the workload, for the states of its threads',
+    '`rows` of the workload, which names the threads that have a row',
+    '`kinds` of the layers state, function and track, with `spans` and `tracks` that open them',
+  ],
+  layers: ['state', 'function', 'track'],
+  onlyInFocus: { layer: 'function', but: ['hazard'] },
+  sentences: {
+    one_op: 'how long one operation of the first lane takes, and in which states',
+    waits: 'how many threads wait now, for what, and how far their grace period is',
+    wakes: 'the newest wake: how many threads it freed, and how long they had slept',
+    rates: 'operations so far on each lane, and how many for each 100 on the first',
+    expedited: 'expedited RCU grace periods in the window (kind exp_gp), for each lane',
+    reader: 'how long a reader has been inside (kind reader), and how many threads wait for it',
+  },
+  moments: {
+    longest_wait: 'one of the longest waits that fit the window',
+    reader: 'a reader that somebody waits for (kinds gp_recheck or reader)',
+  },
+  parts: { tracks: 'the strips of `tracks`', links: 'lines from a wake to the threads it frees' },
+};

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A mark in words, for its tip and for those who do not see it. */
+
+import { firstAtLeast } from '../../base/search.ts';
+import { formatMoment, formatNs } from '../../base/units.ts';
+import { laneOf } from '../../derive/query.ts';
+import type { LaneIndex, Mark, PointTable, RunIndex } from '../../derive/types.ts';
+import { capital } from '../../derive/words.ts';
+import type { Lesson, PointFacts } from '../../protocol/lesson.ts';
+
+type Facts = Pick<Lesson, 'arms'> & Partial<Pick<Lesson, 'points' | 'operation' | 'counters'>>;
+
+/** A mark in words: what, how long, whose, when, and what it proves. */
+export function describeMark(index: RunIndex, mark: Mark, lesson: Facts): string {
+  const lane = laneOf(index, mark.arm);
+  const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
+  if (mark.table === 'points') {
+    const point = lesson.points?.[mark.kind];
+    return lane === null || point === undefined ? '' : describePoint(lane, mark, point, arm);
+  }
+  const when = formatMoment(mark.t0, 1e6);
+  if (mark.table === 'samples') {
+    const counter = lesson.counters?.[mark.kind];
+    const samples = lane?.samples(counter?.xray ?? '') ?? [];
+    const seen = samples.find((sample) => sample.t === mark.t0);
+    const value = seen?.facts[counter?.field ?? ''];
+    return `${counter?.title ?? 'sample'}: ${value === undefined ? 'not read' : fieldValue(counter!.field!, value)}. ${arm}, read by the x-ray at ${when}.`;
+  }
+  const kind = index.kinds[mark.kind];
+  const row = lane?.rows.find((r) => r.row === mark.row)?.name ?? `row ${mark.row}`;
+  const long = formatNs(mark.t1 - mark.t0);
+  if (mark.table === 'ops') {
+    return `${capital(lesson.operation?.name ?? 'operation')}: ${long}. ${arm}, ${row}, from ${when}.`;
+  }
+  const length = mark.open ? `${long} so far` : long;
+  const aside = kind?.lesson === false ? ' Not the lesson.' : '';
+  return `${kind?.title ?? 'unknown'}: ${length}. ${arm}, ${row}, from ${when}.${aside}`;
+}
+
+function describePoint(lane: LaneIndex, mark: Mark, point: PointFacts, arm: string): string {
+  const { points } = lane;
+  const of = lane.pointsOf(point.name);
+  const i = placeOfPoint(points, of.order, of.length, mark);
+  const fields = i < 0 ? '' : fieldWords(points, i, point);
+  const who = lane.rows.find((r) => r.row === mark.row)?.name ?? threadOf(points, i);
+  const cpu = i >= 0 && points.cpu[i]! >= 0 ? ` on CPU ${points.cpu[i]}` : '';
+  const when = formatMoment(mark.t0, 1e6);
+  return `${point.title}${fields === '' ? '' : `: ${fields}`}. ${arm}, ${who}${cpu}, at ${when}.`;
+}
+
+function threadOf(points: PointTable, i: number): string {
+  return i < 0 || points.tid[i]! <= 0 ? 'no thread of the workload' : `thread ${points.tid[i]}`;
+}
+
+function placeOfPoint(points: PointTable, order: Uint32Array, n: number, mark: Mark): number {
+  let p = firstAtLeast(n, (at) => points.t[order[at]!]!, mark.t0);
+  for (; p < n && points.t[order[p]!] === mark.t0; p++) {
+    if (points.id[order[p]!] === mark.id) return order[p]!;
+  }
+  return -1;
+}
+
+const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
+
+/** "visited 12, freed 0" */
+export function fieldWords(points: PointTable, i: number, point: Pick<PointFacts, 'fields'>) {
+  return point.fields
+    .map((field, at) => `${field} ${fieldValue(field, points[columns[at]!]![i]!)}`)
+    .join(', ');
+}
+
+/** Times and sizes with their units; other numbers as they are, since they may be names. */
+export function fieldValue(field: string, value: number): string {
+  if (field === 'ns' || field.endsWith('_ns')) return formatNs(value);
+  return field.endsWith('bytes') ? `${value} B` : String(value);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Where everything stands: lanes stacked on one time axis like the staves of a score. Pure; pixels are CSS pixels.
+ * Which lines a lane has is decided in lines.ts, the marks on them are in marks.ts.
+ */
+
+import { scaleLinear } from 'd3-scale';
+import { formatCount, formatMoment } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { opsUpTo } from '../../derive/query.ts';
+import { momentWords, stepNs } from '../../derive/retime.ts';
+import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
+import { type AxisTick, msTicks, wholeTicks } from '../axis.ts';
+import {
+  below,
+  belowHeight,
+  type Line,
+  laneGap,
+  nestedHeight,
+  type Room,
+  rooms,
+  rowsOf,
+  threadLines,
+} from './lines.ts';
+import type { Score } from './score.ts';
+
+export interface LaneBox {
+  readonly lane: LaneIndex;
+  readonly arm: string;
+  readonly title: string;
+  readonly subtitle: string;
+  readonly count: string;
+  readonly countUnit: string;
+  /** Top of the header. */
+  readonly top: number;
+  readonly headerHeight: number;
+  readonly bodyTop: number;
+  readonly bottom: number;
+  /** Operations are named over the rows. */
+  readonly annotated: boolean;
+  /** A row per thread or CPU. */
+  readonly rows: readonly Line[];
+  /** Rows of tracks. */
+  readonly strips: readonly Line[];
+  /** Everything that has marks, from top to bottom. */
+  readonly lines: readonly Line[];
+  /** x of the lane's own ticks; empty when their phase is not known. */
+  readonly ticks: readonly number[];
+  /** [from, to) where nothing is known yet, px; null: all of the window is known. */
+  readonly unknown: readonly [number, number] | null;
+  /** Where the lane's run ended, px. */
+  readonly endX: number | null;
+  readonly losses: readonly {
+    readonly x0: number;
+    readonly x1: number;
+    readonly events: number | null;
+  }[];
+  /** History that was evicted, up to here, px. */
+  readonly evictedTo: number | null;
+  /** Lane time at x = left, and ns per px. */
+  readonly t0: number;
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  readonly fontSize: number;
+  /** Names of rows stand in a margin; else above their rows. */
+  readonly margin: boolean;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly nsPerPx: number;
+  readonly lanes: readonly LaneBox[];
+  readonly axisY: number;
+  readonly ticks: readonly AxisTick[];
+  /** What the axis counts: "ms". */
+  readonly unit: string;
+  readonly playheadX: number | null;
+  readonly readout: string;
+  /** Marks right of this are faint: they have not happened yet at the moment. */
+  readonly revealX: number;
+}
+
+const wideFrom = 760;
+const axisHeight = 44;
+const readoutHeight = 30;
+const mostPitch = 66;
+/** From here a row has room for the names of its operations above and its functions below. */
+const annotatedPitch = 58;
+const leastPitch = 8;
+const comfortablePitch = 9;
+
+/** The height at which rows stand comfortably, px. */
+export function preferredHeight(index: RunIndex, score: Score): number {
+  const count = (lane: LaneIndex) => Math.max(1, rowsOf(index, lane, score).length);
+  const rows = index.lanes.reduce((sum, lane) => sum + count(lane), 0);
+  // Few rows may be large: one thread alone fills some of the stage.
+  const pitch = Math.max(17, Math.min(mostPitch, 190 / rows));
+  const em = score.fontSize / 13;
+  const [room] = rooms(score, false);
+  let height = (readoutHeight + axisHeight) * em;
+  for (const lane of index.lanes) {
+    height += score.headerHeight + count(lane) * pitch * em + laneGap;
+    height += nestedHeight(index, lane, score, room!) + belowHeight(index, lane, score, room!);
+  }
+  return height;
+}
+
+/** All of the picture's fixed points. */
+export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Score): Layout {
+  const em = score.fontSize / 13;
+  const margin = size.width >= wideFrom * em;
+  const left = Math.round((margin ? score.look.margin : 34) * em);
+  const right = size.width - 14;
+  const nsPerPx = frame.span / Math.max(1, right - left);
+  const { room, free } = roomFor(index, size, score, !margin);
+  const pitch = Math.max(leastPitch, Math.min(mostPitch * em, Math.floor(free)));
+  const playheadX = xOf(frame.moment, frame, left, nsPerPx);
+  const top = Math.round(readoutHeight * em);
+  let y = top;
+  const lanes = index.lanes.map((lane, i) => {
+    const box = laneBox(index, lane, frame, score, { y, pitch, left, right, nsPerPx, room });
+    y = box.bottom + (i === index.lanes.length - 1 ? 0 : laneGap);
+    return box;
+  });
+  return {
+    width: size.width,
+    height: size.height,
+    fontSize: score.fontSize,
+    margin,
+    left,
+    right,
+    top,
+    nsPerPx,
+    lanes,
+    axisY: y + 10,
+    ...axisOf(index, { start: frame.start, span: frame.span, left, right }, 76 * em),
+    playheadX: playheadX >= left - 0.5 && playheadX <= right + 0.5 ? playheadX : null,
+    readout:
+      index.axis === null
+        ? formatMoment(frame.moment, frame.span / 3)
+        : momentWords(index.axis, frame.moment),
+    revealX: frame.reveal === 'window' ? right : Math.max(left, Math.min(right, playheadX)),
+  };
+}
+
+/** Milliseconds, or what the axis of the run counts. */
+function axisOf(
+  index: RunIndex,
+  window: { start: number; span: number; left: number; right: number },
+  leastPx: number,
+): { readonly ticks: readonly AxisTick[]; readonly unit: string } {
+  if (index.axis === null) return { ticks: msTicks(window, leastPx, index.tickNs), unit: 'ms' };
+  const { start, span, left, right } = window;
+  const scale = scaleLinear([start / stepNs, (start + span) / stepNs], [left, right]);
+  const ticks = wholeTicks(scale, leastPx).map((n) => ({ x: scale(n), label: formatCount(n) }));
+  return { ticks, unit: index.axis.plural };
+}
+
+/** The most generous room that leaves rows a height of their own, and that height. */
+function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
+  const least = comfortablePitch * (score.fontSize / 13);
+  const tried = rooms(score, above).map((room) => ({
+    room,
+    free: pitchFor(index, size, score, room),
+  }));
+  return tried.find(({ free }) => free >= least) ?? tried.at(-1)!;
+}
+
+/** Height left for each row of a thread, px. */
+function pitchFor(index: RunIndex, size: Size, score: Score, room: Room): number {
+  const em = score.fontSize / 13;
+  let fixed = (readoutHeight + axisHeight) * em + Math.max(0, index.lanes.length - 1) * laneGap;
+  let rows = 0;
+  for (const lane of index.lanes) {
+    fixed += score.headerHeight;
+    fixed += nestedHeight(index, lane, score, room) + belowHeight(index, lane, score, room);
+    rows += Math.max(1, rowsOf(index, lane, score).length);
+  }
+  return (size.height - fixed) / Math.max(1, rows);
+}
+
+function xOf(t: number, frame: Frame, left: number, nsPerPx: number): number {
+  return left + (t - frame.start) / nsPerPx;
+}
+
+interface Place {
+  readonly y: number;
+  readonly pitch: number;
+  readonly left: number;
+  readonly right: number;
+  readonly nsPerPx: number;
+  readonly room: Room;
+}
+
+function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, at: Place): LaneBox {
+  const { y, pitch, left, right, nsPerPx } = at;
+  const arm = score.arms.find((a) => a.name === lane.arm);
+  const t0 = laneTime(frame.offset, lane.arm, frame.start);
+  const x = (t: number) => left + (t - t0) / nsPerPx;
+  const bodyTop = y + score.headerHeight;
+  const annotated = pitch >= annotatedPitch * (score.fontSize / 13);
+  const bar = Math.max(5, Math.round(pitch * (annotated ? 0.42 : pitch > 36 ? 0.58 : 0.66)));
+  const threads = threadLines(index, lane, score, { top: bodyTop, pitch, bar, room: at.room });
+  const low = below(index, lane, score, at.room, threads.bottom);
+  const ops = opsUpTo(lane, laneTime(frame.offset, lane.arm, frame.moment));
+  return {
+    lane,
+    arm: lane.arm,
+    title: arm?.title ?? lane.arm,
+    subtitle: arm === undefined ? '' : `${arm.role} · ${arm.summary}`,
+    count: formatCount(ops),
+    countUnit: `${ops === 1 ? score.operation.name : score.operation.plural} so far`,
+    top: y,
+    headerHeight: score.headerHeight,
+    bodyTop,
+    bottom: low.bottom,
+    annotated,
+    rows: threads.lines.filter((line) => line.what === 'row'),
+    strips: low.lines.filter((line) => line.what === 'track'),
+    lines: [...threads.lines, ...low.lines],
+    ticks: laneTicks(() => score.look.tickPhase(index, lane), index.tickNs, t0, frame.span, x),
+    ...zonesOf(lane, x, left, right),
+    t0,
+  };
+}
+
+/** Where the lane is not known, is over, or has lost events. */
+function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right: number) {
+  const unknownFrom = lane.ended ? Number.POSITIVE_INFINITY : x(lane.watermark);
+  const endX = lane.ended ? x(lane.watermark) : null;
+  return {
+    unknown: unknownFrom < right ? ([Math.max(left, unknownFrom), right] as const) : null,
+    endX: endX !== null && endX > left && endX < right ? endX : null,
+    losses: lane.losses
+      .map((loss) => ({
+        x0: x(loss.t0),
+        x1: Math.max(x(loss.t1), x(loss.t0) + 3),
+        events: loss.events,
+      }))
+      .filter((loss) => loss.x1 > left && loss.x0 < right)
+      .map((loss) => ({ ...loss, x0: Math.max(left, loss.x0), x1: Math.min(right, loss.x1) })),
+    evictedTo:
+      x(lane.historyFrom) > left && lane.historyFrom > 0
+        ? Math.min(right, x(lane.historyFrom))
+        : null,
+  };
+}
+
+/** Where the lane's ticks lie in the window; none when they would stand closer than 12 px or are not known. */
+function laneTicks(
+  phaseOf: () => number | null,
+  tickNs: number,
+  t0: number,
+  span: number,
+  x: (t: number) => number,
+): number[] {
+  if (x(t0 + tickNs) - x(t0) < 12) return [];
+  const phase = phaseOf();
+  if (phase === null) return [];
+  const ticks: number[] = [];
+  const first = Math.ceil((t0 - phase) / tickNs) * tickNs + phase;
+  for (let t = first; t < t0 + span; t += tickNs) ticks.push(x(t));
+  return ticks;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Where to look in any run. A scene's focus narrows what is looked for. Pure. */
+
+import { firstAtLeast } from '../../base/search.ts';
+import { noOffsets } from '../../derive/align.ts';
+import { longestWaits } from '../../derive/beats.ts';
+import { activeLanes, frameEnd } from '../../derive/episodes.ts';
+import {
+  type Finder,
+  type Place,
+  placeAround,
+  type SceneWindow,
+  spanOf,
+} from '../../derive/moments.ts';
+import { opsUpTo } from '../../derive/query.ts';
+import type { LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
+
+/** So many places are compared. */
+export const candidates = 60;
+
+/** The first place at which the most lanes do something: a window in which one of them sleeps compares nothing. */
+export function liveliest(index: RunIndex, places: readonly Place[]): Place | null {
+  let best: { place: Place; active: number } | null = null;
+  for (const place of places) {
+    const active = activeLanes(index, place, noOffsets);
+    if (best === null || active > best.active) best = { place, active };
+  }
+  return best?.place ?? null;
+}
+
+/** The longest wait that fits the window, at its end. */
+export const longestWait: Finder = (index, scene) => {
+  const span = spanOf(scene);
+  // Its begin must be in view: a wait longer than the window tells less than the longest that fits.
+  const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
+  const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
+  return liveliest(
+    index,
+    waits.map((wait) => placeAround(wait.t1, span, 0.62)),
+  );
+};
+
+/** A window with no length of its own is fitted: a quarter of the span before and after. */
+function fitted(scene: SceneWindow, t0: number, t1: number, share: number): Place {
+  const span = spanOf(scene) || Math.max(1000, (t1 - t0) * 1.5);
+  return placeAround((t0 + t1) / 2, span, share);
+}
+
+/** Kinds of a layer that the scene speaks of; without any in focus all of the lesson. */
+function kindsFor(index: RunIndex, scene: SceneWindow, layers: readonly Layer[]): Set<number> {
+  const of = index.kinds.flatMap((kind, i) => (layers.includes(kind.layer) ? [i] : []));
+  const focused = of.filter((i) => scene.focus?.includes(index.kinds[i]!.name));
+  return new Set(focused.length > 0 ? focused : of.filter((i) => index.kinds[i]!.lesson));
+}
+
+/** The longest span of these layers, of the kinds in focus. */
+function longestOf(layers: readonly Layer[]): Finder {
+  return (index, scene) => {
+    const kinds = kindsFor(index, scene, layers);
+    let best: { t0: number; t1: number } | null = null;
+    for (const { spans } of index.lanes) {
+      for (let i = 0; i < spans.length; i++) {
+        const [t0, t1] = [spans.t0[i]!, spans.t1[i]!];
+        if (t0 < 0 || !kinds.has(spans.kind[i]!)) continue;
+        if (best === null || t1 - t0 > best.t1 - best.t0) best = { t0, t1 };
+      }
+    }
+    return best && fitted(scene, best.t0, best.t1, 0.5);
+  };
+}
+
+/** The longest operation of all lanes. */
+const longestOp: Finder = (index, scene) => {
+  let best: { t0: number; t1: number } | null = null;
+  for (const { ops } of index.lanes) {
+    for (let i = 0; i < ops.length; i++) {
+      const [t0, t1] = [ops.t0[i]!, ops.t1[i]!];
+      if (t0 >= 0 && (best === null || t1 - t0 > best.t1 - best.t0)) best = { t0, t1 };
+    }
+  }
+  return best && fitted(scene, best.t0, best.t1, 0.5);
+};
+
+const pointSpanNs = 1e7;
+
+/** The first point since the start, on any lane. */
+const firstPoint: Finder = (index, scene) => {
+  const firsts = index.lanes.flatMap(({ points }) => {
+    for (let i = 0; i < points.length; i++) if (points.t[i]! >= 0) return [points.t[i]!];
+    return [];
+  });
+  if (firsts.length === 0) return null;
+  return placeAround(Math.min(...firsts), spanOf(scene) || pointSpanNs, 0.3);
+};
+
+/** So many windows are compared at most. */
+const mostWindows = 4000;
+
+/** The window in which most happens: operations that end, and points. */
+const busiest: Finder = (index, scene) => {
+  const end = frameEnd(index, noOffsets);
+  // A run that is shorter than the window is seen as a whole.
+  const span = Math.min(spanOf(scene) || 3e7, end);
+  const step = Math.max(span / 4, end / mostWindows);
+  let best: { start: number; n: number } | null = null;
+  for (let start = 0; start + span <= end; start += step) {
+    const n = index.lanes.reduce((sum, lane) => sum + happens(lane, start, start + span), 0);
+    if (n > 0 && (best === null || n > best.n)) best = { start, n };
+  }
+  return best && placeAround(best.start + span / 2, span, 0.5);
+};
+
+function happens(lane: LaneIndex, a: number, b: number): number {
+  const { points } = lane;
+  // The table of points is in order of time.
+  const upTo = (t: number) => firstAtLeast(points.length, (i) => points.t[i]!, t);
+  return opsUpTo(lane, b) - opsUpTo(lane, a) + upTo(b) - upTo(a);
+}
+
+export const timelineMoments: Readonly<Record<string, Finder>> = {
+  longest_wait: longestWait,
+  longest_function: longestOf(['function']),
+  longest_phase: longestOf(['track']),
+  longest: longestOf(['state', 'function', 'track']),
+  longest_op: longestOp,
+  first_point: firstPoint,
+  busiest,
+};

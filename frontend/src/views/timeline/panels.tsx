@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Beside the stage: where the time of the window goes, and the marks near the moment as a table. */
+
+import { formatCount, formatNs } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import { opsUpTo, threadRows } from '../../derive/query.ts';
+import type { Frame, LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
+import { severalOf, shortTitle } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { ArmTable } from '../arm-table.tsx';
+import type { Counts, Panel, PanelProps } from '../contract.ts';
+import { useCalm } from '../use-calm.ts';
+import { nearbyMarks } from './nearby.ts';
+import { windowOf } from './sentences.ts';
+import { pointsIn, tallyKinds } from './tally.ts';
+
+interface Row {
+  readonly head: string;
+  readonly of: (arm: string) => string;
+}
+
+/** A row for each kind that some lane has in the window: share of the threads' time, or sum and number of calls. */
+export function timeRows(index: RunIndex, frame: Frame): Row[] {
+  const cell = (layer: Layer, kind: number) => (arm: string) => {
+    const lane = index.lanes.find((one) => one.arm === arm);
+    const window = lane && windowOf(frame, lane);
+    if (!lane || !window) return '–';
+    const { a, b } = window;
+    const tally = tallyKinds(index, lane, layer, a, b).find((one) => one.kind === kind);
+    if (layer !== 'state')
+      return tally ? `${formatCount(tally.n)} × ${formatNs(tally.ns / tally.n)}` : '0';
+    const whole = Math.max(1, threadRows(lane).length) * (b - a);
+    return `${Math.round(((tally?.ns ?? 0) / whole) * 100)} %`;
+  };
+  return (['state', 'function', 'track'] as const).flatMap((layer) =>
+    kindsIn(index, frame, layer).map((kind) => {
+      return { head: shortTitle(index.kinds[kind]!), of: cell(layer, kind) };
+    }),
+  );
+}
+
+/** Kinds of a layer that some lane has in the window, in the lesson's order. */
+function kindsIn(index: RunIndex, frame: Frame, layer: Layer): number[] {
+  const found = new Set<number>();
+  for (const lane of index.lanes) {
+    const window = windowOf(frame, lane);
+    if (window === null) continue;
+    for (const { kind } of tallyKinds(index, lane, layer, window.a, window.b)) found.add(kind);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+function Time(props: PanelProps) {
+  useCalm(props.frame.subscribe);
+  const { lesson, runIndex, frame } = props;
+  const shown = lesson.arms.filter((arm) => runIndex.lanes.some((lane) => lane.arm === arm.name));
+  return (
+    <>
+      <ArmTable arms={shown} rows={timeRows(runIndex, frame.get())} testId="time" />
+      <p className="small quiet">
+        Of the window: shares of the time of {severalOf(lesson.thread)}; calls and phases by number
+        and mean.
+      </p>
+    </>
+  );
+}
+
+const rowsShown = 12;
+
+function Marks(props: PanelProps) {
+  useCalm(props.frame.subscribe);
+  const { lesson, runIndex, frame } = props;
+  const now = frame.get();
+  const near = nearbyMarks(runIndex, now, lesson)
+    .map((row) => ({ row, far: Math.abs(row.t0 - now.moment) }))
+    .sort((a, b) => a.far - b.far)
+    .slice(0, rowsShown)
+    .sort((a, b) => a.row.t0 - b.row.t0);
+  return (
+    <table className="table small" data-testid="marks">
+      <thead>
+        <tr>
+          <th scope="col" className="right">
+            at
+          </th>
+          <th scope="col">lane</th>
+          <th scope="col">what</th>
+          <th scope="col" className="right">
+            for
+          </th>
+        </tr>
+      </thead>
+      <tbody data-volatile>
+        {near.map(({ row: { mark, when, lane, row, what, length } }) => (
+          <tr key={`${mark.arm} ${mark.table} ${mark.kind} ${mark.row} ${mark.id}`}>
+            <td className="right number">{when}</td>
+            <td>{row === '' ? lane : `${lane}, ${row}`}</td>
+            <td>{what}</td>
+            <td className="right number">{length}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export const panels: Readonly<Record<string, Panel>> = {
+  time: { title: 'Where the time goes', evidence: 'counted', Body: Time },
+  marks: { title: 'Marks near the moment', evidence: 'counted', Body: Marks },
+};
+
+/** Operations and points of each name, up to the moment. */
+export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
+  const { operation, points } = lesson;
+  const seen = points.filter((p) => index.lanes.some((lane) => lane.pointsOf(p.name).length > 0));
+  const of = (lane: LaneIndex) => {
+    const t = laneTime(frame.offset, lane.arm, frame.moment);
+    const ops = operation.open === null ? [] : [formatCount(opsUpTo(lane, t))];
+    return [...ops, ...seen.map(({ name }) => formatCount(pointsIn(lane, name, -1e18, t + 1)))];
+  };
+  const titles = seen.map(({ title }) => title.split(/[:;]/)[0]!.trim());
+  return {
+    heads: operation.open === null ? titles : [operation.plural, ...titles],
+    rows: new Map(index.lanes.map((lane) => [lane.arm, of(lane)])),
+  };
+}

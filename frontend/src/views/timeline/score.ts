@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the lesson and the scene say about the picture. */
+
+import type { LaneIndex, Nanos, RunIndex } from '../../derive/types.ts';
+import type { Lesson, Scene } from '../../protocol/lesson.ts';
+
+/** Parts of the picture that a scene may ask for by `show`; where it names none of them, all are drawn. */
+export const parts = ['functions', 'tracks', 'links', 'points', 'counters'] as const;
+export type Part = (typeof parts)[number];
+
+/** In `show`: a row per CPU in place of a row per thread. */
+export const rowsPerCpu = 'cpus';
+
+/** What a view that is built on this picture chooses. */
+export interface Look {
+  /** `nested`: in rows of their own below the thread. `brackets`: a line under the thread, and only in focus. */
+  readonly functions: 'nested' | 'brackets';
+  /** Parts drawn for a scene. */
+  readonly shown: (show: Scene['show'] | undefined) => ReadonlySet<Part>;
+  /** Width of the names of rows at 13 px, where they have a margin. */
+  readonly margin: number;
+  /** A moment of a lane's grid of ticks, ns; null: its phase is not known, and the axis's lines are drawn. */
+  readonly tickPhase: (index: RunIndex, lane: LaneIndex) => Nanos | null;
+}
+
+export const timelineLook: Look = {
+  functions: 'nested',
+  shown: (show) => {
+    const named = parts.filter((part) => show?.includes(part));
+    return new Set(named.length === 0 ? parts : named);
+  },
+  margin: 168,
+  tickPhase: () => null,
+};
+
+export interface Score
+  extends Pick<Lesson, 'arms' | 'tracks' | 'points' | 'counters' | 'operation' | 'thread'> {
+  readonly look: Look;
+  readonly parts: ReadonlySet<Part>;
+  readonly rows: 'threads' | 'cpus';
+  /** Titles are drawn here, or left free for the page. */
+  readonly ownHeaders: boolean;
+  readonly headerHeight: number;
+  /** Of all text, px. Heights that hold text grow with it. */
+  readonly fontSize: number;
+}
+
+/** `headerHeight`: room that the page takes for its own header over each lane, px; null: titles are drawn. */
+export function scoreOf(
+  lesson: Lesson,
+  show: Scene['show'] | undefined,
+  headerHeight: number | null,
+  fontSize = 13,
+  look: Look = timelineLook,
+): Score {
+  const { arms, tracks, points, counters, operation, thread } = lesson;
+  return {
+    ...{ arms, tracks, points, counters, operation, thread, look, fontSize },
+    parts: look.shown(show),
+    rows: show?.includes(rowsPerCpu) ? 'cpus' : 'threads',
+    ownHeaders: headerHeight === null,
+    headerHeight: headerHeight ?? Math.round((34 * fontSize) / 13),
+  };
+}

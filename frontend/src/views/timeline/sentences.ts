@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the picture shows, in plain sentences from any lesson's declared events. Every number is read off the index. */
+
+import { firstAbove } from '../../base/search.ts';
+import { formatCount, formatNs, plural } from '../../base/units.ts';
+import { laneTime } from '../../derive/align.ts';
+import {
+  isWait,
+  lostIn,
+  opsUpTo,
+  type SpanRecord,
+  statesAt,
+  threadRows,
+} from '../../derive/query.ts';
+import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import { armTitle, list, severalOf, shortTitle, type Titles, verbFor } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { opsIn, pointsIn, tallyKinds } from './tally.ts';
+
+type Say<T = Titles> = (index: RunIndex, frame: Frame, titles: T) => string;
+
+/** What sentences about points must know beyond titles. */
+export type PointTitles = Titles & Pick<Lesson, 'points'>;
+
+export function known(index: RunIndex): LaneIndex[] {
+  return index.lanes.filter((lane) => lane.spans.length > 0 || lane.points.length > 0);
+}
+
+/** The part of the window that is known of a lane, in its own time; null: none of it. */
+export function windowOf(frame: Frame, lane: LaneIndex): { a: number; b: number } | null {
+  const a = laneTime(frame.offset, lane.arm, frame.start);
+  const b = Math.min(a + frame.span, lane.watermark);
+  return b > a ? { a, b } : null;
+}
+
+/** Only where some lane has events. */
+export function some<T>(
+  say: (index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: T) => string,
+): Say<T> {
+  return (index, frame, titles) => {
+    const lanes = known(index);
+    return lanes.length === 0 ? '' : say(index, lanes, frame, titles);
+  };
+}
+
+/** A sentence per lane, of those that have something to tell. */
+function perLane<T extends Titles>(
+  of: (index: RunIndex, lane: LaneIndex, a: number, b: number, titles: T) => string,
+): Say<T> {
+  return (index, frame, titles) =>
+    known(index)
+      .map((lane) => {
+        const window = windowOf(frame, lane);
+        return window === null ? '' : of(index, lane, window.a, window.b, titles);
+      })
+      .filter((words) => words !== '')
+      .join(' ');
+}
+
+/** How many of the threads: "8 of 9 hogs", where a thread is called a hog. */
+export function ofThreads(n: number, all: number, thread: string): string {
+  if (all === 1) return `the one ${thread}`;
+  return n === all
+    ? `all ${plural(all, thread, severalOf(thread))}`
+    : `${n} of ${plural(all, thread, severalOf(thread))}`;
+}
+
+/** One operation taken apart: the one that the moment is in, else the last before it. */
+export const oneOp: Say = some((index, [lane], frame, titles) => {
+  const t = laneTime(frame.offset, lane!.arm, frame.moment);
+  return oneOpOf(index, lane!, t, titles);
+});
+
+function oneOpOf(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
+  const { order, length } = lane.opsByEnd;
+  const at = firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
+  const p = at < length && lane.ops.t0[order[at]!]! <= t ? at : at - 1;
+  if (p < 0) return `On ${armTitle(titles, lane)} no ${titles.operation.name} has begun yet.`;
+  const i = order[p]!;
+  const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
+  const spent = tallyKinds(index, lane, 'state', a, b, row)
+    .filter(({ ns }) => ns >= (b - a) * 0.01)
+    .slice(0, 4)
+    .map(({ facts, ns }) => {
+      const dismissed = facts.lesson ? '' : ' (not the lesson)';
+      return `${formatNs(ns)} it ${verbFor(facts, 1)}${dismissed}`;
+    });
+  const took = `On ${armTitle(titles, lane)} this ${titles.operation.name} ${t >= b ? 'took' : 'takes'} ${formatNs(b - a)}`;
+  return spent.length === 0 ? `${took}.` : `${took}: ${list(spent)}.`;
+}
+
+/** Counts so far, never a rate. */
+export const rates: Say = some((_index, lanes, frame, titles) => {
+  const until = (lane: LaneIndex) => laneTime(frame.offset, lane.arm, frame.moment);
+  const counts = lanes.map((lane) => ({
+    name: armTitle(titles, lane),
+    ops: opsUpTo(lane, until(lane)),
+  }));
+  const { name, plural: many } = titles.operation;
+  const parts = counts.map(({ name: arm, ops }, i) =>
+    i === 0 ? `${arm} has done ${plural(ops, name, many)}` : `${arm} ${formatCount(ops)}`,
+  );
+  const unproven = lanes.filter((lane) => lostIn(lane, 0, until(lane)));
+  if (unproven.length > 0) {
+    const names = list(unproven.map((lane) => armTitle(titles, lane)));
+    return `Up to this moment ${list(parts)}. Events of ${names} were lost, so no ratio is given.`;
+  }
+  const [first, ...others] = counts;
+  if (first === undefined || first.ops < 20 || others.length === 0) {
+    return `Up to this moment ${list(parts)}.`;
+  }
+  const shares = others.map((o) => `${Math.round((o.ops / first.ops) * 100)} on ${o.name}`);
+  return `Up to this moment ${list(parts)}: for each 100 on ${first.name}, ${list(shares)}.`;
+});
+
+/** What the threads do at this moment. */
+const now: Say = (index, frame, titles) =>
+  known(index)
+    .map((lane) => {
+      const t = laneTime(frame.offset, lane.arm, frame.moment);
+      const name = armTitle(titles, lane);
+      if (t > lane.watermark && !lane.ended)
+        return `On ${name} nothing is known yet of this moment.`;
+      const states = statesAt(lane, t);
+      return `On ${name} ${doing(index, states, threadRows(lane).length, titles.thread)}.`;
+    })
+    .join(' ');
+
+/** "3 of 4 hogs run and 1 sleeps on something else" */
+export function doing(
+  index: RunIndex,
+  states: readonly (SpanRecord | null)[],
+  all: number,
+  thread: string,
+): string {
+  const counts = new Map<number, number>();
+  for (const s of states) if (s !== null) counts.set(s.kind, (counts.get(s.kind) ?? 0) + 1);
+  if (counts.size === 0) return `no ${thread} does anything`;
+  const parts = [...counts]
+    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    .slice(0, 3)
+    .map(([kind, n], i) => {
+      const who = i === 0 ? ofThreads(n, all, thread) : `${n}`;
+      return `${who} ${verbFor(index.kinds[kind]!, n)}`;
+    });
+  return list(parts);
+}
+
+/** What the wait that costs most costs an operation, arm by arm. */
+const waitCost: Say = perLane((index, lane, a, b, titles) => {
+  const name = armTitle(titles, lane);
+  const { name: op, plural: many } = titles.operation;
+  if (lostIn(lane, a, b))
+    return `Events of ${name} were lost in this window, so no cost is reported.`;
+  const wait = tallyKinds(index, lane, 'state', a, b).find(({ facts }) => isWait(facts));
+  const ops = opsIn(lane, a, b);
+  const done = plural(ops, op, many);
+  if (wait === undefined) return `On ${name} no ${titles.thread} waits in this window of ${done}.`;
+  const title = `On ${name} “${shortTitle(wait.facts)}”`;
+  const whole = `${formatNs(wait.ns)} in this window`;
+  if (ops === 0) return `${title} takes ${whole}, in which no ${op} ends.`;
+  return `${title} costs ${formatNs(wait.ns / ops)} per ${op}: ${whole} of ${done}.`;
+});
+
+/** The function that takes most of the threads' time. */
+const dominant: Say = perLane((index, lane, a, b, titles) => {
+  const [most] = tallyKinds(index, lane, 'function', a, b);
+  const name = armTitle(titles, lane);
+  if (most === undefined) return `On ${name} no traced function runs in this window.`;
+  const calls = plural(most.n, 'call');
+  return `On ${name} most traced time goes to “${shortTitle(most.facts)}”: ${formatNs(most.ns)} in ${calls}, the longest ${formatNs(most.longest)}.`;
+});
+
+/** How long each phase of the tracks takes. */
+const phases: Say = perLane((index, lane, a, b, titles) => {
+  const parts = tallyKinds(index, lane, 'track', a, b)
+    .filter(({ facts }) => facts.lesson)
+    .slice(0, 4)
+    .map(({ facts, n, ns }) => `${n} × ${shortTitle(facts)} (${formatNs(ns)})`);
+  return parts.length === 0 ? '' : `On ${armTitle(titles, lane)} this window has ${list(parts)}.`;
+});
+
+/** How many points of each name, up to this moment. */
+const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
+  lanes
+    .map((lane) => {
+      const t = laneTime(frame.offset, lane.arm, frame.moment);
+      const counts = titles.points
+        .map(({ name, title }) => ({
+          title: title.split(/[:;]/)[0]!.trim(),
+          n: pointsIn(lane, name, -1e18, t + 1),
+        }))
+        .filter(({ n }) => n > 0)
+        .map(({ title, n }) => `${formatCount(n)} × ${title}`);
+      const lost = lostIn(lane, 0, t) ? ' Events were lost, so these are lower bounds.' : '';
+      const name = armTitle(titles, lane);
+      if (counts.length === 0) return `On ${name} no point has been seen yet.${lost}`;
+      return `Up to this moment ${name} has ${list(counts)}.${lost}`;
+    })
+    .join(' '),
+);
+
+/** How many links, and the row that most of them point at. */
+const links: Say = perLane((_index, lane, a, b, titles) => {
+  const { order, length } = lane.linksByTime;
+  const from = firstAbove(length, (i) => lane.links.t[order[i]!]!, a - 1);
+  const to = firstAbove(length, (i) => lane.links.t[order[i]!]!, b);
+  const freed = new Set<number>();
+  for (let p = from; p < to; p++) freed.add(lane.links.to[order[p]!]!);
+  const name = armTitle(titles, lane);
+  const threads = plural(freed.size, titles.thread, severalOf(titles.thread));
+  if (to === from) return `On ${name} this window has no link.`;
+  return `On ${name} ${plural(to - from, 'link')} of this window ${to - from === 1 ? 'reaches' : 'reach'} ${threads}.`;
+});
+
+/** Shares of the threads' time by state. */
+const states: Say = perLane((index, lane, a, b, titles) => {
+  const rows = threadRows(lane).length;
+  const whole = rows * (b - a);
+  const parts = tallyKinds(index, lane, 'state', a, b)
+    .filter(({ ns }) => ns >= whole / 200)
+    .slice(0, 4)
+    .map(({ facts, ns }) => `${Math.round((ns / whole) * 100)} % ${shortTitle(facts)}`);
+  if (parts.length === 0) return '';
+  return `${armTitle(titles, lane)}: of the time of ${plural(rows, titles.thread, severalOf(titles.thread))} in this window ${list(parts)}.`;
+});
+
+/** Sentences from any lesson's events, by name. */
+export const timelineSentences = {
+  now,
+  states,
+  wait_cost: waitCost,
+  functions: dominant,
+  phases,
+  points,
+  links,
+  rates,
+  one_op: oneOp,
+} as const satisfies Readonly<Record<string, Say<PointTitles>>>;

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A walk over shrinker_list (mm/vmscan.c 6.1), shared by two probes."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from duet.lenses.kernel import Kernel
+from duet.lenses.memory import Memory
+
+MAX_SHRINKERS = 16384
+"""Bound of a walk: a list that changes under the read may become a ring."""
+SHRINKER_MEMCG_AWARE = 1 << 2
+"""include/linux/shrinker.h 6.1."""
+
+
+class Shrinker(NamedTuple):
+    """One registered shrinker."""
+
+    address: int
+    ident: int
+    flags: int
+    counts: int
+    """Address of its count_objects()."""
+    debugfs: int
+    name: int
+    """Address of its name, or 0 without CONFIG_SHRINKER_DEBUG."""
+
+    @property
+    def memcg_aware(self) -> bool:
+        """Whether walks for memcgs call it."""
+        return bool(self.flags & SHRINKER_MEMCG_AWARE)
+
+
+class ShrinkerList:
+    """Resolves once, walks in 10 us a shrinker."""
+
+    def __init__(self, kernel: Kernel, memory: Memory) -> None:
+        kind = "struct shrinker"
+        self._memory = memory
+        self._head = kernel.address("shrinker_list")
+        self._list = kernel.offset(kind, "list")
+        self._id = kernel.offset(kind, "id")
+        self._flags = kernel.offset(kind, "flags")
+        self._count = kernel.offset(kind, "count_objects")
+        self._bytes = kernel.size(kind)
+        named = kernel.has(kind, "debugfs_id") and kernel.has(kind, "name")
+        self._debugfs = kernel.offset(kind, "debugfs_id") if named else -1
+        self._name = kernel.offset(kind, "name") if named else -1
+
+    def walk(self) -> list[Shrinker]:
+        """All of them, in the list's order.
+
+        Raises:
+            Gone: the list changed under the walk.
+        """
+        nodes = self._memory.list(self._head, self._list, self._bytes, MAX_SHRINKERS)
+        return [self._shrinker(address, raw) for address, raw in nodes]
+
+    def _shrinker(self, address: int, raw: bytes) -> Shrinker:
+        (ident,) = struct.unpack_from("<i", raw, self._id)
+        (flags,) = struct.unpack_from("<I", raw, self._flags)
+        (count,) = struct.unpack_from("<Q", raw, self._count)
+        debugfs, name = -1, 0
+        if self._debugfs >= 0:
+            (debugfs,) = struct.unpack_from("<i", raw, self._debugfs)
+            (name,) = struct.unpack_from("<Q", raw, self._name)
+        return Shrinker(address, ident, flags, count, debugfs, name)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Braces of a lesson are filled in, or refused in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from duet.errors import InputError
+from duet.lessons.load import LessonFolder
+from duet.lessons.plan import command, filled
+
+
+def test_a_knob_that_does_not_exist_is_refused(lesson02: LessonFolder) -> None:
+    storm = lesson02.lesson.workloads["storm"]
+    wrong = storm.model_copy(update={"run": "storm --hogs {hogz}"})
+    with pytest.raises(InputError, match="cannot be filled in: hogz has no value") as reported:
+        command(wrong, lesson02.check_params({}))
+    assert "hogs, " in reported.value.remedy
+
+
+def test_braces_that_do_not_match_are_refused() -> None:
+    with pytest.raises(InputError, match="cannot be filled in"):
+        filled("sh -c {", {})
