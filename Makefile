@@ -7,9 +7,11 @@ VENV := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DUET_ROOT := $(CURDIR)
 PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:cacheprovider --durations=15 --durations-min=5
-PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.ts
+PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.ts --retries $(RETRIES)
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
+# How often a test of guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
+RETRIES ?= 0
 
 .PHONY: help run test dev check contract docs format kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
 
@@ -34,8 +36,8 @@ test-page: ## vitest
 	cd frontend && npm test --silent
 
 test-guest: ## tests that boot real kernels; those that want the machine alone come last
-	$(PYTEST) tests/guest -m "guest and not alone" -n $(JOBS)
-	$(PYTEST) tests/guest -m "guest and alone"
+	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest -m "guest and not alone" -n $(JOBS)
+	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest -m "guest and alone"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
 	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)

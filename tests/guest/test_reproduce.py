@@ -43,7 +43,9 @@ def test_a_recording_of_the_count_clock_is_reproduced(
     assert "still hold, on the same kernels" in tree["verdict"]
     rows = {(row["arm"], row["figure"]): row for row in tree["figures"]}
     assert rows["before", "tallies.visits_last"]["ratio"] == 1
-    far = {key: r["ratio"] for key, r in rows.items() if r["ratio"] and abs(r["ratio"] - 1) > 0.01}
+    # The host empties the trace while the guest runs, and what the guest does for that is in some
+    # figures: 7 % of the bits on a busy host. A figure of another run or arm is far outside.
+    far = {key: r["ratio"] for key, r in rows.items() if r["ratio"] and not 0.8 < r["ratio"] < 1.25}
     assert far == {}
     assert tree["recording"] == str(again)
     one, other = (open_bundle(path).manifest for path in (first, again))
