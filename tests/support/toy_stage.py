@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from duet.api.app import create_app
@@ -297,6 +297,9 @@ class ToyKernels:
 
     def ready(self, slug: str) -> dict[str, bool]:
         return {a.name: a.name not in self.missing for a in lesson_cache.find(slug).lesson.arms}
+
+    def name(self, slug: str, arms: Iterable[str]) -> bool:
+        return False
 
     def latest(self) -> list[m.Message]:
         return list(self.newest.values())

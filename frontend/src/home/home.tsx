@@ -73,8 +73,9 @@ interface CardProps {
 
 function Card({ slug, title, question, available, picture, onOpen }: CardProps) {
   const more = useMore(slug);
-  const ready = more?.arms?.filter((a) => more.ready?.[a.name]).length ?? 0;
-  const all = more?.arms?.length ?? 0;
+  const usual = more?.arms?.filter((a) => !a.optional) ?? [];
+  const ready = usual.filter((a) => more?.ready?.[a.name]).length;
+  const all = usual.length;
   const recorded = more?.recordings?.[0]?.recorded_at;
   const [pointed, setPointed] = useState(false);
   const shown = picture && (more?.recordings?.length ?? 0) > 0;

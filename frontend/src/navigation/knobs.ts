@@ -27,7 +27,7 @@ export function knobOf(
 
 export function firstKnobs(lesson: Lesson): Knobs {
   return {
-    arms: lesson.arms.map((a) => a.name),
+    arms: lesson.arms.filter((a) => !a.optional).map((a) => a.name),
     params: Object.fromEntries(Object.entries(lesson.params).map(([k, p]) => [k, p.default])),
     clock: lesson.clock,
     workload: Object.keys(lesson.workloads)[0] ?? '',

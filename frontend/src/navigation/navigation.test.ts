@@ -332,6 +332,12 @@ describe('what a viewer does', () => {
     expect([1, 2, -1].map((by) => stepAfter(lesson, scene, by))).toEqual(['three', null, null]);
   });
 
+  it('an optional arm takes part once it is chosen', () => {
+    const [first, ...rest] = lesson.arms;
+    const marked = { ...lesson, arms: [first, ...rest.map((a) => ({ ...a, optional: true }))] };
+    expect(firstKnobs(marked as typeof lesson).arms).toEqual([first?.name]);
+  });
+
   it('a knob is written where it stands elsewhere than the step puts it', () => {
     const turned = { ...knobs, params: { ...knobs.params, hogs: 5 } };
     expect(toKnobs(lesson, scene, knobs, turned)).toMatchObject({ knobs: { hogs: 5 } });

@@ -454,6 +454,7 @@ export const readArmView: Read<wire.ArmView> = shape((o) => ({
   role: ArmView_role(o['role'], 'role'),
   summary: string(o['summary'], 'summary'),
   patches: or(o['patches'], 'patches', Build_arms, []),
+  optional: or(o['optional'], 'optional', boolean, false),
   patch_texts: or(o['patch_texts'], 'patch_texts', ArmView_patch_texts, []),
 }));
 

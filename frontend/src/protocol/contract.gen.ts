@@ -763,6 +763,10 @@ export interface ArmView {
    * files below kernel-patches/<lesson>/, in order; none is stock
    */
   patches: string[];
+  /**
+   * built, run and measured only where it is named: an arm beside the comparison
+   */
+  optional: boolean;
   patch_texts: PatchText[];
 }
 /**

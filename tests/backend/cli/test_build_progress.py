@@ -25,7 +25,7 @@ from duet.serve.kernel_builds import CheckoutKernels
 from duet.stream import messages as m
 
 SLUG = "02-grace-periods"
-ARMS = [arm.name for arm in load(SLUG).lesson.arms]
+ARMS = list(load(SLUG).usual_arms)
 Feed = Callable[[Callable[[Moment], None], ArmSpec, int, int], None]
 
 

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from duet.errors import InfraError
-from duet.kernels import BuildProgress, KernelSettings, Phase
-from duet.lessons.load import load
+from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase
+from duet.lessons.load import LessonFolder, load
 from duet.serve import kernel_builds
 from duet.serve.build_messages import BuildMessages
 from duet.serve.kernel_builds import CheckoutKernels
@@ -73,7 +74,7 @@ def test_no_source_is_reported_to_every_page_and_tried_again(
 ) -> None:
     monkeypatch.setattr(kernel_builds, "RETRY_S", 0.05)
     monkeypatch.setattr(kernel_builds.lesson_cache, "usable", lambda: [load(SLUG)])
-    arms = {arm.name for arm in load(SLUG).lesson.arms}
+    arms = set(load(SLUG).usual_arms)
     settings = KernelSettings(tmp_path, root / "kernel-patches", tmp_path / "none.tar.xz")
     kernels = CheckoutKernels(settings)
     seen: list[m.Build] = []
@@ -93,9 +94,49 @@ def test_no_source_is_reported_to_every_page_and_tried_again(
         await asyncio.gather(task, return_exceptions=True)
 
     run_async(work())
-    assert kernels.ready(SLUG) == dict.fromkeys(arms, False)
+    assert kernels.ready(SLUG).items() >= dict.fromkeys(arms, False).items()
     assert {b.phase for b in seen} == {"failed"}
     assert seen[0].error is not None
     assert "none.tar.xz" in seen[0].error.sentence
     assert seen[0].error.remedy
     assert {m.arm for m in kernels.latest()} == arms  # type: ignore[attr-defined]
+
+
+def with_optional(slug: str, arm: str) -> LessonFolder:
+    """The lesson, with one arm marked optional."""
+    folder = load(slug)
+    arms = tuple(
+        one.model_copy(update={"optional": one.optional or one.name == arm})
+        for one in folder.lesson.arms
+    )
+    return replace(folder, lesson=folder.lesson.model_copy(update={"arms": arms}))
+
+
+def test_an_optional_arm_is_built_once_somebody_names_it(
+    tmp_path: Path, root: Path, run_async: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = with_optional(SLUG, "srcu")
+    ready = dict.fromkeys((arm.name for arm in folder.lesson.arms), False)
+    rounds: list[list[str]] = []
+
+    def build(wanted: list[ArmSpec], *_: Any, **__: Any) -> tuple[()]:
+        rounds.append([spec.name for spec in wanted])
+        ready.update((spec.name, True) for spec in wanted)
+        return ()
+
+    monkeypatch.setattr(kernel_builds, "build", build)
+    monkeypatch.setattr(kernel_builds.lesson_cache, "usable", lambda: [folder])
+    monkeypatch.setattr(kernel_builds.lesson_cache, "find", lambda slug: folder)
+    kernels = CheckoutKernels(KernelSettings(tmp_path, root / "kernel-patches"))
+    monkeypatch.setattr(kernels, "ready", lambda slug: dict(ready))
+
+    async def work() -> None:
+        await kernels.work(lambda message: None)
+        assert not kernels.name(SLUG, ["rwsem"]), "that one is built anyway"
+        assert kernels.name(SLUG, ["rwsem", "srcu"]), "work() must be called for it"
+        assert not kernels.name(SLUG, ["srcu"]), "it is known by now"
+        await kernels.work(lambda message: None)
+
+    run_async(work())
+    assert rounds == [list(folder.usual_arms), ["srcu"]]
+    assert "srcu" not in folder.usual_arms

@@ -102,7 +102,7 @@ class Manifest(Strict):
     params: Annotated[dict[Knob, Whole], Field(max_length=64)]
     workload: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
     window_ms: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
-    arms: Annotated[tuple[ArmEntry, ...], Field(min_length=1, max_length=5)]
+    arms: Annotated[tuple[ArmEntry, ...], Field(min_length=1, max_length=9)]
     left_out: Facts = Field(default_factory=dict)
     host: Facts = Field(default_factory=dict)
     versions: Facts = Field(default_factory=dict)

@@ -20,8 +20,11 @@ from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
 
 
-def wanted_arms(lesson: str | None, only: list[str]) -> list[ArmSpec]:
+def wanted_arms(lesson: str | None, only: list[str], *, optional: bool = False) -> list[ArmSpec]:
     """The arms that were asked for.
+
+    Args:
+        optional: those that are marked so, too, where no arm is named.
 
     Raises:
         InputError: unknown lesson or arm.
@@ -29,7 +32,8 @@ def wanted_arms(lesson: str | None, only: list[str]) -> list[ArmSpec]:
     specs: list[ArmSpec] = []
     for slug in [lesson] if lesson else lessons.slugs():
         folder = lessons.load(slug)
-        names = only or [arm.name for arm in folder.lesson.arms]
+        usual = [arm.name for arm in folder.lesson.arms] if optional else folder.usual_arms
+        names = only or usual
         specs += [arm_spec(folder, name) for name in names]
     return specs
 
@@ -41,13 +45,14 @@ def build(
     as_json: bool,
     *,
     debug: bool = False,
+    optional: bool = False,
 ) -> int:
     """See `duet build --help`."""
     if only and not lesson:
         raise InputError("--arm needs the lesson it belongs to.", remedy="Name the lesson first.")
     began = time.monotonic()
     settings = KernelSettings.default(source, debug=debug)
-    specs = wanted_arms(lesson, only)
+    specs = wanted_arms(lesson, only, optional=optional)
     keys = [plan(spec, settings) for spec in specs]
     before = [lookup(key, settings) for key in keys]
     todo = [spec for spec, image in zip(specs, before, strict=True) if image is None]

@@ -240,16 +240,19 @@ def _lessons() -> Iterator[Check]:
     for slug in lessons.slugs():
         name, purpose = f"kernels {slug}", "live runs of the lesson"
         try:
-            ready = ready_arms(lessons.load(slug), settings)
+            folder = lessons.load(slug)
+            ready = ready_arms(folder, settings)
         except DuetError as error:
             yield Check(name, "missing", error.sentence, purpose, error.remedy)
             continue
-        absent = [arm for arm, there in ready.items() if not there]
+        absent = [arm for arm in folder.usual_arms if not ready[arm]]
         if absent:
             found, remedy = f"not built: {', '.join(absent)}", f"Run: ./duet build {slug}"
             yield Check(name, "warning", found, purpose, remedy)
         else:
-            yield Check(name, "ok", f"all {len(ready)} built", purpose)
+            later = [arm for arm, there in ready.items() if not there]
+            also = f"; optional, not built: {', '.join(later)}" if later else ""
+            yield Check(name, "ok", f"all {len(folder.usual_arms)} built{also}", purpose)
 
 
 PARTS = (_python, _decoder, _kernel_tools, _kernel_source, _guests, _disk, _page, _lessons)

@@ -46,7 +46,7 @@ def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
         InfraError: a kernel is not built, or cannot be read.
     """
     settings = KernelSettings.default()
-    images = {arm.name: find_image(folder, arm.name, settings) for arm in folder.lesson.arms}
+    images = {arm: find_image(folder, arm, settings) for arm in folder.usual_arms}
     return [native.layout_of(arm, image.vmlinux, operation) for arm, image in images.items()]
 
 

@@ -39,7 +39,7 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
         InputError: unknown lesson, arm, workload, clock or knob, or a value out of range.
     """
     folder = lessons.load(lesson)
-    names = split_names(arms) or tuple(arm.name for arm in folder.lesson.arms)
+    names = split_names(arms) or folder.usual_arms
     if arms and not split_names(arms):
         raise InputError(
             f"--arms wants names with commas, but '{arms:.40}' came.",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,10 @@ class NoKernels:
     def ready(self, slug: str) -> dict[str, bool]:
         """None is."""
         return {arm.name: False for arm in lessons.load(slug).lesson.arms}
+
+    def name(self, slug: str, arms: Iterable[str]) -> bool:
+        """Nothing is to be built."""
+        return False
 
     def latest(self) -> list[m.Message]:
         """Nothing is being built."""

@@ -40,6 +40,11 @@ class LessonFolder:
             remedy=f"Choose from: {', '.join(names)}.",
         )
 
+    @property
+    def usual_arms(self) -> tuple[str, ...]:
+        """The arms where nobody names any: all but the optional ones."""
+        return tuple(arm.name for arm in self.lesson.arms if not arm.optional)
+
     def patch_files(self, arm: str) -> tuple[Path, ...]:
         """The arm's own patches in order; empty for stock."""
         return tuple(self.patch_dir / name for name in self.arm(arm).patches)

@@ -73,7 +73,7 @@ class Director:
     async def __aenter__(self) -> Director:
         await self.live_runs.__aenter__()
         if self._builds:
-            self._building = asyncio.create_task(self._build(), name="kernel builds")
+            self._start_building()
         return self
 
     async def __aexit__(
@@ -137,8 +137,10 @@ class Director:
             case m.TakeControl():
                 self.live_runs.take(viewer, command.take)
             case m.Start():
+                self._ask_for_kernels(command)
                 self.live_runs.ask(viewer, check_start(command, self.kernels))
             case m.Measure():
+                self._ask_for_kernels(command)
                 request = check_start(command, self.kernels, all_ready=True)
                 self.live_runs.ask(viewer, MeasureRequest(request, command.repeats))
             case m.Again():
@@ -174,6 +176,14 @@ class Director:
         """That a measurement goes on, which wants the machine for itself; None: none does."""
         alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
         return "arms are being measured" if alone else None
+
+    def _ask_for_kernels(self, command: m.Start | m.Measure) -> None:
+        """Arms that are optional are built once somebody asks for them."""
+        if self._builds and self.kernels.name(command.lesson, command.arms):
+            self._start_building()
+
+    def _start_building(self) -> None:
+        self._building = asyncio.create_task(self._build(), name="kernel builds")
 
     async def _build(self) -> None:
         try:

@@ -7,7 +7,7 @@ the same interfaces.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -162,6 +162,14 @@ class Kernels(Protocol):
 
     def ready(self, slug: str) -> dict[str, bool]:
         """arm -> its kernel is built."""
+        ...
+
+    def name(self, slug: str, arms: Iterable[str]) -> bool:
+        """Somebody asks for these arms: build them although they are optional.
+
+        Returns:
+            Whether work() must be called anew for them.
+        """
         ...
 
     def latest(self) -> list[Message]:

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from duet.errors import DuetError
@@ -42,6 +42,8 @@ class CheckoutKernels:
         self._listener = listener
         self._readiness = Readiness(settings)
         self._newest: dict[tuple[str, str], m.Build] = {}
+        self._named: set[tuple[str, str]] = set()
+        self._works = False
 
     def ready(self, slug: str) -> dict[str, bool]:
         """arm -> its kernel is built."""
@@ -51,9 +53,22 @@ class CheckoutKernels:
         """The newest `build` message of each arm, for a viewer who joins."""
         return list(self._newest.values())
 
+    def name(self, slug: str, arms: Iterable[str]) -> bool:
+        """Build these arms, too, although they are optional; True: work() must be called anew."""
+        optional = {arm.name for arm in lesson_cache.find(slug).lesson.arms if arm.optional}
+        new = {(slug, arm) for arm in arms if arm in optional} - self._named
+        self._named |= new
+        return bool(new) and not self._works
+
     async def work(self, tell: Callable[[m.Message], None]) -> None:
         """Build what is missing, lesson by lesson; a failure is reported and tried again later."""
+        self._works = True
+        try:
+            await self._work(tell)
+        finally:
+            self._works = False
 
+    async def _work(self, tell: Callable[[m.Message], None]) -> None:
         def publish(message: m.Build) -> None:
             self._newest[message.lesson, message.arm] = message
             tell(message)
@@ -63,26 +78,37 @@ class CheckoutKernels:
         while True:
             if self._listener is not None:
                 self._listener.started(self._missing())
+            named = len(self._named)
             results = [await self._lesson(folder, publish) for folder in lesson_cache.usable()]
-            if all(results):
+            if all(results) and named == len(self._named):
                 if self._listener is not None:
                     self._listener.finished()
                 return
-            await asyncio.sleep(RETRY_S)
+            if not all(results):
+                await asyncio.sleep(RETRY_S)
+
+    def _absent(self, folder: LessonFolder) -> list[str]:
+        """Arms of a lesson that are to be built: the usual ones, and those that were named."""
+        usual, slug = folder.usual_arms, folder.slug
+        ready = self.ready(slug)
+        return [
+            arm
+            for arm, there in ready.items()
+            if not there and (arm in usual or (slug, arm) in self._named)
+        ]
 
     def _missing(self) -> int:
         """Kernels that are not built yet; arms with the same patches share one."""
         patches: set[tuple[Path, ...]] = set()
         for folder in lesson_cache.usable():
             specs = arm_specs(folder)
-            ready = self.ready(folder.slug)
-            patches.update(spec.patches for arm, spec in specs.items() if not ready[arm])
+            patches.update(specs[arm].patches for arm in self._absent(folder))
         return len(patches)
 
     async def _lesson(self, folder: LessonFolder, publish: Callable[[m.Build], None]) -> bool:
         """Build one lesson's missing kernels; False when that failed."""
         slug = folder.slug
-        missing = [name for name, there in self.ready(slug).items() if not there]
+        missing = self._absent(folder)
         if not missing:
             return True
         reports = BuildMessages(slug, missing, publish)

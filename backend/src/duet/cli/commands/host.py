@@ -33,12 +33,18 @@ def build(
     debug: Annotated[
         bool, typer.Option("--debug", help="With debug.config: KASAN, lockdep. For stress only.")
     ] = False,
+    optional: Annotated[
+        bool, typer.Option("--optional", help="Also the arms that a lesson marks optional.")
+    ] = False,
     json: Json = False,
 ) -> int:
-    """Build the kernels that are not there yet."""
+    """Build the kernels that are not there yet.
+
+    Arms that a lesson marks optional are built where --arm or --optional asks for them.
+    """
     from duet.cli.build import build as body
 
-    return body(lesson, source, arm or [], json, debug=debug)
+    return body(lesson, source, arm or [], json, debug=debug, optional=optional)
 
 
 def serve(

@@ -28,6 +28,10 @@ class Arm(Strict):
     patches: tuple[str, ...] = Field(
         default=(), description="files below kernel-patches/<lesson>/, in order; none is stock"
     )
+    optional: bool = Field(
+        default=False,
+        description="built, run and measured only where it is named: an arm beside the comparison",
+    )
 
 
 class Param(Strict):
@@ -73,7 +77,7 @@ class LessonFile(Strict):
         le=10,
         description="2^shift ns an instruction where its steps run on the count clock",
     )
-    arms: tuple[Arm, ...] = Field(min_length=2, max_length=5, description="the kernels")
+    arms: tuple[Arm, ...] = Field(min_length=2, max_length=9, description="the kernels")
     instrumentation: Literal["patches", "none"] = Field(
         default="patches",
         description="what all arms carry: the patches of kernel-patches/both and of the lesson's"
