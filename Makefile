@@ -13,7 +13,7 @@ JOBS ?= 2
 # How often a test of guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
-.PHONY: help run test dev check contract docs format kernel record lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
+.PHONY: help run test dev check contract docs format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -81,6 +81,9 @@ kernel: ## build the kernels of LESSON (default: all)
 
 record: ## record LESSON's runs into lessons/LESSON/recorded
 	@./duet record $(LESSON)
+
+record-all: ## make every stale recording and recorded table of LESSON (default: all lessons) anew; goes on where it was interrupted
+	@./duet record-all $(LESSON)
 
 lesson: ## start a new lesson that runs as it is: make lesson LESSON=06-my-question
 	@./duet new "$(LESSON)"

@@ -78,6 +78,21 @@ function shellLines(text: string): string[] {
   return [...lines, line];
 }
 
+/** Of what a recorded table was made: kernels by key and patches by checksum, start states. */
+function madeOf(measured: MeasuredMessage): string[] {
+  const { made } = measured;
+  if (!made) return [];
+  const starts = made.seeds.length ? [`perturbed starts: seeds ${made.seeds.join(' ')}`] : [];
+  const kernels = made.arms.map((arm) => {
+    const own = arm.patches.filter((p) => !p.path.split('/').includes('both'));
+    const patches = own.map((p) => `${p.path.split('/').at(-1)} ${p.sha256.slice(0, 12)}`);
+    const what = [arm.kernel, arm.key.slice(0, 12), `config ${arm.config_sha256.slice(0, 12)}`];
+    return `kernel of ${arm.arm}: ${[...what.filter(Boolean), ...patches].join(', ')}`;
+  });
+  const compilers = [...new Set(made.arms.map((arm) => arm.compiler))].filter(Boolean);
+  return [...kernels, ...compilers, ...starts].flatMap((line) => wrap(line));
+}
+
 export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
   const params = Object.entries(measured.params).map(([k, v]) => `${k}=${v}`);
   const out: string[] = [
@@ -86,6 +101,7 @@ export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
       `workload ${measured.workload}, ${params.join(' ')}, clock ${measured.clock}, untraced, one kernel after the other, ${measured.at}${measured.source === 'recorded' ? ', recorded' : ''}`,
     ),
     ...(measured.host ? wrap(`host: ${measured.host}`) : []),
+    ...madeOf(measured),
     '',
     `${'arm'.padEnd(16)}${'n'.padStart(3)}${'median'.padStart(10)}${'mean'.padStart(10)}${'95 % CI'.padStart(20)}${'change'.padStart(10)}`,
   ];

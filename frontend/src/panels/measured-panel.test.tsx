@@ -54,5 +54,27 @@ describe('the measured table', () => {
     expect(text).toContain('umounts/s, higher is better');
     expect(text).toContain('./duet run 02-grace-periods --arms rwsem,srcu --hogs 9');
     expect(text).toMatch(/srcu +3 +231 +234 +- +-75.0 %/);
+    expect(text).not.toContain('kernel of');
+  });
+
+  it('says of which kernels a recorded table was made, in as many columns', () => {
+    const patch = { path: 'x/both/0001-a.patch', sha256: 'a'.repeat(64) };
+    const own = { path: '02-grace-periods/srcu.patch', sha256: 'b'.repeat(64) };
+    const kernel = {
+      arm: 'srcu',
+      key: 'c'.repeat(24),
+      kernel: '6.1.9',
+      config_sha256: 'd'.repeat(64),
+      compiler: 'gcc 12',
+      patches: [patch, own],
+    };
+    const made = { arms: [kernel], host: {}, shift: 0, seeds: [2, 3, 4] };
+    const text = mailText(lesson, testMeasured({ made }));
+    expect(Math.max(...text.split('\n').map((l) => l.length))).toBeLessThanOrEqual(75);
+    const flat = text.replaceAll(/\s+/g, ' ');
+    expect(flat).toContain(
+      'kernel of srcu: 6.1.9, cccccccccccc, config dddddddddddd, srcu.patch bbbbbbbbbbbb gcc 12 perturbed starts: seeds 2 3 4',
+    );
+    expect(flat).not.toContain('0001-a.patch');
   });
 });

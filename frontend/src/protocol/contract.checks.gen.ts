@@ -275,9 +275,41 @@ export const readMeasuredRow: Read<wire.MeasuredRow> = shape((o) => ({
   to: or(o['to'], 'to', ErrorMessage_run, null),
   change_percent: or(o['change_percent'], 'change_percent', Batch_newest_event_host_ms, null),
   verdict: or(o['verdict'], 'verdict', string, ''),
+  perturbed: or(o['perturbed'], 'perturbed', MeasuredRow_ops_per_s, []),
 }));
 
 const Measured_rows = list(readMeasuredRow);
+
+export const readMadePatch: Read<wire.MadePatch> = shape((o) => ({
+  path: string(o['path'], 'path'),
+  sha256: string(o['sha256'], 'sha256'),
+}));
+
+const MadeArm_patches = list(readMadePatch);
+
+export const readMadeArm: Read<wire.MadeArm> = shape((o) => ({
+  arm: string(o['arm'], 'arm'),
+  key: string(o['key'], 'key'),
+  kernel: string(o['kernel'], 'kernel'),
+  config_sha256: string(o['config_sha256'], 'config_sha256'),
+  compiler: string(o['compiler'], 'compiler'),
+  patches: MadeArm_patches(o['patches'], 'patches'),
+}));
+
+const Made_arms = list(readMadeArm);
+
+const Made_host = map(string);
+
+const Made_seeds = list(integer);
+
+export const readMade: Read<wire.Made> = shape((o) => ({
+  arms: Made_arms(o['arms'], 'arms'),
+  host: Made_host(o['host'], 'host'),
+  shift: Held_asked(o['shift'], 'shift'),
+  seeds: Made_seeds(o['seeds'], 'seeds'),
+}));
+
+const Measured_made = maybe(readMade);
 
 const Measured_type = literal('measured');
 
@@ -298,6 +330,7 @@ export const readMeasured: Read<wire.Measured> = shape((o) => ({
   command: or(o['command'], 'command', string, ''),
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),
+  made: or(o['made'], 'made', Measured_made, null),
   type: Measured_type(o['type'], 'type'),
 }));
 
@@ -464,8 +497,6 @@ const PictureLesson_instrumentation = oneOf('patches', 'none');
 
 const Param_type = oneOf('int', 'bool', 'choice');
 
-const Param_choices = list(integer);
-
 const Param_applies = oneOf('boot', 'run', 'model');
 
 const Param_role_one = oneOf('duration', 'cpus', 'threads');
@@ -479,7 +510,7 @@ export const readParam: Read<wire.Param> = shape((o) => ({
   default: integer(o['default'], 'default'),
   min: or(o['min'], 'min', Held_asked, null),
   max: or(o['max'], 'max', Held_asked, null),
-  choices: or(o['choices'], 'choices', Param_choices, []),
+  choices: or(o['choices'], 'choices', Made_seeds, []),
   labels: or(o['labels'], 'labels', Build_arms, []),
   unit: or(o['unit'], 'unit', string, ''),
   applies: or(o['applies'], 'applies', Param_applies, 'run'),
@@ -488,8 +519,6 @@ export const readParam: Read<wire.Param> = shape((o) => ({
 }));
 
 const PictureLesson_params = map(readParam);
-
-const Workload_optional = map(string);
 
 export const readOperation: Read<wire.Operation> = shape((o) => ({
   name: string(o['name'], 'name'),
@@ -506,7 +535,7 @@ export const readWorkload: Read<wire.Workload> = shape((o) => ({
   run: string(o['run'], 'run'),
   setup: or(o['setup'], 'setup', Build_arms, []),
   writes: or(o['writes'], 'writes', Build_arms, []),
-  optional: or(o['optional'], 'optional', Workload_optional, {}),
+  optional: or(o['optional'], 'optional', Made_host, {}),
   scratch_mb: or(o['scratch_mb'], 'scratch_mb', Batch_n, 0),
   input: or(o['input'], 'input', boolean, false),
   comm: string(o['comm'], 'comm'),
@@ -624,7 +653,7 @@ export const readSpan: Read<wire.Span> = shape((o) => ({
   open: string(o['open'], 'open'),
   close: string(o['close'], 'close'),
   arg: or(o['arg'], 'arg', ErrorMessage_run, null),
-  when: or(o['when'], 'when', Workload_optional, {}),
+  when: or(o['when'], 'when', Made_host, {}),
   wait: or(o['wait'], 'wait', ErrorMessage_run, null),
 }));
 
@@ -862,6 +891,7 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
   command: or(o['command'], 'command', string, ''),
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),
+  made: or(o['made'], 'made', Measured_made, null),
 }));
 
 const PictureLesson_measured = list(readMeasuredTable);
@@ -905,7 +935,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   slug: string(o['slug'], 'slug'),
-  content: or(o['content'], 'content', Workload_optional, {}),
+  content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
@@ -952,7 +982,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   slug: string(o['slug'], 'slug'),
-  content: or(o['content'], 'content', Workload_optional, {}),
+  content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
@@ -1050,7 +1080,7 @@ export const readSide: Read<wire.Side> = shape((o) => ({
   workload: ErrorMessage_run(o['workload'], 'workload'),
   params: Measured_params(o['params'], 'params'),
   arms: Build_arms(o['arms'], 'arms'),
-  host: Workload_optional(o['host'], 'host'),
+  host: Made_host(o['host'], 'host'),
 }));
 
 const Comparison_sides = list(readSide);

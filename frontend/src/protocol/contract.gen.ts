@@ -360,6 +360,10 @@ export interface Measured {
    * runs wanted; done < total: still measuring
    */
   total: number;
+  /**
+   * of recorded tables; null: not known
+   */
+  made: Made | null;
   type: 'measured';
 }
 /**
@@ -383,6 +387,63 @@ export interface MeasuredRow {
   to: string | null;
   change_percent: number | null;
   verdict: string;
+  /**
+   * count clock: one value per perturbed start
+   */
+  perturbed: number[];
+}
+/**
+ * Of what a recorded table was made.
+ */
+export interface Made {
+  arms: MadeArm[];
+  host: {
+    [k: string]: string;
+  };
+  /**
+   * 2^shift ns an instruction; null on the wall clock
+   */
+  shift: number | null;
+  /**
+   * of the perturbed starts
+   */
+  seeds: number[];
+}
+/**
+ * The kernel of one arm.
+ */
+export interface MadeArm {
+  arm: string;
+  /**
+   * of the build, in the store of kernels
+   */
+  key: string;
+  /**
+   * as `uname -r` says
+   */
+  kernel: string;
+  /**
+   * of the options that were asked for
+   */
+  config_sha256: string;
+  compiler: string;
+  /**
+   * all of them, in order
+   */
+  patches: MadePatch[];
+}
+/**
+ * One patch of a kernel.
+ */
+export interface MadePatch {
+  /**
+   * below kernel-patches/
+   */
+  path: string;
+  /**
+   * of its diff
+   */
+  sha256: string;
 }
 /**
  * Counts so far of one lane; latest wins.
@@ -1173,6 +1234,10 @@ export interface MeasuredTable {
    * runs wanted; done < total: still measuring
    */
   total: number;
+  /**
+   * of recorded tables; null: not known
+   */
+  made: Made | null;
 }
 /**
  * One number of a run, read from exactly one place, which is one of SOURCES.

@@ -59,6 +59,10 @@ def test_inspect_counts_what_a_replay_reads(capsys: Printed, tmp_path: Path) -> 
     assert main(["inspect", str(path)]) == 0
     out = capsys.readouterr().out
     assert "format 2" in out and "6.1.192" in out and "ext4/ext4_es_" in out
+    for lane in tree["lanes"]:
+        assert f"{lane['name']}: kernel {lane['kernel_key']}, {lane['compiler']}\n" in out
+        assert lane["patch_sha256"]
+        assert all(f"  {p} {sha[:12]}\n" in out for p, sha in lane["patch_sha256"].items())
 
 
 def test_samples_of_the_x_ray_are_counted_by_probe(capsys: Printed) -> None:

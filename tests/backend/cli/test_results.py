@@ -109,6 +109,7 @@ def same_as_help(printed: Any, kind: type, verb: str, more: int = 0) -> None:
         (["replay", RECORDING], recordings.ReplayResult),
         (["export", RECORDING, "OUT", "--to", "csv"], recordings.ExportResult),
         (["new", "61-keys", "--in", "OUT"], lessons.NewResult),
+        (["record-all", SLUG, "--list"], recordings.RecordAllResult),
         (["lint", SLUG], lessons.LintResult),
         (["views"], lessons.ViewsResult),
     ],
@@ -125,7 +126,7 @@ def test_a_verb_prints_the_keys_of_its_help(
     monkeypatch.chdir(root)
     monkeypatch.setenv("DUET_ACCESS", str(tmp_path / "access.json"))
     entry.main([word.replace("OUT", str(tmp_path / "out")) for word in words] + ["--json"])
-    same_as_help(json.loads(capsys.readouterr().out), kind, words[0])
+    same_as_help(json.loads(capsys.readouterr().out), kind, words[0].replace("-", "_"))
 
 
 # Verbs that boot guests: what they print of a result that was made by hand.

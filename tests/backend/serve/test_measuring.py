@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from duet.lessons.load import LessonFolder
@@ -73,3 +75,5 @@ def test_the_command_reproduces_the_table(run_request: RunRequest) -> None:
         "./duet measure 02-grace-periods --arms rwsem,srcu --workload storm --clock wall "
         "--set hogs=9 --repeats 5"
     )
+    counted = replace(run_request, clock="count")
+    assert command_line(counted, 2, 3).endswith("--set hogs=9 --repeats 2 --shift 3")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded runs in one file: `.duet` bundles, written, checked and read."""
 
-from duet.bundle.manifest import ArmEntry, Figures, Manifest, Waited
+from duet.bundle.manifest import ArmEntry, Figures, Manifest, Waited, patches_of
 from duet.bundle.read import Bundle, open_bundle, read_manifest
 from duet.bundle.record import Record
 from duet.bundle.trim import trim
@@ -15,6 +15,7 @@ __all__ = [
     "Record",
     "Waited",
     "open_bundle",
+    "patches_of",
     "read_manifest",
     "trim",
     "write_bundle",

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from duet.bundle.manifest import ArmEntry, Manifest
+from duet.bundle.manifest import ArmEntry, Manifest, patches_of
 
 Of = Literal["run", "kernel", "config", "patches", "build", "host", "programs"]
 ORDER: tuple[Of, ...] = ("run", "kernel", "config", "patches", "build", "host", "programs")
@@ -74,13 +74,8 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
 
 
 def _patches(entry: ArmEntry) -> dict[str, JsonValue]:
-    """Path -> checksum of every patch of a kernel, those of all arms included."""
-    listed = entry.kernel.get("patches", [])
-    found: dict[str, JsonValue] = {}
-    for patch in listed if isinstance(listed, list) else []:
-        if isinstance(patch, dict):
-            found[str(patch.get("path", ""))[:200]] = str(patch.get("sha256", ""))[:12]
-    return found
+    """Path -> checksum in short of every patch of a kernel, those of all arms included."""
+    return {path: sha[:12] for path, sha in patches_of(entry).items()}
 
 
 def _sides(

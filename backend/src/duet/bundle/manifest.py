@@ -83,6 +83,17 @@ class ArmEntry(Strict):
     contention: Annotated[Waited | None, Field(exclude_if=lambda found: found is None)] = None
 
 
+def patches_of(entry: ArmEntry) -> dict[str, str]:
+    """Path -> SHA-256 of its diff, of every patch of a lane's kernel; in order."""
+    listed = entry.kernel.get("patches")
+    found = listed if isinstance(listed, list) else []
+    return {
+        str(patch.get("path", ""))[:200]: str(patch.get("sha256", ""))[:64]
+        for patch in found
+        if isinstance(patch, dict)
+    }
+
+
 class Manifest(Strict):
     """The whole manifest; `sums` (member -> sha256) is filled in by the writer.
 

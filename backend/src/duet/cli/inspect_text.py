@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.bundle import ArmEntry, Bundle, Manifest
+from duet.bundle import ArmEntry, Bundle, Manifest, patches_of
 from duet.bundle.contents import LaneContents
 from duet.cli.results.recordings import InspectedLane
 
@@ -50,6 +50,9 @@ class LaneFound:
             patches=list(entry.patches),
             kernel_version=entry.kernel_version,
             config_sha256=entry.config_sha256,
+            kernel_key=str(entry.kernel.get("key", "")),
+            compiler=str(entry.kernel.get("compiler", "")),
+            patch_sha256=patches_of(entry),
             stream_bytes=lane.stream_bytes,
             packed_bytes=self.packed,
             records=lane.records,
@@ -91,6 +94,7 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
         *(f"left out: {arm}: {why}" for arm, why in manifest.left_out.items()),
         "",
         *_columns([HEADINGS, *(_cells(lane) for lane in lanes)]),
+        *(line for lane in lanes for line in made_of(lane.entry)),
         *(f"{x.entry.name}: the run sent more than was kept" for x in lanes if x.entry.truncated),
         "",
     ]
@@ -98,6 +102,15 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
     heads = ("event", *(lane.entry.name for lane in lanes))
     rows = [(name, *(f"{lane.types[name]:,}" for lane in lanes)) for name in types]
     return lines + _columns([heads, *rows])
+
+
+def made_of(entry: ArmEntry) -> list[str]:
+    """Key, compiler and patches of a lane's kernel, where the recording has them."""
+    key, compiler = (str(entry.kernel.get(name, "")) for name in ("key", "compiler"))
+    if not key:
+        return []
+    patches = [f"  {path} {sha[:12]}" for path, sha in patches_of(entry).items()]
+    return [f"{entry.name}: kernel {key}, {compiler or 'compiler not said'}", *patches]
 
 
 def waited(manifest: Manifest) -> list[str]:

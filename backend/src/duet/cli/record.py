@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,24 +11,19 @@ from pathlib import Path
 from duet.bundle import Figures, Record, trim
 from duet.cli.console_sink import CollectingConsoleSink
 from duet.cli.output import emit, note
+from duet.cli.recorded_table import record_table
 from duet.cli.request import Request, read_request
 from duet.cli.results.runs import RecordedArm, RecordResult
-from duet.cli.run import measure_request
 from duet.errors import InputError, KernelError
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
 from duet.runs.pack import APART, How, figures, write_run
 from duet.runs.replay import play, records_source
 from duet.runs.sources import kernel_sources
-from duet.serve.measuring import measured_message
-from duet.serve.recordings import MEASURED, read_tables
 from duet.session import LaneResult, Lanes, LaneSource, RunSession, RunSpec
-from duet.stream.messages import Measured
 
 NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")
 SEED = 1
-REPEATS = 5
-"""Runs per arm of a recorded table; fewer give no verdict."""
 
 
 def record(
@@ -56,7 +50,7 @@ def record(
     if not only_measured:
         shift = request.run_request.shift
         lanes, size = asyncio.run(record_run(request, path, window_ms, kernels, shift=shift))
-    table = _record_measured(request, kernels) if measured or only_measured else None
+    table = asyncio.run(record_table(request, kernels)) if measured or only_measured else None
     if as_json:
         emit(_tree(request, path if lanes else None, size, lanes, table))
         return 0
@@ -132,23 +126,6 @@ async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> 
     if error := played.lanes[source.arm].error:
         raise error
     return played.figures(source.arm)
-
-
-def _record_measured(request: Request, kernels: KernelSettings) -> Path:
-    """Measure and put the table beside the recordings; a table of the same kind is replaced."""
-    report, _ = asyncio.run(measure_request(request, REPEATS, traced=False, kernels=kernels))
-    message = measured_message(request.run_request, report, None, "recorded")
-    path = request.folder.folder / "recorded" / MEASURED
-
-    def same(other: Measured) -> bool:
-        one = (message.clock, message.params, message.workload)
-        return (other.clock, other.params, other.workload) == one
-
-    kept = [other for other in read_tables(path) if not same(other)]
-    trees = [m.model_dump(mode="json", exclude={"type"}) for m in [*kept, message]]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"tables": trees}, indent=1, ensure_ascii=False) + "\n")
-    return path
 
 
 def _tree(

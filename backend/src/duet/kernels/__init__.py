@@ -3,6 +3,7 @@
 
 from duet.kernels.builder import KernelSettings, build, inputs, lookup, plan
 from duet.kernels.image import KernelImage, Manifest, PatchRecord
+from duet.kernels.made_of import MadeOf, changes, made_of
 from duet.kernels.progress import BuildProgress, Phase
 from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey
 
@@ -13,11 +14,14 @@ __all__ = [
     "KernelImage",
     "KernelKey",
     "KernelSettings",
+    "MadeOf",
     "Manifest",
     "PatchRecord",
     "Phase",
     "build",
+    "changes",
     "inputs",
     "lookup",
+    "made_of",
     "plan",
 ]

@@ -46,6 +46,7 @@ class ArmFacts:
         config_sha256: of the options asked for (kernel-patches/base.config).
         patches: (file, sha256 of its diff) of the arm's own patches, without those in both/.
         both: the same for both/ of kernel-patches and both/ of the lesson.
+        compiler: its name and version.
     """
 
     name: str
@@ -56,6 +57,7 @@ class ArmFacts:
     config_sha256: str
     patches: tuple[tuple[str, str], ...]
     both: tuple[tuple[str, str], ...]
+    compiler: str = ""
 
 
 @dataclass(slots=True)

@@ -52,6 +52,7 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         config_sha256=made_of.config_sha256,
         patches=tuple(p for p in patches if not is_shared(p[0])),
         both=tuple(p for p in patches if is_shared(p[0])),
+        compiler=made_of.compiler,
     )
 
 

@@ -55,7 +55,9 @@ def measured_message(
         at=report.at,
         verdict=str(step) if isinstance(step, Progress) else verdict_line(table, metric),
         host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host['kernel']}",
-        command=command_line(request, max((one.n for one in series), default=1)),
+        command=command_line(
+            request, max((one.n for one in series), default=1), table.condition.shift or 0
+        ),
         done=step.done if isinstance(step, Progress) else 1,
         total=step.total if isinstance(step, Progress) else 1,
     )
@@ -95,6 +97,7 @@ def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:
         to=to,
         change_percent=round(100 * (middle / base - 1), 1) if middle and base and to else None,
         verdict=_verdict(one, table),
+        perturbed=list(one.perturbed),
     )
 
 
@@ -110,7 +113,7 @@ def _verdict(one: Series, table: Table) -> str:
     return found[0].verdict if found[0].verdict == "no difference proven" else ""
 
 
-def command_line(request: RunRequest, repeats: int) -> str:
+def command_line(request: RunRequest, repeats: int, shift: int = 0) -> str:
     """What measures the same on a terminal."""
     knobs = [
         f"--set {name}={value}"
@@ -119,7 +122,9 @@ def command_line(request: RunRequest, repeats: int) -> str:
     ]
     words = ["./duet measure", request.folder.slug, f"--arms {','.join(request.arms)}"]
     words += [f"--workload {request.workload}", f"--clock {request.clock}", *knobs]
-    return " ".join([*words, f"--repeats {max(repeats, 1)}"])
+    words.append(f"--repeats {max(repeats, 1)}")
+    words += [f"--shift {shift}"] if request.clock == "count" else []
+    return " ".join(words)
 
 
 def unfinished(table: m.Measured) -> m.Measured:

@@ -13,16 +13,40 @@ from duet.cli.results.keys import keys_text
 from duet.cli.results.recordings import (
     CompareResult,
     InspectResult,
+    RecordAllResult,
     ReplayResult,
     ReproduceResult,
     RunsResult,
 )
 
+RECORD_ALL_KEYS = keys_text(RecordAllResult, "States are those after the work.")
 RUNS_KEYS = keys_text(RunsResult)
 INSPECT_KEYS = keys_text(InspectResult)
 REPLAY_KEYS = keys_text(ReplayResult, "Exit code 1 when a figure differs from the recorded one.")
 COMPARE_KEYS = keys_text(CompareResult)
 REPRODUCE_KEYS = keys_text(ReproduceResult, "Exit code 1 when a claim does not hold.")
+
+
+def record_all(
+    which: Annotated[
+        list[str] | None,
+        typer.Argument(help="LESSON, LESSON/NAME or LESSON/measured; default: all lessons."),
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="Also what is up to date.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Only say what is stale, and why.")
+    ] = False,
+    most: Annotated[int, typer.Option("--most", min=0, help="End after so many; 0: make all.")] = 0,
+    json: Json = False,
+) -> int:
+    """Make stale recordings and recorded tables anew, each by the parameters that it has.
+
+    Stale is what was made with other patches or another config than the tree's. Missing kernels
+    are built first. What is finished stays when this is interrupted, and the next call goes on.
+    """
+    from duet.cli.record_all import record_all as body
+
+    return body(which or [], all, listing, most, json)
 
 
 def runs(

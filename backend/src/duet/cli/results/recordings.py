@@ -26,6 +26,29 @@ class RunsResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedItem:
+    """A recording or a recorded table."""
+
+    lesson: str
+    name: str
+    kind: str = key("recording or table")
+    clock: str = key()
+    arms: Sequence[str] = key()
+    state: str = key("current, stale, made or failed")
+    why: Mapping[str, Sequence[str]] = key(shape="{arm: what has changed}")
+    seconds: float | None = key()
+    error: str | None = key()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordAllResult:
+    """Of `duet record-all`."""
+
+    items: Sequence[RecordedItem]
+    left_s: float = key("what the stale ones will take, about")
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayedLane:
     """One lane of `duet replay`."""
 
@@ -100,23 +123,26 @@ class InspectedLane:
     patches: Sequence[str]
     kernel_version: str
     config_sha256: str
-    stream_bytes: int
-    packed_bytes: int
-    records: int
-    cpus: Sequence[int]
-    pages: int
-    events: int
-    events_by_type: Mapping[str, int]
-    events_unknown: int
-    events_overwritten: int
-    loss: Mapping[str, int]
-    contention: Mapping[str, float] | None
-    samples: Mapping[str, int]
-    lines: int
-    status: int | None
-    guest_ms: float
-    truncated: bool
-    figures: Mapping[str, object] | None
+    kernel_key: str = key("of the build")
+    compiler: str = key()
+    patch_sha256: Mapping[str, str] = key(shape="{path: of its diff}")
+    stream_bytes: int = key()
+    packed_bytes: int = key()
+    records: int = key()
+    cpus: Sequence[int] = key()
+    pages: int = key()
+    events: int = key()
+    events_by_type: Mapping[str, int] = key()
+    events_unknown: int = key()
+    events_overwritten: int = key()
+    loss: Mapping[str, int] = key()
+    contention: Mapping[str, float] | None = key()
+    samples: Mapping[str, int] = key()
+    lines: int = key()
+    status: int | None = key()
+    guest_ms: float = key()
+    truncated: bool = key()
+    figures: Mapping[str, object] | None = key()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,15 @@ from duet.stream.messages.commands import (
 from duet.stream.messages.failure import ErrorMessage
 from duet.stream.messages.greeting import Hello, LessonCard, LessonMessage
 from duet.stream.messages.lenses import Held, Lens, Sample
-from duet.stream.messages.measured import Build, Measured, MeasuredRow, MeasuredTable
+from duet.stream.messages.measured import (
+    Build,
+    Made,
+    MadeArm,
+    MadePatch,
+    Measured,
+    MeasuredRow,
+    MeasuredTable,
+)
 from duet.stream.messages.run import Contention, Lane, Row, Rows, Run
 from duet.stream.messages.sharing import Begun, Control, LiveRun, Runs, WaitingRun
 from duet.stream.messages.tables import Batch, Gap, Line, Loss, Metrics, Reading, Waits
@@ -71,6 +79,9 @@ __all__ = [
     "Line",
     "LiveRun",
     "Loss",
+    "Made",
+    "MadeArm",
+    "MadePatch",
     "Measure",
     "Measured",
     "MeasuredRow",

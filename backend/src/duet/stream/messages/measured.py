@@ -26,6 +26,33 @@ class Build(Message):
     error: ErrorMessage | None = None
 
 
+class MadePatch(Message):
+    """One patch of a kernel."""
+
+    path: str = Field(description="below kernel-patches/")
+    sha256: str = Field(description="of its diff")
+
+
+class MadeArm(Message):
+    """The kernel of one arm."""
+
+    arm: str
+    key: str = Field(description="of the build, in the store of kernels")
+    kernel: str = Field(description="as `uname -r` says")
+    config_sha256: str = Field(description="of the options that were asked for")
+    compiler: str
+    patches: list[MadePatch] = Field(description="all of them, in order")
+
+
+class Made(Message):
+    """Of what a recorded table was made."""
+
+    arms: list[MadeArm]
+    host: dict[str, str] = Field(description="the machine, QEMU and how it ran")
+    shift: int | None = Field(description="2^shift ns an instruction; null on the wall clock")
+    seeds: list[int] = Field(description="of the perturbed starts")
+
+
 class MeasuredRow(Message):
     """One arm of a measured table."""
 
@@ -40,6 +67,9 @@ class MeasuredRow(Message):
     to: str | None = Field(default=None, description="the arm that it is compared with")
     change_percent: float | None = None
     verdict: str = ""
+    perturbed: list[float] = Field(
+        default_factory=list, description="count clock: one value per perturbed start"
+    )
 
 
 class MeasuredTable(Message):
@@ -65,6 +95,7 @@ class MeasuredTable(Message):
     command: str = Field(default="", description="what reproduces it")
     done: int = Field(default=0, description="runs finished")
     total: int = Field(default=0, description="runs wanted; done < total: still measuring")
+    made: Made | None = Field(default=None, description="of recorded tables; null: not known")
 
 
 class Measured(MeasuredTable):

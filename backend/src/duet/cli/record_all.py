@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet record-all`: every recording and recorded table that is stale, made anew."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from duet.cli.build import build_missing
+from duet.cli.measuring import INTERRUPTED, format_duration, interruptible
+from duet.cli.output import emit, note
+from duet.cli.record import record_run
+from duet.cli.record_pace import Pace
+from duet.cli.recorded_table import record_table
+from duet.cli.request import Request
+from duet.cli.results.recordings import RecordAllResult, RecordedItem
+from duet.errors import DuetError, InputError
+from duet.guests import Clock
+from duet.kernels import KernelSettings
+from duet.kernels.arms import arm_spec
+from duet.lessons import load as lessons
+from duet.serve.recorded_items import Item, checked_params, recordings_of, tables_of
+
+PACE = "record-pace.json"
+"""In the cache folder."""
+TABLES = "measured"
+"""LESSON/measured names the recorded tables of a lesson."""
+
+
+@dataclass(slots=True)
+class Done:
+    """What came of the items: how long one took, or why it could not be made."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    errors: dict[str, DuetError] = field(default_factory=dict)
+
+
+def record_all(which: Sequence[str], force: bool, listing: bool, most: int, as_json: bool) -> int:
+    """See `duet record-all --help`."""
+    kernels = KernelSettings.default()
+    items = find_items(which, kernels)
+    todo = [item for item in items if force or item.stale]
+    todo = todo[:most] if most else todo
+    pace = Pace(kernels.cache / PACE)
+    done, whole = Done(), True
+    if not listing and todo:
+        arms = {(item.lesson, arm) for item in todo for arm in item.arms}
+        known = {slug: lessons.load(slug) for slug, _ in arms}
+        for item in todo:
+            checked_params(known[item.lesson], item)
+        build_missing([arm_spec(known[slug], arm) for slug, arm in sorted(arms)], kernels)
+        whole = asyncio.run(interruptible(make(todo, pace, kernels, done)))
+    if as_json:
+        emit(result_of(items, pace, done))
+    else:
+        print("\n".join(lines(items, todo, pace, done, listing)))
+    if not whole:
+        return INTERRUPTED
+    return max((error.exit_code for error in done.errors.values()), default=0)
+
+
+def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
+    """Recordings and tables of these lessons, or those named LESSON/NAME; nothing: of all.
+
+    Raises:
+        InputError: there is no such lesson or recording, or one cannot be opened.
+    """
+    found: dict[str, Item] = {}
+    for word in which or lessons.slugs():
+        slug, _, name = word.partition("/")
+        folder = lessons.load(slug)
+        there = [*recordings_of(folder, kernels), *tables_of(folder, kernels)]
+        chosen = [one for one in there if not name or name in (one.name, one.name.split(" ")[0])]
+        if name and not chosen:
+            names = [one.name for one in there if one.kind == "recording"] + [TABLES]
+            raise InputError(
+                f"lesson {slug} has no recording '{name:.60}'.",
+                remedy=f"Choose from: {', '.join(names)}.",
+            )
+        found |= {one.title: one for one in chosen}
+    return list(found.values())
+
+
+async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: Done) -> None:
+    """One after another; one that fails leaves its old file, and the others go on."""
+    for number, item in enumerate(todo):
+        left = format_duration(pace.left_s(todo[number:]))
+        note(f"{number + 1} of {len(todo)}: {item.title} (about {left} left)")
+        began = time.monotonic()
+        try:
+            await make_one(item, kernels)
+        except DuetError as error:
+            done.errors[item.title] = error
+            note(f"error: {item.title}: {error.sentence}\nremedy: {error.remedy}")
+            continue
+        done.seconds[item.title] = round(time.monotonic() - began, 1)
+        pace.took(item, done.seconds[item.title])
+
+
+async def make_one(item: Item, kernels: KernelSettings) -> None:
+    """The item again, by the parameters that it has.
+
+    Raises:
+        DuetError: a lane failed, or the file cannot be written; the old one is still there.
+    """
+    folder = lessons.load(item.lesson)
+    params = checked_params(folder, item)
+    request = Request(folder, item.arms, item.workload, Clock(item.clock), params)
+    if item.kind == "table":
+        await record_table(request, kernels)
+        return
+    await record_run(request, item.path, item.window_ms, kernels, seed=item.seed, shift=item.shift)
+
+
+def lines(
+    items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: Done, listing: bool
+) -> list[str]:
+    """For people: what is stale and why, or what was made."""
+    if listing:
+        found = [f"{item.title}: {item.why or 'up to date'}" for item in items]
+        stale = sum(1 for item in items if item.stale)
+        time_left = f", about {format_duration(pace.left_s(todo))}" if todo else ""
+        return [*found, f"{stale} of {len(items)} are stale{time_left}."]
+    failed = f", {len(done.errors)} failed" if done.errors else ""
+    rest = len(todo) - len(done.seconds) - len(done.errors)
+    not_begun = f", {rest} not made" if rest else ""
+    fresh = len(items) - len(todo)
+    return [f"Made {len(done.seconds)} anew{failed}{not_begun}; {fresh} were left as they are."]
+
+
+def result_of(items: Sequence[Item], pace: Pace, done: Done) -> RecordAllResult:
+    """What `--json` prints."""
+
+    def state(item: Item) -> str:
+        if item.title in done.seconds:
+            return "made"
+        if item.title in done.errors:
+            return "failed"
+        return "stale" if item.stale else "current"
+
+    return RecordAllResult(
+        items=[
+            RecordedItem(
+                lesson=item.lesson,
+                name=item.name,
+                kind=item.kind,
+                clock=item.clock,
+                arms=item.arms,
+                state=state(item),
+                why={arm: list(found) for arm, found in item.stale.items()},
+                seconds=done.seconds.get(item.title),
+                error=done.errors[item.title].sentence if item.title in done.errors else None,
+            )
+            for item in items
+        ],
+        left_s=round(pace.left_s(i for i in items if state(i) == "stale"), 1),
+    )

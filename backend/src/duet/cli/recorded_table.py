@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The measured table that is recorded beside a lesson's runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from duet import durable
+from duet.cli.output import note
+from duet.cli.request import Request
+from duet.cli.run import refuse_nothing
+from duet.errors import InfraError
+from duet.guests import Clock
+from duet.kernels import KernelSettings
+from duet.measure.plan import FIRST_SEED, PERTURBED, default_repeats
+from duet.runs.measure import prepare_measurement
+from duet.serve.made import made
+from duet.serve.measuring import command_line, measure_plan, measured_message
+from duet.serve.recordings import MEASURED, read_tables
+from duet.stream.messages import Measured
+
+
+async def record_table(request: Request, kernels: KernelSettings) -> Path:
+    """Measure, and put the table beside the recordings; one of the same run is replaced in place.
+
+    On the wall clock five runs per arm; on the count clock two equal runs and three perturbed
+    starts, at 1 ns an instruction.
+
+    Raises:
+        DuetError: a kernel is not built, an arm failed, or the file cannot be written.
+    """
+    run = request.run_request
+    repeats = default_repeats(request.clock)
+    perturbed = PERTURBED if request.clock is Clock.COUNT else 0
+    plan = replace(measure_plan(run, repeats), perturbed=perturbed)
+    measuring = await prepare_measurement(
+        plan, kernels, command_line(run, repeats), lambda step: note(str(step))
+    )
+    report = await measuring.run()
+    refuse_nothing(report)
+    errors = [error for table in report.tables for error in table.errors.values()]
+    if errors:
+        raise errors[0]
+    seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
+    message = measured_message(run, report, None, "recorded")
+    path = request.folder.folder / "recorded" / MEASURED
+    usual = {name: param.default for name, param in request.folder.lesson.params.items()}
+    _put(path, message.model_copy(update={"made": made(report, seeds)}), usual)
+    return path
+
+
+def _put(path: Path, table: Measured, usual: Mapping[str, int]) -> None:
+    """Into the file, at the place of the table of the same run; else behind the others.
+
+    Args:
+        usual: values of the lesson's knobs, for those that an older table did not have.
+    """
+
+    def run_of(one: Measured) -> tuple[object, ...]:
+        params = {name: one.params.get(name, usual[name]) for name in table.params}
+        return (one.clock, params, one.workload)
+
+    tables = read_tables(path)
+    place = next((i for i, one in enumerate(tables) if run_of(one) == run_of(table)), len(tables))
+    tables[place : place + 1] = [table]
+    trees = [one.model_dump(mode="json", exclude={"type"}) for one in tables]
+    text = json.dumps({"tables": trees}, indent=1, ensure_ascii=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        durable.write(path, text.encode())
+    except OSError as error:
+        raise InfraError(
+            f"the table could not be written to {path.name}: {error.strerror or error}.",
+            remedy="Make room on the disk, and measure again.",
+        ) from error
