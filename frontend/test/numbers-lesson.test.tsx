@@ -53,7 +53,7 @@ const tree = wholeNumbers({
     info: { title: 'size', unit: 'bytes', better: 'neither', dwarf: 'sizeof struct x' },
     aside: { title: 'an aside', unit: 'n', better: 'neither', event: 'walk', extra: true },
   },
-  seeds: [{ claim: 'drop_caches with 4,000 containers', mail: '5.48 s to 0.01 s' }],
+  published: [{ claim: 'drop_caches with 4,000 containers', mail: '5.48 s to 0.01 s' }],
   prose: '## the-first-call\n\nEvery bit is **set**.',
   caveats: ['It is a small machine.'],
   ready: { before: false, after: true },
@@ -157,7 +157,7 @@ describe('a lesson without a view, opened by its address', () => {
       'counted events of a traced run',
       'the kernel’s own debug information (static)',
     ]);
-    expect(screen.getByTestId('seeds').textContent).toContain('5.48 s to 0.01 s');
+    expect(screen.getByTestId('published').textContent).toContain('5.48 s to 0.01 s');
     expect(document.body.textContent).toContain('the mail’s figures, not ours');
     expect(screen.getByTestId('caveats').textContent).toBe('It is a small machine.');
   });

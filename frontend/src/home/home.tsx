@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'react';
 import { plural } from '../base/units.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
-import { measureCommand } from '../numbers/numbers.tsx';
+import { measureCommand } from '../numbers/command.tsx';
 import { Inline } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import { check, either } from '../protocol/check.ts';
@@ -19,7 +19,10 @@ import { Preview } from './preview.tsx';
 /** What the list says beyond the greeting; asked once per lesson. */
 /** What a card says beyond the greeting. */
 type More = Partial<
-  Pick<Lesson | NumbersLesson, 'summary' | 'arms' | 'caveats' | 'ready' | 'seeds' | 'recordings'>
+  Pick<
+    Lesson | NumbersLesson,
+    'summary' | 'arms' | 'caveats' | 'ready' | 'published' | 'recordings'
+  >
 >;
 
 export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
@@ -106,9 +109,10 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
         <p>
           <b>{title}.</b> {more?.summary}
         </p>
-        {more?.seeds?.[0] && (
+        {more?.published?.[0] && (
           <p className="headline">
-            The mail says: {more.seeds[0].claim}, <b className="number">{more.seeds[0].mail}</b>.
+            The mail says: {more.published[0].claim},{' '}
+            <b className="number">{more.published[0].mail}</b>.
           </p>
         )}
         {!picture && more && <Numbers {...more} slug={slug} />}

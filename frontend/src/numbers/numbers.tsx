@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lesson without a picture: question, arms with their patches, prose, and the command that measures it. */
 
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Notices } from '../panels/notices.tsx';
 import { type PatchFile, parsePatch } from '../panels/patch.ts';
 import { Inline, Prose } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
 import { Mark } from '../ui/icons.tsx';
+import { Command, measureCommand } from './command.tsx';
+import { PublishedFigures } from './published.tsx';
 
 interface Props {
   readonly lesson: NumbersLesson;
   readonly onFront: () => void;
-}
-
-export function measureCommand(slug: string): string {
-  return `./duet measure ${slug}`;
 }
 
 export function NumbersPage({ lesson, onFront }: Props) {
@@ -89,23 +87,7 @@ export function NumbersPage({ lesson, onFront }: Props) {
         </section>
       )}
 
-      {lesson.seeds.length > 0 && (
-        <section aria-labelledby="numbers-seeds">
-          <h2 id="numbers-seeds">What the mail claims</h2>
-          <dl className="claims" data-testid="seeds">
-            {lesson.seeds.map((seed) => (
-              <div key={`${seed.claim} ${seed.mail}`}>
-                <dt>{seed.claim}</dt>
-                <dd className="number">{seed.mail}</dd>
-              </div>
-            ))}
-          </dl>
-          <p className="quiet small">
-            These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:
-          </p>
-          <Command text={`${measureCommand(lesson.slug)} --published`} />
-        </section>
-      )}
+      {lesson.published.length > 0 && <PublishedFigures lesson={lesson} />}
 
       {lesson.caveats.length > 0 && (
         <section aria-labelledby="numbers-caveats">
@@ -120,32 +102,6 @@ export function NumbersPage({ lesson, onFront }: Props) {
         </section>
       )}
     </main>
-  );
-}
-
-/** A command to copy; where the clipboard is closed it can still be marked. */
-export function Command({ text }: { readonly text: string }) {
-  const [copied, setCopied] = useState(false);
-  return (
-    <p className="command">
-      <code>{text}</code>
-      <button
-        type="button"
-        className="button"
-        data-testid="copy-command"
-        onClick={async () => {
-          try {
-            await navigator.clipboard.writeText(text);
-            setCopied(true);
-            setTimeout(() => setCopied(false), 4000);
-          } catch {
-            setCopied(false);
-          }
-        }}
-      >
-        {copied ? 'copied' : 'copy'}
-      </button>
-    </p>
   );
 }
 

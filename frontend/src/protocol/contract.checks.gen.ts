@@ -831,22 +831,45 @@ export const readClaim: Read<wire.Claim> = shape((o) => ({
 
 const PictureLesson_claims = list(readClaim);
 
-export const readSeed: Read<wire.Seed> = shape((o) => ({
+export const readMail: Read<wire.Mail> = shape((o) => ({
+  author: string(o['author'], 'author'),
+  date: string(o['date'], 'date'),
+  subject: string(o['subject'], 'subject'),
+  url: or(o['url'], 'url', ErrorMessage_run, null),
+}));
+
+const PictureLesson_mails = map(readMail);
+
+const PublishedFigure_mail_ratio = maybe(Metric_scale);
+
+const PublishedFigure_mail_interval_one = pair(number, number);
+
+const PublishedFigure_mail_interval = maybe(PublishedFigure_mail_interval_one);
+
+export const readPublishedFigure: Read<wire.PublishedFigure> = shape((o) => ({
   claim: string(o['claim'], 'claim'),
   mail: string(o['mail'], 'mail'),
-  mail_ratio: Metric_scale(o['mail_ratio'], 'mail_ratio'),
-  metric: string(o['metric'], 'metric'),
-  arm: string(o['arm'], 'arm'),
-  to: string(o['to'], 'to'),
+  value: number(o['value'], 'value'),
+  base: or(o['base'], 'base', Batch_newest_event_host_ms, null),
+  unit: string(o['unit'], 'unit'),
+  context: string(o['context'], 'context'),
+  link: or(o['link'], 'link', ErrorMessage_run, null),
+  mail_ratio: or(o['mail_ratio'], 'mail_ratio', PublishedFigure_mail_ratio, null),
+  mail_interval: or(o['mail_interval'], 'mail_interval', PublishedFigure_mail_interval, null),
+  exponent: or(o['exponent'], 'exponent', PublishedFigure_mail_ratio, null),
+  not_testable: or(o['not_testable'], 'not_testable', string, ''),
+  metric: or(o['metric'], 'metric', ErrorMessage_run, null),
+  arm: or(o['arm'], 'arm', ErrorMessage_run, null),
+  to: or(o['to'], 'to', ErrorMessage_run, null),
   params: or(o['params'], 'params', Measured_params, {}),
   to_params: or(o['to_params'], 'to_params', Measured_params, {}),
-  clock: Measured_clock(o['clock'], 'clock'),
+  clock: or(o['clock'], 'clock', Measured_clock, 'wall'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   because: or(o['because'], 'because', string, ''),
 }));
 
-const PictureLesson_seeds = list(readSeed);
+const PictureLesson_published = list(readPublishedFigure);
 
 export const readReference: Read<wire.Reference> = shape((o) => ({
   quantity: string(o['quantity'], 'quantity'),
@@ -931,7 +954,8 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),
   questions: or(o['questions'], 'questions', PictureLesson_questions, []),
   claims: or(o['claims'], 'claims', PictureLesson_claims, []),
-  seeds: or(o['seeds'], 'seeds', PictureLesson_seeds, []),
+  mails: or(o['mails'], 'mails', PictureLesson_mails, {}),
+  published: or(o['published'], 'published', PictureLesson_published, []),
   references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   slug: string(o['slug'], 'slug'),
@@ -978,7 +1002,8 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),
   questions: or(o['questions'], 'questions', PictureLesson_questions, []),
   claims: or(o['claims'], 'claims', PictureLesson_claims, []),
-  seeds: or(o['seeds'], 'seeds', PictureLesson_seeds, []),
+  mails: or(o['mails'], 'mails', PictureLesson_mails, {}),
+  published: or(o['published'], 'published', PictureLesson_published, []),
   references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   slug: string(o['slug'], 'slug'),

@@ -1189,6 +1189,27 @@ export interface Lit {
   who: string;
 }
 /**
+ * A mail, or a page, that figures are quoted from.
+ */
+export interface Mail {
+  /**
+   * who wrote it
+   */
+  author: string;
+  /**
+   * 2024-06-12, or 2022-01
+   */
+  date: string;
+  /**
+   * its subject, as it stands there
+   */
+  subject: string;
+  /**
+   * none: no address of it is known to us
+   */
+  url: string | null;
+}
+/**
  * Lanes one after another, untraced.
  */
 export interface MeasuredTable {
@@ -1494,10 +1515,13 @@ export interface NumbersLesson {
    * checked by lint and by the tests
    */
   claims: Claim[];
+  mails: {
+    [k: string]: Mail;
+  };
   /**
-   * figures of the mail; duet measure --published looks for them
+   * every figure of the mails; duet measure --published looks for them
    */
-  seeds: Seed[];
+  published: PublishedFigure[];
   /**
    * published values that charts show beside ours
    */
@@ -1952,33 +1976,65 @@ export interface Question {
   why: string;
 }
 /**
- * A figure of the mail, and how it is looked for here.
+ * A figure of a mail. It is tested here, or it says why that is impossible.
  */
-export interface Seed {
+export interface PublishedFigure {
   /**
-   * what the mail says, in a few words
+   * what the figure is, in a few words
    */
   claim: string;
   /**
-   * its figures, e.g. '12916 to 2811 ops/s'
+   * the figures as the mail has them: '12916 to 2811 ops/s'
    */
   mail: string;
   /**
-   * arm over `to`, as the mail has it
+   * the figure in `unit`; of `arm`, where two are compared
    */
-  mail_ratio: number;
+  value: number;
   /**
-   * the lesson's metric that stands for the mail's
+   * the one of `to`, in the same unit
    */
-  metric: string;
+  base: number | null;
   /**
-   * our kernel that stands for the mail's new one
+   * of value and base; 'exponent' of a complexity
    */
-  arm: string;
+  unit: string;
   /**
-   * our kernel that stands for the mail's old one
+   * one line: on what machine, under what load
    */
-  to: string;
+  context: string;
+  /**
+   * one of `mails:`; default: the first
+   */
+  link: string | null;
+  /**
+   * arm over `to`; default: value over base
+   */
+  mail_ratio: number | null;
+  /**
+   * of the ratio, where the mail gives a range, or digits do
+   */
+  mail_interval: [number, number] | null;
+  /**
+   * a complexity: cost grows with n to this power
+   */
+  exponent: number | null;
+  /**
+   * why this machine cannot test it
+   */
+  not_testable: string;
+  /**
+   * our metric that stands for the mail's
+   */
+  metric: string | null;
+  /**
+   * our kernel for the mail's new one
+   */
+  arm: string | null;
+  /**
+   * our kernel for the mail's old one
+   */
+  to: string | null;
   params: {
     [k: string]: number;
   };
@@ -2168,10 +2224,13 @@ export interface PictureLesson {
    * checked by lint and by the tests
    */
   claims: Claim[];
+  mails: {
+    [k: string]: Mail;
+  };
   /**
-   * figures of the mail; duet measure --published looks for them
+   * every figure of the mails; duet measure --published looks for them
    */
-  seeds: Seed[];
+  published: PublishedFigure[];
   /**
    * published values that charts show beside ours
    */

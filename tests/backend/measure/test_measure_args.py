@@ -92,10 +92,9 @@ def test_bad_input_is_reported_in_a_sentence(given: dict[str, Any], sentence: st
         ([SLUG, "--output", "/"], "--output wants a file that can be written, but / cannot be"),
         ([SLUG, "--format", "sweep"], "--format sweep shows a swept knob"),
         (["--all"], "goes with --published"),
-        (["--published"], "wants one lesson, or --all"),
-        (["--against-seeds"], "wants one lesson, or --all"),  # the former name
-        ([SLUG, "--all", "--published"], "wants one lesson, or --all"),
-        (["--all", "--published", "--clock", "wall"], "from the lessons' own `published:`"),
+        ([SLUG, "--all", "--published"], "--all is every lesson, but 02-grace-periods was named"),
+        ([SLUG, "--all", "--against-seeds"], "--all is every lesson"),  # the former name
+        (["--published", "--clock", "wall"], "from the lessons' own `published:`"),
         (["--all", "--published", "--repeats", "0"], "from the lessons' own `published:`"),
         (["--all", "--published", "--output", "/nowhere/x"], "but /nowhere/x cannot be"),
         (["--all", "--published", "--format", "lkp"], "makes one table, not 'lkp'"),

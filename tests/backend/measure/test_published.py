@@ -6,65 +6,40 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.lessons.schema import Claim, Seed
-from duet.measure import Comparison, Condition, Series, Table
+from duet.lessons.schema import Claim, PublishedFigure
+from duet.measure import Condition, Series, Table
 from duet.measure.claims import broken, claim_text, plan_of_claim
 from duet.measure.plan import conditions
-from duet.measure.published import counts, interval_words, judge, key_of, published_plans, rows_of
+from duet.measure.published import key_of, published_plans
+from duet.measure.published_rows import counts, interval_words, rows_of
 
 
-@pytest.mark.parametrize(
-    ("mail", "ours", "verdict"),
-    [
-        (0.22, 0.25, "reproduced"),
-        (0.22, 0.46, "reproduced"),  # a little over half of the logarithm
-        (0.22, 0.48, "direction only"),
-        (0.22, 0.01, "direction only"),  # three times as much
-        (0.22, 1.1, "not reproduced"),
-        (4.0, 2.1, "reproduced"),
-        (4.0, 1.9, "direction only"),
-        (1 / 548, 1 / 104, "reproduced"),
-        (0.98, 1.09, "reproduced"),
-        (0.98, 1.11, "not reproduced"),
-        (1.0, 0.95, "reproduced"),
-        (0.5, 0.0, "direction only"),
-        (0.5, 1.0, "not reproduced"),
-    ],
-)
-def test_the_rule(mail: float, ours: float, verdict: str) -> None:
-    assert judge(mail, ours) == verdict
-
-
-def test_what_is_not_proven_is_not_reproduced() -> None:
-    same = Comparison("m", "b", "a", 0.5, (0.2, 1.2), None, 0.1, "no difference proven", "")
-    assert judge(0.5, 0.5, same) == "not reproduced"
-    assert judge(1.0, 1.01, same) == "reproduced"
-
-
-def seed(arm: str, to: str, **more: Any) -> Seed:
+def figure(arm: str | None, to: str | None, **more: Any) -> PublishedFigure:
     tree = {
-        "claim": "c", "mail": "m", "mail_ratio": 0.25, "metric": "ops_per_s", "arm": arm, "to": to,
-        "params": {"hogs": 9}, "clock": "count", "because": "it is another machine.",
+        "claim": "c", "mail": "m", "value": 1, "base": 4, "unit": "ops/s", "context": "a machine",
+        "metric": "ops_per_s", "arm": arm, "to": to, "params": {"hogs": 9}, "clock": "count",
+        "because": "it is another machine.",
     }  # fmt: skip
-    return Seed.model_validate(tree | more)
+    return PublishedFigure.model_validate(tree | more)
 
 
-def with_seeds(folder: LessonFolder, *seeds: Seed) -> LessonFolder:
-    lesson = folder.lesson.model_copy(update={"seeds": seeds})
+def with_figures(folder: LessonFolder, *figures: PublishedFigure) -> LessonFolder:
+    lesson = folder.lesson.model_copy(update={"published": figures})
     return LessonFolder(folder.slug, folder.folder, folder.patch_dir, lesson)
 
 
 def test_rows_share_runs_and_ask_only_for_their_arms(lesson02: LessonFolder) -> None:
-    folder = with_seeds(
+    folder = with_figures(
         lesson02,
-        seed("srcu", "rwsem"),
-        seed("srcu-expedited", "rwsem"),
-        seed("srcu", "srcu", to_params={"hogs": 1}),
-        seed("srcu", "rwsem", shift=3),
-        seed("srcu", "rwsem", clock="wall", workload="stress-ng", metric="bogo_ops_per_s"),
+        figure("srcu", "rwsem"),
+        figure("srcu-expedited", "rwsem"),
+        figure("srcu", "srcu", to_params={"hogs": 1}),
+        figure("srcu", "rwsem", shift=3),
+        figure("srcu", "rwsem", clock="wall", workload="stress-ng", metric="bogo_ops_per_s"),
     )
     plans = list(published_plans(folder).values())
     assert [(str(a.clock), a.shifts[0], a.params["hogs"], a.arms) for a in plans] == [
@@ -90,35 +65,83 @@ def filled(folder: LessonFolder, **rates: list[float]) -> dict[Any, Table]:
 
 
 def test_rows_tell_ours_and_why_it_differs(lesson02: LessonFolder) -> None:
-    folder = with_seeds(
+    folder = with_figures(
         lesson02,
-        seed("srcu", "rwsem"),
-        seed("srcu", "srcu", to_params={"hogs": 1}),
-        seed("srcu", "rwsem", mail_ratio=4.0),
+        figure("srcu", "rwsem"),
+        figure("srcu", "srcu", to_params={"hogs": 1}),
+        figure("srcu", "rwsem", mail_ratio=4.0),
     )
     tables = filled(folder, rwsem_9=[100.0] * 2, srcu_9=[30.0] * 2, srcu_1=[80.0] * 2)
     rows = rows_of(folder, tables)
-    assert [(r.ratio, r.n, r.verdict) for r in rows] == [
+    assert [(r.ratio, r.n, r.judged.words) for r in rows] == [
         (0.3, 2, "reproduced"),
-        (0.375, 2, "reproduced"),
-        (0.3, 2, "not reproduced"),
+        (0.375, 2, "same direction, 1.8 times smaller"),
+        (0.3, 2, "opposite"),
     ]
-    assert [r.because for r in rows] == ["", "", "it is another machine"]
+    assert [r.because for r in rows] == ["", *["it is another machine"] * 2]
     assert interval_words(rows[0]) == "-"
-    assert counts(rows)["reproduced"] == 2
+    assert counts(rows)["reproduced"] == 1
     assert rows[0].as_dict()["clock"] == "count"
 
 
 def test_a_row_that_was_not_measured_says_so(lesson02: LessonFolder) -> None:
-    folder = with_seeds(lesson02, seed("srcu", "rwsem"))
-    assert rows_of(folder, {})[0].because == "it was not measured"
-    missing = {key_of(folder, folder.lesson.seeds[0]): "its kernel is not built"}
+    folder = with_figures(lesson02, figure("srcu", "rwsem"))
+    assert rows_of(folder, {})[0].judged.words == "not measured"
+    missing = {key_of(folder, folder.lesson.published[0]): "its kernel is not built"}
     assert rows_of(folder, {}, missing)[0].because == "its kernel is not built"
     tables = filled(folder, rwsem_9=[100.0] * 2, srcu_9=[30.0])
     row = rows_of(folder, tables)[0]
-    assert (row.verdict, row.ratio) == ("no verdict", None)
+    assert (row.judged.words, row.ratio) == ("no verdict", None)
     assert "srcu ran once" in row.because
-    assert key_of(folder, folder.lesson.seeds[0])[1] is Clock.COUNT
+    assert key_of(folder, folder.lesson.published[0])[1] is Clock.COUNT
+
+
+def test_what_cannot_be_tested_never_passes(lesson02: LessonFolder) -> None:
+    why = "emulated CPUs have no caches."
+    folder = with_figures(lesson02, figure("srcu", "rwsem", base=1.0, not_testable=why))
+    (row,) = rows_of(folder, filled(folder, rwsem_9=[100.0] * 2, srcu_9=[100.0] * 2))
+    assert (row.ratio, row.judged.words) == (1.0, "not testable here")
+    assert row.because == "emulated CPUs have no caches"
+    folder = with_figures(lesson02, figure(None, None, metric=None, not_testable=why))
+    assert not published_plans(folder)
+    (row,) = rows_of(folder, {})
+    assert (row.ratio, row.judged.words) == (None, "not testable here")
+
+
+def test_a_figure_without_test_or_reason_is_refused() -> None:
+    with pytest.raises(ValidationError, match="is not tested, and nothing says why"):
+        figure(None, None, metric=None)
+
+
+def test_a_complexity_compares_exponents(lesson02: LessonFolder) -> None:
+    scaled = {"params": {"hogs": 2}, "to_params": {"hogs": 1}, "base": None}
+    folder = with_figures(
+        lesson02,
+        figure("srcu", "srcu", exponent=2, **scaled),
+        figure("srcu", "srcu", exponent=1, **scaled),
+    )
+    rows = rows_of(folder, filled(folder, srcu_1=[100.0] * 2, srcu_2=[379.0] * 2))
+    assert [row.judged.words for row in rows] == [
+        "reproduced: exponent 1.92, the mail says 2",
+        "not the same: exponent 1.92, the mail says 1; it grows faster",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ({"metric": None}, "a tested figure needs metric, arm and to, but only arm is given"),
+        ({"base": None}, "this figure has no ratio to test"),
+        ({"exponent": 2}, "an exponent needs two sizes"),
+        ({"exponent": 2, "to_params": {"hogs": 9}}, "an exponent needs two sizes"),
+        ({"mail_interval": (2.0, 1.0)}, "the interval of a ratio goes from low to high"),
+        ({"context": " "}, "one line of text is wanted"),
+    ],
+)
+def test_a_figure_that_cannot_be_judged_is_refused(more: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        figure("srcu", "rwsem", **more)
+    assert sentence in str(caught.value)
 
 
 def claim(**more: Any) -> Claim:

@@ -24,7 +24,7 @@ Todo = list[tuple[LessonFolder, Key, MeasurePlan]]
 
 
 def against(
-    lesson: str | None, every: bool, seeds: bool, more: bool, how: str, output: Path | None
+    lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None
 ) -> int:
     """See `duet measure --help`.
 
@@ -33,20 +33,20 @@ def against(
     """
     check_format(how)
     check_output(output)
-    if not seeds:
+    if not published:
         raise InputError(
             "--all measures every lesson against its mail, so it goes with --published.",
-            remedy="Write ./duet measure --all --published, or name a lesson.",
+            remedy="Write ./duet measure --published, or name a lesson.",
         )
     if more:
         raise InputError(
             "--published takes arms, knobs, clock and runs from the lessons' own `published:`.",
             remedy="Leave the other options out, or leave --published out.",
         )
-    if bool(lesson) == every:
+    if lesson and every:
         raise InputError(
-            "--published wants one lesson, or --all.",
-            remedy="Write ./duet measure --all --published.",
+            f"--all is every lesson, but {lesson:.60} was named as well.",
+            remedy="Leave one of them out.",
         )
     if how not in ("mail", "json"):
         raise InputError(
@@ -54,7 +54,7 @@ def against(
             remedy="Use --format mail or --json.",
         )
     began = time.monotonic()
-    work = Work(command=f"./duet measure {lesson or '--all'} --published")
+    work = Work(command=" ".join(["./duet measure", *([lesson] if lesson else []), "--published"]))
     todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
     whole = asyncio.run(interruptible(_measure(work, todo)))
     seconds = time.monotonic() - began

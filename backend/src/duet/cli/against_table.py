@@ -12,10 +12,13 @@ from duet.cli.measuring import format_duration
 from duet.cli.results.keys import from_tree
 from duet.cli.results.runs import PublishedResult, PublishedRow
 from duet.lessons.load import LessonFolder
+from duet.lessons.schema import Lesson
 from duet.measure.compare import format_value
 from duet.measure.model import ArmFacts, Report, Table
-from duet.measure.published import RULE, Key, SeedRow, counts, interval_words, rows_of
+from duet.measure.published import Key
+from duet.measure.published_rows import FigureRow, counts, interval_words, rows_of
 from duet.measure.reports.text import WIDTH, plain
+from duet.measure.verdicts import RULE, Verdict
 
 SHORT = 12
 """Digits of a build's key: it stands for the base, the config and all patches."""
@@ -25,7 +28,7 @@ SHORT = 12
 class Work:
     """What is there by now."""
 
-    command: str = "./duet measure --all --published"
+    command: str = "./duet measure --published"
     tables: dict[str, dict[Key, Table]] = field(default_factory=dict)
     troubles: dict[str, dict[Key, str]] = field(default_factory=dict)
     folders: list[LessonFolder] = field(default_factory=list)
@@ -39,7 +42,7 @@ class Work:
         self.host |= report.host
         self.arms.setdefault(report.lesson, {}).update({arm.name: arm for arm in report.arms})
 
-    def rows(self) -> list[SeedRow]:
+    def rows(self) -> list[FigureRow]:
         """All figures of the lessons that were begun."""
         return [
             row
@@ -54,6 +57,10 @@ def tree(work: Work, seconds: float) -> str:
     body = PublishedResult(
         rows=[from_tree(PublishedRow, row.as_dict()) for row in rows],
         counts=counts(rows),
+        mails={
+            f.slug: {name: mail.model_dump() for name, mail in f.lesson.mails.items()}
+            for f in work.folders
+        },
         rule=RULE,
         skipped=work.skipped,
         host=work.host,
@@ -90,35 +97,63 @@ def table(work: Work, seconds: float) -> str:
     return "\n".join(plain(line) for line in [*lines, *_provenance(work, seconds)])
 
 
-def _row(row: SeedRow, work: Work) -> list[str]:
-    seed = row.seed
-    clock = seed.clock if seed.clock == "wall" or not seed.shift else f"count/{seed.shift}"
-    ours = "-" if row.ratio is None else _short(row.ratio)
-    numbers = FORM.format(
-        _short(seed.mail_ratio), ours, clock, row.n, interval_words(row), row.verdict
-    )
-    lines = [*_wrap(f"{seed.claim}: {seed.mail}"), numbers]
-    lines += _wrap(f"here: {_here(row, work)}", "    ", "      ")
+def _row(row: FigureRow, work: Work) -> list[str]:
+    figure = row.figure
+    lines = _wrap(f"{figure.claim}: {figure.mail}")
+    untested = row.judged.verdict is Verdict.NOT_TESTABLE
+    if figure.measured:
+        start = FORM.format(
+            mail_words(row), "-" if row.ratio is None else short(row.ratio), clock_words(row),
+            row.n, interval_words(row), "",
+        )  # fmt: skip
+        lines += _wrap(start.rstrip() + "  " + row.judged.words, "", "    ")
+        lines += _wrap(f"here: {_here(row, work)}", "    ", "      ")
+    elif not untested:
+        lines += _wrap(row.judged.words, "    ", "      ")
+    if untested:
+        return lines + _wrap(f"{row.judged.words}: {row.because}.", "    ", "      ")
     return lines + (_wrap(f"because {row.because}.", "    ", "      ") if row.because else [])
 
 
-def _here(row: SeedRow, work: Work) -> str:
-    """'drop_last_us of after over before, containers n=800': what stands for the mail's figure."""
-    seed = row.seed
+def mail_words(row: FigureRow) -> str:
+    """The mail's ratio, 'n^2' of a complexity, or '-'."""
+    if row.figure.exponent is not None:
+        return f"n^{row.figure.exponent:g}"
+    return "-" if row.figure.ratio is None else short(row.figure.ratio)
+
+
+def clock_words(row: FigureRow) -> str:
+    """'wall', 'count', 'count/3'; '-' of what is not measured."""
+    figure = row.figure
+    if not figure.measured:
+        return "-"
+    return figure.clock if figure.clock == "wall" or not figure.shift else f"count/{figure.shift}"
+
+
+def _here(row: FigureRow, work: Work) -> str:
     lesson = next(f.lesson for f in work.folders if f.slug == row.lesson)
-    ours, theirs = (_knobs(k) for k in (seed.params, {**seed.params, **seed.to_params}))
-    workload = seed.workload or next(iter(lesson.workloads))
-    what = f"{lesson.metrics[seed.metric].title}, {workload}"
+    return here(row, lesson)
+
+
+def here(row: FigureRow, lesson: Lesson) -> str:
+    """'fifth drop_caches, containers, n=800, after over before': what stands for the figure."""
+    figure = row.figure
+    if figure.metric is None:
+        return ""
+    ours, theirs = (_knobs(k) for k in (figure.params, {**figure.params, **figure.to_params}))
+    workload = figure.workload or next(iter(lesson.workloads))
+    what = f"{lesson.metrics[figure.metric].title}, {workload}"
     if ours == theirs:
-        return ", ".join(p for p in (what, ours, f"{seed.arm} over {seed.to}") if p)
-    return f"{what}, {seed.arm} with {ours} over {seed.to} with {theirs}"
+        return ", ".join(p for p in (what, ours, f"{figure.arm} over {figure.to}") if p)
+    return f"{what}, {figure.arm} with {ours} over {figure.to} with {theirs}"
 
 
 def _knobs(params: Mapping[str, int]) -> str:
     return " ".join(f"{name}={value}" for name, value in params.items())
 
 
-def _short(ratio: float) -> str:
+def short(ratio: float) -> str:
+    """Three digits that count."""
     return format_value(float(f"{ratio:.3g}"))
 
 

@@ -42,7 +42,7 @@ def read_plan(given: Given) -> MeasurePlan:
     if not given.lesson:
         raise InputError(
             "a measurement needs a lesson.",
-            remedy=f"Name one: {', '.join(slugs())}; or --all --published.",
+            remedy=f"Name one: {', '.join(slugs())}; or --published for all.",
         )
     request = read_request(
         given.lesson, given.arms, given.workload, given.clock, list(given.settings)

@@ -144,16 +144,16 @@ function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   return ` Predicted rate of ${title(lesson, after)}, in times of ${title(lesson, before)}: ${formatFigure(plain)}, or ${formatFigure(owning)} if a load before a compare-and-swap asks to own the line${beside}.`;
 }
 
-/** "5038006 to 7842883 ops/s": the mail's own figures, out of the lesson's seeds. */
-export function mailFigures(lesson: Pick<Lesson, 'seeds'>): readonly [number, number] | null {
-  for (const { mail } of lesson.seeds) {
+/** "5038006 to 7842883 ops/s": the mail's own figures, out of the lesson's published figures. */
+export function mailFigures(lesson: Pick<Lesson, 'published'>): readonly [number, number] | null {
+  for (const { mail } of lesson.published) {
     const found = /(\d+) to (\d+) ops\/s \(\+/.exec(mail);
     if (found) return [Number(found[1]), Number(found[2])];
   }
   return null;
 }
 
-export function mailRatio(lesson: Pick<Lesson, 'seeds'>): number | null {
+export function mailRatio(lesson: Pick<Lesson, 'published'>): number | null {
   const figures = mailFigures(lesson);
   return figures === null ? null : figures[1] / figures[0];
 }

@@ -73,7 +73,10 @@ def measure(
     all: Annotated[bool, typer.Option("--all", help="With --published: all lessons.")] = False,
     published: Annotated[
         bool,
-        typer.Option("--published", help="Compare with the published figures; one table."),
+        typer.Option(
+            "--published",
+            help="Compare with every published figure, of all lessons or of one; a table.",
+        ),
     ] = False,
     against_seeds: Annotated[bool, typer.Option("--against-seeds", hidden=True)] = False,
     json: Json = False,

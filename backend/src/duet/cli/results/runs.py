@@ -155,16 +155,25 @@ class PublishedRow:
     lesson: str
     claim: str
     mail: str
-    mail_ratio: float
+    value: float
+    base: float | None
+    unit: str
+    context: str
+    link: str | None
+    mail_ratio: float | None
+    mail_interval: Sequence[float] | None
+    exponent: float | None
     ratio: float | None
-    arm: str
-    to: str
-    metric: str
-    clock: str
+    arm: str | None
+    to: str | None
+    metric: str | None
+    clock: str | None
     shift: int | None
     n: int
     interval: Sequence[float] | None
     verdict: str
+    words: str
+    times: float | None
     because: str
 
 
@@ -174,6 +183,9 @@ class PublishedResult:
 
     rows: Sequence[PublishedRow]
     counts: Mapping[str, int] = key(shape="{verdict: rows}")
+    mails: Mapping[str, Mapping[str, Mapping[str, object]]] = key(
+        shape="{lesson: {link: {author, date, subject, url}}}"
+    )
     rule: str = key()
     skipped: Mapping[str, str] = key(shape="{lesson: why}")
     host: Mapping[str, str] = key()

@@ -6,10 +6,11 @@ strictly: an unknown key is an error that says what was meant (see problems.py).
 """
 
 from duet.lessons.schema.base import ClockName, Name, Place, Strict
-from duet.lessons.schema.evidence import Claim, EvidenceFile, Reference, Seed
+from duet.lessons.schema.evidence import Claim, EvidenceFile, Reference
 from duet.lessons.schema.lenses import ACCESS, MicroscopeConfig, XrayConfig
 from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
 from duet.lessons.schema.metric import Metric
+from duet.lessons.schema.published import Mail, PublishedFigure
 from duet.lessons.schema.story import OnCount, Prediction, Question, Scene, StoryFile
 from duet.lessons.schema.trace import (
     Axis,
@@ -46,6 +47,7 @@ __all__ = [
     "LessonFile",
     "Link",
     "Lit",
+    "Mail",
     "Metric",
     "MicroscopeConfig",
     "Name",
@@ -57,10 +59,10 @@ __all__ = [
     "Point",
     "Prediction",
     "Probe",
+    "PublishedFigure",
     "Question",
     "Reference",
     "Scene",
-    "Seed",
     "Span",
     "StoryFile",
     "Strict",

@@ -27,6 +27,7 @@ DECLARED_AT = {
     "function": "`microscope.functions:` in trace.yaml",
     "scene": "`scenes:` in story.yaml",
     "prediction": "`predictions:` in story.yaml",
+    "mail": "`mails:` in evidence.yaml",
 }
 """What a name may be of -> where such names are declared."""
 
@@ -55,6 +56,7 @@ def declared(lesson: Lesson) -> dict[str, list[str]]:
         "function": list(scope.functions) if scope else [],
         "scene": [scene.id for scene in lesson.scenes],
         "prediction": list(lesson.predictions),
+        "mail": list(lesson.mails),
     }
 
 

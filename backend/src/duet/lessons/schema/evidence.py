@@ -7,6 +7,7 @@ from pydantic import Field
 
 from duet.lessons.schema.base import ClockName, Name, Strict
 from duet.lessons.schema.former_keys import TOP, key_and_former
+from duet.lessons.schema.published import Mail, PublishedFigure
 
 
 class Claim(Strict):
@@ -27,29 +28,6 @@ class Claim(Strict):
     source: str = Field(description="where the expectation comes from")
 
 
-class Seed(Strict):
-    """A figure of the mail, and how it is looked for here."""
-
-    claim: str = Field(description="what the mail says, in a few words")
-    mail: str = Field(description="its figures, e.g. '12916 to 2811 ops/s'")
-    mail_ratio: float = Field(gt=0, description="arm over `to`, as the mail has it")
-    metric: Name = Field(description="the lesson's metric that stands for the mail's")
-    arm: Name = Field(description="our kernel that stands for the mail's new one")
-    to: Name = Field(description="our kernel that stands for the mail's old one")
-    params: dict[str, int] = Field(
-        default_factory=dict, description="knobs; the others have their defaults"
-    )
-    to_params: dict[str, int] = Field(
-        default_factory=dict, description="where `to` ran under other knobs than `arm`"
-    )
-    clock: ClockName = Field(description="the clock it is measured on here")
-    shift: int = Field(default=0, ge=0, le=10, description="2^shift ns an instruction (count)")
-    workload: Name | None = Field(default=None, description="default: the first")
-    because: str = Field(
-        default="", description="why ours differs, shown when it is not simply reproduced"
-    )
-
-
 class Reference(Strict):
     """A published value that a chart of the view shows beside ours."""
 
@@ -64,10 +42,13 @@ class EvidenceFile(Strict):
     """evidence.yaml: what is claimed, what was published, and what one should not conclude."""
 
     claims: tuple[Claim, ...] = Field(default=(), description="checked by lint and by the tests")
-    seeds: tuple[Seed, ...] = Field(
+    mails: dict[Name, Mail] = Field(
+        default={}, description="where the figures stand; the first is meant where none is named"
+    )
+    published: tuple[PublishedFigure, ...] = Field(
         default=(),
         validation_alias=key_and_former(TOP, "published"),
-        description="figures of the mail; duet measure --published looks for them",
+        description="every figure of the mails; duet measure --published looks for them",
     )
     references: tuple[Reference, ...] = Field(
         default=(), description="published values that charts show beside ours"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from duet.lessons.schema.base import Place
 
 if TYPE_CHECKING:
-    from duet.lessons.schema.evidence import Claim, Seed
+    from duet.lessons.schema.evidence import Claim
+    from duet.lessons.schema.published import PublishedFigure
     from duet.lessons.schema.whole import Lesson
 
 
@@ -133,8 +134,8 @@ def _story(lesson: Lesson) -> Iterator[Use]:
 
 
 def _evidence(lesson: Lesson) -> Iterator[Use]:
-    figures: dict[str, tuple[Claim | Seed, ...]] = {}
-    figures |= {"claims": lesson.claims, "published": lesson.seeds}
+    figures: dict[str, tuple[Claim | PublishedFigure, ...]] = {}
+    figures |= {"claims": lesson.claims, "published": lesson.published}
     for key, several in figures.items():
         for i, one in enumerate(several):
             yield from _one("metric", one.metric, key, i, "metric")
@@ -144,8 +145,9 @@ def _evidence(lesson: Lesson) -> Iterator[Use]:
             yield from _one("workload", one.workload, key, i, "workload")
     for i, claim in enumerate(lesson.claims):
         yield from _one("metric", claim.equals, "claims", i, "equals")
-    for i, seed in enumerate(lesson.seeds):
-        yield from _keys("param", seed.to_params, "published", i, "to_params")
+    for i, figure in enumerate(lesson.published):
+        yield from _keys("param", figure.to_params, "published", i, "to_params")
+        yield from _one("mail", figure.link, "published", i, "link")
     for i, reference in enumerate(lesson.references):
         yield from _one("arm", reference.arm, "references", i, "arm")
         yield from _keys("param", reference.params, "references", i, "params")
