@@ -596,6 +596,7 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
   field: or(o['field'], 'field', ErrorMessage_run, null),
   where: or(o['where'], 'where', Measured_params, {}),
   span: or(o['span'], 'span', Metric_span, null),
+  pending: or(o['pending'], 'pending', Metric_span, null),
   pick: or(o['pick'], 'pick', Metric_pick, null),
   phase: or(o['phase'], 'phase', ErrorMessage_run, null),
   dwarf: or(o['dwarf'], 'dwarf', ErrorMessage_run, null),

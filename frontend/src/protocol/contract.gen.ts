@@ -1264,9 +1264,9 @@ export interface MeasuredTable {
  * One number of a run, read from exactly one place, which is one of SOURCES.
  *
  * A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
- * a time is counted instructions. `event` and `span` metrics come from a counted run, in which
- * only the probes that metrics name are on. `dwarf` metrics are read from vmlinux. `microscope`
- * metrics come from a run under the lesson's microscope, on the wall clock.
+ * a time is counted instructions. `event`, `span` and `pending` metrics come from a counted run,
+ * in which only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
+ * `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
  */
 export interface Metric {
   /**
@@ -1301,7 +1301,11 @@ export interface Metric {
    */
   span: [string, string] | null;
   /**
-   * of many values; default: last for `line`, sum for `event`, mean for `span`
+   * probes of begin and end, on any threads; value is how many are begun and not over, at each begin and end
+   */
+  pending: [string, string] | null;
+  /**
+   * of many values; default: last for `line`, sum for `event`, mean for `span`, max for `pending`
    */
   pick: ('last' | 'first' | 'sum' | 'mean' | 'max' | 'min' | 'p50') | null;
   /**

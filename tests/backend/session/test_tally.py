@@ -289,6 +289,30 @@ def test_without_spans_only_a_sum_has_a_value() -> None:
     assert one.faults == {"m": "none of its events came."}
 
 
+PENDING = {"pending": ["enter", "leave"]}
+
+
+def test_what_is_pending_is_begun_by_one_thread_and_ended_by_another() -> None:
+    rows = [START, *calls((1, "(", 1), (2, "(", 2), (3, ")", 9), (4, "(", 1), (5, "(", 3))]
+    rows += calls((6, ")", 9), (7, ")", 9))
+    values = tally(
+        rows, m=PENDING, least={**PENDING, "pick": "min"}, mean={**PENDING, "pick": "mean"}
+    )
+    assert values.values() == {"m": 3, "least": 1, "mean": pytest.approx(12 / 7)}
+
+
+def test_what_began_before_a_phase_is_pending_in_it() -> None:
+    rows = [START, *calls((1, "(", 1), (2, "(", 2)), mark(3, "p: start"), *calls((4, "(", 3))]
+    rows += [mark(5, "p: end"), *calls((6, "(", 4), (7, "(", 5))]
+    assert tally(rows, m={**PENDING, "phase": "p"}).values() == {"m": 3}
+
+
+def test_an_end_whose_begin_was_not_seen_takes_nothing_away() -> None:
+    rows = [START, *calls((1, ")", 9), (2, ")", 9), (3, "(", 1))]
+    assert tally(rows, m=PENDING).values() == {"m": 1}
+    assert tally([START], m=PENDING).values() == {}
+
+
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([1, -1])), max_size=60)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from duet.errors import DuetError
 from duet.guests.types import Clock
 from duet.lessons.schema import Metric
+from duet.lessons.schema.metric import TRACED
 from duet.measure.accesses import Places, access_value, no_counts
 from duet.measure.blank import Statics, blank_series
 from duet.measure.compare import compare_all
@@ -108,7 +109,7 @@ class Collector:
             return
         self.table.errors.setdefault(step.arm, error)
         words = error.sentence.rstrip(".")
-        sources = COUNTING.get(step.kind, ("line", "event", "span", "microscope"))
+        sources = COUNTING.get(step.kind, ("line", *TRACED, "microscope"))
         for one, _ in self._of(step.arm, *sources) if step.kind is not Kind.TRACED else ():
             one.refused = words
 
@@ -137,7 +138,7 @@ class Collector:
         read, lost = lane.metrics.events_read, lane.metrics.events_lost
         was_read, was_lost = self.table.counted.get(step.arm, (0, 0))
         self.table.counted[step.arm] = (was_read + read, was_lost + lost)
-        for one, metric in self._of(step.arm, "event", "span"):
+        for one, metric in self._of(step.arm, *TRACED):
             value = tally_value(one.metric, metric, lane.tallies)
             if lost:
                 one.refused = f"{lost:,} events were lost in the counted run"

@@ -17,7 +17,7 @@ from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.roles import knob
 from duet.lessons.schema import Lesson, Metric
-from duet.lessons.schema.metric import SOURCES
+from duet.lessons.schema.metric import SOURCES, TRACED
 from duet.measure.model import MIN_RUNS, Condition
 
 MAX_REPEATS = 100
@@ -175,7 +175,7 @@ def _untraced(plan: MeasurePlan) -> int:
     return plan.repeats if plan.explain or lines or not others else 0
 
 
-COUNTING = {Kind.COUNTED: ("event", "span"), Kind.WATCHED: ("microscope",)}
+COUNTING = {Kind.COUNTED: TRACED, Kind.WATCHED: ("microscope",)}
 """Kinds of runs that count -> the sources of the metrics that they are for."""
 AFTER = (*COUNTING, Kind.TRACED)
 """Kinds of runs that follow the untraced ones, in this order."""
@@ -200,7 +200,7 @@ def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) ->
 
 def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: str) -> bool:
     """Does this arm have this number? An event that the arm does not emit is none of its own."""
-    needed = {metric.event, *(metric.span or ())} - {None}
+    needed = set(metric.probes)
     there = {p.name for p in lesson.probes if not p.arms or arm in p.arms}
     return (
         (not metric.workloads or workload in metric.workloads)
@@ -247,5 +247,4 @@ def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
 
 def probes_for(plan: MeasurePlan, arm: str) -> frozenset[str]:
     """Exactly the probes that the counted run of an arm switches on."""
-    chosen = metrics_of(plan, arm, ("event", "span")).values()
-    return frozenset(n for m in chosen for n in (m.event, *(m.span or ())) if n is not None)
+    return frozenset(n for m in metrics_of(plan, arm, TRACED).values() for n in m.probes)

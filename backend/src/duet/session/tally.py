@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The `event` and `span` metrics of a lesson, from the decoded columns of one run. Pure numpy.
+"""The metrics `event`, `span` and `pending` of a lesson, from the columns of one run. Pure numpy.
 
 Events are in one order over all CPUs: by time, then CPU, then the CPU's own order. What lies
 before the workload's start marker does not count. A phase lasts from '<phase>: start' to
@@ -85,7 +85,7 @@ class Tally:
         self._start = workload_of(lesson, workload).start_marker.encode()
         event_of = {p.name: p.event for p in probes_of(lesson, arm)}
         for name, metric in lesson.metrics.items():
-            probes = [metric.event] if metric.event else list(metric.span or ())
+            probes = metric.probes
             if not probes or (metric.arms and arm not in metric.arms):
                 continue
             if metric.workloads and workload not in metric.workloads:
@@ -122,11 +122,12 @@ class Tally:
             ordered = self._order(name, metric, helds)
             if ordered is None:
                 continue
-            value = (
-                self._span(metric, ordered)
-                if metric.span
-                else self._event(metric, ordered, unsigned=name in self._unsigned)
-            )
+            if metric.span:
+                value = self._span(metric, ordered)
+            elif metric.pending:
+                value = self._pending(metric, ordered)
+            else:
+                value = self._event(metric, ordered, unsigned=name in self._unsigned)
             if value is None:
                 where = f" between its '{metric.phase}' markers" if metric.phase else ""
                 self.faults[name] = f"none of its events came{where}."
@@ -179,7 +180,7 @@ class Tally:
             entered = (depth == 1) & (step == 1)
             number, times = np.where(depth > 0, np.cumsum(entered) - 1, -1), int(entered.sum())
         number = np.where(begun, number, -1)
-        keep = (source >= 0) & (number >= (-1 if metric.span else 0))
+        keep = (source >= 0) & (number >= (0 if metric.event else -1))
         at = order[keep]
         return _Ordered(ts[at], pid[at], value[at], source[keep], number[keep], times)
 
@@ -212,6 +213,11 @@ class Tally:
         began = ordered.number[opens] >= 0
         times = ordered.ts[closes][began] - ordered.ts[opens][began]
         return _pick(times, metric.pick or "mean")
+
+    def _pending(self, metric: Metric, ordered: _Ordered) -> float | None:
+        """What began before the phase counts as long as it is not over."""
+        count = depths(np.where(ordered.source == 0, 1, -1))
+        return _pick(count[ordered.number >= 0], metric.pick or "max")
 
 
 _ORIGIN = 2

@@ -9,7 +9,9 @@ from pydantic import Field, model_validator
 
 from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
 
-SOURCES = ("line", "event", "span", "dwarf", "microscope")
+SOURCES = ("line", "event", "span", "pending", "dwarf", "microscope")
+TRACED = ("event", "span", "pending")
+"""Those that come from a counted run."""
 
 
 class AccessCount(Strict):
@@ -42,9 +44,9 @@ class Metric(Strict):
     """One number of a run, read from exactly one place, which is one of SOURCES.
 
     A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
-    a time is counted instructions. `event` and `span` metrics come from a counted run, in which
-    only the probes that metrics name are on. `dwarf` metrics are read from vmlinux. `microscope`
-    metrics come from a run under the lesson's microscope, on the wall clock.
+    a time is counted instructions. `event`, `span` and `pending` metrics come from a counted run,
+    in which only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
+    `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
     """
 
     title: str = Field(description="what it is, as tables and charts say it")
@@ -61,9 +63,15 @@ class Metric(Strict):
     span: tuple[Name, Name] | None = Field(
         default=None, description="probes of entry and return on one thread; value is in ns"
     )
+    pending: tuple[Name, Name] | None = Field(
+        default=None,
+        description="probes of begin and end, on any threads; value is how many are begun and not "
+        "over, at each begin and end",
+    )
     pick: Literal["last", "first", "sum", "mean", "max", "min", "p50"] | None = Field(
         default=None,
-        description="of many values; default: last for `line`, sum for `event`, mean for `span`",
+        description="of many values; default: last for `line`, sum for `event`, mean for `span`, "
+        "max for `pending`",
     )
     phase: str | None = Field(
         default=None,
@@ -85,6 +93,11 @@ class Metric(Strict):
     clocks: tuple[ClockName, ...] = Field(default=(), description="default: every clock")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
     extra: bool = Field(default=False, description="shown in reports, but no verdict is drawn")
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """The probes that it needs, in order."""
+        return (self.event,) if self.event else self.span or self.pending or ()
 
     @model_validator(mode="after")
     def one_source(self) -> Metric:

@@ -65,6 +65,7 @@ def _lesson(lesson: Lesson) -> Iterator[Use]:
         at = ("metrics", name)
         yield from _one("probe", metric.event, *at, "event")
         yield from _each("probe", metric.span or (), *at, "span")
+        yield from _each("probe", metric.pending or (), *at, "pending")
         yield from _each("workload", metric.workloads, *at, "workloads")
         yield from _each("arm", metric.arms, *at, "arms")
         if metric.microscope:
