@@ -42,11 +42,18 @@ test('eight letters spare the name, and 24 do not, on one and the same kernel', 
 
 test('the prediction for twenty CPUs says that it is modelled, with its sources and what it leaves out', async ({ page }) => {
   await page.goto(`${storm}&step=many-cpus`);
-  await page.getByTestId('predict').getByRole('button', { name: 'hardly more' }).click();
+  await page.getByTestId('predict').getByRole('button', { name: 'half as many again or more' }).click();
   const model = page.getByTestId('model');
   await expect(model).toHaveAttribute('data-done', '', { timeout: 120_000 });
   await expect(model).toContainText('the mail measured 1.56');
   await expect(page.getByTestId('sensitivity').locator('tbody tr')).toHaveCount(7);
+  await expect(page.getByTestId('predict-truth')).toContainText(/1\.4|1\.5/);
+  const row = (arm: string, part: string) => page.getByTestId('profile-table').locator(`tr[data-arm=${arm}][data-part=${part}] td`);
+  await expect(row('moved', 'get').first()).toHaveText('41.0');
+  await expect(row('moved', 'lookup').first()).toHaveText('< 1.5');
+  const share = async (part: string, column: number) => Number(await row('moved', part).nth(column).textContent());
+  expect(Math.abs((await share('get', 1)) - (await share('put', 1)))).toBeLessThan(10);
+  expect((await share('get', 2)) - (await share('put', 2))).toBeGreaterThan(30);
   await expect(page.getByTestId('stated').locator('dt')).not.toHaveCount(0);
   await expect(model).toContainText('what the model leaves out');
 });

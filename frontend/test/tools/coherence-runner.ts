@@ -6,9 +6,11 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { pointAt, sensitivity } from '../../src/views/cache-lines/model/curve.ts';
+import { pointAt } from '../../src/views/cache-lines/model/curve.ts';
 import { interleave } from '../../src/views/cache-lines/model/interleave.ts';
+import { profileOf } from '../../src/views/cache-lines/model/profile.ts';
 import { recordedStreams } from '../../src/views/cache-lines/model/recorded.ts';
+import { sensitivity } from '../../src/views/cache-lines/model/sensitivity.ts';
 import { simulate, stateAfter } from '../../src/views/cache-lines/model/simulate.ts';
 import { owningLoads, wholeOperations } from '../../src/views/cache-lines/model/streams.ts';
 import {
@@ -25,6 +27,7 @@ interface Lists {
   readonly kind: number[];
   readonly op: number[];
   readonly work: number[];
+  readonly part: number[];
 }
 interface Cases {
   readonly logs: readonly {
@@ -51,17 +54,19 @@ interface Cases {
 const [casesFile, resultsFile] = process.argv.slice(2);
 const cases = JSON.parse(readFileSync(casesFile!, 'utf8')) as Cases;
 
-const typed = ({ line, kind, op, work }: Lists): AccessStream => ({
+const typed = ({ line, kind, op, work, part }: Lists): AccessStream => ({
   line: Uint8Array.from(line),
   kind: Uint8Array.from(kind),
   op: Uint32Array.from(op),
   work: Float64Array.from(work),
+  part: Uint8Array.from(part),
 });
-const lists = ({ line, kind, op, work }: AccessStream): Lists => ({
+const lists = ({ line, kind, op, work, part }: AccessStream): Lists => ({
   line: [...line],
   kind: [...kind],
   op: [...op],
   work: [...work],
+  part: [...part],
 });
 
 const logs = cases.logs.map(({ cpus, lines, protocol, ...one }) => {
@@ -75,6 +80,7 @@ const logs = cases.logs.map(({ cpus, lines, protocol, ...one }) => {
     kind: Uint8Array.from(one.kind),
     ops: 0,
     endNs: null,
+    spent: null,
   };
   const trace = simulate(log, protocol);
   const at = stateAfter(trace, log.length);
@@ -92,8 +98,14 @@ const logs = cases.logs.map(({ cpus, lines, protocol, ...one }) => {
 });
 
 const orders = cases.orders.map(({ streams, settings, seed, until }) => {
-  const { cpu, ops, endNs } = interleave(streams.map(typed), settings, seed, until);
-  return { cpu: [...cpu], ops, endNs };
+  const { cpu, ops, endNs, spent } = interleave(streams.map(typed), settings, seed, until);
+  return {
+    cpu: [...cpu],
+    ops,
+    endNs,
+    accessNs: [...(spent?.accessNs ?? [])],
+    ownNs: spent?.ownNs ?? 0,
+  };
 });
 
 const curves = cases.curves.map(({ before, after, settings, cpus, seeds, ops }) => {
@@ -102,6 +114,7 @@ const curves = cases.curves.map(({ before, after, settings, cpus, seeds, ops }) 
   return {
     point: pointAt(pair.before, settings, cpus, runs),
     sensitivity: sensitivity(pair, settings, cpus, runs),
+    profile: profileOf('stock', pair.before, settings, cpus, runs),
   };
 });
 

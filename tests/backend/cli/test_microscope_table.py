@@ -15,7 +15,7 @@ from duet.cli.microscope import read_microscope_request
 from duet.cli.microscope_predict import refuse_unknown
 from duet.cli.microscope_table import UNNAMED, LineFilter, table_tree, write_table
 from duet.errors import InputError
-from duet.lenses.scope import model
+from duet.lenses.scope.stated import stated
 from duet.lenses.scope.wire import CELL, Cells
 from duet.lessons.load import load
 from duet.session import ScopeResult
@@ -219,7 +219,7 @@ def test_an_unknown_arm_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_no_rate_is_predicted_of_functions_that_the_model_does_not_know() -> None:
-    known = model.stated()["counted"]["at"]
+    known = stated()["counted"]["at"]
     refuse_unknown(["dput", "lookup_fast", "dput"], known)
     with pytest.raises(InputError, match="where in an operation fput, file_free make their acc"):
         refuse_unknown(["dput", "fput", "file_free", "fput"], known)

@@ -160,7 +160,7 @@ def test_the_microscope_prints_the_keys_of_its_help() -> None:
 
 
 def test_the_model_prints_the_keys_of_its_help() -> None:
-    stream = Stream([0, 1], [0, 2], [1, 1], [0.5, 0.5])
+    stream = Stream([0, 1], [0, 2], [1, 1], [0.5, 0.5], [0, 1])
     arms = {"stock": [stream], "moved": [stream]}
     found = model.predict(arms, cpus=(2,), seeds=(1,), ops=20, compare_at=2)
     same_as_help({"lesson": "a", **found}, lenses.PredictResult, "microscope")

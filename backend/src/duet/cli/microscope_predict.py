@@ -16,6 +16,7 @@ from duet.cli.results.lenses import PredictResult
 from duet.errors import InfraError, InputError
 from duet.lenses.scope import model
 from duet.lenses.scope.coherence import Stream
+from duet.lenses.scope.stated import part_numbers, stated
 from duet.lenses.scope.streams import recorded_streams, whole_operations
 from duet.lessons.load import load
 from duet.session import Batch
@@ -83,7 +84,7 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
         microscope.functions[n] if 0 <= n < len(microscope.functions) else ""
         for n in sink.column("d")
     ]
-    counted = model.stated()["counted"]
+    counted = stated()["counted"]
     refuse_unknown(names, counted["at"])
     streams = recorded_streams(
         cpu=sink.column("cpu"),
@@ -94,6 +95,7 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
         functions=names,
         counted=counted["at"],
         instructions=counted["instructions"],
+        parts=part_numbers(),
     )
     whole = [cut for stream in streams if (cut := whole_operations(stream)).op]
     if not whole:
@@ -139,19 +141,41 @@ def text(tree: Tree) -> list[str]:
         moved = " ".join(f"{p['transfers_per_op']['median']:.2f}" for p in (one, other))
         ratio = rates[1]["median"] / rates[0]["median"]
         lines.append(f"{one['cpus']:>5} {cells} {ratio:>7.3f}   {moved}")
-    owning = found["owning"]
+    owning, reading = found["owning"], found["reading"]
     lines += [
         "",
-        f"{after} over {before} at {found['cpus']} CPUs: {found['ratio']:.3f}",
-        f"  if loads that lead to a cmpxchg ask to own the line: {owning['ratio']:.3f} "
-        f"({owning['before_per_s']:,.0f} and {owning['after_per_s']:,.0f} ops/s)",
+        f"{after} over {before} at {found['cpus']} CPUs: {owning['ratio']:.3f}",
+        f"  if loads that lead to a cmpxchg only read: {reading['ratio']:.3f} "
+        f"({reading['before_per_s']:,.0f} and {reading['after_per_s']:,.0f} ops/s)",
         f"  the mail: {mail['moved_per_s'] / mail['stock_per_s']:.3f} "
         f"({mail['stock_per_s']:,} and {mail['moved_per_s']:,} ops/s, {mail['cpus']} CPUs)",
         "",
-        f"{'the ratio, if one number is':>28} {'halved':>8} {'doubled':>8}",
-        *(f"{x['what']:>28} {x['halved']:>8.3f} {x['doubled']:>8.3f}"
-          for x in found["sensitivity"]),
+        f"{'the ratio, if one number is':>28} {'halved':>13} {'doubled':>13}   where loads read",
+        f"{'(points off the profile)':>28}",
+        *(f"{x['what']:>28} {row_cells(x)} {row_cells(y)}"
+          for x, y in zip(owning["sensitivity"], reading["sensitivity"], strict=True)),
         "",
-        model.stated()["explained"],
+        *profile_lines(tree["profile"]),
+        "",
+        stated()["explained"],
     ]  # fmt: skip
+    return lines
+
+
+def row_cells(row: Tree) -> str:
+    """Both ratios of a row, each with how far its profile is off."""
+    ways = ("halved", "doubled")
+    off = ["" if row[f"{way}_off"] is None else f"({row[f'{way}_off']:.1f})" for way in ways]
+    return " ".join(f"{row[way]:>6.3f} {off[i]:>6}" for i, way in enumerate(ways))
+
+
+def profile_lines(profile: Tree) -> list[str]:
+    """Time by function: the mail's beside both models'."""
+    least = stated()["profile"]["least_shown"]
+    lines = [f"{'time by function, %':>28} {'mail':>8} {'own':>8} {'read':>8}"]
+    for arm, parts in profile.items():
+        for part in parts:
+            mail = f"{part['mail']:.1f}" if part["mail"] is not None else f"< {least:.1f}"
+            name = f"{arm}, {part['part']}"
+            lines.append(f"{name:>28} {mail:>8} {part['owning']:>8.1f} {part['reading']:>8.1f}")
     return lines

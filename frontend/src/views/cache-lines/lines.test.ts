@@ -117,6 +117,9 @@ test('every access of the model is one that was counted', () => {
   for (let k = 0; k < log.length; k++) {
     const p = model!.point[k]!;
     expect(Math.floor(stock.points.a[p]! / 64)).toBe(log.line[k]);
-    expect(stock.points.c[p]).toBe(log.kind[k]);
+    // A load before a compare-and-swap was counted as a read, and asks to own its line.
+    const owns = stock.points.c[p] === 0 && log.kind[k] === 2;
+    expect(owns || stock.points.c[p] === log.kind[k]).toBe(true);
+    if (owns) expect(log.line[k]).toBe(1);
   }
 });

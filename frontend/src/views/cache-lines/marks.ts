@@ -219,21 +219,22 @@ function besideWords({ lead, size }: Struct, at: number): string {
 
 /** "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
 export function stepWords(shown: LaneNow, access: Access): string {
-  const { cpu, kind, at, size, line, from, lost } = access;
+  const { cpu, kind, at, size, line, from, lost, owns } = access;
   const name = functionName(shown.lane, access.func);
   const verb = verbs[accessKinds[kind] ?? 'read'];
   const by = name === '' ? '' : ` in ${name}()`;
   const first = `CPU ${cpu} ${verb} ${fieldWords(shown.struct, at, size)}${by}, counted.`;
+  const asks = owns ? 'it asks to own the line; ' : '';
   const others = lost === 1 ? 'one copy is lost' : `${lost} copies are lost`;
   switch (happening(access)) {
     case 'hit':
       return `${first} Modelled: it has line ${line}, nothing moves.`;
     case 'fetch':
-      return `${first} Modelled: line ${line} comes from memory.`;
+      return `${first} Modelled: ${asks}line ${line} comes from memory.`;
     case 'upgrade':
-      return `${first} Modelled: it has line ${line}, and ${others}.`;
+      return `${first} Modelled: ${asks}it has line ${line}, and ${others}.`;
     case 'transfer':
-      return `${first} Modelled: line ${line} comes from CPU ${from}${lost > 0 ? `, and ${others}` : ''}.`;
+      return `${first} Modelled: ${asks}line ${line} comes from CPU ${from}${lost > 0 ? `, and ${others}` : ''}.`;
   }
 }
 

@@ -5,10 +5,11 @@ import { useState } from 'react';
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
-import type { Sensitivity } from './model/curve.ts';
 import type { Prediction } from './model/prediction.ts';
-import { leftOut, mailRates, statedNumbers } from './model/stated.ts';
+import type { Sensitivity } from './model/sensitivity.ts';
+import { leftOut, mailRates, owningLoad, statedNumbers } from './model/stated.ts';
 import { ModelChart } from './model-chart.tsx';
+import { ProfileChart } from './model-profile.tsx';
 import { CurveTable, SensitivityTable } from './model-tables.tsx';
 import { noRate } from './refusal.ts';
 import { settingsOf } from './settings.ts';
@@ -46,7 +47,7 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
     <div data-testid="model" data-done={prediction.done ? '' : undefined}>
       <ModelChart {...{ prediction, theme, title }} at={cpus} many={lesson.operation.plural} />
       <p className="small" aria-live="polite">
-        {prediction.done ? ratioWords(found, lesson) : progressWords(prediction)}
+        {found === null ? progressWords(prediction) : ratioWords(found, lesson)}
       </p>
       <p className="small quiet">
         {settings.protocol}; bands: lowest and highest of three seeds. Crosses: what the mail
@@ -56,6 +57,7 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
         <input type="checkbox" checked={owning} onChange={(e) => setChosen(e.target.checked)} /> a
         load that leads to a compare-and-swap asks to own the line at once
       </label>
+      <ProfileChart profiles={prediction.profile} {...{ theme, title }} />
       {found && <SensitivityTable found={found} />}
       <CurveTable {...{ prediction, title, lesson }} />
       <Numbers lesson={lesson} runIndex={runIndex} />
@@ -76,10 +78,9 @@ function progressWords({ curves }: Prediction): string {
   return `The model is at work: ${n} of ${curvePoints} points…`;
 }
 
-function ratioWords(found: Sensitivity | null, { operation }: Lesson): string {
-  if (found === null) return '';
+function ratioWords(found: Sensitivity, { operation }: Lesson): string {
   const mail = mailRates.movedPerS / mailRates.stockPerS;
-  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.ratio)} times as many ${operation.plural}, and ${formatFigure(found.owning)} times if loads that lead to a compare-and-swap ask to own the line; the mail measured ${formatFigure(mail)}.`;
+  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.owning.stated.ratio)} times as many ${operation.plural} if loads that lead to a compare-and-swap own the line, and ${formatFigure(found.reading.stated.ratio)} if they read it; the mail measured ${formatFigure(mail)}.`;
 }
 
 const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ownNs'>> = {
@@ -112,6 +113,14 @@ function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) 
             </div>
           );
         })}
+        <div>
+          <dt>
+            loads: <b>own</b>
+          </dt>
+          <dd className="quiet">
+            {owningLoad.says} Source: {owningLoad.source}.
+          </dd>
+        </div>
       </dl>
     </details>
   );

@@ -3,8 +3,15 @@
 
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { ModelNumber, Sensitivity } from './model/curve.ts';
 import type { Prediction } from './model/prediction.ts';
+import {
+  type Case,
+  casesOf,
+  type ModelNumber,
+  mostOff,
+  type Ratios,
+  type Sensitivity,
+} from './model/sensitivity.ts';
 
 const words: Readonly<Record<ModelNumber, string>> = {
   hit: 'hit',
@@ -15,45 +22,76 @@ const words: Readonly<Record<ModelNumber, string>> = {
   jitter: 'jitter',
 };
 
-/** How far the ratio hangs on each number of the model. */
+/** How far the ratio hangs on each number of the model, and which of its choices the mail's profile allows. */
 export function SensitivityTable({ found }: { readonly found: Sensitivity }) {
+  const { owning, reading, cpus } = found;
   return (
     <table className="table small" data-testid="sensitivity">
       <caption className="small quiet">
-        The ratio with {found.cpus} CPUs, if one number is halved or doubled
+        <b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled; below
+        it, how many points the time by function is off the mail’s. {allowedWords(owning, 'own')}{' '}
+        {allowedWords(reading, 'read')} Struck out: more than {mostOff} points off.
       </caption>
       <thead>
         <tr>
+          <td />
+          <th scope="colgroup" colSpan={2} className="right">
+            loads own
+          </th>
+          <th scope="colgroup" colSpan={2} className="right">
+            loads read
+          </th>
+        </tr>
+        <tr>
           <th scope="col">number</th>
-          <th scope="col" className="right">
-            half
-          </th>
-          <th scope="col" className="right">
-            as stated
-          </th>
-          <th scope="col" className="right">
-            double
-          </th>
+          {['half', 'double', 'half ', 'double '].map((head) => (
+            <th key={head} scope="col" className="right">
+              {head.trim()}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
-        {found.rows.map(({ what, halved, doubled }) => (
-          <tr key={what}>
+        <tr>
+          <th scope="row">as stated</th>
+          <CaseCell of={owning.stated} span={2} />
+          <CaseCell of={reading.stated} span={2} />
+        </tr>
+        {owning.rows.map(({ what, halved, doubled }, i) => (
+          <tr key={what} data-what={what}>
             <th scope="row">{words[what]}</th>
-            <td className="right">{formatFigure(halved)}</td>
-            <td className="right">{formatFigure(found.ratio)}</td>
-            <td className="right">{formatFigure(doubled)}</td>
+            <CaseCell of={halved} />
+            <CaseCell of={doubled} />
+            <CaseCell of={reading.rows[i]!.halved} />
+            <CaseCell of={reading.rows[i]!.doubled} />
           </tr>
         ))}
-        <tr>
-          <th scope="row">loads that own</th>
-          <td />
-          <td className="right">{formatFigure(found.owning)}</td>
-          <td />
-        </tr>
       </tbody>
     </table>
   );
+}
+
+function CaseCell({ of: { ratio, off }, span = 1 }: { readonly of: Case; readonly span?: number }) {
+  const out = off > mostOff;
+  return (
+    <td className="right" colSpan={span} data-out={out ? '' : undefined}>
+      {out ? <s className="quiet">{formatFigure(ratio)}</s> : <b>{formatFigure(ratio)}</b>}
+      {Number.isNaN(off) ? null : (
+        <>
+          <br />
+          <span className="quiet">{formatFigure(off)}</span>
+        </>
+      )}
+    </td>
+  );
+}
+
+/** Between which ratios those choices lie whose profile is near the mail's. */
+export function allowedWords(ratios: Ratios, verb: 'own' | 'read'): string {
+  const near = casesOf(ratios).flatMap(({ ratio, off }) => (off <= mostOff ? [ratio] : []));
+  if (near.length === 0) return `Where loads ${verb}, no profile is near the mail’s.`;
+  const [low, high] = [Math.min(...near), Math.max(...near)].map((ratio) => formatFigure(ratio));
+  return `Where loads ${verb} and the profile is near the mail’s, the ratio is ${low === high ? low : `${low} to ${high}`}.`;
 }
 
 /** The chart as a table. */

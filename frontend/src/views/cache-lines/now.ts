@@ -8,7 +8,7 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { type Struct, structOf } from './fields.ts';
 import type { LineStates } from './model/lines.ts';
 import { stateAfter } from './model/simulate.ts';
-import { hit, nobody, readFetch, upgrade, writeFetch } from './model/types.ts';
+import { hit, nobody, readFetch, reads, upgrade, writeFetch } from './model/types.ts';
 import { type Modelled, modelOf } from './model.ts';
 import { settingsOf } from './settings.ts';
 import { type Counted, countedOf } from './streams.ts';
@@ -27,6 +27,8 @@ export interface Access {
   readonly size: number;
   /** 0 read, 1 write, 2 read-modify-write. */
   readonly kind: number;
+  /** Modelled: a read that asks to own its line. */
+  readonly owns: boolean;
   /** Index into the lesson's functions. */
   readonly func: number;
   /** See coherence/types.ts. */
@@ -88,6 +90,7 @@ export function accessAt(lane: LaneIndex, model: Modelled, k: number): Access {
     at: lane.points.a[p]! + model.counted.lead,
     size: lane.points.b[p]!,
     kind: lane.points.c[p]!,
+    owns: lane.points.c[p]! === reads && trace.log.kind[k]! !== reads,
     func: lane.points.d[p]!,
     event: trace.event[k]!,
     from: from === nobody ? -1 : from,

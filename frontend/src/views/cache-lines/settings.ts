@@ -9,7 +9,7 @@ import type { Protocol, Schedule, Settings } from './model/types.ts';
 export interface ModelSettings extends Settings {
   readonly cpus: number;
   readonly seed: number;
-  /** A load that leads to a read-modify-write asks for the line to own at once; see owningLoads(). */
+  /** A load that leads to a read-modify-write asks for the line to own at once; see owningLoads(). The profile of the mail supports it. */
   readonly owning: boolean;
 }
 
@@ -24,8 +24,8 @@ const { latencies, jitter, handover } = statedSettings;
 const usual = {
   model_cpus: 2,
   protocol: 0,
-  schedule: 0,
-  owning: 0,
+  schedule: 1,
+  owning: 1,
   // A hit takes little more than a nanosecond, and knobs are whole numbers.
   hit_ps: latencies.hitNs * 1000,
   transfer_ns: latencies.transferNs,

@@ -136,12 +136,11 @@ const many = sentence(({ shown, lesson }) => {
 function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   const [before, after] = [shown[0]!, shown.at(-1)!];
   const { settings } = before.model!;
-  const of = (owning: boolean) => predictedRatio(before.lane, after.lane, { ...settings, owning });
-  const [plain, owning] = [of(false), of(true)];
-  if (plain === null || owning === null) return '';
+  const ratio = predictedRatio(before.lane, after.lane, settings);
+  if (ratio === null) return '';
   const mail = mailRatio(lesson);
   const beside = mail === null ? '' : `; the mail measured ${formatFigure(mail)} on 20`;
-  return ` Predicted rate of ${title(lesson, after)}, in times of ${title(lesson, before)}: ${formatFigure(plain)}, or ${formatFigure(owning)} if a load before a compare-and-swap asks to own the line${beside}.`;
+  return ` Predicted rate of ${title(lesson, after)}, in times of ${title(lesson, before)}: ${formatFigure(ratio)}${settings.owning ? '' : ' if loads only read'}${beside}.`;
 }
 
 /** "5038006 to 7842883 ops/s": the mail's own figures, out of the lesson's published figures. */

@@ -19,6 +19,8 @@ import pytest
 
 from duet.lenses.scope import model
 from duet.lenses.scope.coherence import Caches, Chance, Settings, Stream, interleave
+from duet.lenses.scope.profile import profiles
+from duet.lenses.scope.stated import part_numbers, stated
 from duet.lenses.scope.streams import owning_loads, recorded_streams, whole_operations
 
 LOGS = 1000
@@ -53,7 +55,7 @@ def some_log(dice: random.Random) -> dict[str, Any]:
 
 def some_stream(dice: random.Random, lines: int, whole: bool = False) -> Stream:
     """Operations of one to eight accesses, some accesses outside of any."""
-    line, kind, op, work = [], [], [], []
+    line, kind, op, work, part = [], [], [], [], []
     for number in range(1, dice.randint(2, 30)):
         outside = not whole and dice.random() < 0.1
         for _ in range(dice.randint(1, 8)):
@@ -61,7 +63,8 @@ def some_stream(dice: random.Random, lines: int, whole: bool = False) -> Stream:
             kind.append(dice.choice([0, 0, 0, 1, 2]))
             op.append(0 if outside else number)
             work.append(dice.choice([0, 0, dice.random()]))
-    return Stream(line, kind, op, work)
+            part.append(dice.choice([0, 0, 1, 2, 3]))
+    return Stream(line, kind, op, work, part)
 
 
 def some_settings(dice: random.Random) -> Settings:
@@ -86,7 +89,7 @@ def some_order(dice: random.Random) -> dict[str, Any]:
     lines = dice.randint(1, 4)
     streams = [some_stream(dice, lines) for _ in range(dice.randint(2, 8))]
     if dice.random() < 0.1:
-        streams[0] = Stream([], [], [], [])
+        streams[0] = Stream([], [], [], [], [])
     return {
         "streams": streams,
         "settings": some_settings(dice),
@@ -229,6 +232,9 @@ def test_schedules_agree_to_the_access(
         assert reported["cpu"] == merged.cpu, f"order {i}"
         assert reported["endNs"] == merged.end_ns, f"order {i}"
         assert reported["ops"] == merged.ops, f"order {i}"
+        if case["settings"].schedule == "timed" and merged.end_ns:
+            assert reported["accessNs"] == merged.access_ns, f"order {i}"
+            assert reported["ownNs"] == merged.own_ns, f"order {i}"
 
 
 def test_curves_and_sensitivity_agree(
@@ -246,22 +252,33 @@ def test_curves_and_sensitivity_agree(
         if case["settings"].schedule == "timed":
             assert reported["point"]["opsPerS"] == point["ops_per_s"]
         mine = model.sensitivity((case["before"], case["after"]), case["settings"], *runs)
-        assert reported["sensitivity"]["ratio"] == mine["ratio"]
-        assert reported["sensitivity"]["owning"] == mine["owning"]["ratio"]
-        assert [(r["halved"], r["doubled"]) for r in reported["sensitivity"]["rows"]] == [
-            (r["halved"], r["doubled"]) for r in mine["sensitivity"]
-        ]
+        for rule in ("owning", "reading"):
+            theirs = reported["sensitivity"][rule]
+            assert theirs["stated"]["ratio"] == mine[rule]["ratio"]
+            assert theirs["stated"]["off"] == pytest.approx(mine[rule]["off"])
+            for one, other in zip(theirs["rows"], mine[rule]["sensitivity"], strict=True):
+                for way in ("halved", "doubled"):
+                    assert one[way]["ratio"] == other[way]
+                    assert one[way]["off"] == pytest.approx(other[f"{way}_off"])
+        arms = {"stock": case["before"]}
+        profile = profiles(arms, case["settings"], *runs)["stock"]
+        for rule in ("owning", "reading"):
+            assert reported["profile"][rule] == [part[rule] for part in profile]
 
 
 def test_streams_out_of_recordings_agree(
     cases: dict[str, list[Any]], page: dict[str, list[Any]]
 ) -> None:
-    counted = model.stated()["counted"]
+    counted = stated()["counted"]
     for case, reported in zip(cases["recorded"], page["recorded"], strict=True):
         columns = {name: case[name] for name in ("cpu", "at", "size", "kind", "op")}
         names = [FUNCTIONS[f] for f in case["func"]]
         mine = recorded_streams(
-            **columns, functions=names, counted=counted["at"], instructions=counted["instructions"]
+            **columns,
+            functions=names,
+            counted=counted["at"],
+            instructions=counted["instructions"],
+            parts=part_numbers(),
         )
         assert len(mine) == len(reported)
         for stream, one in zip(mine, reported, strict=True):

@@ -9,7 +9,7 @@ import pytest
 
 from duet.errors import InfraError, InputError
 from duet.lenses.scope import native, native_perf
-from duet.lenses.scope.model import stated
+from duet.lenses.scope.stated import stated
 from duet.lessons.load import load
 
 SLUG = "05-cacheline-pingpong"

@@ -125,15 +125,29 @@ class Sensitivity:
     what: str
     halved: float
     doubled: float
+    halved_off: float | None
+    doubled_off: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Owning:
-    """What if a load that leads to a read-modify-write asked for ownership at once."""
+class Ratios:
+    """The last arm over the first, under one rule for loads that lead to a read-modify-write."""
 
     ratio: float
-    before_per_s: float
-    after_per_s: float
+    off: float | None = key("points of percent off the published profile, on average, or null")
+    before_per_s: float = key()
+    after_per_s: float = key()
+    sensitivity: Sequence[Sensitivity] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePart:
+    """Percent of all CPUs' time in one function: published (or null), and under both rules."""
+
+    part: str
+    mail: float | None
+    owning: float
+    reading: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +157,8 @@ class PredictedComparison:
     before: str
     after: str
     cpus: int
-    ratio: float
-    sensitivity: Sequence[Sensitivity]
-    owning: Owning
+    owning: Ratios = key("loads own the line at once; the default")
+    reading: Ratios = key("loads only read", "the same")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +169,7 @@ class PredictResult:
     evidence: str = key("modelled")
     curves: Mapping[str, Sequence[CurvePoint]] = key(per="arm")
     comparison: PredictedComparison | None = key()
+    profile: Mapping[str, Sequence[ProfilePart]] = key("time by function", per="arm")
     mail: Mapping[str, object] = key(
         "of the published figures", "{says, source, cpus, and a rate of each arm}"
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 READ: Final = 0
@@ -36,12 +36,14 @@ class Stream:
         kind: 0 read, 1 write, 2 read-modify-write.
         op: number of the operation; 0: outside of any.
         work: which share of an operation's private work lies before the access.
+        part: which part of the profile it belongs to, from 1; 0: none.
     """
 
     line: Sequence[int]
     kind: Sequence[int]
     op: Sequence[int]
     work: Sequence[float]
+    part: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,18 @@ class Settings:
 
 @dataclass(frozen=True)
 class Merged:
-    """All accesses in one order: whose turn it was; when the last was done (ns), if known."""
+    """All accesses in one order: whose turn it was; when the last was done (ns), if known.
+
+    Args:
+        access_ns: of each access, from when it is due until it is done; empty if not known.
+        own_ns: private work before those that are done, of all CPUs together.
+    """
 
     cpu: list[int]
     ops: int
     end_ns: float | None
+    access_ns: list[float] = field(default_factory=list)
+    own_ns: float = 0.0
 
 
 class Chance:
@@ -187,6 +196,8 @@ class Timed:
         self._busy = [False] * lines
         self._at = [0] * len(streams)
         self._due: list[tuple[float, int, int]] = []
+        self._since = [0.0] * len(streams)
+        self._before = [0.0] * len(streams)
 
     def merged(self, until: Until) -> Merged:
         """Run it."""
@@ -196,14 +207,18 @@ class Timed:
             if stream.op:
                 self._push(start + self._work(cpu), cpu, RUN)
         order: list[int] = []
-        end = 0.0
+        places = [0] * len(self._streams)
+        took: list[float] = []
+        end = own = 0.0
         for now, cpu, what in self._events():
             stream = self._streams[cpu]
             line, kind = stream.line[at[cpu]], stream.kind[at[cpu]]
             done = now
             if what == TAKE:
                 self._caches.access(cpu, line, kind)
+                places[cpu] = len(order)
                 order.append(cpu)
+                took.append(0.0)
                 continue
             if what == COME:
                 self._busy[line] = False
@@ -211,21 +226,27 @@ class Timed:
                     self._serve(self._queues[line].popleft(), line, now)
             elif self._caches.hits(cpu, line, kind):
                 self._caches.access(cpu, line, kind)
+                self._since[cpu] = now
+                places[cpu] = len(order)
                 order.append(cpu)
+                took.append(0.0)
                 done = now + settings.hit_ns
             else:
+                self._since[cpu] = now
                 if self._busy[line]:
                     self._queues[line].append(cpu)
                 else:
                     self._serve(cpu, line, now)
                 continue
             end = max(end, done)
+            took[places[cpu]] = done - self._since[cpu]
+            own += self._before[cpu]
             at[cpu] += 1
             if at[cpu] < len(stream.op):
                 self._push(done + self._work(cpu), cpu, RUN)
             elif until == "first":
                 break
-        return Merged(order, _ended(self._streams, order), end)
+        return Merged(order, _ended(self._streams, order), end, took, own)
 
     def _events(self) -> Iterator[tuple[float, int, int]]:
         while self._due:
@@ -236,10 +257,12 @@ class Timed:
 
     def _work(self, cpu: int) -> float:
         share = self._streams[cpu].work[self._at[cpu]]
-        if share == 0:
-            return 0.0
         s = self._settings
-        return s.own_ns * share * (1 + s.jitter * (2 * self._chance.unit() - 1))
+        work = 0.0
+        if share != 0:
+            work = s.own_ns * share * (1 + s.jitter * (2 * self._chance.unit() - 1))
+        self._before[cpu] = work
+        return work
 
     def _serve(self, cpu: int, line: int, now: float) -> None:
         s = self._settings

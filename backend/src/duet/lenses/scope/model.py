@@ -2,16 +2,14 @@
 """What the coherence model predicts: rates and transfers by number of CPUs, and what they hang on.
 
 All of it is *modelled*: streams of accesses are counted, their meeting is computed (coherence.py)
-from stated numbers (stated.json, which the page reads too).
+from stated numbers (stated.py).
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, Final
 
 from duet.lenses.scope.coherence import (
@@ -25,29 +23,14 @@ from duet.lenses.scope.coherence import (
     Stream,
     interleave,
 )
-from duet.lenses.scope.streams import owning_loads, spread_over
-from duet.settings import repo_root
+from duet.lenses.scope.profile import mail_distance, profile_at, profiles
+from duet.lenses.scope.stated import NUMBERS, SHARES, stated, stated_settings
+from duet.lenses.scope.streams import asked_for, spread_over
 
-STATED: Final = "frontend/src/views/cache-lines/model/stated.json"
 CPUS: Final = (2, 4, 8, 16, 20, 32, 64)
 SEEDS: Final = (1, 2, 3)
 OPS: Final = 1000
 """Operations of all CPUs together, of each run."""
-SHARES: Final = ("handover", "jitter")
-"""Numbers that are at most 1."""
-NUMBERS: Final = ("hit_ns", "transfer_ns", "upgrade_ns", "own_ns", *SHARES)
-
-
-@cache
-def stated() -> dict[str, Any]:
-    """The numbers with their sources, the rates of the mail, and what the model leaves out."""
-    tree: dict[str, Any] = json.loads((repo_root() / STATED).read_text(encoding="utf-8"))
-    return tree
-
-
-def stated_settings() -> Settings:
-    """Every number as its source has it."""
-    return Settings(**{name: stated()["stated"][name]["value"] for name in NUMBERS})
 
 
 def predict(
@@ -61,6 +44,9 @@ def predict(
 ) -> dict[str, Any]:
     """Curves of all arms; the last one over the first at `compare_at` CPUs; its sensitivity.
 
+    Loads that lead to a read-modify-write own their line, as the profile of the mail has it
+    (stated.json); comparison and profile have the other rule, too.
+
     Args:
         streams_by_arm: whole operations (streams.whole_operations), at least one stream an arm.
         settings: default: the stated ones.
@@ -71,17 +57,18 @@ def predict(
     """
     settings = settings or stated_settings()
     curves = {
-        arm: [point(streams, settings, n, seeds, ops) for n in cpus]
+        arm: [point(asked_for(streams, True), settings, n, seeds, ops) for n in cpus]
         for arm, streams in streams_by_arm.items()
     }
     tree: dict[str, Any] = {"evidence": "modelled", "curves": curves, "comparison": None}
+    tree["profile"] = profiles(streams_by_arm, settings, compare_at, seeds, ops)
     if compare_at and len(streams_by_arm) > 1:
         arms = list(streams_by_arm)
         pair = (streams_by_arm[arms[0]], streams_by_arm[arms[-1]])
         tree["comparison"] = {
             "before": arms[0],
             "after": arms[-1],
-            **sensitivity(pair, settings, compare_at, seeds, ops),
+            **sensitivity(pair, settings, compare_at, seeds, ops, (arms[0], arms[-1])),
         }
     tree["mail"] = stated()["mail"]
     tree["left_out"] = stated()["left_out"]
@@ -132,39 +119,52 @@ def sensitivity(
     cpus: int,
     seeds: Sequence[int] = SEEDS,
     ops: int = OPS,
+    arms: tuple[str, str] = ("stock", "moved"),
 ) -> dict[str, Any]:
     """The ratio of rates, and what becomes of it if one number is halved or doubled.
 
-    `owning`: what if a load that leads to a read-modify-write asked for ownership at once.
+    Under both rules for a load that leads to a read-modify-write: it asks to own the line at once
+    (`owning`, the default), or to read it (`reading`). `off`: how far the time by function is from
+    the mail's, in points of percent; None where the mail has none of these arms.
     """
     timed = replace(settings, schedule="timed")
 
-    def rates(now: Settings, own: bool = False) -> tuple[float, float]:
-        before, after = (
-            point([owning_loads(s) for s in one] if own else one, now, cpus, seeds, ops)
-            for one in pair
-        )
-        return before["ops_per_s"]["median"], after["ops_per_s"]["median"]
+    def ratios(own: bool) -> dict[str, Any]:
+        asked = [asked_for(one, own) for one in pair]
 
-    def ratio(now: Settings, own: bool = False) -> float:
-        before, after = rates(now, own)
-        return after / before
+        def case(now: Settings) -> dict[str, Any]:
+            before, after = (
+                point(one, now, cpus, seeds, ops)["ops_per_s"]["median"] for one in asked
+            )
+            spread = [spread_over(one, cpus, max(10, math.ceil(ops / cpus))) for one in asked]
+            off = mail_distance(
+                {arm: profile_at(one, now, len(stated()["profile"]["parts"]), seeds)
+                 for arm, one in zip(arms, spread, strict=True)}
+            )  # fmt: skip
+            rates = {"before_per_s": before, "after_per_s": after}
+            return {"ratio": after / before, "off": off, **rates}
 
-    def scaled(name: str, factor: float) -> Settings:
-        value = getattr(timed, name) * factor
-        changed: dict[str, Any] = {name: min(1.0, value) if name in SHARES else value}
-        return replace(timed, **changed)
+        def scaled(name: str, factor: float) -> dict[str, Any]:
+            value = getattr(timed, name) * factor
+            changed: dict[str, Any] = {name: min(1.0, value) if name in SHARES else value}
+            return case(replace(timed, **changed))
 
-    before, after = rates(timed, own=True)
-    return {
-        "cpus": cpus,
-        "ratio": ratio(timed),
-        "sensitivity": [
-            {"what": name, "halved": ratio(scaled(name, 0.5)), "doubled": ratio(scaled(name, 2))}
-            for name in NUMBERS
-        ],
-        "owning": {"ratio": after / before, "before_per_s": before, "after_per_s": after},
-    }
+        rows = [(name, scaled(name, 0.5), scaled(name, 2)) for name in NUMBERS]
+        return {
+            **case(timed),
+            "sensitivity": [
+                {
+                    "what": name,
+                    "halved": half["ratio"],
+                    "doubled": double["ratio"],
+                    "halved_off": half["off"],
+                    "doubled_off": double["off"],
+                }
+                for name, half, double in rows
+            ],
+        }
+
+    return {"cpus": cpus, "owning": ratios(True), "reading": ratios(False)}
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from typing import Final, Literal
 
 from duet.errors import InfraError, InputError
 from duet.kernels import dwarf
-from duet.lenses.scope.model import stated, stated_settings
+from duet.lenses.scope.stated import stated, stated_settings
 from duet.lenses.scope.streams import work_of
 from duet.lessons.load import LessonFolder
 from duet.native import program

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
@@ -24,6 +25,7 @@ def recorded_streams(
     functions: Sequence[str],
     counted: Mapping[str, Sequence[int]],
     instructions: int,
+    parts: Mapping[str, int],
 ) -> list[Stream]:
     """One stream per CPU, by rising number, of accesses in the order as executed.
 
@@ -32,6 +34,7 @@ def recorded_streams(
         functions: the name of each access's function.
         counted: see work_of().
         instructions: see work_of().
+        parts: function -> its part of the profile, from 1.
     """
     rows: dict[int, list[tuple[int, int, int, str]]] = {c: [] for c in sorted(set(cpu))}
     for i, c in enumerate(cpu):
@@ -42,12 +45,12 @@ def recorded_streams(
     for row in rows.values():
         work: list[float] = []
         for number, run in groupby(row, key=lambda access: access[2]):
-            names = [access[3] for access in run]
-            weights = work_of(names, counted, instructions) if number else [0] * len(names)
+            own = [access[3] for access in run]
+            weights = work_of(own, counted, instructions) if number else [0] * len(own)
             total = sum(weights) or 1
             work += [weight / total for weight in weights]
-        lines, kinds, ops, _ = zip(*row, strict=True)
-        streams.append(Stream(lines, kinds, ops, work))
+        lines, kinds, ops, names = zip(*row, strict=True)
+        streams.append(Stream(lines, kinds, ops, work, [parts.get(name, 0) for name in names]))
     return streams
 
 
@@ -81,6 +84,7 @@ def picked(stream: Stream, at: Sequence[int]) -> Stream:
         [stream.kind[i] for i in at],
         [stream.op[i] for i in at],
         [stream.work[i] for i in at],
+        [stream.part[i] for i in at],
     )
 
 
@@ -112,7 +116,7 @@ def repeated(stream: Stream, ops: int) -> Stream:
 
     pairs = list(places())
     whole = picked(stream, [i for i, _ in pairs])
-    return Stream(whole.line, whole.kind, [op for _, op in pairs], whole.work)
+    return replace(whole, op=[op for _, op in pairs])
 
 
 def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
@@ -131,10 +135,15 @@ def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
 
 
 def owning_loads(stream: Stream) -> Stream:
-    """What if a load that leads to a read-modify-write of its line asked for ownership at once."""
+    """A load that leads to a read-modify-write of its line asks for ownership at once."""
     kind = list(stream.kind)
     for i in range(len(kind) - 1):
         same = stream.line[i] == stream.line[i + 1] and stream.op[i] == stream.op[i + 1]
         if same and kind[i] == READ and kind[i + 1] == RMW:
             kind[i] = RMW
-    return Stream(stream.line, kind, stream.op, stream.work)
+    return replace(stream, kind=kind)
+
+
+def asked_for(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
+    """What the CPUs ask for: with loads that own, or the streams as they were counted."""
+    return [owning_loads(stream) for stream in streams] if owning else streams

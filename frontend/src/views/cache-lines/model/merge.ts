@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Streams of accesses merged in a given order. */
 
-import type { AccessStream, MergedLog } from './types.ts';
+import type { AccessStream, MergedLog, Spent } from './types.ts';
 
 /** The merged log of an order, given as the CPU whose turn it is. */
 export function gather(
@@ -9,6 +9,7 @@ export function gather(
   lines: number,
   cpu: Uint8Array,
   endNs: number | null,
+  spent: Spent | null = null,
 ): MergedLog {
   const length = cpu.length;
   const next = new Uint32Array(streams.length);
@@ -26,7 +27,7 @@ export function gather(
     kind[k] = stream.kind[i]!;
     if (endsOperation(stream, i)) ops++;
   }
-  return { cpus: streams.length, lines, length, cpu, index, line, kind, ops, endNs };
+  return { cpus: streams.length, lines, length, cpu, index, line, kind, ops, endNs, spent };
 }
 
 /** One more than the highest line of the streams. */

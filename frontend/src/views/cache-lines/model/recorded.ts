@@ -2,7 +2,7 @@
 /** From recorded accesses to one object (points `access`) to one stream per CPU. */
 
 import { gather } from './merge.ts';
-import { workOf } from './stated.ts';
+import { partOf, workOf } from './stated.ts';
 import { type AccessStream, type MergedLog, mostCpus } from './types.ts';
 
 export const lineBytes = 64;
@@ -106,5 +106,6 @@ function streamOf(
     kind: Uint8Array.from(source, (i) => recorded.kind[i]!),
     op,
     work,
+    part: Uint8Array.from(source, (i) => partOf(functions?.[recorded.func?.[i] ?? -1] ?? '')),
   };
 }

@@ -38,12 +38,24 @@ export const mailRates = {
   source: stated.mail.source,
 };
 
-/** Why the stated numbers do not give the ratio of the mail. */
-export const explained = stated.explained;
+/** Why a load that leads to a read-modify-write owns its line. */
+export const owningLoad = stated.loads;
 
 export const leftOut: readonly string[] = stated.left_out;
 
 const positions: Readonly<Record<string, readonly number[]>> = stated.counted.at;
+
+/** The time by function that the mail has, and what belongs to which part. */
+export const mailProfile = stated.profile;
+
+const partNumbers = new Map(
+  mailProfile.parts.flatMap(({ functions }, i) => functions.map((name) => [name, i + 1] as const)),
+);
+
+/** Number of the part of the profile that a function belongs to, from 1; 0: none. */
+export function partOf(name: string): number {
+  return partNumbers.get(name) ?? 0;
+}
 
 /** Whether it was counted where in an operation the accesses of all these functions lie. */
 export function isPlaced(functions: ReadonlySet<string | undefined>): boolean {

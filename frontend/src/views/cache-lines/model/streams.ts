@@ -14,6 +14,7 @@ export function picked(stream: AccessStream, at: readonly number[]): AccessStrea
     kind: Uint8Array.from(at, (i) => stream.kind[i]!),
     op: Uint32Array.from(at, (i) => stream.op[i]!),
     work: Float64Array.from(at, (i) => stream.work[i]!),
+    part: Uint8Array.from(at, (i) => stream.part[i]!),
   };
 }
 
@@ -67,7 +68,8 @@ export function spreadOver(
 
 /**
  * The same stream on a machine that would ask for ownership at once: a read whose next access in the operation is a
- * read-modify-write of the same line counts as a write. A what-if: the model's own rule is that a read asks to read.
+ * read-modify-write of the same line counts as a write. The model's default, since the profile of the mail says so; the
+ * other rule is that a read asks to read.
  */
 export function owningLoads(stream: AccessStream): AccessStream {
   const kind = stream.kind.slice();

@@ -14,7 +14,7 @@ import { Earliest } from './earliest.ts';
 import { LineStates } from './lines.ts';
 import { gather, linesOf } from './merge.ts';
 import { Chance } from './prng.ts';
-import type { AccessStream, MergedLog, Settings, Until } from './types.ts';
+import type { AccessStream, MergedLog, Settings, Spent, Until } from './types.ts';
 
 const none = -1;
 
@@ -34,7 +34,7 @@ export function timedOrder(
   const lines = linesOf(streams);
   const run = new TimedRun(streams, lines, settings, seed);
   const { length, endNs } = run.toEnd(until);
-  return gather(streams, lines, run.order.slice(0, length), endNs);
+  return gather(streams, lines, run.order.slice(0, length), endNs, run.spent(length));
 }
 
 class TimedRun {
@@ -47,6 +47,12 @@ class TimedRun {
   private readonly next: Uint32Array;
   /** What the CPU's time is: running, taking or waiting. */
   private readonly phase: Uint8Array;
+  /** When its access became due, its place in the order, and the private work before it. */
+  private readonly since: Float64Array;
+  private readonly place: Uint32Array;
+  private readonly before: Float64Array;
+  private readonly accessNs: Float64Array;
+  private ownNs = 0;
   /** When its request's service is over. */
   private readonly over: Float64Array;
   private readonly busy: Uint8Array;
@@ -66,6 +72,10 @@ class TimedRun {
     this.next = new Uint32Array(cpus);
     this.phase = new Uint8Array(cpus);
     this.over = new Float64Array(cpus);
+    this.since = new Float64Array(cpus);
+    this.place = new Uint32Array(cpus);
+    this.before = new Float64Array(cpus);
+    this.accessNs = new Float64Array(this.order.length);
     this.busy = new Uint8Array(lines);
     this.head = new Int32Array(lines).fill(none);
     this.tail = new Int32Array(lines).fill(none);
@@ -78,7 +88,7 @@ class TimedRun {
 
   /** Runs until one stream is used up, or all are. */
   toEnd(until: Until): { length: number; endNs: number } {
-    const { clock, states, streams, next, phase, over, busy, order } = this;
+    const { clock, states, streams, next, phase, over, busy, order, since, place } = this;
     const { hitNs } = this.settings.latencies;
     let length = 0;
     let endNs = 0;
@@ -93,6 +103,7 @@ class TimedRun {
       let done = now;
       if (phase[cpu] === taking) {
         states.access(cpu, line, kind);
+        place[cpu] = length;
         order[length++] = cpu;
         phase[cpu] = coming;
         clock.set(cpu, over[cpu]!);
@@ -103,14 +114,19 @@ class TimedRun {
         this.serveNext(line, now);
       } else if (states.hits(cpu, line, kind)) {
         states.access(cpu, line, kind);
+        since[cpu] = now;
+        place[cpu] = length;
         order[length++] = cpu;
         done = now + hitNs;
       } else {
+        since[cpu] = now;
         if (busy[line]) this.wait(cpu, line);
         else this.serve(cpu, line, now);
         continue;
       }
       endNs = Math.max(endNs, done);
+      this.accessNs[place[cpu]!] = done - since[cpu]!;
+      this.ownNs += this.before[cpu]!;
       next[cpu] = i + 1;
       if (i + 1 < streams[cpu]!.op.length) clock.set(cpu, done + this.ownWork(cpu));
       else if (until === 'first') break;
@@ -119,12 +135,20 @@ class TimedRun {
     return { length, endNs };
   }
 
+  /** Where the time of the first `length` accesses of the order went. */
+  spent(length: number): Spent {
+    return { accessNs: this.accessNs.slice(0, length), ownNs: this.ownNs };
+  }
+
   /** Private work before the CPU's next access. */
   private ownWork(cpu: number): number {
     const share = this.streams[cpu]!.work[this.next[cpu]!]!;
+    this.before[cpu] = 0;
     if (share === 0) return 0;
     const { jitter, latencies } = this.settings;
-    return latencies.ownNs * share * (1 + jitter * (2 * this.chance.unit() - 1));
+    const work = latencies.ownNs * share * (1 + jitter * (2 * this.chance.unit() - 1));
+    this.before[cpu] = work;
+    return work;
   }
 
   private serve(cpu: number, line: number, now: number): void {

@@ -52,6 +52,8 @@ export interface AccessStream {
   readonly op: Uint32Array;
   /** Which share of an operation's private work (Latencies.ownNs) lies before the access. */
   readonly work: Float64Array;
+  /** Which part of the profile it belongs to (profile.ts), from 1; 0: none. */
+  readonly part: Uint8Array;
 }
 
 /** All CPUs' accesses in one order. */
@@ -68,6 +70,16 @@ export interface MergedLog {
   readonly ops: number;
   /** When the last access was done, modelled ns; null where the order knows no time (random, as executed). */
   readonly endNs: number | null;
+  /** Where time goes; null where the order knows none. */
+  readonly spent: Spent | null;
+}
+
+/** Modelled time of the accesses that are over. */
+export interface Spent {
+  /** Per access of the order, ns: from when it is due until it is done, its wait for the line included. */
+  readonly accessNs: Float64Array;
+  /** Private work before those accesses, of all together, ns. */
+  readonly ownNs: number;
 }
 
 export type Protocol = 'MESI' | 'MSI';
