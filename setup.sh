@@ -7,6 +7,7 @@
 #   ./setup.sh dev       what the checks and the browser tests need
 #   ./setup.sh all       everything
 #   ./setup.sh docs      what `make docs` needs; no part of all
+#   ./setup.sh source linux-source-6.12   the source of a further kernel base; `./duet build` does it
 #
 # Every step is skipped when its inputs have not changed. Packages are installed when the script runs as
 # root; a plain user is reported which are missing.
@@ -135,8 +136,12 @@ setup_docs() {
 case "${1:-all}" in
 page) setup_page ;;
 docs) setup_docs ;;
+source)
+	[[ "${2:-}" =~ ^linux-source-[0-9.]+$ ]] || fail "setup.sh source takes a package linux-source-*, but \"${2:-}\" came." \
+		"Run ./setup.sh source linux-source-6.12."
+	packages "$2" ;;
 kernels) setup_page; setup_kernels ;;
 dev) setup_page; setup_dev ;;
 all) setup_page; setup_kernels; setup_dev ;;
-*) printf 'error: setup.sh takes page, kernels, dev, docs or all, but "%s" came.\nremedy: Run ./setup.sh all.\n' "$1" >&2; exit 2 ;;
+*) printf 'error: setup.sh takes page, kernels, dev, docs, source or all, but "%s" came.\nremedy: Run ./setup.sh all.\n' "$1" >&2; exit 2 ;;
 esac

@@ -78,18 +78,20 @@ def make_tarball(path: Path, files: dict[str, str]) -> Path:
 def make_settings(folder: Path) -> KernelSettings:
     """kernel-patches/ with one shared patch and one arm, a tarball, and an empty cache."""
     patches = folder / "kernel-patches"
-    (patches / "both").mkdir(parents=True)
+    base = patches / "bases" / "6.1"
+    (base / "both").mkdir(parents=True)
     (patches / "02-toy").mkdir()
     tarball = make_tarball(
         folder / "linux-6.1.tar.xz",
         {"Makefile": MAKEFILE, "mm/vmscan.c": VMSCAN, "fs/super.c": "super\n"},
     )
-    (patches / "BASE").write_text(
-        f"# toy\npackage = linux-toy\ntarball = {tarball}\nseries = 6.1\n"
+    (base / "base.yaml").write_text(
+        f"about: toy\nseries: '6.1'\ndefault: true\nconfig: [base.config]\n"
+        f"source: {{package: linux-toy, tarball: {tarball}}}\n"
     )
-    (patches / "base.config").write_text("# why\nCONFIG_SMP=y\n# CONFIG_KASAN is not set\n")
+    (base / "base.config").write_text("# why\nCONFIG_SMP=y\n# CONFIG_KASAN is not set\n")
     shared = patch("mm: trace", replace("mm/vmscan.c", VMSCAN, 30, "traced"))
-    (patches / "both" / "0001-trace.patch").write_text(shared)
+    (base / "both" / "0001-trace.patch").write_text(shared)
     own = patch("mm: srcu", replace("mm/vmscan.c", VMSCAN, 10, "srcu"))
     (patches / "02-toy" / "srcu.patch").write_text(own)
     return KernelSettings(

@@ -29,6 +29,11 @@ def extra_lessons() -> tuple[Path, ...]:
     return tuple(dict.fromkeys(Path(name).resolve() for name in given.split(":") if name))
 
 
+def default_base() -> str | None:
+    """The kernel base of arms that name none: $DUET_BASE, a name or a path; None: the usual one."""
+    return os.environ.get("DUET_BASE") or None
+
+
 def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")

@@ -487,6 +487,8 @@ export const readArmView: Read<wire.ArmView> = shape((o) => ({
   role: ArmView_role(o['role'], 'role'),
   summary: string(o['summary'], 'summary'),
   patches: or(o['patches'], 'patches', Build_arms, []),
+  base: or(o['base'], 'base', ErrorMessage_run, null),
+  config: or(o['config'], 'config', ErrorMessage_run, null),
   optional: or(o['optional'], 'optional', boolean, false),
   patch_texts: or(o['patch_texts'], 'patch_texts', ArmView_patch_texts, []),
 }));

@@ -825,6 +825,14 @@ export interface ArmView {
    */
   patches: string[];
   /**
+   * kernel base: a folder of kernel-patches/bases, in quotes ("6.12"); without, the default one
+   */
+  base: string | null;
+  /**
+   * a variant of the base's configuration, by its name in base.yaml
+   */
+  config: string | null;
+  /**
    * built, run and measured only where it is named: an arm beside the comparison
    */
   optional: boolean;
@@ -1420,7 +1428,7 @@ export interface NumbersLesson {
   shift: number;
   arms: ArmView[];
   /**
-   * what all arms carry: the patches of kernel-patches/both and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
+   * what all arms carry: the patches in both/ of its base and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
    */
   instrumentation: 'patches' | 'none';
   params: {
@@ -2138,7 +2146,7 @@ export interface PictureLesson {
   shift: number;
   arms: ArmView[];
   /**
-   * what all arms carry: the patches of kernel-patches/both and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
+   * what all arms carry: the patches in both/ of its base and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
    */
   instrumentation: 'patches' | 'none';
   params: {

@@ -178,7 +178,7 @@ def test_space_is_checked_before_anything_is_unpacked(
 
 
 def test_option_that_does_not_stick_fails_the_build(settings: KernelSettings) -> None:
-    config = settings.patches / "base.config"
+    config = settings.patches / "bases/6.1/base.config"
     config.write_text(config.read_text() + "CONFIG_LOST=y\n")
     with pytest.raises(OptionLost, match=r"wants CONFIG_LOST=y, but .* gave n"):
         build([STOCK], settings)

@@ -27,7 +27,7 @@ def lean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelSettings:
 
 
 def test_later_fragment_overrides_and_is_written_as_it_was_read(lean: KernelSettings) -> None:
-    options = read_fragments(replace(lean, debug=True).fragments)
+    options = read_fragments(replace(lean, debug=True).fragments(STOCK))
     assert options == {"CONFIG_SMP": "y", "CONFIG_KASAN": "y", "CONFIG_LOCKDEP": "y"}
     off = options | {"CONFIG_SMP": "n"}
     assert read_options(write_options(off)) == off
@@ -38,7 +38,7 @@ def test_lean_key_does_not_know_the_debug_config(lean: KernelSettings) -> None:
     debug = plan(STOCK, replace(lean, debug=True))
     (lean.patches / "debug.config").write_text("CONFIG_KASAN=y\n")
     assert plan(STOCK, lean) == before != debug != plan(STOCK, replace(lean, debug=True))
-    asked = read_options((lean.patches / "base.config").read_text())
+    asked = read_options((lean.patches / "bases/6.1/base.config").read_text())
     assert inputs(STOCK, lean).config_sha256 == options_sha256(asked)
 
 
@@ -61,7 +61,7 @@ def test_option_of_the_debug_config_that_is_lost_is_named_there(lean: KernelSett
 
 
 def test_our_debug_config_asks_for_what_the_stress_stands_on() -> None:
-    options = read_fragments([PATCHES / "base.config", PATCHES / "debug.config"])
+    options = read_fragments([PATCHES / "bases/6.1/base.config", PATCHES / "debug.config"])
     names = ["KASAN_GENERIC", "PROVE_LOCKING", "DEBUG_LIST", "SLUB_DEBUG_ON", "DETECT_HUNG_TASK"]
     assert {options[f"CONFIG_{name}"] for name in names} == {"y"}
     assert options["CONFIG_XFS_FS"] == "y", "base.config still holds"

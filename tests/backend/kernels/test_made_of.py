@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,5 +48,6 @@ def test_what_nobody_wrote_down_is_not_taken_for_the_same() -> None:
 
 
 def test_a_patch_that_is_missing_is_reported(lesson02: LessonFolder, tmp_path: Path) -> None:
+    arm = replace(arm_spec(lesson02, "srcu"), patches=(tmp_path / "gone.patch",))
     with pytest.raises(InputError, match="no such file"):
-        made_of(arm_spec(lesson02, "rwsem"), KernelSettings(tmp_path, tmp_path))
+        made_of(arm, KernelSettings.default())

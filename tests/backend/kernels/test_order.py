@@ -44,10 +44,12 @@ def shuffled() -> list[ArmSpec]:
 
 
 def test_without_a_tree_headers_weigh_by_where_they_lie(settings: KernelSettings) -> None:
-    order = [arm.name for arm in outwards(shuffled(), settings.patches)]
+    order = [arm.name for arm in outwards(shuffled(), settings.patches, settings.base)]
     assert order == ["stock", *TOUCHED]
     empty = WorkTree(settings.cache / "tree")
-    assert [arm.name for arm in outwards(shuffled(), settings.patches, empty)] == order
+    assert [
+        arm.name for arm in outwards(shuffled(), settings.patches, settings.base, empty)
+    ] == order
 
 
 def test_with_a_tree_arms_weigh_by_the_objects_behind_their_files(
@@ -60,14 +62,16 @@ def test_with_a_tree_arms_weigh_by_the_objects_behind_their_files(
         extra = "  include/linux/fs.h \\\n" if number < 3 else ""
         record = f"source_mm/{number}.o := {behind}\n\ndeps := \\\n  {behind} \\\n{extra}"
         (tree.src / "mm" / f".{number}.o.cmd").write_text(record)
-    order = [arm.name for arm in outwards(shuffled(), settings.patches, tree)]
+    order = [arm.name for arm in outwards(shuffled(), settings.patches, settings.base, tree)]
     # fs: 3 objects and super.c's; local: 8 and icache.c's; the trace header nobody made yet: 300.
     assert order == ["stock", "one", "two", "fs", "local", "trace"]
 
 
 def test_order_does_not_depend_on_the_order_asked_for(settings: KernelSettings) -> None:
     arms = shuffled()
-    assert outwards(arms, settings.patches) == outwards(arms[::-1], settings.patches)
+    assert outwards(arms, settings.patches, settings.base) == outwards(
+        arms[::-1], settings.patches, settings.base
+    )
 
 
 def test_our_own_arms_with_wide_headers_come_last() -> None:
@@ -76,10 +80,10 @@ def test_our_own_arms_with_wide_headers_come_last() -> None:
     arms = [arm for folder in folders for arm in arm_specs(folder).values()]
     wide = [
         any(" b/include/linux/" in path.read_text() for path in arm.patches)
-        for arm in outwards(arms, settings.patches)
+        for arm in outwards(arms, settings.patches, settings.base)
     ]
     assert wide == sorted(wide) and any(wide)
-    order = outwards(arms, settings.patches)
+    order = outwards(arms, settings.patches, settings.base)
     assert not order[0].patches, "stock first"
     # The tree is switched from one lesson's instrumentation to the next one's once.
     assert len(list(groupby(arm.lesson for arm in order))) <= 7
@@ -91,11 +95,11 @@ def test_the_order_begins_where_the_tree_stands(settings: KernelSettings) -> Non
     tree.src.mkdir(parents=True)
     arms = shuffled()
     (wide,) = (arm for arm in arms if arm.name == "fs")
-    write_standing(tree.folder, Standing.of(wide, settings.patches))
-    names = [arm.name for arm in outwards(arms, settings.patches, tree)]
+    write_standing(tree.folder, Standing.of(wide, settings.patches, settings.base))
+    names = [arm.name for arm in outwards(arms, settings.patches, settings.base, tree)]
     assert names[:2] == ["fs", "stock"]
     write_standing(tree.folder, None)  # a switch was cut off
-    assert [arm.name for arm in outwards(arms, settings.patches, tree)][-1] == "fs"
+    assert [arm.name for arm in outwards(arms, settings.patches, settings.base, tree)][-1] == "fs"
 
 
 def test_a_damaged_record_is_no_record(tmp_path: Path) -> None:

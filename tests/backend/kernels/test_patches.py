@@ -14,13 +14,14 @@ import pytest
 
 from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
 from duet.kernels.arms import arm_spec
-from duet.kernels.recipe import patch_subject, patched_files, read_base, read_options
+from duet.kernels.bases import BASES, base_folders, find_base
+from duet.kernels.recipe import patch_subject, patched_files, read_options
 from duet.lessons import load as lessons
 from duet.settings import repo_root
 
 PATCHES = repo_root() / "kernel-patches"
 ALL = sorted(PATCHES.rglob("*.patch"))
-LESSONS = sorted(path for path in PATCHES.iterdir() if path.is_dir() and path.name != "both")
+LESSONS = sorted(path for path in PATCHES.iterdir() if path.is_dir() and path.name != BASES)
 NAMES = [path.relative_to(PATCHES).as_posix() for path in ALL]
 
 
@@ -69,14 +70,15 @@ def test_patch_is_checkpatch_clean(path: Path, tree: Path) -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: str(path.name))
 def test_arms_leave_trace_headers_to_both(lesson: Path) -> None:
     """An event in one arm only would make the arms unequal to their observer."""
-    assert sorted(path.name for path in lesson.iterdir() if path.is_dir()) in ([], ["both"])
+    known = {find_base(name, PATCHES).both for name in base_folders(PATCHES)}
+    assert {path.name for path in lesson.iterdir() if path.is_dir()} <= known
     for path in lesson.glob("*.patch"):
         files = patched_files(path.read_text())
         assert not [name for name in files if name.startswith("include/trace/")], path.name
 
 
 def test_config_asks_for_what_the_lessons_stand_on() -> None:
-    asked = read_options((PATCHES / "base.config").read_text())
+    asked = read_options((PATCHES / "bases/6.1/base.config").read_text())
     names = [
         "XFS_FS",
         "EXT4_FS",
@@ -114,16 +116,17 @@ def test_config_asks_for_what_the_lessons_stand_on() -> None:
 
 
 def test_every_group_of_options_says_why() -> None:
-    groups = (PATCHES / "base.config").read_text().split("\n\n")
+    groups = (PATCHES / "bases/6.1/base.config").read_text().split("\n\n")
     assert all(group.startswith("# ") and len(group.split("\n")[0]) > 20 for group in groups)
 
 
 def test_a_kernel_version_stands_in_base_only() -> None:
     version = re.compile(r"\b6\.1\.\d+\b")
     own = [PATCHES, repo_root() / "backend" / "src" / "duet" / "kernels"]
-    files = [path for top in own for path in top.rglob("*") if path.suffix in (".py", ".config")]
+    suffixes = (".py", ".config", ".yaml")
+    files = [path for top in own for path in top.rglob("*") if path.suffix in suffixes]
     assert [path.name for path in files if version.search(path.read_text())] == []
-    assert read_base(PATCHES / "BASE").series
+    assert {find_base(name, PATCHES).series for name in base_folders(PATCHES)} >= {"6.1", "6.12"}
 
 
 def stored(arm: ArmSpec) -> KernelImage:

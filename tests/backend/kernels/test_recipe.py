@@ -15,7 +15,6 @@ from duet.kernels.recipe import (
     is_shared,
     patch_diff,
     patch_subject,
-    read_base,
     read_options,
     unmet_options,
 )
@@ -46,7 +45,7 @@ def test_key_changes_with_each_input(settings: KernelSettings) -> None:
 
 def test_key_follows_the_files(settings: KernelSettings) -> None:
     before = plan(SRCU, settings)
-    config = settings.patches / "base.config"
+    config = settings.patches / "bases/6.1/base.config"
     config.write_text(config.read_text() + "CONFIG_XFS_FS=y\n")
     after_config = plan(SRCU, settings)
     own = settings.patches / "02-toy" / "srcu.patch"
@@ -59,7 +58,7 @@ def test_reworded_message_and_comment_rebuild_nothing(settings: KernelSettings) 
     before = plan(SRCU, settings)
     own = settings.patches / "02-toy" / "srcu.patch"
     own.write_text(own.read_text().replace("Why.", "Measured: 4x.").replace("index 111", "index a"))
-    config = settings.patches / "base.config"
+    config = settings.patches / "bases/6.1/base.config"
     config.write_text("# reworded\n" + "\n".join(reversed(config.read_text().splitlines())))
     assert plan(SRCU, settings) == before
 
@@ -83,7 +82,7 @@ def test_stock_is_one_image_for_all_lessons_with_the_same_instrumentation(
 
 def test_arm_carries_shared_patches_first(settings: KernelSettings) -> None:
     add_own_instrumentation(settings)
-    names = [path.name for path in arm_patches(SRCU, settings.patches)]
+    names = [path.name for path in arm_patches(SRCU, settings.patches, settings.base)]
     assert names == ["0001-trace.patch", "0001-events.patch", "srcu.patch"]
     reported = inputs(SRCU, settings).patches
     assert [patch.subject for patch in reported] == ["mm: trace", "fs: events", "mm: srcu"]
@@ -102,8 +101,10 @@ def test_arms_without_instrumentation_carry_their_own_patches_alone(
 ) -> None:
     add_own_instrumentation(settings)
     bare, srcu = (changed(arm, instrumented=False) for arm in (STOCK, SRCU))
-    assert arm_patches(bare, settings.patches) == ()
-    assert [path.name for path in arm_patches(srcu, settings.patches)] == ["srcu.patch"]
+    assert arm_patches(bare, settings.patches, settings.base) == ()
+    assert [path.name for path in arm_patches(srcu, settings.patches, settings.base)] == [
+        "srcu.patch"
+    ]
     assert len({plan(arm, settings) for arm in (bare, srcu, STOCK, SRCU)}) == 4
 
 
@@ -136,19 +137,6 @@ def test_patch_diff_leaves_mail_head_and_signature_out() -> None:
 
 def test_folded_subject_is_unfolded() -> None:
     assert patch_subject("Subject: [PATCH 1/3] mm: a\n long one\n\nbody") == "mm: a long one"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("package = a\ntarball = /b\n", "does not say series"),
-        ("package = a\ntarball = /b\nserie = 6.1\n", "only package, tarball, series are known"),
-    ],
-)
-def test_broken_base_file_is_explained(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "BASE").write_text(text)
-    with pytest.raises(InputError, match=said):
-        read_base(tmp_path / "BASE")
 
 
 def test_missing_and_formless_patches_are_explained(settings: KernelSettings) -> None:

@@ -18,10 +18,9 @@ def copy(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ignored = shutil.ignore_patterns("recorded")
     for folder in (f"lessons/{SLUG}", f"kernel-patches/{SLUG}"):
         shutil.copytree(root / folder, tmp_path / folder, ignore=ignored)
-    for shared in ("lessons/_template", "kernel-patches/both", "vm-images"):
+    shutil.copytree(root / "kernel-patches/bases", tmp_path / "kernel-patches/bases")
+    for shared in ("lessons/_template", "vm-images"):
         (tmp_path / shared).symlink_to(root / shared)
-    for name in ("BASE", "base.config"):
-        shutil.copy(root / "kernel-patches" / name, tmp_path / "kernel-patches" / name)
     evidence = file_with(tmp_path, "claims:")
     text = evidence.read_text()
     evidence.write_text(without_block(text, "claims"))

@@ -6,7 +6,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.support.planted import SLUG, plant, problems
+from duet.lessons.load import load
+from tests.support.planted import SLUG, line_of, plant, problems
 
 
 def test_a_spoilt_patch_is_named_for_each_arm_that_has_it(copy: Path) -> None:
@@ -32,3 +33,40 @@ def test_instrumentation_that_no_kernel_carries(copy: Path) -> None:
     ]
     shutil.rmtree(both)
     assert problems() == []
+
+
+def on(copy: Path, arm: str, line: str) -> None:
+    """Add a line to an arm of the lesson."""
+    plant(copy, f"  - name: {arm}\n", f"  - name: {arm}\n    {line}\n")
+
+
+def test_a_base_and_a_configuration_that_do_not_exist_are_named(copy: Path) -> None:
+    on(copy, "srcu", 'base: "6.2"')
+    on(copy, "srcu-expedited", "config: hz-100")
+    found = [one for one in problems() if one.where in ("arm srcu", "arm srcu-expedited")]
+    assert [line_of(copy, one).strip() for one in found] == ['base: "6.2"', "config: hz-100"]
+    assert "there is no kernel base '6.2'" in found[0].sentence
+    assert "has no configuration 'hz-100' (did you mean 'hz-1000'?)" in found[1].sentence
+
+
+def test_arms_on_another_base_are_no_unfair_pair(copy: Path) -> None:
+    """Other source, config and both/ are what another base is; a pair stands on one."""
+    on(copy, "srcu", "config: hz-1000")
+    on(copy, "srcu-expedited", "config: hz-1000")
+    assert problems() == []
+    plant(copy, "    patches: [srcu-expedited.patch]\n", "    patches: [srcu.patch]\n")
+    same = "the arms srcu and srcu-expedited are one kernel: they have the same patches"
+    assert same in [one.sentence for one in problems()]
+
+
+def test_a_lesson_has_two_arms_that_are_one_patch_apart(copy: Path) -> None:
+    for number, arm in enumerate(load(SLUG).lesson.arms):
+        folder = copy / "kernel-patches" / "bases" / f"b{number}"
+        folder.mkdir()
+        (folder / "base.yaml").write_text(
+            "about: x\nseries: '6.1'\nlike: '6.1'\nsource: {tree: /x}\n"
+        )
+        if arm.base is None:
+            on(copy, arm.name, f"base: b{number}")
+    found = [one.sentence for one in problems() if one.where == "arms"]
+    assert found == ["no two arms stand on one base: none are one patch apart"]

@@ -47,12 +47,12 @@ def test_an_arm_is_identified_by_the_inputs_of_its_build(
     text = (root / "kernel-patches" / name).read_text()
     assert sha == hashlib.sha256(patch_diff(text).encode()).hexdigest()
     names = [patch for patch, _ in srcu.both]
-    folders = ("both", "02-grace-periods/both")
     top = root / "kernel-patches"
+    shared = [(top / "bases/6.1", "both"), (top, "02-grace-periods/both")]
     assert names == [
-        path.relative_to(top).as_posix()
-        for folder in folders
-        for path in sorted((top / folder).glob("*.patch"))
+        path.relative_to(above).as_posix()
+        for above, folder in shared
+        for path in sorted((above / folder).glob("*.patch"))
     ]
     assert len(names) == 4
     # Fair: they differ in their own patch alone.

@@ -44,7 +44,7 @@ def test_patches_are_hashed_again_only_after_a_change(
     first = known.of(SLUG, specs)
     assert first == known.of(SLUG, specs) == dict.fromkeys(specs, False)
     assert planned == list(specs)
-    patch = next((settings.patches / "both").glob("*.patch"))
+    patch = next((settings.base.folder / "both").glob("*.patch"))
     patch.write_text(patch.read_text() + "\n")
     known.of(SLUG, specs)
     assert len(planned) == 2 * len(specs)

@@ -7,17 +7,19 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from duet.cli.output import emit, note
 from duet.cli.results.host import BuildResult, BuiltKernel
+from duet.cli.sources import install_sources
 from duet.cli.terminal import raw
 from duet.errors import InputError
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, lookup, plan
 from duet.kernels import build as build_kernels
 from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
 
 
 def wanted_arms(lesson: str | None, only: list[str], *, optional: bool = False) -> list[ArmSpec]:
@@ -46,13 +48,20 @@ def build(
     *,
     debug: bool = False,
     optional: bool = False,
+    base: str | None = None,
 ) -> int:
     """See `duet build --help`."""
     if only and not lesson:
         raise InputError("--arm needs the lesson it belongs to.", remedy="Name the lesson first.")
     began = time.monotonic()
-    settings = KernelSettings.default(source, debug=debug)
-    specs = wanted_arms(lesson, only, optional=optional)
+    settings = KernelSettings.default(source, debug=debug, base=base)
+    if base and not lesson:
+        specs = [ArmSpec(settings.base.name, "stock")]
+    else:
+        specs = wanted_arms(lesson, only, optional=optional)
+        if not only and not optional:
+            _tell_left_out(lesson)
+    install_sources(specs, settings)
     keys = [plan(spec, settings) for spec in specs]
     before = [lookup(key, settings) for key in keys]
     todo = [spec for spec, image in zip(specs, before, strict=True) if image is None]
@@ -81,6 +90,15 @@ def build(
     return 0
 
 
+def _tell_left_out(lesson: str | None) -> None:
+    """Say which arms are not built, since nobody named them."""
+    for slug in [lesson] if lesson else lessons.slugs():
+        folder = lessons.load(slug)
+        later = [arm.name for arm in folder.lesson.arms if arm.optional]
+        if later:
+            note(f"{slug}: left out, since optional: {', '.join(later)} (--optional builds them)")
+
+
 def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
     """Build those that are not in the cache, with a progress bar.
 
@@ -90,6 +108,17 @@ def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
     todo = [spec for spec in specs if lookup(plan(spec, settings), settings) is None]
     if todo:
         _build_with_bar(todo, settings)
+
+
+def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSettings) -> None:
+    """Build the optional ones of these arms, which a plain `duet build` leaves out.
+
+    Raises:
+        DuetError: one cannot be built.
+    """
+    specs = [arm_spec(folder, name) for name in arms if folder.arm(name).optional]
+    install_sources(specs, settings)
+    build_missing(specs, settings)
 
 
 def _build_with_bar(todo: list[ArmSpec], settings: KernelSettings) -> None:

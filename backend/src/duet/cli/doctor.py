@@ -107,12 +107,11 @@ def _kernel_tools() -> Iterator[Check]:
 
 def _kernel_source() -> Iterator[Check]:
     from duet.kernels import KernelSettings
-    from duet.kernels.source import find_tarball
 
     settings = KernelSettings.default()
     name, purpose = "kernel source", "building kernels"
     try:
-        tarball = find_tarball(settings.base, None, settings.cache / "tarballs.json")
+        tarball = settings.tarball(settings.base)
     except DuetError as error:
         yield Check(name, "missing", error.sentence, purpose, error.remedy)
     else:

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from duet.cli.build import build_optional
 from duet.cli.measure_args import Given, command_of, read_plan
 from duet.cli.measuring import (
     INTERRUPTED,
@@ -39,6 +40,8 @@ def measure(given: Given, how: str, output: Path | None) -> int:
             "--format sweep shows a swept knob, but no --sweep was given.",
             remedy="Add for example --sweep hogs=1,3,9, or choose another --format.",
         )
+    kernels = KernelSettings.default()
+    build_optional(plan.folder, plan.arms, kernels)
     began = time.monotonic()
 
     held: list[Measuring] = []
@@ -46,7 +49,7 @@ def measure(given: Given, how: str, output: Path | None) -> int:
     async def work() -> None:
         with ProgressBar() as tell:
             command = command_of(plan)
-            held.append(await prepare_measurement(plan, KernelSettings.default(), command, tell))
+            held.append(await prepare_measurement(plan, kernels, command, tell))
             await held[0].run()
 
     whole = asyncio.run(interruptible(work()))

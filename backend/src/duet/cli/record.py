@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from duet.bundle import Figures, Record, trim
+from duet.cli.build import build_optional
 from duet.cli.console_sink import CollectingConsoleSink
 from duet.cli.output import emit, note
 from duet.cli.recorded_table import record_table
@@ -45,6 +46,7 @@ def record(
         )
     path = out or request.folder.folder / "recorded" / f"{name}.duet"
     kernels = KernelSettings.default()
+    build_optional(request.folder, request.arms, kernels)
     lanes: dict[str, LaneResult] = {}
     size = 0
     if not only_measured:

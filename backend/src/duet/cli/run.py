@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from duet.cli.build import build_optional
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
 from duet.cli.results.runs import RunResult
@@ -67,6 +68,7 @@ def run(
 ) -> int:
     """See `duet run --help`."""
     request = read_request(lesson, arms, workload, clock, settings)
+    build_optional(request.folder, request.arms, KernelSettings.default())
     report, rows = asyncio.run(measure_request(request, repeats, traced))
     if as_json:
         emit(result_of(report, rows))

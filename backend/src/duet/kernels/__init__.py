@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels: from kernel-patches/ to stored, bootable images, built once and kept by content."""
 
-from duet.kernels.builder import KernelSettings, build, inputs, lookup, plan
+from duet.kernels.builder import build, inputs, lookup, plan
 from duet.kernels.image import KernelImage, Manifest, PatchRecord
+from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.made_of import MadeOf, changes, made_of
 from duet.kernels.progress import BuildProgress, Phase
 from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey

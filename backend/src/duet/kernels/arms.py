@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from duet.errors import DuetError, InfraError
-from duet.kernels.builder import KernelSettings, lookup, plan
+from duet.kernels.builder import lookup, plan
 from duet.kernels.image import KernelImage
+from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.recipe import ArmSpec
 from duet.lessons.load import LessonFolder
 
@@ -27,6 +28,8 @@ def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
         folder.patch_files(name),
         folder.patch_dir,
         instrumented=folder.lesson.instrumentation == "patches",
+        base=folder.arm(name).base,
+        config=folder.arm(name).config,
     )
 
 

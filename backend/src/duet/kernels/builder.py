@@ -10,14 +10,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from threading import Event
 
 from duet import durable
-from duet import settings as house
 from duet.errors import InputError
 from duet.kernels.compiler import (
     BZIMAGE,
@@ -28,93 +26,38 @@ from duet.kernels.compiler import (
     tool_version,
 )
 from duet.kernels.forecast import forecast, read_pace, write_pace
-from duet.kernels.image import KernelImage, Manifest, PatchRecord, Store
+from duet.kernels.image import KernelImage, Manifest, PatchRecord
+from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.lock import build_lock
 from duet.kernels.order import outwards
 from duet.kernels.progress import BuildProgress, MakeCounter, Phase, ProgressSink
 from duet.kernels.recipe import (
     ArmSpec,
-    Base,
     BuildInputs,
     KernelKey,
     arm_patches,
     build_inputs,
-    read_base,
 )
-from duet.kernels.source import (
-    IMAGE_BYTES,
-    TREE_BYTES,
-    check_series,
-    check_space,
-    find_tarball,
-    kernel_version,
-    unpack,
-)
+from duet.kernels.source import check_series, check_space, kernel_version, unpack
 from duet.kernels.standing import Standing, read_standing, write_standing
-from duet.kernels.tree import WorkTree
 
 # Objects of a cold build before this machine has made one; later its own count is used.
 OBJECTS_GUESS = 1365
-
-
-@dataclass(frozen=True, slots=True)
-class KernelSettings:
-    """Where kernels come from and go to.
-
-    `source` overrides BASE's tarball (--source); `lock_wait_s` bounds the wait for another
-    builder; the two sizes are the free space asked for before a tree and before an image.
-    `debug` adds debug.config: kernels that look for their own mistakes, under keys of their
-    own and from a tree of their own, so that the lean tree stays warm.
-    """
-
-    cache: Path
-    patches: Path
-    source: Path | None = None
-    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
-    lock_wait_s: float = 3600.0
-    tree_bytes: int = TREE_BYTES
-    image_bytes: int = IMAGE_BYTES
-    debug: bool = False
-
-    @classmethod
-    def default(cls, source: Path | None = None, *, debug: bool = False) -> KernelSettings:
-        """The house's own cache and kernel-patches/."""
-        return cls(house.cache_dir(), house.repo_root() / "kernel-patches", source, debug=debug)
-
-    @property
-    def store(self) -> Store:
-        """<cache>/kernels."""
-        return Store(self.cache / "kernels")
-
-    @property
-    def base(self) -> Base:
-        """kernel-patches/BASE."""
-        return read_base(self.patches / "BASE")
-
-    @property
-    def fragments(self) -> tuple[Path, ...]:
-        """The configuration of every arm, in order; a later file overrides an earlier."""
-        names = ["base.config", "debug.config"] if self.debug else ["base.config"]
-        return tuple(self.patches / name for name in names)
-
-    def tree(self, tarball_sha256: str) -> WorkTree:
-        """Where kernels from this source are compiled."""
-        name = f"{self.base.package}-{tarball_sha256[:12]}"
-        return WorkTree(self.cache / "tree" / (f"{name}-debug" if self.debug else name))
 
 
 def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
     """All that decides what the compiler makes of an arm; this is what a fair pair shares.
 
     Raises:
-        NoSource, InputError, ToolMissing: see their classes.
+        NoSource, BadFolder, InputError, ToolMissing: see their classes.
     """
-    tarball = find_tarball(settings.base, settings.source, settings.cache / "tarballs.json")
+    base = settings.base_of(arm)
     return build_inputs(
-        arm_patches(arm, settings.patches),
+        arm,
+        base,
         patches_dir=settings.patches,
-        fragments=settings.fragments,
-        tarball_sha256=tarball.sha256,
+        extra=settings.extra,
+        tarball_sha256=settings.tarball(base).sha256,
         compiler=_tool_version("gcc"),
         linker=_tool_version("ld"),
     )
@@ -155,8 +98,14 @@ def build(
         else:
             wanted.setdefault(key, arm)
     if wanted:
-        run = _Run(settings, list(wanted.values()), on_progress, stop or Event())
-        found |= run.all()
+        groups: dict[tuple[str, str | None], list[ArmSpec]] = {}
+        for arm in wanted.values():
+            groups.setdefault((settings.base_of(arm).name, arm.config), []).append(arm)
+        before = 0
+        for some in groups.values():  # the arms of one tree, then those of the next
+            place = (before, len(wanted))
+            found |= _Run(settings, some, place, on_progress, stop or Event()).all()
+            before += len(some)
     for key, arm in zip(keys, arms, strict=True):
         if key not in found:
             raise InputError(
@@ -173,12 +122,18 @@ def _tool_version(tool: str) -> str:
 
 
 class _Run:
-    """One call of build() with something to do."""
+    """What one call of build() has to do in one tree.
+
+    Args:
+        arms: of one base and one configuration.
+        place: how many kernels were built before these, and how many there are in all.
+    """
 
     def __init__(
         self,
         settings: KernelSettings,
         arms: list[ArmSpec],
+        place: tuple[int, int],
         on_progress: ProgressSink,
         stop: Event,
     ) -> None:
@@ -188,10 +143,11 @@ class _Run:
         self._started = time.monotonic()
         self._index = 0
         self._expected = 0
-        base = settings.base
-        self._tarball = find_tarball(base, settings.source, settings.cache / "tarballs.json")
-        self._tree = settings.tree(self._tarball.sha256)
-        self._arms = outwards(arms, settings.patches, self._tree)
+        self._place = place
+        self._base = settings.base_of(arms[0])
+        self._tarball = settings.tarball(self._base)
+        self._tree = settings.tree(self._base, arms[0].config, self._tarball.sha256)
+        self._arms = outwards(arms, settings.patches, self._base, self._tree)
         self._marker = self._tree.folder / "building"
 
     def all(self) -> dict[KernelKey, KernelImage]:
@@ -215,10 +171,10 @@ class _Run:
         started = time.monotonic()
         cold = self._prepare(lock_fd)
         self._tell(Phase.PATCH)
-        standing = Standing.of(arm, self._settings.patches)
+        standing = Standing.of(arm, self._settings.patches, self._base)
         former = read_standing(self._tree.folder)
         write_standing(self._tree.folder, None)
-        changed = self._tree.switch(arm_patches(arm, self._settings.patches))
+        changed = self._tree.switch(arm_patches(arm, self._settings.patches, self._base))
         write_standing(self._tree.folder, standing)
         log = self._settings.cache / "logs" / f"build-{need.key()}.log"
         make = Make(
@@ -226,12 +182,13 @@ class _Run:
             log,
             jobs=self._settings.jobs,
             lock_fd=lock_fd,
-            ccache=self._settings.cache / "ccache",
+            ccache=self._settings.beside("ccache", self._base),
         )
         self._tell(Phase.CONFIG)
-        configure(make, self._tree.src, self._settings.fragments)
+        configure(make, self._tree.src, self._settings.fragments(arm))
         before = self._tree.objects()
-        guess = self._settings.cache / ("objects-debug" if self._settings.debug else "objects")
+        name = "objects-debug" if self._settings.debug else "objects"
+        guess = self._settings.beside(name, self._base)
         self._expected = max(_read_count(guess) - before, self._tree.reach(changed), 1)
         pace = self._settings.cache / "pace"
         began = time.monotonic()
@@ -249,10 +206,10 @@ class _Run:
         if not tree.src.is_dir():
             check_space(cache, self._settings.tree_bytes, "to unpack and compile a kernel")
             self._tell(Phase.EXTRACT)
-            unpack(self._tarball, self._settings.base, tree.src, lock_fd=lock_fd)
+            unpack(self._tarball, self._base, tree.src, lock_fd=lock_fd)
             return True
         check_space(cache, self._settings.image_bytes, "to link and store a kernel")
-        check_series(tree.src, self._settings.base, self._tarball.path)
+        check_series(tree.src, self._base, self._tarball.path)
         if self._marker.exists():
             self._tell(Phase.PATCH, note="The last build was cut off; going on from there.")
             sweep_half_written(tree.src)
@@ -291,7 +248,7 @@ class _Run:
         return Manifest(
             key=need.key(),
             kernel_version=kernel_version(self._tree.src),
-            package=self._settings.base.package,
+            package=self._base.package,
             tarball_sha256=need.tarball_sha256,
             config_sha256=need.config_sha256,
             patches=tuple(
@@ -313,8 +270,8 @@ class _Run:
                 phase=phase,
                 lesson=arm.lesson,
                 arm=arm.name,
-                arm_index=self._index,
-                arms_total=len(self._arms),
+                arm_index=self._place[0] + self._index,
+                arms_total=self._place[1],
                 objects_done=objects,
                 objects_expected=max(self._expected, objects),
                 elapsed_s=time.monotonic() - self._started,

@@ -59,7 +59,7 @@ class CompileFails(InputError):
 
 
 class OptionLost(InputError):
-    """base.config asks for something the kernel does not give."""
+    """A configuration asks for something the kernel does not give."""
 
     code = "option-lost"
 

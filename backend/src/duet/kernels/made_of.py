@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duet.kernels.builder import KernelSettings
+from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.recipe import ArmSpec, arm_patches, options_sha256, read_fragments, read_patch
 
 
@@ -32,10 +32,11 @@ def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
     Raises:
         InputError: a config or a patch cannot be read.
     """
-    paths = arm_patches(arm, settings.patches)
-    read = [read_patch(path, settings.patches) for path in paths]
+    base = settings.base_of(arm)
+    paths = arm_patches(arm, settings.patches, base)
+    read = [read_patch(path, settings.patches, base.folder) for path in paths]
     return MadeOf(
-        options_sha256(read_fragments(settings.fragments)),
+        options_sha256(read_fragments(settings.fragments(arm))),
         {patch.path: patch.sha256 for patch in read},
     )
 

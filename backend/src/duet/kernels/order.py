@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from duet.kernels.bases import Base
 from duet.kernels.recipe import ArmSpec
 from duet.kernels.standing import Content, Standing, read_standing
 from duet.kernels.tree import WorkTree
@@ -44,12 +45,12 @@ class Reach:
 
 
 def outwards(
-    arms: Sequence[ArmSpec], patches_dir: Path, tree: WorkTree | None = None
+    arms: Sequence[ArmSpec], patches_dir: Path, base: Base, tree: WorkTree | None = None
 ) -> list[ArmSpec]:
     """`arms` in the order to build them, from where the tree stands: a new one is the bare source.
 
     Args:
-        arms: what is to be built, in any order.
+        arms: what is to be built, in any order, on one base.
         patches_dir: kernel-patches/.
         tree: counts from its records when it holds compiled objects; else a rule of thumb.
 
@@ -58,7 +59,7 @@ def outwards(
     """
     if len(arms) < 2:
         return list(arms)
-    contents = {arm: Standing.of(arm, patches_dir).content for arm in arms}
+    contents = {arm: Standing.of(arm, patches_dir, base).content for arm in arms}
     stands = read_standing(tree.folder) if tree is not None and tree.src.is_dir() else None
     here: Content = stands.content if stands is not None else {}
     known = (here, *contents.values())

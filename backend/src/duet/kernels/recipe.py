@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import NewType
 
 from duet.errors import InputError
+from duet.kernels.bases import BOTH, Base
 
 KernelKey = NewType("KernelKey", str)
 
@@ -29,9 +30,6 @@ BUILD_ENV: Mapping[str, str] = {
     "KBUILD_BUILD_VERSION": "1",
     "LC_ALL": "C",
 }
-
-BOTH = "both"
-"""Folder of the patches that all arms carry, in kernel-patches and in a lesson's folder there."""
 
 _OPTION = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _OPTION_OFF = re.compile(r"^# (CONFIG_\w+) is not set$")
@@ -45,8 +43,10 @@ class ArmSpec:
         patches: its own, in order, on top of the instrumentation; a relative path is one in the
             lesson's patches folder.
         patch_dir: the lesson's patches folder; None is kernel-patches/<lesson>.
-        instrumented: carries both/ of kernel-patches and both/ of the lesson; else an arm without
+        instrumented: carries both/ of its base and both/ of the lesson; else an arm without
             patches is the very source of the base.
+        base: name of its base; None: the default.
+        config: a variant of the base's configuration; None: that of the base.
     """
 
     lesson: str
@@ -54,15 +54,8 @@ class ArmSpec:
     patches: tuple[Path, ...] = ()
     patch_dir: Path | None = None
     instrumented: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """kernel-patches/BASE: where the source comes from and which series the patches are for."""
-
-    package: str
-    tarball: Path
-    series: str
+    base: str | None = None
+    config: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,7 @@ class PatchInput:
     """One patch.
 
     Args:
-        path: below a kernel-patches/, else absolute.
+        path: below the base's folder or a kernel-patches/, else absolute.
         sha256: of its diff alone.
         files: of the source that it touches.
     """
@@ -99,33 +92,6 @@ class BuildInputs:
         }
         text = json.dumps(parts, sort_keys=True)
         return KernelKey(hashlib.sha256(text.encode()).hexdigest()[:24])
-
-
-def read_base(path: Path) -> Base:
-    """Read kernel-patches/BASE.
-
-    Raises:
-        InputError: the file or one of its three keys is missing, or a key is unknown.
-    """
-    known = ("package", "tarball", "series")
-    pairs: dict[str, str] = {}
-    for line in _read(path, "the kernel base").splitlines():
-        text = line.split("#", 1)[0].strip()
-        if not text:
-            continue
-        key, found, value = text.partition("=")
-        if not found or key.strip() not in known:
-            raise InputError(
-                f"{path.name} has the line '{text}', but only {', '.join(known)} are known.",
-                remedy=f"Correct {path.name} in kernel-patches.",
-            )
-        pairs[key.strip()] = value.strip()
-    if missing := [key for key in known if key not in pairs]:
-        raise InputError(
-            f"{path.name} does not say {' and '.join(missing)}.",
-            remedy=f"Add the line '{missing[0]} = ...' to {path.name} in kernel-patches.",
-        )
-    return Base(pairs["package"], Path(pairs["tarball"]), pairs["series"])
 
 
 def read_options(text: str) -> dict[str, str]:
@@ -202,8 +168,11 @@ def patched_files(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"^diff --git a/\S+ b/(\S+)$", text, re.MULTILINE)))
 
 
-def read_patch(path: Path, patches_dir: Path) -> PatchInput:
+def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> PatchInput:
     """Read one patch.
+
+    Args:
+        base_dir: the folder of the base: the names of its patches begin there.
 
     Raises:
         InputError: the file is missing or holds no `diff --git` part.
@@ -215,7 +184,8 @@ def read_patch(path: Path, patches_dir: Path) -> PatchInput:
             f"{path.name} is not a patch in git format-patch form: it has no 'diff --git' line.",
             remedy="Make it with `git format-patch`.",
         )
-    tops = (patches_dir, *(top for top in path.parents if top.name == patches_dir.name))
+    elsewhere = (top for top in path.parents if top.name == patches_dir.name)
+    tops = (base_dir or patches_dir, patches_dir, *elsewhere)
     # A lesson may lie elsewhere; where its folder lies is no property of the kernel.
     top = next((top for top in tops if path.is_relative_to(top)), None)
     shown = (path if top is None else path.relative_to(top)).as_posix()
@@ -223,28 +193,29 @@ def read_patch(path: Path, patches_dir: Path) -> PatchInput:
     return PatchInput(shown, patch_subject(text), digest, files)
 
 
-def both_folders(arm: ArmSpec, patches_dir: Path) -> tuple[Path, ...]:
-    """The folders of instrumentation: that of all lessons, then that of the arm's lesson."""
+def both_folders(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
+    """The folders of instrumentation: that of the base, then that of the arm's lesson for it."""
     if not arm.instrumented:
         return ()
-    return (patches_dir / BOTH, _patch_dir(arm, patches_dir) / BOTH)
+    return (base.folder / BOTH, _patch_dir(arm, patches_dir) / base.both)
 
 
-def shared_patches(arm: ArmSpec, patches_dir: Path) -> tuple[Path, ...]:
-    """What every arm of the arm's lesson carries, in name order: instrumentation and repairs."""
-    folders = both_folders(arm, patches_dir)
+def shared_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
+    """What the lesson's arms on this base carry, in name order: instrumentation and repairs."""
+    folders = both_folders(arm, patches_dir, base)
     return tuple(path for folder in folders for path in sorted(folder.glob("*.patch")))
 
 
-def arm_patches(arm: ArmSpec, patches_dir: Path) -> tuple[Path, ...]:
+def arm_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
     """All patches of an arm in order: what its lesson's arms share, then its own."""
     own = tuple(_patch_dir(arm, patches_dir) / patch for patch in arm.patches)
-    return shared_patches(arm, patches_dir) + own
+    return shared_patches(arm, patches_dir, base) + own
 
 
 def is_shared(path: str) -> bool:
     """Whether a patch, as PatchInput.path names it, is carried by all arms of its lesson."""
-    return PurePosixPath(path).parent.name == BOTH
+    name = PurePosixPath(path).parent.name
+    return name == BOTH or name.startswith(f"{BOTH}-")
 
 
 def _patch_dir(arm: ArmSpec, patches_dir: Path) -> Path:
@@ -252,25 +223,30 @@ def _patch_dir(arm: ArmSpec, patches_dir: Path) -> Path:
 
 
 def build_inputs(
-    patches: Iterable[Path],
+    arm: ArmSpec,
+    base: Base,
     *,
     patches_dir: Path,
     tarball_sha256: str,
     compiler: str,
     linker: str,
-    fragments: Iterable[Path] = (),
+    extra: Iterable[Path] = (),
 ) -> BuildInputs:
     """Collect the inputs of one kernel from the files of kernel-patches/.
 
-    `fragments` are the configs in order, by default base.config alone.
+    `extra` are configs that override those of the base and its variant.
 
     Raises:
-        InputError: a config or a patch cannot be used.
+        InputError: a config or a patch cannot be used, or the base has no such variant.
     """
+    fragments = (*base.config(arm.config), *extra)
     return BuildInputs(
         tarball_sha256=tarball_sha256,
-        config_sha256=options_sha256(read_fragments(fragments or [patches_dir / "base.config"])),
-        patches=tuple(read_patch(path, patches_dir) for path in patches),
+        config_sha256=options_sha256(read_fragments(fragments)),
+        patches=tuple(
+            read_patch(path, patches_dir, base.folder)
+            for path in arm_patches(arm, patches_dir, base)
+        ),
         compiler=compiler,
         linker=linker,
     )

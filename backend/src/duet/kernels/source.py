@@ -11,10 +11,12 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from duet import durable
 from duet.errors import InfraError, InputError
-from duet.kernels.recipe import Base
+from duet.kernels.bases import Base, Source
+from duet.kernels.folders import folder_digest, folder_stamp, git_digest, packing
 
 # An unpacked 6.1 takes 1.4 GB and its objects 1.1 GB; one stored kernel 0.2 GB.
 TREE_BYTES = 3_000_000_000
@@ -41,29 +43,36 @@ class DiskFull(InfraError):
 
 @dataclass(frozen=True, slots=True)
 class Tarball:
-    """A kernel source archive and the digest of its bytes."""
+    """A kernel source and the digest of its bytes: an archive, a commit, or a folder.
+
+    Args:
+        ref: of a git repository.
+    """
 
     path: Path
     sha256: str
+    kind: Literal["tarball", "git", "tree"] = "tarball"
+    ref: str = ""
 
 
 def find_tarball(base: Base, source: Path | None, memory: Path) -> Tarball:
-    """The tarball to build from, hashed once: 130 MB are read again only when it changed.
+    """The source to build from, hashed once: 130 MB are read again only when it changed.
 
     Args:
-        base: kernel-patches/BASE.
-        source: what the caller gave with --source, else None for the distribution's package.
+        base: says where it lies.
+        source: what the caller gave with --source, a tarball or a folder; None: the base's own.
         memory: JSON file that remembers digests by path, size and mtime.
 
     Raises:
         NoSource: it is not there (and was never seen; stored kernels need no source).
+        BadFolder: a folder or a commit that cannot be built from.
     """
     path = (source or base.tarball).expanduser().absolute()
+    if path.is_dir():
+        return _find_folder(path, base.source, source, memory)
     seen = _read_memory(memory)
     try:
         status = path.stat()
-        if not path.is_file():
-            raise FileNotFoundError
     except OSError:
         if source is None and str(path) in seen:
             return Tarball(path, str(seen[str(path)]["sha256"]))
@@ -80,11 +89,27 @@ def find_tarball(base: Base, source: Path | None, memory: Path) -> Tarball:
     return Tarball(path, sha256)
 
 
+def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) -> Tarball:
+    """The same of a folder: --source takes it as it stands, a base may name a commit."""
+    if given is None and known.kind == "git":
+        return Tarball(path, git_digest(path, known.ref), "git", known.ref)
+    seen, stamp = _read_memory(memory), folder_stamp(path)
+    before = seen.get(str(path))
+    if before is None or before.get("stamp") != stamp:
+        before = seen[str(path)] = {"stamp": stamp, "sha256": folder_digest(path)}
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        durable.write(memory, json.dumps(seen, indent=1).encode())
+    return Tarball(path, str(before["sha256"]), "tree")
+
+
 def no_source(base: Base, path: Path, *, given: bool) -> NoSource:
     """The error for a tarball that is not there."""
-    remedy = f"Install it with `apt-get install {base.package}`, or name one with --source TARBALL."
+    install = f"Install it with `apt-get install {base.source.package}`"
+    remedy = f"{install}, or name one with --source TARBALL."
     if given:
-        remedy = "Name an existing linux-*.tar.xz with --source."
+        remedy = "Name an existing linux-*.tar.xz, or a folder, with --source."
+    elif not base.source.package:
+        remedy = f"Correct `source` in the base.yaml of {base.name}, or name one with --source."
     return NoSource(f"wanted the kernel source {path}, but there is no such file.", remedy=remedy)
 
 
@@ -94,16 +119,12 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
     Raises:
         NoSource, BadTarball, DiskFull: see their classes.
     """
-    if not tarball.path.is_file():
+    if not tarball.path.exists():
         raise no_source(base, tarball.path, given=tarball.path != base.tarball)
     draft = target.with_name(target.name + ".unpacking")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    command = ["nice", "-n", "10", "setpriv", "--pdeathsig", "KILL", "tar", "--extract"]
-    command += ["--file", str(tarball.path), "--directory", str(draft), "--strip-components=1"]
-    done = subprocess.run(
-        command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, pass_fds=(lock_fd,), check=False
-    )
+    done = _extract(tarball, draft, lock_fd)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()
         shutil.rmtree(draft, ignore_errors=True)
@@ -122,6 +143,31 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
     os.sync()  # 80,000 files: one call for all of them
     draft.rename(target)
     durable.sync_folder(target.parent)
+
+
+def _extract(tarball: Tarball, draft: Path, lock_fd: int) -> subprocess.CompletedProcess[bytes]:
+    """Run tar; a commit or a folder comes through a pipe."""
+    prefix = ["nice", "-n", "10", "setpriv", "--pdeathsig", "KILL"]
+    command = [*prefix, "tar", "--extract", "--directory", str(draft)]
+    if tarball.kind == "tarball":
+        command += ["--file", str(tarball.path), "--strip-components=1"]
+        return subprocess.run(
+            command,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            pass_fds=(lock_fd,),
+            check=False,
+        )
+    pack = [*prefix, *packing(tarball.kind, tarball.path, tarball.ref)]
+    with subprocess.Popen(pack, stdout=subprocess.PIPE, pass_fds=(lock_fd,)) as packer:
+        done = subprocess.run(
+            command,
+            stderr=subprocess.PIPE,
+            stdin=packer.stdout,
+            pass_fds=(lock_fd,),
+            check=False,
+        )
+    return done if packer.returncode == 0 else subprocess.CompletedProcess(pack, 1, b"", b"packing")
 
 
 def kernel_version(tree: Path) -> str:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from duet import durable
+from duet.kernels.bases import Base
 from duet.kernels.recipe import ArmSpec, arm_patches, read_patch
 
 Content = Mapping[str, tuple[str, ...]]
@@ -24,13 +25,14 @@ class Standing:
     content: Content
 
     @classmethod
-    def of(cls, arm: ArmSpec, patches_dir: Path) -> Standing:
+    def of(cls, arm: ArmSpec, patches_dir: Path, base: Base) -> Standing:
         """Read the arm's patches.
 
         Raises:
             InputError: one of them is missing or has no diff.
         """
-        read = (read_patch(path, patches_dir) for path in arm_patches(arm, patches_dir))
+        paths = arm_patches(arm, patches_dir, base)
+        read = (read_patch(path, patches_dir, base.folder) for path in paths)
         return cls(arm.lesson, arm.name, {patch.sha256: patch.files for patch in read})
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from duet.errors import DuetError
 from duet.kernels.arms import arm_specs
-from duet.kernels.recipe import BOTH, arm_patches, build_inputs
+from duet.kernels.bases import BOTH, find_base
+from duet.kernels.recipe import build_inputs
 from duet.lessons.view import Patch, read_patch
 from duet.lint.finding import Finding, NotChecked, Subject
 
@@ -37,10 +38,12 @@ def patches(subject: Subject) -> Found:
 
 
 def differ(subject: Subject) -> Found:
-    """No two arms are one kernel."""
-    first: dict[tuple[str, ...], str] = {}
+    """No two arms are one kernel: the same patches on the same base with the same config."""
+    first: dict[tuple[object, ...], str] = {}
+    usual = _usual_base(subject)
     for index, arm in enumerate(subject.folder.lesson.arms):
-        other = first.setdefault(arm.patches, arm.name)
+        made_of = (arm.base or usual, arm.config, arm.patches)
+        other = first.setdefault(made_of, arm.name)
         if other != arm.name:
             what = "both are stock" if not arm.patches else "they have the same patches"
             sentence = f"the arms {other} and {arm.name} are one kernel: {what}"
@@ -49,38 +52,60 @@ def differ(subject: Subject) -> Found:
 
 
 def fair(subject: Subject) -> Found:
-    """The build inputs of all arms may differ by the arm's own patches alone.
+    """The build inputs of arms on one base may differ by the arm's own patches alone.
 
-    What they share is used: a lesson without instrumentation has no both/.
+    What they share is used: a lesson without instrumentation has no both/. Arms on other bases,
+    or with another config, are no pair: measurements of the two carry a warning. Each lesson has
+    a pair.
 
     Source and compiler are those of the machine, the same for every arm; config and shared
     patches are compared here as the builder takes them.
     """
-    patches_dir = subject.root / "kernel-patches"
-    base: tuple[object, ...] | None = None
-    for index, (name, spec) in enumerate(arm_specs(subject.folder).items()):
+    patches_dir, folder = subject.root / "kernel-patches", subject.folder
+    common: dict[tuple[str, str | None], tuple[object, ...]] = {}
+    arms: dict[tuple[str, str | None], list[str]] = {}
+    for index, (name, spec) in enumerate(arm_specs(folder).items()):
         if not all(path.is_file() for path in spec.patches):
             continue
+        try:
+            base = find_base(spec.base, patches_dir)
+        except DuetError as error:
+            place = ("arms", index, "base")
+            yield Finding(_short(error), error.remedy, place, where=f"arm {name}")
+            continue
+        try:
+            base.config(spec.config)
+        except DuetError as error:
+            place = ("arms", index, "config")
+            yield Finding(_short(error), error.remedy, place, where=f"arm {name}")
+            continue
         built = build_inputs(
-            arm_patches(spec, patches_dir),
-            patches_dir=patches_dir,
-            tarball_sha256="",
-            compiler="",
-            linker="",
+            spec, base, patches_dir=patches_dir, tarball_sha256="", compiler="", linker=""
         )
         shared = built.patches[: len(built.patches) - len(spec.patches)]
-        if base is None:
-            base = (built.config_sha256, shared)
-        elif (built.config_sha256, shared) != base:
+        stands = (base.name, spec.config)
+        arms.setdefault(stands, []).append(name)
+        inputs = (built.config_sha256, shared)
+        if common.setdefault(stands, inputs) != inputs:
             sentence = f"arm {name} differs from the others by more than its own patches"
             remedy = "Move what is shared to both/."
             yield Finding(sentence, remedy, ("arms", index), where=f"arm {name}")
-    folder = subject.folder
+    if arms and max(map(len, arms.values())) < 2:
+        sentence = "no two arms stand on one base: none are one patch apart"
+        yield Finding(sentence, "Give two arms the same base.", ("arms",), where="arms")
     if folder.lesson.instrumentation == "none":
         for path in sorted((folder.patch_dir / BOTH).glob("*.patch")):
             sentence = f"no kernel carries {BOTH}/{path.name}: the lesson has no instrumentation"
             remedy = "Remove it, or the line 'instrumentation: none'."
             yield Finding(sentence, remedy, file=path, where="instrumentation")
+
+
+def _usual_base(subject: Subject) -> str:
+    """Name of the base of arms that name none; empty where there is no such base."""
+    try:
+        return find_base(None, subject.root / "kernel-patches").name
+    except DuetError:
+        return ""
 
 
 def lit(subject: Subject) -> Found:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from duet.errors import DuetError
+from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
-from duet.kernels.builder import KernelSettings
 from duet.kernels.probeable import Functions, Refusal, read_functions
 from duet.lenses import probe_names
 from duet.lenses.registry import FOLDER as PROBES

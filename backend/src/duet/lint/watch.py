@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from duet.kernels.bases import BASES
 from duet.lessons.folders import places
 from duet.lessons.views import CATALOGUE
 from duet.settings import repo_root
@@ -22,7 +23,7 @@ Stamps = dict[Path, tuple[int, int]]
 def stamps(slugs: Sequence[str]) -> Stamps:
     """Time and size of every file that the lint of these lessons reads."""
     known = places()
-    folders = [repo_root() / "kernel-patches" / "both"]
+    folders = [repo_root() / "kernel-patches" / BASES]
     for slug in slugs:
         if slug in known:
             folders += [known[slug].folder, known[slug].patch_dir]

@@ -43,9 +43,9 @@ class ArmFacts:
     Args:
         kernel: as `uname -r` says; "" until a guest has reported it.
         key: name of the build in the store.
-        config_sha256: of the options asked for (kernel-patches/base.config).
+        config_sha256: of the options asked for (those of its base, and of the variant).
         patches: (file, sha256 of its diff) of the arm's own patches, without those in both/.
-        both: the same for both/ of kernel-patches and both/ of the lesson.
+        both: the same for both/ of its base and both/ of the lesson.
         compiler: its name and version.
     """
 

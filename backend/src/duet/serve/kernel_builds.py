@@ -8,7 +8,6 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from duet.errors import DuetError
 from duet.kernels import ArmSpec, KernelSettings, build
@@ -98,12 +97,13 @@ class CheckoutKernels:
         ]
 
     def _missing(self) -> int:
-        """Kernels that are not built yet; arms with the same patches share one."""
-        patches: set[tuple[Path, ...]] = set()
+        """Kernels that are not built yet; arms with the same base and patches share one."""
+        kernels: set[tuple[object, ...]] = set()
         for folder in lesson_cache.usable():
             specs = arm_specs(folder)
-            patches.update(specs[arm].patches for arm in self._absent(folder))
-        return len(patches)
+            absent = (specs[arm] for arm in self._absent(folder))
+            kernels.update((spec.base, spec.config, spec.patches) for spec in absent)
+        return len(kernels)
 
     async def _lesson(self, folder: LessonFolder, publish: Callable[[m.Build], None]) -> bool:
         """Build one lesson's missing kernels; False when that failed."""

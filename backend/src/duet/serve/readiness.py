@@ -14,6 +14,7 @@ from pathlib import Path
 
 from duet.errors import DuetError
 from duet.kernels import ArmSpec, KernelKey, KernelSettings, lookup, plan
+from duet.kernels.bases import FILE, base_folders
 from duet.kernels.image import FILES, SIZES
 from duet.kernels.recipe import arm_patches, both_folders
 from duet.serve.stamps import Stamps
@@ -64,13 +65,15 @@ class Readiness:
     def _recipe(self, arms: tuple[ArmSpec, ...]) -> Iterator[Path]:
         """What decides the keys."""
         settings = self._settings
-        yield settings.patches / "BASE"
-        yield from settings.fragments
-        with contextlib.suppress(DuetError):
-            yield settings.source or settings.base.tarball
+        for folder in base_folders(settings.patches).values():
+            yield folder / FILE
         for arm in arms:
-            yield from both_folders(arm, settings.patches)
-            yield from arm_patches(arm, settings.patches)
+            with contextlib.suppress(DuetError):
+                base = settings.base_of(arm)
+                yield settings.source or base.tarball
+                yield from settings.fragments(arm)
+                yield from both_folders(arm, settings.patches, base)
+                yield from arm_patches(arm, settings.patches, base)
 
     def _image(self, key: KernelKey) -> Iterator[Path]:
         """What decides whether the store has a kernel."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from duet.cli.commands.options import Json, MaybeLesson, Source
+from duet.cli.commands.options import Base, Json, MaybeLesson, Source
 from duet.cli.results.host import BuildResult, DoctorResult, ServeResult, TokenResult
 from duet.cli.results.keys import keys_text
 
@@ -27,6 +27,7 @@ def doctor(json: Json = False) -> int:
 def build(
     lesson: MaybeLesson = None,
     source: Source = None,
+    base: Base = None,
     arm: Annotated[
         list[str] | None, typer.Option("--arm", help="Only this arm; may be repeated.")
     ] = None,
@@ -40,11 +41,12 @@ def build(
 ) -> int:
     """Build the kernels that are not there yet.
 
+    With --base and no lesson: that base alone, its source and its own both/.
     Arms that a lesson marks optional are built where --arm or --optional asks for them.
     """
     from duet.cli.build import build as body
 
-    return body(lesson, source, arm or [], json, debug=debug, optional=optional)
+    return body(lesson, source, arm or [], json, debug=debug, optional=optional, base=base)
 
 
 def serve(

@@ -11,7 +11,18 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Lesson = Annotated[str, typer.Argument(help="Slug: the name of its folder, NN-name.")]
 MaybeLesson = Annotated[str | None, typer.Argument(help="Slug; all lessons when left out.")]
-Source = Annotated[Path | None, typer.Option("--source", help="A linux-*.tar.* to build from.")]
+Source = Annotated[
+    Path | None,
+    typer.Option("--source", help="A linux-*.tar.*, or a folder with one unpacked, to build from."),
+]
+Base = Annotated[
+    str | None,
+    typer.Option(
+        "--base",
+        help="Base of arms that name none: one of kernel-patches/bases, or a folder with a "
+        "base.yaml. Also $DUET_BASE.",
+    ),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="A knob, NAME=NUMBER; may be repeated.")
 ]

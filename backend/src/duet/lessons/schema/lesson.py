@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from duet.lessons.schema.base import ClockName, Name, Strict
+from duet.lessons.schema.base import BaseName, ClockName, Name, Strict
 from duet.lessons.schema.metric import Metric
 from duet.lessons.schema.workload import Act, Operation, Workload
 
@@ -27,6 +27,14 @@ class Arm(Strict):
     summary: str = Field(description="one line under the lane's name")
     patches: tuple[str, ...] = Field(
         default=(), description="files below kernel-patches/<lesson>/, in order; none is stock"
+    )
+    base: BaseName | None = Field(
+        default=None,
+        description='kernel base: a folder of kernel-patches/bases, in quotes ("6.12"); without, '
+        "the default one",
+    )
+    config: Name | None = Field(
+        default=None, description="a variant of the base's configuration, by its name in base.yaml"
     )
     optional: bool = Field(
         default=False,
@@ -80,7 +88,7 @@ class LessonFile(Strict):
     arms: tuple[Arm, ...] = Field(min_length=2, max_length=9, description="the kernels")
     instrumentation: Literal["patches", "none"] = Field(
         default="patches",
-        description="what all arms carry: the patches of kernel-patches/both and of the lesson's"
+        description="what all arms carry: the patches in both/ of its base and of the lesson's"
         " own both/; none: the source as it comes, where tracepoints and kprobes suffice",
     )
     params: dict[Name, Param] = Field(description="the knobs, by name")

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""base.yaml: the keys that describe a kernel base."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from duet.lessons.schema.base import BaseName, Name, Strict
+
+
+class SourceFile(Strict):
+    """Where the source comes from: one of tarball, git and tree. Relative to base.yaml."""
+
+    package: str = Field(default="", description="Debian package that brings the tarball")
+    tarball: str | None = Field(default=None, description="linux-*.tar.*")
+    git: str | None = Field(default=None, description="a repository; `ref` says which commit")
+    ref: str = Field(default="HEAD", description="commit, tag or branch of `git`")
+    tree: str | None = Field(default=None, description="a folder with an unbuilt kernel source")
+
+
+class VariantFile(Strict):
+    """Another configuration of a base."""
+
+    about: str = Field(description="what differs, in words")
+    config: str = Field(description="a fragment that is read after those of the base")
+
+
+class BaseFile(Strict):
+    """base.yaml."""
+
+    about: str = Field(description="what it is, for a list")
+    series: str = Field(pattern=r"^\d+\.\d+$", description='in quotes: version, e.g. "6.12"')
+    source: SourceFile = Field(description="one of tarball, git, tree")
+    config: tuple[str, ...] = Field(
+        default=(), description="fragments over allnoconfig, in order; or those of `like`"
+    )
+    variants: dict[Name, VariantFile] = Field(
+        default_factory=dict, description="further configurations, by name"
+    )
+    like: BaseName | None = Field(
+        default=None,
+        description="the base for which its patches are written: its config, its both/ and those "
+        "of lessons are used",
+    )
+    default: bool = Field(default=False, description="the base of arms that name none")

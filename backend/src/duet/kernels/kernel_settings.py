@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where kernels come from and go to: the cache, kernel-patches/, the base, its tree."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from duet import settings as house
+from duet.kernels.bases import Base, find_base
+from duet.kernels.image import Store
+from duet.kernels.recipe import ArmSpec
+from duet.kernels.source import IMAGE_BYTES, TREE_BYTES, Tarball, find_tarball
+from duet.kernels.tree import WorkTree
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSettings:
+    """Where kernels come from and go to.
+
+    `source` is built from in place of the default base's own (--source); `lock_wait_s` bounds
+    the wait for another builder; the two sizes are the free space asked for before a tree and
+    before an image. `debug` adds debug.config: kernels that look for their own mistakes, under
+    keys of their own and from a tree of their own, so that the lean tree stays warm. `base_name`
+    is the base of arms that name none: a name or a path; None: the one that says it is default.
+    """
+
+    cache: Path
+    patches: Path
+    source: Path | None = None
+    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    lock_wait_s: float = 3600.0
+    tree_bytes: int = TREE_BYTES
+    image_bytes: int = IMAGE_BYTES
+    debug: bool = False
+    base_name: str | None = None
+
+    @classmethod
+    def default(
+        cls, source: Path | None = None, *, debug: bool = False, base: str | None = None
+    ) -> KernelSettings:
+        """The house's own cache and kernel-patches/; `base` or $DUET_BASE is the default base."""
+        patches = house.repo_root() / "kernel-patches"
+        name = base or house.default_base()
+        return cls(house.cache_dir(), patches, source, debug=debug, base_name=name)
+
+    @property
+    def store(self) -> Store:
+        """<cache>/kernels."""
+        return Store(self.cache / "kernels")
+
+    @property
+    def base(self) -> Base:
+        """The base of arms that name none."""
+        return find_base(self.base_name, self.patches)
+
+    def base_of(self, arm: ArmSpec) -> Base:
+        """The base of an arm.
+
+        Raises:
+            InputError: there is none of that name, or its file cannot be used.
+        """
+        return self.base if arm.base is None else find_base(arm.base, self.patches)
+
+    @property
+    def extra(self) -> tuple[Path, ...]:
+        """Configuration that overrides that of any base."""
+        return (self.patches / "debug.config",) if self.debug else ()
+
+    def fragments(self, arm: ArmSpec) -> tuple[Path, ...]:
+        """The configuration of an arm, in order; a later file overrides an earlier."""
+        return (*self.base_of(arm).config(arm.config), *self.extra)
+
+    def tarball(self, base: Base) -> Tarball:
+        """The source of a base; --source counts for the default one.
+
+        Raises:
+            NoSource, BadFolder: see duet.kernels.source.
+        """
+        given = self.source if base.name == self.base.name else None
+        return find_tarball(base, given, self.cache / "tarballs.json")
+
+    def tree(self, base: Base, config: str | None, tarball_sha256: str) -> WorkTree:
+        """Where kernels from this source are compiled: one tree a configuration, each warm."""
+        name = f"{base.package}-{tarball_sha256[:12]}"
+        name += f"-{config}" if config else ""
+        return WorkTree(self.cache / "tree" / (f"{name}-debug" if self.debug else name))
+
+    def beside(self, name: str, base: Base) -> Path:
+        """A file or folder of the cache that each base has for itself: <name> or <name>-BASE."""
+        own = base.folder == find_base(None, self.patches).folder
+        return self.cache / (name if own else f"{name}-{base.name}")
