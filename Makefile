@@ -79,6 +79,9 @@ format: ## write Python, TypeScript and C as the checks want them
 kernel: ## build the kernels of LESSON (default: all)
 	@./duet build $(LESSON)
 
+published: ## measure what docs/PUBLISHED.md lacks or has of other kernels (LESSON; default: all), and write it; see also --stored
+	@./duet measure $(LESSON) --published --write docs/PUBLISHED.md
+
 record: ## record LESSON's runs into lessons/LESSON/recorded
 	@./duet record $(LESSON)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+from duet.cli.against_store import Shelf
 from duet.cli.against_table import Work, table, tree
 from duet.cli.measure import check_format, check_output, write
 from duet.cli.measuring import ProgressBar, format_duration, interrupted_exit_code, interruptible
@@ -23,9 +25,24 @@ from duet.runs.measure import prepare_measurement
 Todo = list[tuple[LessonFolder, Key, MeasurePlan]]
 
 
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What becomes of results.
+
+    Args:
+        page: --write: a page of all figures, with the results next to it as JSON; those of the
+            same kernels are not measured again.
+        stored: --stored: nothing is measured; the results beside the page are shown.
+    """
+
+    page: Path | None = None
+    stored: bool = False
+
+
 def against(
-    lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None
-) -> int:
+    lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None,
+    keep: Keep,
+) -> int:  # fmt: skip
     """See `duet measure --help`.
 
     Args:
@@ -33,6 +50,11 @@ def against(
     """
     check_format(how)
     check_output(output)
+    if not published and (keep.stored or keep.page is not None):
+        raise InputError(
+            "--write and --stored are for the published figures.",
+            remedy="Write ./duet measure --published, with them.",
+        )
     if not published:
         raise InputError(
             "--all measures every lesson against its mail, so it goes with --published.",
@@ -53,17 +75,22 @@ def against(
             f"--published makes one table, not '{how}'.",
             remedy="Use --format mail or --json.",
         )
+    shelf = Shelf.open(keep.page)
     began = time.monotonic()
     work = Work(command=" ".join(["./duet measure", *([lesson] if lesson else []), "--published"]))
     todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
-    whole = asyncio.run(interruptible(_measure(work, todo)))
+    if keep.stored or keep.page is not None:
+        shelf.fill(work)
+    todo = [] if keep.stored else [one for one in todo if not shelf.has(*one)]
+    whole = asyncio.run(interruptible(_measure(work, todo, shelf)))
+    shelf.write_page()
     seconds = time.monotonic() - began
     text = tree(work, seconds) if how == "json" else table(work, seconds)
     unwritten = write(text, output)
     if not whole:
         return interrupted_exit_code()
     nothing = not any(row.n for row in work.rows())
-    return InfraError.exit_code if nothing else unwritten
+    return InfraError.exit_code if nothing and not keep.stored else unwritten
 
 
 def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
@@ -78,7 +105,7 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
                 raise
             work.skipped[slug] = error.sentence.rstrip(".")
             continue
-        if plans:
+        if folder.lesson.published:
             work.folders.append(folder)
             todo += [(folder, key, plan) for key, plan in plans.items()]
         elif one:
@@ -91,7 +118,7 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
     return todo
 
 
-async def _measure(work: Work, todo: Todo) -> None:
+async def _measure(work: Work, todo: Todo, shelf: Shelf) -> None:
     """All measurements, one after another; what a cut leaves is in `work`."""
     settings, began = KernelSettings.default(), time.monotonic()
     runs = [len(steps(plan)) for _, _, plan in todo]
@@ -108,6 +135,7 @@ async def _measure(work: Work, todo: Todo) -> None:
                     await measuring.run()
                 finally:
                     work.learn(measuring.report)
+                shelf.save(measuring.report)
             except DuetError as error:
                 # One table without numbers is a row that says why; the others go on.
                 why = f"{error.sentence.rstrip('.')} ({error.remedy.rstrip('.')})"

@@ -78,6 +78,21 @@ def measure(
             help="Compare with every published figure, of all lessons or of one; a table.",
         ),
     ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            metavar="PAGE.md",
+            help="With --published: write a page of all figures, with their results next to it "
+            "as JSON; what was measured with the same kernels is not measured again.",
+        ),
+    ] = None,
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored", help="With --published: measure nothing; show the results beside the page."
+        ),
+    ] = False,
     against_seeds: Annotated[bool, typer.Option("--against-seeds", hidden=True)] = False,
     json: Json = False,
 ) -> int:
@@ -87,12 +102,12 @@ def measure(
     if json:
         format = "json"
     published = published or against_seeds  # the former name
-    if published or all:
-        from duet.cli.against import against
+    if published or all or stored or write is not None:
+        from duet.cli.against import Keep, against
 
         others = (arms, workload, clock, set, sweep, repeats, shift)
         more = any(other not in (None, "", []) for other in others)
-        return against(lesson, all, published, more, format, output)
+        return against(lesson, all, published, more, format, output, Keep(write, stored))
     from duet.cli.measure import measure as body
 
     given = Given(lesson or "", arms, workload, clock, tuple(set or ()), sweep, repeats, shift)
