@@ -53,7 +53,14 @@ const tree = wholeNumbers({
     info: { title: 'size', unit: 'bytes', better: 'neither', dwarf: 'sizeof struct x' },
     aside: { title: 'an aside', unit: 'n', better: 'neither', event: 'walk', extra: true },
   },
-  published: [{ claim: 'drop_caches with 4,000 containers', mail: '5.48 s to 0.01 s' }],
+  mails: {
+    one: { author: 'An Author', date: '2018-07', subject: 'A series', url: 'https://lists/1' },
+    two: { author: 'Another', date: '2019', subject: 'A page without address', url: null },
+  },
+  published: [
+    { claim: 'drop_caches with 4,000 containers', mail: '5.48 s to 0.01 s' },
+    { claim: 'on 64 CPUs', mail: '3 times', not_testable: 'the host has two.' },
+  ],
   prose: '## the-first-call\n\nEvery bit is **set**.',
   caveats: ['It is a small machine.'],
   ready: { before: false, after: true },
@@ -158,6 +165,10 @@ describe('a lesson without a view, opened by its address', () => {
       'the kernel’s own debug information (static)',
     ]);
     expect(screen.getByTestId('published').textContent).toContain('5.48 s to 0.01 s');
+    expect(screen.getByTestId('published').textContent).toContain('not testable here: the host');
+    const link = screen.getByText('A series');
+    expect(link.getAttribute('href')).toBe('https://lists/1');
+    expect(screen.getByTestId('mails').textContent).toContain('A page without address');
     expect(document.body.textContent).toContain('the mail’s figures, not ours');
     expect(screen.getByTestId('caveats').textContent).toBe('It is a small machine.');
   });

@@ -21,7 +21,7 @@ import { Preview } from './preview.tsx';
 type More = Partial<
   Pick<
     Lesson | NumbersLesson,
-    'summary' | 'arms' | 'caveats' | 'ready' | 'published' | 'recordings'
+    'summary' | 'arms' | 'caveats' | 'ready' | 'published' | 'mails' | 'recordings'
   >
 >;
 
@@ -109,12 +109,7 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
         <p>
           <b>{title}.</b> {more?.summary}
         </p>
-        {more?.published?.[0] && (
-          <p className="headline">
-            The mail says: {more.published[0].claim},{' '}
-            <b className="number">{more.published[0].mail}</b>.
-          </p>
-        )}
+        {more?.published?.[0] && <Headline {...more} />}
         {!picture && more && <Numbers {...more} slug={slug} />}
         <p className="states">
           {(more?.recordings?.length ?? 0) > 0 && (
@@ -135,6 +130,25 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
       </div>
       {shown && <Preview slug={slug} moving={pointed} />}
     </li>
+  );
+}
+
+/** The first published figure, and where it stands. */
+function Headline({ published, mails }: More) {
+  const first = published?.[0];
+  if (!first) return null;
+  const url = mails?.[first.link ?? Object.keys(mails)[0] ?? '']?.url;
+  return (
+    <p className="headline">
+      {url ? (
+        <a href={url} rel="noreferrer">
+          The mail
+        </a>
+      ) : (
+        'The mail'
+      )}{' '}
+      says: {first.claim}, <b className="number">{first.mail}</b>.
+    </p>
   );
 }
 
