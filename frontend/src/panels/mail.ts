@@ -84,7 +84,7 @@ function madeOf(measured: MeasuredMessage): string[] {
   if (!made) return [];
   const starts = made.seeds.length ? [`perturbed starts: seeds ${made.seeds.join(' ')}`] : [];
   const kernels = made.arms.map((arm) => {
-    const own = arm.patches.filter((p) => !p.path.split('/').includes('both'));
+    const own = arm.patches.filter((p) => !/(^|\/)both(-[^/]*)?\//.test(p.path));
     const patches = own.map((p) => `${p.path.split('/').at(-1)} ${p.sha256.slice(0, 12)}`);
     const what = [arm.kernel, arm.key.slice(0, 12), `config ${arm.config_sha256.slice(0, 12)}`];
     return `kernel of ${arm.arm}: ${[...what.filter(Boolean), ...patches].join(', ')}`;
@@ -119,6 +119,7 @@ export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
     );
   }
   out.push('');
+  for (const sentence of measured.warnings) out.push(...wrap(`WARNING: ${sentence}`));
   for (const row of measured.rows) if (row.verdict) out.push(...wrap(`${row.arm}: ${row.verdict}`));
   if (measured.verdict) out.push(...wrap(measured.verdict));
   out.push('', 'samples:');

@@ -57,6 +57,17 @@ describe('the measured table', () => {
     expect(text).not.toContain('kernel of');
   });
 
+  it('says when its arms are more than one patch apart, on the page and in the mail', () => {
+    const sentence = 'srcu stands on 6.12, rwsem on 6.1: these are different kernels.';
+    const measured = testMeasured({ warnings: [sentence] });
+    render(<MeasuredPanel lesson={lesson} measured={measured} blocked="" onMeasure={nothing} />);
+    expect(screen.getByTestId('measured-warning').textContent).toBe(
+      `More than one patch apart: ${sentence}`,
+    );
+    expect(mailText(lesson, measured)).toContain(`WARNING: ${sentence}`);
+    expect(mailText(lesson, testMeasured())).not.toContain('WARNING');
+  });
+
   it('says of which kernels a recorded table was made, in as many columns', () => {
     const patch = { path: 'x/both/0001-a.patch', sha256: 'a'.repeat(64) };
     const own = { path: '02-grace-periods/srcu.patch', sha256: 'b'.repeat(64) };

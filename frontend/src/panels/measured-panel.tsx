@@ -69,6 +69,11 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
           </tbody>
         </table>
       )}
+      {measured?.warnings.map((sentence) => (
+        <p key={sentence} className="verdict" data-testid="measured-warning">
+          <b>More than one patch apart</b>: {sentence}
+        </p>
+      ))}
       {rows
         .filter((row) => row.verdict)
         .map((row) => (

@@ -331,6 +331,7 @@ export const readMeasured: Read<wire.Measured> = shape((o) => ({
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),
   made: or(o['made'], 'made', Measured_made, null),
+  warnings: or(o['warnings'], 'warnings', Build_arms, []),
   type: Measured_type(o['type'], 'type'),
 }));
 
@@ -918,6 +919,7 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),
   made: or(o['made'], 'made', Measured_made, null),
+  warnings: or(o['warnings'], 'warnings', Build_arms, []),
 }));
 
 const PictureLesson_measured = list(readMeasuredTable);

@@ -364,6 +364,10 @@ export interface Measured {
    * of recorded tables; null: not known
    */
   made: Made | null;
+  /**
+   * sentences: arms on different bases are more than one patch apart
+   */
+  warnings: string[];
   type: 'measured';
 }
 /**
@@ -1267,6 +1271,10 @@ export interface MeasuredTable {
    * of recorded tables; null: not known
    */
   made: Made | null;
+  /**
+   * sentences: arms on different bases are more than one patch apart
+   */
+  warnings: string[];
 }
 /**
  * One number of a run, read from exactly one place, which is one of SOURCES.

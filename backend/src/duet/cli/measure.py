@@ -21,6 +21,8 @@ from duet.cli.output import note
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report
+from duet.measure.apart import warnings
+from duet.measure.provenance import arm_facts
 from duet.measure.reports import FORMATS, render
 from duet.runs.measure import prepare_measurement
 
@@ -42,6 +44,8 @@ def measure(given: Given, how: str, output: Path | None) -> int:
         )
     kernels = KernelSettings.default()
     build_optional(plan.folder, plan.arms, kernels)
+    for warning in warnings([arm_facts(plan.folder, arm, kernels) for arm in plan.arms]):
+        note(f"warning: {warning}.")
     began = time.monotonic()
 
     held: list[Measuring] = []

@@ -15,6 +15,7 @@ from duet.errors import DuetError
 from duet.kernels import KernelSettings
 from duet.lessons.schema import Lesson
 from duet.measure import Kind, Measuring, Progress, Report, Step
+from duet.measure.apart import warnings
 from duet.measure.compare import verdict_line
 from duet.runs.sources import kernel_sources
 from duet.serve.measuring import measure_plan
@@ -108,6 +109,7 @@ def result_of(report: Report, rows: dict[str, RunRow]) -> RunResult:
         unit=one.unit,
         better=one.better,
         arms=[row.result() for row in rows.values()],
+        warnings=warnings(report.arms),
     )
 
 
@@ -135,6 +137,8 @@ def print_table(report: Report, rows: dict[str, RunRow], lesson: Lesson) -> None
     for row in cells:
         first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join([first.strip().ljust(widths[0]), *rest]))
+    for warning in warnings(report.arms):
+        print(f"warning: {warning}.")
     for measured in rows.values():
         if measured.refused:
             print(f"{measured.arm}: {measured.refused}")

@@ -47,6 +47,8 @@ class ArmFacts:
         patches: (file, sha256 of its diff) of the arm's own patches, without those in both/.
         both: the same for both/ of its base and both/ of the lesson.
         compiler: its name and version.
+        base: name of its kernel base; "" where nobody wrote it down.
+        config: the variant of the base's configuration; "": that of the base.
     """
 
     name: str
@@ -58,6 +60,8 @@ class ArmFacts:
     patches: tuple[tuple[str, str], ...]
     both: tuple[tuple[str, str], ...]
     compiler: str = ""
+    base: str = ""
+    config: str = ""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,8 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         NoSource, ToolMissing: see duet.kernels.
     """
     one = folder.arm(arm)
-    made_of = inputs(arm_spec(folder, arm), kernels)
+    spec = arm_spec(folder, arm)
+    made_of = inputs(spec, kernels)
     key = made_of.key()
     image = lookup(key, kernels)
     patches = [(patch.path, patch.sha256) for patch in made_of.patches]
@@ -53,6 +54,8 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         patches=tuple(p for p in patches if not is_shared(p[0])),
         both=tuple(p for p in patches if is_shared(p[0])),
         compiler=made_of.compiler,
+        base=kernels.base_of(spec).name,
+        config=spec.config or "",
     )
 
 

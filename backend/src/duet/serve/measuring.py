@@ -9,6 +9,7 @@ from duet.errors import InputError
 from duet.guests import Clock
 from duet.lessons.schema import Lesson
 from duet.measure import MeasurePlan, Progress, Report, Series, Table
+from duet.measure.apart import warnings
 from duet.measure.compare import verdict_line, why_refused
 from duet.measure.plan import headline
 from duet.measure.stats import mean_ci
@@ -60,6 +61,7 @@ def measured_message(
         ),
         done=step.done if isinstance(step, Progress) else 1,
         total=step.total if isinstance(step, Progress) else 1,
+        warnings=[f"{sentence}." for sentence in warnings(report.arms)],
     )
 
 

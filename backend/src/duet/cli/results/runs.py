@@ -70,6 +70,7 @@ class RunResult:
     unit: str
     better: str
     arms: Sequence[RunArm]
+    warnings: Sequence[str] = key("arms on different bases are more than one patch apart")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class MeasuredComparison:
     params: Mapping[str, int]
 
 
-_ARM = "[{name, title, role, kernel, key, config_sha256, patches, both}]"
+_ARM = "[{name, title, role, kernel, key, config_sha256, patches, both, compiler, base, config}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ class MeasureResult:
     ratio: float | None = key()
     verdict: str | None = key()
     sentence: str | None = key("ratio to sentence: of the first metric, last arm against first")
+    warnings: Sequence[str] = key()
     refusals: Sequence[str] = key()
     errors: Sequence[Mapping[str, object]] = key(shape="[{arm, sentence, remedy, code}]")
     counted: Sequence[Mapping[str, object]] = key(shape="[{arm, events, lost}]")

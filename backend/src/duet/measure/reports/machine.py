@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from duet.measure.apart import warnings
 from duet.measure.model import Comparison, Report, Series, Table
 from duet.measure.stats import summary
 
@@ -70,6 +71,7 @@ KEYS: dict[str, str] = {
     "ratio": "of the headline metric, last arm, first condition; null when refused",
     "verdict": "of that comparison; null when there is none",
     "sentence": "of that comparison; null when there is none",
+    "warnings": "sentences: arms on different bases are more than one patch apart",
     "refusals": "sentences about whole conditions, e.g. a busy host",
     "errors": "[{arm, sentence, remedy, code}]: what stopped an arm",
     "counted": "[{arm, events, lost}] of counted runs, per condition",
@@ -127,6 +129,7 @@ def tree(report: Report) -> dict[str, object]:
         "ratio": _finite(head.ratio) if head else None,
         "verdict": head.verdict if head else None,
         "sentence": head.sentence if head else None,
+        "warnings": warnings(report.arms),
         "refusals": list(dict.fromkeys(r for table in report.tables for r in table.refusals)),
         "errors": [
             {"arm": arm, "sentence": e.sentence, "remedy": e.remedy, "code": e.code}

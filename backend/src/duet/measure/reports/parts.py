@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from duet.measure.apart import base_words, warnings
 from duet.measure.compare import why_refused
 from duet.measure.model import ArmFacts, Report, Table
 from duet.measure.reports.text import (
@@ -27,6 +28,8 @@ def alarms(report: Report) -> list[str]:
         said[f"PARTIAL: {report.partial}."] = None
     if not report.tables:
         said["EMPTY: nothing was measured."] = None
+    for warning in warnings(report.arms):
+        said[f"BASES: {warning}."] = None
     for table in report.tables:
         for arm, error in table.errors.items():
             said[f"FAILED: {arm}: {error.sentence} {error.remedy}"] = None
@@ -94,9 +97,10 @@ def machine(report: Report) -> str:
 def provenance(report: Report) -> list[str]:
     """Kernels, patches, the command, the date."""
     lines = ["Kernels (sha256, shortened; a patch counts by its diff):"]
-    shared = report.arms[0].both if report.arms else ()
+    first = report.arms[0] if report.arms else None
+    shared = first.both if first else ()
     for arm in report.arms:
-        lines += _kernel(arm, shared)
+        lines += _kernel(arm, shared, another=first is not None and arm.base != first.base)
     if shared:
         words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in shared)
         lines += wrap(f"all arms: {words}", "    ", "  ")
@@ -104,10 +108,12 @@ def provenance(report: Report) -> list[str]:
     return [*lines, f"Measured {plain(report.at)} by Kernel Duet."]
 
 
-def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...]) -> list[str]:
+def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...], *, another: bool) -> list[str]:
+    """One arm; `another`: it stands on another base than the first."""
     own = " + ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.patches) or "no patch of its own"
     facts = [
         f"Linux {arm.kernel}" if arm.kernel else "kernel never booted",
+        f"base {base_words(arm)}" if arm.base else "",
         f"config {arm.config_sha256[:SHORT]}" if arm.config_sha256 else "",
         f"build {arm.key[:SHORT]}" if arm.key else "",
         own,
@@ -115,7 +121,9 @@ def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...]) -> list[str]:
     lines = wrap(f"{arm.name} ({arm.role}): {', '.join(f for f in facts if f)}", "    ", "  ")
     if arm.both != shared:
         words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.both) or "none"
-        lines += wrap(f"UNFAIR: its shared patches differ: {words}", "    ", "    ")
+        unfair = "UNFAIR: its shared patches differ"
+        why = "another base, with shared patches of its own" if another else unfair
+        lines += wrap(f"{why}: {words}", "    ", "    ")
     return lines
 
 

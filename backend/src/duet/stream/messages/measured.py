@@ -96,6 +96,10 @@ class MeasuredTable(Message):
     done: int = Field(default=0, description="runs finished")
     total: int = Field(default=0, description="runs wanted; done < total: still measuring")
     made: Made | None = Field(default=None, description="of recorded tables; null: not known")
+    warnings: list[str] = Field(
+        default_factory=list,
+        description="sentences: arms on different bases are more than one patch apart",
+    )
 
 
 class Measured(MeasuredTable):

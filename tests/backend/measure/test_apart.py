@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Arms on different bases: every table that holds both says that a patch is not the cause."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from duet.kernels import KernelSettings
+from duet.lessons.load import LessonFolder
+from duet.measure.apart import warnings
+from duet.measure.model import Report
+from duet.measure.provenance import arm_facts
+from duet.measure.reports import FORMATS, render
+from tests.backend.measure.reports_made import wall
+
+
+def on(*bases: tuple[str, str]) -> Report:
+    """The report of three arms, each on a base and a variant of it."""
+    report = wall()
+    pairs = zip(report.arms, bases, strict=True)
+    report.arms = tuple(replace(arm, base=base, config=config) for arm, (base, config) in pairs)
+    return report
+
+
+def test_arms_on_one_base_need_no_warning() -> None:
+    assert warnings(on(("6.1", ""), ("6.1", ""), ("6.1", "")).arms) == []
+    assert warnings(on(("6.1", "fast"), ("6.1", "fast"), ("6.1", "fast")).arms) == []
+    assert warnings(wall().arms) == [], "nobody wrote down the bases of older reports"
+    assert warnings([]) == []
+
+
+def test_another_base_and_another_variant_are_named() -> None:
+    (said,) = warnings(on(("6.1", ""), ("6.12", ""), ("6.12", "")).arms)
+    assert said == (
+        "srcu and srcu-expedited stand on 6.12, rwsem on 6.1: these are different kernels, so a"
+        " difference is not the effect of one patch"
+    )
+    new, fast = warnings(on(("6.1", ""), ("6.12", ""), ("6.1", "hz-1000")).arms)
+    assert new.startswith("srcu stands on 6.12, rwsem on 6.1: these are different kernels")
+    assert fast.startswith(
+        "srcu-expedited stands on 6.1 with hz-1000, rwsem on 6.1: their configurations differ"
+    )
+
+
+@pytest.mark.parametrize("how", [how for how in FORMATS if how not in ("json", "csv")])
+def test_every_text_says_it_before_any_number(how: str) -> None:
+    text = render(on(("6.1", ""), ("6.12", ""), ("6.1", "")), how)
+    assert "!! BASES: srcu stands on 6.12, rwsem on 6.1" in text
+    assert "one patch" in text
+    assert "UNFAIR" not in text
+    assert "BASES" not in render(wall(), how)
+
+
+def test_json_has_the_warnings_and_each_arm_its_base() -> None:
+    tree = json.loads(render(on(("6.1", ""), ("6.12", ""), ("6.1", "hz-1000")), "json"))
+    assert len(tree["warnings"]) == 2
+    assert [(arm["base"], arm["config"]) for arm in tree["arms"]] == [
+        ("6.1", ""),
+        ("6.12", ""),
+        ("6.1", "hz-1000"),
+    ]
+
+
+def test_an_arm_on_another_base_with_other_shared_patches_is_not_called_unfair() -> None:
+    report = on(("6.1", ""), ("6.12", ""), ("6.1", ""))
+    first, new, third = report.arms
+    report.arms = (first, replace(new, both=()), third)
+    text = render(report, "mail")
+    assert "UNFAIR" not in text and "another base, with shared patches of its own: none" in text
+    report.arms = (first, replace(new, both=(), base="6.1"), third)
+    assert "UNFAIR" in render(report, "mail")
+
+
+def test_the_facts_of_an_arm_name_its_base(
+    lesson02: LessonFolder, tmp_path: Path, root: Path
+) -> None:
+    settings = KernelSettings(tmp_path, root / "kernel-patches")
+    if not settings.base.tarball.is_file():
+        pytest.skip(f"{settings.base.package} is not installed")
+    facts = arm_facts(lesson02, "rwsem", settings)
+    assert (facts.base, facts.config) == ("6.1", "")
