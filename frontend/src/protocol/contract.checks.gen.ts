@@ -924,6 +924,65 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
 
 const PictureLesson_measured = list(readMeasuredTable);
 
+const NativeView_cores = atLeast(integer, 4);
+
+export const readNativeMade: Read<wire.NativeMade> = shape((o) => ({
+  cpu: string(o['cpu'], 'cpu'),
+  kernel: string(o['kernel'], 'kernel'),
+  machine: string(o['machine'], 'machine'),
+  compiler: string(o['compiler'], 'compiler'),
+  at: string(o['at'], 'at'),
+}));
+
+export const readNativePoint: Read<wire.NativePoint> = shape((o) => ({
+  threads: Scene_operation(o['threads'], 'threads'),
+  median: Metric_scale(o['median'], 'median'),
+  low: Metric_scale(o['low'], 'low'),
+  high: Metric_scale(o['high'], 'high'),
+}));
+
+const NativeLayout_curve = list(readNativePoint);
+
+export const readNativeLayout: Read<wire.NativeLayout> = shape((o) => ({
+  arm: string(o['arm'], 'arm'),
+  curve: NativeLayout_curve(o['curve'], 'curve'),
+}));
+
+const NativeView_arms = list(readNativeLayout, 1);
+
+export const readNativeRatio: Read<wire.NativeRatio> = shape((o) => ({
+  of: string(o['of'], 'of'),
+  to: string(o['to'], 'to'),
+  median: Metric_scale(o['median'], 'median'),
+  low: number(o['low'], 'low'),
+  high: number(o['high'], 'high'),
+}));
+
+export const readNativeHost: Read<wire.NativeHost> = shape((o) => ({
+  what: string(o['what'], 'what'),
+  curve: NativeLayout_curve(o['curve'], 'curve'),
+}));
+
+const NativeView_host = maybe(readNativeHost);
+
+export const readNativeView: Read<wire.NativeView> = shape((o) => ({
+  format: Scene_operation(o['format'], 'format'),
+  lesson: string(o['lesson'], 'lesson'),
+  evidence: Measured_type(o['evidence'], 'evidence'),
+  what: string(o['what'], 'what'),
+  threads: integer(o['threads'], 'threads'),
+  cores: NativeView_cores(o['cores'], 'cores'),
+  rounds: integer(o['rounds'], 'rounds'),
+  run_ms: integer(o['run_ms'], 'run_ms'),
+  made: readNativeMade(o['made'], 'made'),
+  arms: NativeView_arms(o['arms'], 'arms'),
+  ratio: readNativeRatio(o['ratio'], 'ratio'),
+  host: NativeView_host(o['host'], 'host'),
+  remarks: Build_arms(o['remarks'], 'remarks'),
+}));
+
+const PictureLesson_native = maybe(readNativeView);
+
 export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   title: string(o['title'], 'title'),
   question: string(o['question'], 'question'),
@@ -968,6 +1027,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
+  native: or(o['native'], 'native', PictureLesson_native, null),
   hz: or(o['hz'], 'hz', Metric_scale, 250),
   base: or(o['base'], 'base', string, ''),
 }));
@@ -1016,6 +1076,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
+  native: or(o['native'], 'native', PictureLesson_native, null),
   prose: or(o['prose'], 'prose', string, ''),
 }));
 

@@ -1407,6 +1407,88 @@ export interface MicroscopeConfig {
   workloads: string[];
 }
 /**
+ * What the host's own kernel does; it has one layout.
+ */
+export interface NativeHost {
+  what: string;
+  curve: NativePoint[];
+  [k: string]: unknown;
+}
+/**
+ * Operations a second of all threads: the middle, lowest and highest of some runs.
+ */
+export interface NativePoint {
+  threads: number;
+  median: number;
+  low: number;
+  high: number;
+  [k: string]: unknown;
+}
+/**
+ * One arm's layout.
+ */
+export interface NativeLayout {
+  arm: string;
+  /**
+   * by rising number of threads, from 1
+   */
+  curve: NativePoint[];
+  [k: string]: unknown;
+}
+/**
+ * Where and when.
+ */
+export interface NativeMade {
+  /**
+   * model name of /proc/cpuinfo
+   */
+  cpu: string;
+  /**
+   * of the host, as `uname -r` says
+   */
+  kernel: string;
+  /**
+   * as `uname -m` says
+   */
+  machine: string;
+  compiler: string;
+  /**
+   * ISO 8601 UTC
+   */
+  at: string;
+  [k: string]: unknown;
+}
+/**
+ * Rate over rate with all threads, with its 95 % interval.
+ */
+export interface NativeRatio {
+  of: string;
+  to: string;
+  median: number;
+  low: number;
+  high: number;
+  [k: string]: unknown;
+}
+/**
+ * Of a machine with cores enough. No guest ran.
+ */
+export interface NativeView {
+  format: number;
+  lesson: string;
+  evidence: 'measured';
+  what: string;
+  threads: number;
+  cores: number;
+  rounds: number;
+  run_ms: number;
+  made: NativeMade;
+  arms: NativeLayout[];
+  ratio: NativeRatio;
+  host: NativeHost | null;
+  remarks: string[];
+  [k: string]: unknown;
+}
+/**
  * A lesson without a view: its numbers come from a terminal.
  */
 export interface NumbersLesson {
@@ -1562,6 +1644,10 @@ export interface NumbersLesson {
    * every recorded table of untraced runs, the headline first
    */
   measured: MeasuredTable[];
+  /**
+   * the arms' layouts on a machine's own CPUs; null: never measured
+   */
+  native: NativeView | null;
   /**
    * content.md as it stands, markdown
    */
@@ -2271,6 +2357,10 @@ export interface PictureLesson {
    * every recorded table of untraced runs, the headline first
    */
   measured: MeasuredTable[];
+  /**
+   * the arms' layouts on a machine's own CPUs; null: never measured
+   */
+  native: NativeView | null;
   /**
    * timer ticks a second of its kernels
    */

@@ -22,6 +22,7 @@ export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workl
   readonly rows: readonly Pick<wire.MeasuredRow, 'arm' | 'n' | 'ops_per_s_median' | 'unit'>[];
 };
 export type Lit = wire.Lit;
+export type Native = wire.NativeView;
 
 /** The number of a kind on the wire; -1 if the lesson has no such kind. */
 export function kindNumber(of: Pick<Lesson, 'kinds'>, name: string): number {

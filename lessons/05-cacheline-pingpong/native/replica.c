@@ -10,6 +10,7 @@
  *	rAT	a load of the 4 bytes at that offset
  *	gAT	a lockref's get: load its 8 bytes, then cmpxchg them with the count one up
  *	pAT	its put: the same with the count one down
+ *	sPATH	stat(2) of that file, by the kernel that runs here
  *
  * The offsets are the caller's, so that any layout can be tried. Get and put try again after a
  * cmpxchg that failed, as CMPXCHG_LOOP of lib/lockref.c does; where the kernel would take the lock,
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define MAX_THREADS  64
@@ -37,6 +39,7 @@
 struct step {
 	char what;
 	uint64_t number; /* an offset; of work: turns of a loop */
+	const char *path;
 };
 
 /* One writer a pair of lines: the object alone is to be shared. */
@@ -110,6 +113,7 @@ static inline void move_count(struct task *task, uint64_t at, int64_t by)
 static void *run(void *arg)
 {
 	struct task *task = arg;
+	struct stat st;
 
 	pthread_barrier_wait(&start);
 	task->began = now_ns();
@@ -124,6 +128,9 @@ static void *run(void *arg)
 				break;
 			case 'g':
 				move_count(task, steps[i].number, 1);
+				break;
+			case 's':
+				task->sum += stat(steps[i].path, &st) ? 0 : (uint64_t)st.st_ino;
 				break;
 			default:
 				move_count(task, steps[i].number, -1);
@@ -162,9 +169,17 @@ static void read_step(const char *text)
 	struct step *step = &steps[nsteps++];
 	unsigned int width = *text == 'r' ? 4 : 8;
 
-	if (!*text || !strchr("wrgp", *text))
-		die("a step begins with w, r, g or p", text);
+	if (!*text || !strchr("wrgps", *text))
+		die("a step begins with w, r, g, p or s", text);
 	step->what = *text;
+	if (*text == 's') {
+		struct stat st;
+
+		step->path = text + 1;
+		if (stat(step->path, &st))
+			die("no such file", step->path);
+		return;
+	}
 	if (*text == 'w') {
 		step->number = number(text + 1, 0, NSEC_PER_SEC) * turns_per_us() / 1000;
 		return;

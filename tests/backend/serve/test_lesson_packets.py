@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from duet.kernels.arms import arm_specs
 from duet.lessons.load import LessonFolder
 from duet.serve import readiness
 from duet.serve.lesson_packets import LessonCache
+from duet.serve.native_file import NATIVE
 from duet.serve.readiness import Readiness
 from tests.support.toy_stage import ToyKernels, ToyRecordings
 
@@ -87,3 +89,29 @@ def test_an_edited_lesson_is_sent_anew_when_a_page_opens_it(
     assert old in text
     path.write_text(text.replace(old, new, 1))
     assert cache.view(SLUG) is not first
+
+
+def test_a_result_of_real_hardware_is_sent_once_it_lies_there(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planted one; a file that is none is not sent, and lint reports it."""
+    for folder in ("lessons", "kernel-patches"):
+        shutil.copytree(root / folder / SLUG, tmp_path / folder / SLUG)
+    monkeypatch.setenv("DUET_ROOT", str(tmp_path))
+    cache = LessonCache(ToyRecordings(), ToyKernels())
+    path = tmp_path / "lessons" / SLUG / NATIVE
+    path.unlink(missing_ok=True)
+    assert cache.view(SLUG).tree["native"] is None
+    points = [{"threads": n, "median": 2.0, "low": 1.0, "high": 3.0} for n in (1, 4)]
+    planted = {
+        "format": 1, "lesson": SLUG, "evidence": "measured", "what": "", "threads": 4, "cores": 4,
+        "rounds": 7, "run_ms": 1, "arms": [{"arm": "stock", "curve": points, "bytes": 192}],
+        "made": {"cpu": "planted", "kernel": "", "machine": "", "compiler": "", "at": ""},
+        "ratio": {"of": "a", "to": "b", "median": 1.5, "low": 1.0, "high": 2.0},
+        "host": None, "remarks": [],
+    }  # fmt: skip
+    path.write_text(json.dumps(planted))
+    sent = cache.view(SLUG).tree["native"]
+    assert isinstance(sent, dict) and sent["made"]["cpu"] == "planted"
+    path.write_text("{}")
+    assert cache.view(SLUG).tree["native"] is None

@@ -3,21 +3,35 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from dataclasses import asdict
 from pathlib import Path
 
+from duet import durable
 from duet.cli.output import emit, note
-from duet.cli.results.lenses import NativeArm, NativeRatio, NativeResult, Spread
+from duet.cli.results.lenses import (
+    NativeArm,
+    NativeHost,
+    NativeMade,
+    NativePoint,
+    NativeRatio,
+    NativeResult,
+    Spread,
+)
+from duet.errors import InfraError
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
-from duet.lenses.scope import native, native_perf
+from duet.lenses.scope import native, native_host, native_perf
 from duet.lenses.scope.native import Layout, Operation, Run
 from duet.lessons.load import LessonFolder, load
 from duet.measure.stats import ratio_ci
+from duet.serve.native_file import NATIVE
 
 ROUNDS = 7
 RUN_MS = 700
+POINT_MS = 300
+"""A run of a point of a curve."""
 VIRTUAL = "this host is a virtual machine, whose CPUs may be threads of one core"
 FEW = "fewer cores than the 4 that are asked for, so this is a trial and no result"
 
@@ -32,6 +46,10 @@ def microscope_native(lesson: str, threads: int, as_json: bool) -> int:
     cpus = native.choose_cpus(cores, threads, native.usual_threads())
     layouts = read_layouts(folder, operation)
     tree = measured(lesson, operation, layouts, cores, cpus)
+    if threads:
+        note("a trial, since --threads was given: nothing is saved for the page")
+    else:
+        note(f"saved for the page: {save(folder, tree)}")
     if as_json:
         emit(tree)
     else:
@@ -50,6 +68,24 @@ def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
     return [native.layout_of(arm, image.vmlinux, operation) for arm, image in images.items()]
 
 
+def save(folder: LessonFolder, tree: Tree) -> Path:
+    """Put the result beside the lesson's recordings, where the page finds it.
+
+    Raises:
+        InfraError: the folder cannot be written to.
+    """
+    path = folder.folder / NATIVE
+    try:
+        path.parent.mkdir(exist_ok=True)
+        durable.write(path, (json.dumps(tree, indent=1, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        raise InfraError(
+            f"the result cannot be saved in {folder.slug}/{NATIVE}: {error.strerror}.",
+            remedy="Make the folder writable, or take the result from --json.",
+        ) from error
+    return path
+
+
 def measured(
     lesson: str, operation: Operation, layouts: list[Layout], cores: list[int], cpus: list[int]
 ) -> Tree:
@@ -60,6 +96,11 @@ def measured(
         note(f"round {number + 1} of {ROUNDS}, {len(cpus)} threads")
         for layout in layouts if number % 2 == 0 else layouts[::-1]:
             runs[layout.arm].append(native.run_once(operation, layout, cpus, RUN_MS)[0])
+    curves: dict[str, list[native_host.Point]] = {}
+    for layout in layouts:
+        note(f"{layout.arm}, by number of threads")
+        curves[layout.arm] = native_host.layout_curve(operation, layout, cpus, POINT_MS)
+    host, no_host = native_host.host_curve(operation, layouts[0], cpus, POINT_MS)
     first, last = layouts[0].arm, layouts[-1].arm
     rates = {arm: [run.per_s for run in some] for arm, some in runs.items()}
     low, high = ratio_ci(rates[last], rates[first])
@@ -72,11 +113,14 @@ def measured(
         sampled, no_c2c = ({}, "") if no_events else native_perf.sample_transfers(
             operation, layout, cpus, RUN_MS
         )  # fmt: skip
-        arms.append(_arm(layout, alone[layout.arm], runs[layout.arm], events, sampled))
-    remarks += [remark for remark in (no_events, no_c2c) if remark]
+        mine = runs[layout.arm], curves[layout.arm]
+        arms.append(_arm(layout, alone[layout.arm], mine, events, sampled))
+    remarks += [remark for remark in (no_events, no_c2c, no_host) if remark]
     found = NativeResult(
         lesson=lesson,
+        format=1,
         evidence="measured",
+        made=NativeMade(**native_host.made()),
         what="a replica of the accesses, on this host's own CPUs; no kernel runs",
         threads=len(cpus),
         cpus=cpus,
@@ -91,14 +135,24 @@ def measured(
             low=low,
             high=high,
         ),
+        host=NativeHost(operation.host_what, _points(host)) if host else None,
         remarks=remarks,
     )
     return asdict(found)
 
 
+def _points(some: list[native_host.Point]) -> list[NativePoint]:
+    return [NativePoint(one.threads, one.median, one.low, one.high) for one in some]
+
+
 def _arm(
-    layout: Layout, alone: Run, runs: list[Run], events: dict[str, float], sampled: dict[str, int]
+    layout: Layout,
+    alone: Run,
+    mine: tuple[list[Run], list[native_host.Point]],
+    events: dict[str, float],
+    sampled: dict[str, int],
 ) -> NativeArm:
+    runs, points = mine
     rates = [run.per_s for run in runs]
     ops = sum(run.ops for run in runs)
     return NativeArm(
@@ -107,6 +161,7 @@ def _arm(
         offsets=dict(layout.offsets),
         alone_ns=alone.ns / alone.ops,
         per_s=Spread(statistics.median(rates), min(rates), max(rates)),
+        curve=_points(points),
         retries_per_op=sum(run.retries for run in runs) / ops,
         stuck_per_op=sum(run.stuck for run in runs) / ops,
         events_per_op=events or None,
@@ -138,6 +193,23 @@ def text(tree: Tree) -> list[str]:
         f"\n{ratio['of']} over {ratio['to']}: {ratio['median']:.3f} "
         f"(95 % {ratio['low']:.3f} to {ratio['high']:.3f})"
     )
+    lines += ["", *by_threads(tree)]
     remarks = tree["remarks"]
     assert isinstance(remarks, list)
     return lines + [f"Mind: {remark.rstrip('.')}." for remark in remarks]
+
+
+def by_threads(tree: Tree) -> list[str]:
+    """A row for each number of threads: the layouts, and the host's own kernel."""
+    arms, host, made = tree["arms"], tree["host"], tree["made"]
+    assert isinstance(arms, list) and isinstance(made, dict)
+    columns = [(arm["arm"], arm["curve"]) for arm in arms]
+    if isinstance(host, dict):
+        columns.append((f"Linux {made['kernel']}", host["curve"]))
+    lines = ["ops/s of all threads", f"{'threads':>10} " + " ".join(f"{n:>18}" for n, _ in columns)]
+    for row in zip(*(points for _, points in columns), strict=True):
+        cells = " ".join(f"{point['median']:>18,.0f}" for point in row)
+        lines.append(f"{row[0]['threads']:>10} {cells}")
+    if isinstance(host, dict):
+        lines.append(f"Last column: {host['what']}. It has one layout, and compares none.")
+    return [*lines, f"on {made['cpu']}, {made['at']}"]

@@ -47,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     story.questions,
     recorded.recordings,
     recorded.claims,
+    recorded.native,
 )
 """In the order in which an author meets them."""
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from duet.bundle import Manifest, read_manifest
-from duet.errors import DuetError
+from duet.errors import DuetError, InputError
 from duet.lessons import load as lessons
 from duet.lessons.files import stamp
 from duet.lessons.load import LessonFolder
@@ -18,6 +18,7 @@ from duet.lint.claims import broken_claims
 from duet.lint.finding import Finding, NotChecked, Subject
 from duet.lint.metrics import Lines, unmatched
 from duet.serve.interfaces import Run
+from duet.serve.native_file import NATIVE, read_native
 from duet.serve.recordings import MEASURED, LessonRecordings, read_tables
 
 Found = Iterator[Finding | NotChecked]
@@ -99,6 +100,14 @@ def _watched(folder: LessonFolder, workload: str) -> bool:
     lesson = folder.lesson
     scope = lesson.microscope is not None and workload in lesson.microscope.workloads
     return scope or any(workload in (x.workloads or lesson.workloads) for x in lesson.xray)
+
+
+def native(subject: Subject) -> Found:
+    """A result of `duet microscope --native` can be read."""
+    try:
+        read_native(subject.folder.folder)
+    except InputError as error:
+        yield Finding(str(error).removesuffix("."), error.remedy, where=NATIVE)
 
 
 def claims(subject: Subject) -> Found:

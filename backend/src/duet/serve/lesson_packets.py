@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from duet.errors import InputError
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.lessons.view import lesson_tree
 from duet.serve.interfaces import Kernels, Recordings
+from duet.serve.native_file import NATIVE, read_native
 from duet.serve.stamps import Stamps
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
@@ -61,6 +63,7 @@ class LessonCache:
     def _sources(self, folder: LessonFolder) -> Sources:
         slug = folder.slug
         own = [folder.folder / "content.md", folder.folder / "recorded/measured.json"]
+        own.append(folder.folder / NATIVE)
         patches = [path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)]
         return Sources(
             folder,
@@ -72,5 +75,15 @@ class LessonCache:
     def _made(self, sources: Sources) -> View:
         tree = lesson_tree(sources.folder, sources.recordings, sources.ready)
         tree["measured"] = self._recordings.tables(sources.folder.slug)
+        tree["native"] = _native(sources.folder)
         lesson = lesson_of(tree)
         return View(sources, lesson.model_dump(mode="json"), pack(m.LessonMessage(lesson=lesson)))
+
+
+def _native(folder: LessonFolder) -> JsonValue:
+    """As a tree; none when it is unreadable, which `duet lint` reports."""
+    try:
+        found = read_native(folder.folder)
+    except InputError:
+        return None
+    return None if found is None else found.model_dump(mode="json")

@@ -4,8 +4,10 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { area, line as lineShape } from 'd3-shape';
 import type { Theme } from '../../base/theme.ts';
+import type { Native } from '../../protocol/lesson.ts';
 import type { Prediction } from './model/prediction.ts';
 import { mailRates } from './model/stated.ts';
+import { NativeLine, shownPoints } from './model-native.tsx';
 
 const box = { width: 296, height: 250, left: 34, right: 10, top: 14, bottom: 36 };
 const ticks = [2, 4, 8, 16, 32, 64];
@@ -18,6 +20,8 @@ interface Props {
   readonly at: number;
   /** What is counted: "stats". */
   readonly many: string;
+  /** What a machine measured; null: none did. */
+  readonly native: Native | null;
 }
 
 /** Arms of the mail: the first on show is before, the last after. */
@@ -27,13 +31,17 @@ export function mailPoints(arms: readonly string[]) {
   return arms.map((arm) => ({ arm, cpus, perSecond: of(arm) }));
 }
 
-export function ModelChart({ prediction, theme, title, at, many }: Props) {
+export function ModelChart({ prediction, theme, title, at, many, native }: Props) {
   const curves = prediction.curves.map(({ arm, points }) => ({
     arm,
     points: points.filter(({ cpus }) => cpus >= 2),
   }));
   const mail = mailPoints(curves.map(({ arm }) => arm));
+  const measured = curves.map(
+    ({ arm }) => native?.arms.find((one) => one.arm === arm)?.curve ?? [],
+  );
   const most = Math.max(
+    ...measured.flatMap((points) => shownPoints(points).map(({ high }) => high)),
     ...mail.map((one) => one.perSecond),
     ...curves.flatMap(({ points }) => points.map(({ opsPerS }) => opsPerS.high)),
   );
@@ -77,7 +85,19 @@ export function ModelChart({ prediction, theme, title, at, many }: Props) {
       {curves.map(({ arm, points }, i) => (
         <Curve key={arm} {...{ points, theme }} x={x} y={y} first={i === 0} name={title(arm)} />
       ))}
-      {mail.map(({ arm, cpus, perSecond }, i) => (
+      {measured.map((points, i) =>
+        points.length === 0 ? null : (
+          <NativeLine
+            key={curves[i]!.arm}
+            {...{ points, theme }}
+            x={x}
+            y={y}
+            first={i === 0}
+            name={title(curves[i]!.arm)}
+          />
+        ),
+      )}
+      {mail.map(({ arm, cpus, perSecond }) => (
         <g key={arm} stroke={theme.ink} strokeWidth={2}>
           <title>{`the mail, measured: ${perSecond.toLocaleString('en-US')} ops/s, ${title(arm)}`}</title>
           <line x1={x(cpus) - 5} x2={x(cpus) + 5} y1={y(perSecond)} y2={y(perSecond)} />
@@ -87,7 +107,7 @@ export function ModelChart({ prediction, theme, title, at, many }: Props) {
             fill={theme.ink}
             stroke="none"
             x={x(cpus) - 9}
-            y={y(perSecond) + (i === 0 ? 17 : -3)}
+            y={y(perSecond) - 3}
             textAnchor="end"
           >
             {`mail ${(perSecond / 1e6).toFixed(2)}M`}

@@ -9,6 +9,7 @@ import type { Prediction } from './model/prediction.ts';
 import type { Sensitivity } from './model/sensitivity.ts';
 import { leftOut, mailRates, owningLoad, statedNumbers } from './model/stated.ts';
 import { ModelChart } from './model-chart.tsx';
+import { NativeNote } from './model-native.tsx';
 import { ProfileChart } from './model-profile.tsx';
 import { CurveTable, SensitivityTable } from './model-tables.tsx';
 import { noRate } from './refusal.ts';
@@ -45,7 +46,12 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
   const found = prediction.sensitivity;
   return (
     <div data-testid="model" data-done={prediction.done ? '' : undefined}>
-      <ModelChart {...{ prediction, theme, title }} at={cpus} many={lesson.operation.plural} />
+      <ModelChart
+        {...{ prediction, theme, title }}
+        at={cpus}
+        many={lesson.operation.plural}
+        native={lesson.native}
+      />
       <p className="small" aria-live="polite">
         {found === null ? progressWords(prediction) : ratioWords(found, lesson)}
       </p>
@@ -53,6 +59,7 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
         {settings.protocol}; bands: lowest and highest of three seeds. Crosses: what the mail
         measured, on {mailRates.cpus} CPUs. No number here was fitted to them.
       </p>
+      <NativeNote {...{ lesson, title }} />
       <label className="small">
         <input type="checkbox" checked={owning} onChange={(e) => setChosen(e.target.checked)} /> a
         load that leads to a compare-and-swap asks to own the line at once

@@ -60,7 +60,8 @@ def microscope(
         bool, typer.Option("--predict", help="What the first and last arm do on 1 to 64 CPUs.")
     ] = False,
     native: Annotated[
-        bool, typer.Option("--native", help="The arms' layouts on this host's CPUs; no guest.")
+        bool,
+        typer.Option("--native", help="The arms' layouts on this host's CPUs; saved for the page."),
     ] = False,
     threads: Annotated[
         int, typer.Option(min=0, max=64, help="With --native: so many, on however few cores.")
@@ -70,7 +71,8 @@ def microscope(
     """Count every load and store that kernel functions make, by cache line, field and function.
 
     The guest runs under a QEMU plugin that sees each access; nothing is sampled. --predict merges
-    the counted accesses under a model of caches; --native measures a replica of them.
+    the counted accesses under a model of caches; --native measures a replica of them on four cores
+    or more, and saves the result beside the lesson's recordings.
     """
     if native:
         from duet.cli.microscope_native import microscope_native

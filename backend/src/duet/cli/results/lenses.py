@@ -177,6 +177,35 @@ class PredictResult:
 
 
 @dataclass(frozen=True, slots=True)
+class NativePoint:
+    """Operations a second of so many threads."""
+
+    threads: int
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class NativeMade:
+    """Machine, compiler and time of a native measurement."""
+
+    cpu: str
+    kernel: str
+    machine: str
+    compiler: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class NativeHost:
+    """What the host's own kernel does."""
+
+    what: str
+    curve: Sequence[NativePoint]
+
+
+@dataclass(frozen=True, slots=True)
 class NativeArm:
     """One arm's layout of `duet microscope --native`."""
 
@@ -185,6 +214,7 @@ class NativeArm:
     offsets: Mapping[str, int] = key(shape="{member: byte}")
     alone_ns: float = key()
     per_s: Spread = key()
+    curve: Sequence[NativePoint] = key("by number of threads")
     retries_per_op: float = key()
     stuck_per_op: float = key()
     events_per_op: Mapping[str, float] | None = key()
@@ -207,8 +237,10 @@ class NativeResult:
     """Of `duet microscope --native`."""
 
     lesson: str
+    format: int = key("1")
     evidence: str = key("measured")
     what: str = key()
+    made: NativeMade = key()
     threads: int = key()
     cpus: Sequence[int] = key()
     cores: int = key()
@@ -216,6 +248,7 @@ class NativeResult:
     run_ms: int = key()
     arms: Sequence[NativeArm] = key()
     ratio: NativeRatio = key()
+    host: NativeHost | None = key("the host's own kernel, which has one layout; or null")
     remarks: Sequence[str] = key()
 
 

@@ -55,6 +55,9 @@ class Operation:
     source: Path
     struct: str
     accesses: tuple[Access, ...]
+    host_what: str = ""
+    host_steps: tuple[str, ...] = ()
+    """What the host's own kernel is asked for, in words of the program; {folder} is a tmpfs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,9 @@ def read_operation(lesson: LessonFolder) -> Operation:
             remedy="Leave --native away, or add native/ to the folder of the lesson.",
         ) from error
     accesses = tuple(Access(*row) for row in tree["accesses"])
-    return Operation(folder / "replica.c", tree["struct"], accesses)
+    host = tree.get("host", {"what": "", "steps": []})
+    source = folder / "replica.c"
+    return Operation(source, tree["struct"], accesses, host["what"], tuple(host["steps"]))
 
 
 def layout_of(arm: str, vmlinux: Path, operation: Operation) -> Layout:
@@ -175,12 +180,18 @@ def choose_cpus(cores: Sequence[int], threads: int, usual: int) -> list[int]:
 
 
 def run_once(
-    operation: Operation, layout: Layout, cpus: Sequence[int], ms: int, before: Sequence[str] = ()
+    operation: Operation,
+    layout: Layout,
+    cpus: Sequence[int],
+    ms: int,
+    before: Sequence[str] = (),
+    steps: Sequence[str] = (),
 ) -> tuple[Run, str]:
     """Run one layout; also what the command wrote on stderr.
 
     Args:
         before: a command that runs it, such as perf stat.
+        steps: in place of the operation's.
 
     Raises:
         InfraError: it does not compile, run, or come to an end.
@@ -192,7 +203,13 @@ def run_once(
         "--cpus",
         ",".join(map(str, cpus)),
     ]
-    command += ["--ms", str(ms), "--size", str(layout.size), *steps_of(operation, layout)]
+    command += [
+        "--ms",
+        str(ms),
+        "--size",
+        str(layout.size),
+        *(steps or steps_of(operation, layout)),
+    ]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=ms / 1000 + GRACE_S, check=False,

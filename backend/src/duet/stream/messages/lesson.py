@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from duet.lessons import schema
 from duet.stream.messages.base import ClockName
 from duet.stream.messages.measured import MeasuredTable
+from duet.stream.messages.native import NativeView
 
 
 class Part(BaseModel):
@@ -57,6 +58,9 @@ class LessonView(schema.Lesson, Part):
     ready: dict[str, bool] = Field(default={}, description="arms whose kernel is built")
     measured: tuple[MeasuredTable, ...] = Field(
         default=(), description="every recorded table of untraced runs, the headline first"
+    )
+    native: NativeView | None = Field(
+        default=None, description="the arms' layouts on a machine's own CPUs; null: never measured"
     )
 
 
