@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from duet.cli import against, against_store, main
+from duet.kernels.recipe import read_patch
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import PublishedFigure
@@ -85,10 +86,26 @@ def test_stored_results_are_shown_without_a_guest(bench: Bench, tmp_path: Path) 
     assert main(["measure", "--published", "--stored", "--write", str(page)]) == 0
     assert bench.began == 1
     assert page.read_text() == first
-    assert "| a claim | 1a | 4 to 1 | 0.25 | 1 | 1..1 | 5 | wall | **no difference** |" in first
+    assert "| a claim | 1a | 4 to 1 | 0.25 | 1 | 1..1 | 5 | wall | **no difference**" in first
     assert "- *a*: a \\*machine\\*" in first
     assert "| srcu | 6.1.192 | `kkkkkkkkkkkk` | `cccccccccccc` | srcu.patch aaaaaaaaaaaa |" in first
     assert "| 548 times, and it is 23 times | same direction, 24.9 times smaller |" in first
+
+
+def test_results_of_an_earlier_patch_are_marked(bench: Bench, tmp_path: Path) -> None:
+    page = tmp_path / "PAGE.md"
+    assert main(["measure", "--published", "--write", str(page)]) == 0
+    mark = "**no difference** (measured before a patch changed)"
+    assert mark in page.read_text()  # its hash is none of this tree's
+    results = page.with_suffix(".json")
+    tree = json.loads(results.read_text())
+    file = bench.folder.patch_files("srcu")[0]
+    for arm in tree["tables"][0]["arms"]:
+        sha = read_patch(file, file.parents[1]).sha256
+        arm["patches"] = [["srcu.patch", sha]] if arm["name"] == "srcu" else []
+    results.write_text(json.dumps(tree))
+    assert main(["measure", "--published", "--stored", "--write", str(page)]) == 0
+    assert "| **no difference** |" in page.read_text()
 
 
 def test_what_was_not_measured_says_so(bench: Bench, tmp_path: Path) -> None:

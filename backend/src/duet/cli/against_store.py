@@ -12,6 +12,7 @@ from duet.cli.published_page import page
 from duet.durable import write
 from duet.errors import DuetError, InputError
 from duet.kernels import KernelSettings
+from duet.kernels.recipe import read_patch
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan
@@ -95,4 +96,18 @@ def stored_page(stored: Stored) -> str:
     work = Work(folders=[folder for folder in folders if folder.lesson.published])
     for table in stored.tables:
         work.tables.setdefault(table.lesson, {})[table.key] = table.table()
-    return page(work, stored)
+    changed = {folder.slug: changed_arms(folder, stored) for folder in work.folders}
+    return page(work, stored, changed)
+
+
+def changed_arms(folder: LessonFolder, stored: Stored) -> frozenset[str]:
+    """Arms whose own patches differ from those of their stored results, by hash."""
+    patches = repo_root() / "kernel-patches"
+    arms = [arm for table in stored.of(folder.slug).values() for arm in table.arms if arm.key]
+    now = {
+        arm.name: [read_patch(file, patches).sha256 for file in folder.patch_files(arm.name)]
+        for arm in folder.lesson.arms
+    }
+    return frozenset(
+        arm.name for arm in arms if [sha for _, sha in arm.patches] != now.get(arm.name)
+    )

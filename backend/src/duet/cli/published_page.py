@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from duet.cli.against_table import Work, clock_words, here, mail_words, short
 from duet.lessons.load import LessonFolder
@@ -15,12 +15,17 @@ from duet.measure.published_store import Stored, StoredTable
 from duet.measure.verdicts import RULE
 
 COMMAND = "./duet measure --published --stored --write docs/PUBLISHED.md"
+Changed = Mapping[str, frozenset[str]]
 HASH = 12
 """Digits of a hash that are printed; PUBLISHED.json has them whole."""
 
 
-def page(work: Work, stored: Stored) -> str:
-    """The page, with a full stop at its end and no date but those of the results."""
+def page(work: Work, stored: Stored, changed: Changed) -> str:
+    """The page, with no date but those of the results.
+
+    Args:
+        changed: lesson -> arms whose patches are others now.
+    """
     rows = work.rows()
     lines = [
         "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->",
@@ -40,12 +45,16 @@ def page(work: Work, stored: Stored) -> str:
     ]
     for folder in work.folders:
         own = [row for row in rows if row.lesson == folder.slug]
-        lines += _lesson(folder, own, list(stored.of(folder.slug).values()))
+        others = changed.get(folder.slug, frozenset())
+        lines += _lesson(folder, own, list(stored.of(folder.slug).values()), others)
     return "\n".join([*lines, *_planted()]) + "\n"
 
 
 def _lesson(
-    folder: LessonFolder, rows: Sequence[FigureRow], tables: Sequence[StoredTable]
+    folder: LessonFolder,
+    rows: Sequence[FigureRow],
+    tables: Sequence[StoredTable],
+    changed: frozenset[str],
 ) -> Iterator[str]:
     lesson = folder.lesson
     yield from ("", f"## {folder.slug}", f"{_counted(rows)}.", "")
@@ -56,7 +65,7 @@ def _lesson(
     yield ""
     yield from _table(
         ("figure", "mail", "its figures", "ratio", "ours", "interval", "n", "clock", "verdict"),
-        (_row(row, links, contexts) for row in rows),
+        (_row(row, links, contexts, changed) for row in rows),
     )
     yield ""
     for number, context in enumerate(contexts):
@@ -70,13 +79,17 @@ def _lesson(
         yield from ("", *_kernels(tables))
 
 
-def _row(row: FigureRow, links: Sequence[str], contexts: Sequence[str]) -> tuple[str, ...]:
+def _row(
+    row: FigureRow, links: Sequence[str], contexts: Sequence[str], changed: frozenset[str]
+) -> tuple[str, ...]:
     figure = row.figure
     number = links.index(figure.link) + 1 if figure.link else 1
     where = f"{number}{_letter(contexts.index(figure.context))}"
     verdict = f"**{_plain(row.judged.words)}**"
     if row.because:
         verdict += f": {_plain(row.because)}"
+    if row.ratio is not None and changed & {figure.arm, figure.to}:
+        verdict += " (measured before a patch changed)"
     if not figure.measured:
         numbers = (mail_words(row), "", "", "", "")
     else:
