@@ -49,6 +49,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Request]:
 
         return some
 
+    monkeypatch.setattr(record_all, "take_off", lambda item: None)
     monkeypatch.setattr(recorded_items, "_stale", stale)
     for name in ("recordings_of", "tables_of"):
         monkeypatch.setattr(record_all, name, fresh(getattr(record_all, name)))

@@ -21,6 +21,7 @@ from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
+from duet.serve.known_stale import take_off
 from duet.serve.recorded_items import Item, checked_params, recordings_of, tables_of
 
 PACE = "record-pace.json"
@@ -95,6 +96,7 @@ async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: 
             done.errors[item.title] = error
             note(f"error: {item.title}: {error.sentence}\nremedy: {error.remedy}")
             continue
+        take_off(item)
         done.seconds[item.title] = round(time.monotonic() - began, 1)
         pace.took(item, done.seconds[item.title])
 

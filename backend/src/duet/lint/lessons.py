@@ -16,7 +16,7 @@ from duet.lessons.problems import Found, LessonError
 from duet.lessons.problems import Problem as FileProblem
 from duet.lessons.schema import Lesson
 from duet.lessons.views import read_views
-from duet.lint import arms, metrics, names, pairs, probes, recorded, story, workloads
+from duet.lint import arms, fresh, metrics, names, pairs, probes, recorded, story, workloads
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
 from duet.settings import repo_root
 
@@ -46,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     story.predictions,
     story.questions,
     recorded.recordings,
+    fresh.fresh,
     recorded.claims,
     recorded.native,
 )

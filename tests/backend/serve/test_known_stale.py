@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is known to be stale is taken off once it was made anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from duet.kernels import KernelSettings
+from duet.lessons.load import LessonFolder
+from duet.serve.known_stale import known_stale, take_off
+from duet.serve.recorded_items import recordings_of
+
+
+def test_the_file_goes_with_its_last_line(lesson02: LessonFolder, tmp_path: Path) -> None:
+    first, second, *_ = (
+        replace(one, path=tmp_path / one.path.name)
+        for one in recordings_of(lesson02, KernelSettings.default())
+    )
+    take_off(first)
+    assert known_stale(tmp_path) == ()
+    path = tmp_path / "stale.txt"
+    path.write_text(f"# with a reason\n{first.name}\n{second.name}\n")
+    assert known_stale(tmp_path) == (first.name, second.name)
+    take_off(first)
+    assert known_stale(tmp_path) == (second.name,)
+    take_off(second)
+    assert not path.exists()
