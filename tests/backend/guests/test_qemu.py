@@ -12,6 +12,7 @@ import pytest
 
 from duet.errors import InfraError, InputError
 from duet.guests.qemu import QemuMachine, kernel_cmdline, port_args
+from duet.guests.sharing import SLICE_US, online_lines
 from duet.guests.tsc import SOURCE, host_tsc_khz
 from duet.guests.types import Accel, Clock, GuestSpec, Microscope
 from duet.guests.vng import VngGuest, VngMachine
@@ -42,6 +43,20 @@ def test_count_clock_has_one_vcpu_and_nothing_of_the_host(tmp_path: Path) -> Non
     assert "clock=vm -seed 7" in line
     assert "ioeventfd=off" in line
     assert "tsc_early_khz=1000000" in line
+
+
+def test_vcpus_that_share_the_thread_are_every_second_one(tmp_path: Path) -> None:
+    spec = replace(SPEC, clock=Clock.COUNT, sharing=4)
+    line = words(spec, Accel.TCG, tmp_path)
+    assert "-smp 7 " in line
+    assert f"filter-buffer,id=turn,netdev=turns,interval={SLICE_US}" in line
+    assert {"maxcpus=1", "noreplace-smp"} < set(kernel_cmdline(spec, verbose=False).split())
+    assert online_lines(4) == [
+        f"write /sys/devices/system/cpu/cpu{cpu}/online 1" for cpu in (2, 4, 6)
+    ]
+    alone = words(replace(spec, sharing=1), Accel.TCG, tmp_path)
+    assert "filter-buffer" not in alone and "maxcpus" not in alone
+    assert online_lines(1) == []
 
 
 def test_kvm_uses_the_hosts_cpu(tmp_path: Path) -> None:

@@ -12,8 +12,11 @@ import pytest
 from duet.cli import main
 from duet.cli.measure import write
 from duet.cli.measure_args import Given, command_of, read_plan
+from duet.cli.sharing_args import untraced
 from duet.errors import InfraError, InputError
 from duet.guests.types import Clock
+from duet.lessons.load import load
+from duet.measure.plan import conditions
 from duet.runs import measure as evidence
 
 SLUG = "02-grace-periods"
@@ -30,6 +33,26 @@ def test_defaults_are_what_a_verdict_takes() -> None:
     assert (count.repeats, count.shifts, count.perturbed) == (2, (0, 3), 3)
     assert asked(clock="count", shift="3").shifts == (3,)
     assert asked(sweep="hogs=1,3,9").sweep == ("hogs", (1, 3, 9))
+
+
+def test_several_vcpus_on_the_count_clock_are_asked_for_by_name() -> None:
+    alone = asked(clock="count")
+    assert alone.params["vcpus"] == 1 and "vcpus" not in command_of(alone)
+    assert [c.sharing for c in conditions(alone)] == [1, 1]
+    for number in (2, 4):  # 2 is the default of the wall clock
+        several = asked(clock="count", settings=(f"vcpus={number}",), shift="3")
+        assert several.params["vcpus"] == number
+        assert f"--set vcpus={number} " in command_of(several)
+        assert [c.sharing for c in conditions(several)] == [number]
+        assert several.metrics is not None and "ops_per_s" in several.metrics
+    swept = asked(clock="count", sweep="vcpus=1,4", shift="0")
+    assert [c.sharing for c in conditions(swept)] == [1, 4]
+    assert [c.sharing for c in conditions(asked(settings=("vcpus=4",)))] == [1]
+
+
+def test_a_workload_whose_numbers_take_a_trace_has_no_several_vcpus() -> None:
+    with pytest.raises(InputError, match="has no number without a trace"):
+        untraced(load(SLUG), "no such workload")
 
 
 def test_the_command_gives_the_same_again() -> None:
@@ -63,7 +86,7 @@ def test_the_command_gives_the_same_again() -> None:
         ({"sweep": "hogs=1,1"}, "--sweep hogs has a value twice"),
         ({"sweep": "hogs=1,99"}, "parameter 'hogs' must be from 1 to 9, but 99 came"),
         ({"sweep": "hog=1,2"}, "has no parameter 'hog' (did you mean 'hogs'?)"),
-        ({"sweep": "vcpus=1,2", "clock": "count"}, "'vcpus' cannot be swept on the count clock"),
+        ({"settings": ("vcpus=5",), "clock": "count"}, "'vcpus' must be from 1 to 4, but 5 came"),
         ({"shift": "3"}, "--shift sets the nanoseconds per instruction of the count clock"),
         ({"shift": "11", "clock": "count"}, "--shift wants numbers from 0 to 10"),
         ({"shift": "0,0", "clock": "count"}, "--shift has a value twice"),

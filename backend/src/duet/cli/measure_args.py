@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from duet.cli.output import parse_settings, split_names
 from duet.cli.request import read_request
+from duet.cli.sharing_args import shares_thread, untraced, with_vcpus
 from duet.errors import InputError
 from duet.guests import Clock
 from duet.lessons.load import LessonFolder, slugs
+from duet.lessons.roles import knob
 from duet.measure import MeasurePlan
 from duet.measure.plan import MAX_REPEATS, PERTURBED, default_repeats, default_shifts, knobs
 
@@ -59,17 +61,23 @@ def read_plan(given: Given) -> MeasurePlan:
             f"'{sweep[0]}' is set and swept at once.",
             remedy=f"Leave out --set {sweep[0]}=..., or --sweep.",
         )
+    params, metrics = request.params, None
+    if count:
+        params = with_vcpus(request.folder, params, parse_settings(list(given.settings)))
+        if shares_thread(request.folder, params, sweep):
+            metrics = untraced(request.folder, request.workload)
     return MeasurePlan(
         folder=request.folder,
         arms=request.arms,
         workload=request.workload,
         clock=request.clock,
-        params=request.params,
+        params=params,
         repeats=read_repeats(given.repeats, request.clock),
         shifts=read_shifts(given.shift, request.clock)
         or default_shifts(request.folder.lesson, request.clock),
         sweep=sweep,
         perturbed=PERTURBED if count else 0,
+        metrics=metrics,
     )
 
 
@@ -139,7 +147,7 @@ def read_sweep(
         )
     for value in values:
         checked = folder.check_params({**params, name: value}, str(clock))
-        if checked[name] != value:
+        if checked[name] != value and name != knob(folder.lesson, "cpus"):
             raise InputError(
                 f"'{name}' cannot be swept on the {clock} clock: it is always {checked[name]}.",
                 remedy="Sweep another knob, or use the other clock.",

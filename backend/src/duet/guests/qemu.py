@@ -3,8 +3,8 @@
 
 q35 rather than microvm: under TCG 10 of 25 microvm boots hung before the console. On the wall
 clock TCG runs one thread per vCPU; on the count clock one instruction is 2^shift ns of guest
-time and idle time is skipped (-icount shift=N,sleep=off), with one vCPU, since a fixed shift
-hangs while bringing up the second.
+time and idle time is skipped (-icount shift=N,sleep=off), in one thread; see sharing.py for
+several vCPUs in it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from duet.guests.accel import choose_accel, kvm_groups
 from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
 from duet.guests.machine import SCOPE_SOCKET, Machine, MachineGuest
 from duet.guests.ports import port_name
+from duet.guests.sharing import SHARING_CMDLINE, smp_args
 from duet.guests.tsc import host_tsc_khz
 from duet.guests.types import CTL_STREAM, Accel, Clock, GuestSpec
 from duet.processes.owned import find_program
@@ -58,8 +59,9 @@ def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> 
         khz = host_tsc_khz() if accel is Accel.TCG else 0
         clock = (f"tsc_early_khz={khz}",) if khz else ()
     scope = SCOPE_CMDLINE if spec.microscope else ()
+    sharing = SHARING_CMDLINE if spec.sharing > 1 else ()
     quiet = () if verbose else ("quiet",)
-    return " ".join((*FIXED_CMDLINE, *clock, *scope, *quiet, *spec.cmdline))
+    return " ".join((*FIXED_CMDLINE, *clock, *scope, *sharing, *quiet, *spec.cmdline))
 
 
 def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
@@ -186,7 +188,8 @@ class QemuMachine(Machine):
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
             *("-sandbox", SANDBOX),
             *("-name", f"kernel-duet-{spec.arm},debug-threads=on"),
-            *("-M", "q35", "-m", str(spec.memory_mib), "-smp", str(self.cpus)),
+            *("-M", "q35", "-m", str(spec.memory_mib)),
+            *(smp_args(spec.sharing) if spec.clock is Clock.COUNT else ("-smp", str(self.cpus))),
             *clock_args(spec, self.accel),
             *("-kernel", self.reach(spec.bzimage)),
             *(("-initrd", self.reach(spec.initrd)) if spec.initrd else ()),

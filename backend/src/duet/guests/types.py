@@ -18,7 +18,7 @@ CTL_STREAM = -1
 
 
 class Clock(StrEnum):
-    """Which clock a guest runs on; `count` means QEMU -icount with one vCPU."""
+    """Which clock a guest runs on; `count` means QEMU -icount, in one thread."""
 
     WALL = "wall"
     COUNT = "count"
@@ -53,11 +53,13 @@ class GuestSpec:
         arm: name of the arm, for messages and file names.
         bzimage: kernel image; unused by replay.
         initrd: sealed root; unused by vng and replay.
-        vcpus: 1-8; the count clock forces 1.
+        vcpus: 1-8, of the wall clock.
         memory_mib: guest memory in MiB.
         cmdline: extra kernel parameters, e.g. ("nokaslr",).
         clock: wall or count.
         icount_shift: 2^shift ns per instruction on the count clock.
+        sharing: vCPUs on the count clock, where they share one thread; with more than one, the
+            plan brings up all but the first (duet.guests.sharing), and nothing can be traced.
         seed: of all randomness in the guest on the count clock. Equal seeds give equal runs, to
             the instruction; another seed is a perturbed start.
         disks_mib: sizes of empty virtio disks (/dev/vda, ...) that live as long as the guest; the
@@ -76,6 +78,7 @@ class GuestSpec:
     cmdline: tuple[str, ...] = ()
     clock: Clock = Clock.WALL
     icount_shift: int = 0
+    sharing: int = 1
     seed: int = 1
     disks_mib: tuple[int, ...] = ()
     boot_plan: str | None = None

@@ -61,8 +61,8 @@ class LessonFolder:
     def check_params(self, given: Mapping[str, object], clock: str = "wall") -> dict[str, int]:
         """Defaults filled in, every value checked; those of a model on the page are left out.
 
-        The count clock has one vCPU, whatever was asked: QEMU's -icount with a fixed shift
-        hangs while it brings up a second one.
+        On the count clock the guest has one vCPU, whatever was given; measurements alone can have
+        more there (duet.cli.measure_args).
 
         Raises:
             InputError: unknown name, wrong type, or out of range, naming what is allowed.

@@ -7,7 +7,7 @@ The agent knows no lesson: everything is substituted here. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from duet.errors import InputError, KernelError
 from duet.lessons.roles import duration_s
@@ -129,6 +129,7 @@ def plan_text(
     autostart: bool = True,
     buffer_kb: int | None = None,
     probes: frozenset[str] | None = None,
+    before: Sequence[str] = (),
 ) -> str:
     """The whole plan for one run on one arm.
 
@@ -143,12 +144,13 @@ def plan_text(
         buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
             kept_buffer_kb().
         probes: exactly those to switch on, as far as this arm has them; None: those that explain.
+        before: lines ahead of the workload's own preparation.
     """
     workload = workload_of(lesson, workload_name)
     run_kb = run_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
     deadline_s = duration_s(lesson, params, USUAL_S) + DEADLINE_SLACK_S
     lines = ["plan 1", f"deadline_ms {deadline_s * 1000}"]
-    lines += setup_lines(workload, params)
+    lines += [*before, *setup_lines(workload, params)]
     if traced:
         lines += [f"buffer_kb {buffer_kb or run_kb}", f"drain {'end' if at_boot else 'live'}"]
         chosen = [

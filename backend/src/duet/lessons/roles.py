@@ -22,7 +22,7 @@ def duration_s(lesson: Lesson, params: Mapping[str, int], usual: int) -> int:
 
 
 def cpus(lesson: Lesson, params: Mapping[str, int]) -> int:
-    """vCPUs of each guest (on the count clock check_params has made it 1)."""
+    """vCPUs of each guest (check_params makes it 1 on the count clock)."""
     return _value(lesson, params, "cpus", USUAL_CPUS)
 
 

@@ -28,12 +28,14 @@ class Condition:
 
     Args:
         shift: 2^shift ns an instruction; None on the wall clock.
+        sharing: vCPUs that share the one thread of the count clock.
     """
 
     clock: Clock
     shift: int | None
     workload: str
     params: dict[str, int]
+    sharing: int = 1
 
 
 @dataclass(frozen=True, slots=True)

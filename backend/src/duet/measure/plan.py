@@ -107,18 +107,15 @@ def order(arms: Iterable[str], repeats: int) -> list[str]:
 
 def conditions(plan: MeasurePlan) -> list[Condition]:
     """One per table: sweep values, and for each the settings of the count clock."""
-    knob, values = plan.sweep or ("", (0,))
+    swept, values = plan.sweep or ("", (0,))
     wall = plan.clock is Clock.WALL
-    return [
-        Condition(
-            plan.clock,
-            None if wall else shift,
-            plan.workload,
-            {**plan.params, knob: value} if plan.sweep else dict(plan.params),
-        )
-        for value in values
-        for shift in ((0,) if wall else plan.shifts)
-    ]
+    found = []
+    for value in values:
+        params = {**plan.params, swept: value} if plan.sweep else dict(plan.params)
+        sharing = 1 if wall else params.get(knob(plan.lesson, "cpus") or "", 1)
+        shifts = (None,) if wall else plan.shifts
+        found += [Condition(plan.clock, s, plan.workload, dict(params), sharing) for s in shifts]
+    return found
 
 
 def steps(plan: MeasurePlan) -> list[Step]:
@@ -218,14 +215,12 @@ def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
 
 
 def knobs(plan: MeasurePlan) -> dict[str, int]:
-    """Knobs that are not at their default, without the swept one and what the clock decides."""
-    fixed = {knob(plan.lesson, "cpus")} if plan.clock is Clock.COUNT else set()
-    swept = {plan.sweep[0]} if plan.sweep else set()
-    return {
-        name: value
-        for name, value in plan.params.items()
-        if value != plan.lesson.params[name].default and name not in fixed | swept
-    }
+    """Knobs that are not at their default, without the swept one; the count clock has one vCPU."""
+    usual = {name: param.default for name, param in plan.lesson.params.items()}
+    if plan.clock is Clock.COUNT and (cpus := knob(plan.lesson, "cpus")) is not None:
+        usual[cpus] = 1
+    swept = plan.sweep[0] if plan.sweep else ""
+    return {n: v for n, v in plan.params.items() if v != usual[n] and n != swept}
 
 
 def headline(lesson: Lesson, workload: str, clock: Clock) -> str:

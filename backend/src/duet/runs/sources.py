@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from duet.bundle import Bundle, Record
 from duet.bundle.stream import HEAD
 from duet.guests import (
+    Clock,
     Guest,
     GuestOptions,
     GuestRoot,
@@ -47,6 +48,7 @@ def image_source(
             cmdline=request.cmdline,
             clock=request.clock,
             icount_shift=request.shift,
+            sharing=request.vcpus if request.clock is Clock.COUNT else 1,
             seed=request.seed,
             boot_plan=request.boot_plan,
             microscope=request.microscope,

@@ -89,6 +89,7 @@ class MeasuredRow:
     n: int
     clock: str
     shift: int | None
+    sharing: int | None
     params: Mapping[str, int]
     workload: str
     evidence: str
@@ -114,6 +115,7 @@ class MeasuredComparison:
     sentence: str
     clock: str
     shift: int | None
+    sharing: int | None
     params: Mapping[str, int]
 
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from duet.guests.types import Clock
 from duet.measure.apart import warnings
 from duet.measure.model import Comparison, Report, Series, Table
 from duet.measure.stats import summary
@@ -47,6 +48,7 @@ KEYS: dict[str, str] = {
     "rows.n": "runs behind it",
     "rows.clock": "wall or count",
     "rows.shift": "null on the wall clock",
+    "rows.sharing": "vCPUs that share the one thread of the count clock; null on the wall clock",
     "rows.params": "knobs",
     "rows.workload": "name",
     "rows.evidence": "measured (wall clock), counted (events or instructions), static (DWARF)",
@@ -67,6 +69,7 @@ KEYS: dict[str, str] = {
     "comparisons.sentence": "the same in words, with better or worse",
     "comparisons.clock": "wall or count",
     "comparisons.shift": "null on the wall clock",
+    "comparisons.sharing": "as in rows",
     "comparisons.params": "knobs",
     "ratio": "of the headline metric, last arm, first condition; null when refused",
     "verdict": "of that comparison; null when there is none",
@@ -75,7 +78,7 @@ KEYS: dict[str, str] = {
     "refusals": "sentences about whole conditions, e.g. a busy host",
     "errors": "[{arm, sentence, remedy, code}]: what stopped an arm",
     "counted": "[{arm, events, lost}] of counted runs, per condition",
-    "lines": "[{arm, params, shift, lines}]: what the workload wrote in untraced runs, verbatim",
+    "lines": "[{arm, params, shift, sharing, lines}]: the workload's own, of untraced runs",
 }
 CSV_HEAD = (
     "lesson",
@@ -224,7 +227,9 @@ def _comparison(found: Comparison, table: Table) -> dict[str, object]:
 
 
 def _where(table: Table) -> dict[str, object]:
-    return {"shift": table.condition.shift, "params": dict(table.condition.params)}
+    condition = table.condition
+    sharing = condition.sharing if condition.clock is Clock.COUNT else None
+    return {"shift": condition.shift, "sharing": sharing, "params": dict(condition.params)}
 
 
 def _finite(value: float | None) -> float | None:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from duet.guests.sharing import sharing_words
 from duet.guests.types import Clock
 from duet.measure.compare import format_value
 from duet.measure.model import Comparison, Report, Series, Summary, Table
@@ -174,8 +175,8 @@ def clock_words(table: Table) -> str:
         return "wall; untraced runs, the arms interleaved A B B A"
     shift = table.condition.shift or 0
     return (
-        f"count; one vCPU, {1 << shift} ns per instruction (shift {shift}); times are counted "
-        "instructions, not seconds"
+        f"count; {sharing_words(table.condition.sharing)}, {1 << shift} ns per instruction "
+        f"(shift {shift}); times are counted instructions, not seconds"
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from duet.guests.sharing import online_lines
 from duet.guests.types import Clock, Microscope
 from duet.lessons import roles
 from duet.lessons.plan import USUAL_S, boot_cmdline, plan_text, workload_of
@@ -18,7 +19,7 @@ def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> Gu
     count = spec.clock is Clock.COUNT
     return GuestRequest(
         arm=source.arm,
-        vcpus=1 if count else roles.cpus(lesson, spec.params),
+        vcpus=cpus_of(spec),
         cmdline=boot_cmdline(lesson, spec.params),
         clock=spec.clock,
         boot_plan=plan_of(spec, source, at_boot=True) if _plans_at_boot(spec) else None,
@@ -28,6 +29,16 @@ def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> Gu
         scratch_mb=0 if count else workload_of(lesson, spec.workload).scratch_mb,
         microscope=plugin,
     )
+
+
+def cpus_of(spec: RunSpec) -> int:
+    """vCPUs of the guest. On the count clock one, unless the request has more and traces nothing:
+    the agent has ports for CPUs that are there when it starts.
+    """
+    lesson = spec.folder.lesson
+    if spec.clock is Clock.COUNT and (spec.traced or roles.knob(lesson, "cpus") is None):
+        return 1
+    return roles.cpus(lesson, spec.params)
 
 
 def plan_of(spec: RunSpec, source: LaneSource, *, at_boot: bool) -> str:
@@ -43,6 +54,7 @@ def plan_of(spec: RunSpec, source: LaneSource, *, at_boot: bool) -> str:
         autostart=not spec.lens,
         buffer_kb=spec.buffer_kb,
         probes=spec.probes,
+        before=online_lines(cpus_of(spec)) if spec.clock is Clock.COUNT else (),
     )
 
 
