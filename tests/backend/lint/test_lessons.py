@@ -182,6 +182,7 @@ FAULTS = {
     ),
 }  # fmt: skip
 ALSO = {
+    "lit": {"no line of the patches of srcu-hz1000 has 'synchronize_srcu(&other)'"},
     "a kind that is not drawn": {"the view hog-rows draws no kind 'gp_check' of the layer mark"},
     "one kernel": {
         "no arm uses the patch srcu-expedited.patch",
