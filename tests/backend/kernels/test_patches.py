@@ -44,7 +44,8 @@ def test_patch_is_in_format_patch_form(path: Path) -> None:
     assert len(patch_subject(text)) <= 75
     message, found, _ = rest.partition("\n---\n")
     assert found, "a diffstat follows '---'"
-    assert all(len(line) <= 75 for line in message.splitlines())
+    written = [line for line in message.splitlines() if not line.startswith("Link: ")]
+    assert all(len(line) <= 75 for line in written)
     assert len(message.split()) >= 40, "symptom, why, how and effect need some words"
     assert patched_files(text)
 
@@ -53,6 +54,16 @@ def test_patch_is_in_format_patch_form(path: Path) -> None:
 def test_patch_carries_no_trailer_that_is_not_ours_to_give(path: Path) -> None:
     trailers = r"^(Signed-off-by|Reviewed-by|Acked-by|Tested-by|Assisted-by|Co-developed-by):"
     assert not re.search(trailers, path.read_text(), re.MULTILINE | re.IGNORECASE)
+
+
+IDEAS = [path for path in ALL if path.parent.parent == PATCHES and path.parent.name[0].isdigit()]
+"""Patches that make arms; what only watches is ours."""
+
+
+@pytest.mark.parametrize("path", IDEAS, ids=lambda path: str(path.name))
+def test_patch_says_whose_idea_it_is(path: Path) -> None:
+    message = path.read_text().partition("\n---\n")[0]
+    assert re.search(r"^Based-on: \S.*(?:\n .*)*\nLink: https?://\S+$", message, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", ALL, ids=NAMES)
