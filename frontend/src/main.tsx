@@ -10,6 +10,7 @@ import './ui/base.css';
 // The order is the cascade's.
 import './page/lesson.css';
 import './page/story.css';
+import './panels/discussion.css';
 import './page/stage.css';
 import './page/side-panel.css';
 import './controls/transport.css';

@@ -54,6 +54,18 @@ test('steps change by Page Down, and the link brings the step back', async ({ pa
   await expect(page.getByTestId('step-count')).toContainText('2');
 });
 
+test('the last step ends with what was said, and each trial leads to its arms and knobs', async ({ page }) => {
+  await page.goto(`${lesson}&step=ticks`);
+  await expect(page.getByTestId('step-count')).toBeVisible();
+  await expect(page.getByTestId('discussion')).toHaveCount(0);
+  await page.goto(`${lesson}&step=verdict`);
+  const remark = page.getByTestId('remark').filter({ hasText: 'Dave Chinner' }).first();
+  await expect(remark.getByRole('link', { name: 'Re: [PATCH v2 3/3]' })).toHaveAttribute('href', /^https:\/\/lore\.kernel\.org\//);
+  await page.getByTestId('remark').getByRole('link', { name: 'auto-expedite off' }).click();
+  await expect(page).toHaveURL(/knobs=hogs:1,exp_holdoff:0/);
+  await expect(page.getByTestId('step-count')).toContainText('Step 2');
+});
+
 test('a nonsense address is a page, not an error', async ({ page }) => {
   const errors: string[] = [];
   page.on('pageerror', (e) => errors.push(e.message));

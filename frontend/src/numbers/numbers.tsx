@@ -2,6 +2,7 @@
 /** A lesson without a picture: question, arms with their patches, prose, and the command that measures it. */
 
 import { useMemo } from 'react';
+import { Discussion } from '../panels/discussion.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { type PatchFile, parsePatch } from '../panels/patch.ts';
 import { Inline, Prose } from '../panels/prose.tsx';
@@ -88,6 +89,8 @@ export function NumbersPage({ lesson, onFront }: Props) {
       )}
 
       {lesson.published.length > 0 && <PublishedFigures lesson={lesson} />}
+
+      <Discussion slug={lesson.slug} discussion={lesson.discussion} />
 
       {lesson.caveats.length > 0 && (
         <section aria-labelledby="numbers-caveats">

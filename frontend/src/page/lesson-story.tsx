@@ -5,6 +5,7 @@ import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/moves.ts';
 import { Questions } from '../panels/dialogs.tsx';
+import { Discussion } from '../panels/discussion.tsx';
 import { answersFile } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
 import { unjudged } from '../runs/contention.ts';
@@ -32,6 +33,7 @@ export function LessonStory({ page }: Props) {
       mismatch={<RunMismatch page={page} />}
       predict={<Prediction page={page} />}
       predicted={guess.predicted}
+      discussion={<Discussion slug={lesson.slug} discussion={lesson.discussion} />}
       onStep={page.step}
       onCaveats={acts.caveats}
       onQuestions={acts.questions}

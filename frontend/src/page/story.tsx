@@ -22,6 +22,8 @@ interface Props {
   readonly predict: ReactNode;
   readonly predicted: boolean;
   readonly children?: ReactNode;
+  /** Ends the last step. */
+  readonly discussion?: ReactNode;
   readonly onStep: (id: string) => void;
   readonly onCaveats: () => void;
   readonly onQuestions: () => void;
@@ -59,6 +61,7 @@ export function Story(props: Props) {
         )}
         {mismatch}
         {children}
+        {at === lesson.scenes.length - 1 && props.discussion}
         <div className="story-links">
           {lesson.questions.length > 0 && (
             <button type="button" className="link" onClick={props.onQuestions}>

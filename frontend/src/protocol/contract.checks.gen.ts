@@ -817,6 +817,40 @@ export const readQuestion: Read<wire.Question> = shape((o) => ({
 
 const PictureLesson_questions = list(readQuestion);
 
+export const readSource: Read<wire.Source> = shape((o) => ({
+  by: string(o['by'], 'by'),
+  date: or(o['date'], 'date', string, ''),
+  subject: string(o['subject'], 'subject'),
+  link: or(o['link'], 'link', string, ''),
+  commit: or(o['commit'], 'commit', string, ''),
+}));
+
+const Remark_sources = list(readSource, 1);
+
+const Trial_clock = maybe(Measured_clock);
+
+export const readTrial: Read<wire.Trial> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  step: or(o['step'], 'step', ErrorMessage_run, null),
+  arms: or(o['arms'], 'arms', Build_arms, []),
+  params: or(o['params'], 'params', Measured_params, {}),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  clock: or(o['clock'], 'clock', Trial_clock, null),
+  patch: or(o['patch'], 'patch', ErrorMessage_run, null),
+}));
+
+const Remark_tried = list(readTrial);
+
+export const readRemark: Read<wire.Remark> = shape((o) => ({
+  said: string(o['said'], 'said'),
+  became: or(o['became'], 'became', string, ''),
+  sources: Remark_sources(o['sources'], 'sources'),
+  tried: or(o['tried'], 'tried', Remark_tried, []),
+  untried: or(o['untried'], 'untried', string, ''),
+}));
+
+const PictureLesson_discussion = list(readRemark);
+
 export const readClaim: Read<wire.Claim> = shape((o) => ({
   metric: string(o['metric'], 'metric'),
   arm: string(o['arm'], 'arm'),
@@ -1017,6 +1051,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   hero: or(o['hero'], 'hero', ErrorMessage_run, null),
   predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),
   questions: or(o['questions'], 'questions', PictureLesson_questions, []),
+  discussion: or(o['discussion'], 'discussion', PictureLesson_discussion, []),
   claims: or(o['claims'], 'claims', PictureLesson_claims, []),
   mails: or(o['mails'], 'mails', PictureLesson_mails, {}),
   published: or(o['published'], 'published', PictureLesson_published, []),
@@ -1066,6 +1101,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   hero: or(o['hero'], 'hero', ErrorMessage_run, null),
   predictions: or(o['predictions'], 'predictions', PictureLesson_predictions, {}),
   questions: or(o['questions'], 'questions', PictureLesson_questions, []),
+  discussion: or(o['discussion'], 'discussion', PictureLesson_discussion, []),
   claims: or(o['claims'], 'claims', PictureLesson_claims, []),
   mails: or(o['mails'], 'mails', PictureLesson_mails, {}),
   published: or(o['published'], 'published', PictureLesson_published, []),
@@ -1145,15 +1181,13 @@ export const readRawEvent: Read<wire.RawEvent> = shape((o) => ({
 
 const SavedRun_params = maybe(Measured_params);
 
-const SavedRun_clock = maybe(Measured_clock);
-
 export const readSavedRun: Read<wire.SavedRun> = shape((o) => ({
   name: string(o['name'], 'name'),
   lesson: ErrorMessage_run(o['lesson'], 'lesson'),
   arms: Build_arms(o['arms'], 'arms'),
   bytes: integer(o['bytes'], 'bytes'),
   params: or(o['params'], 'params', SavedRun_params, null),
-  clock: or(o['clock'], 'clock', SavedRun_clock, null),
+  clock: or(o['clock'], 'clock', Trial_clock, null),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   seconds: or(o['seconds'], 'seconds', Held_asked, null),
   recorded_at: or(o['recorded_at'], 'recorded_at', ErrorMessage_run, null),

@@ -1614,6 +1614,10 @@ export interface NumbersLesson {
    */
   questions: Question[];
   /**
+   * what was said of the patch, and its outcome; at the end of the last step
+   */
+  discussion: Remark[];
+  /**
    * checked by lint and by the tests
    */
   claims: Claim[];
@@ -2082,6 +2086,88 @@ export interface Question {
   why: string;
 }
 /**
+ * One objection, counter-proposal or later change, in one or two sentences each.
+ */
+export interface Remark {
+  /**
+   * what was said or done
+   */
+  said: string;
+  /**
+   * the outcome
+   */
+  became: string;
+  /**
+   * where it was said, the first first
+   */
+  sources: Source[];
+  /**
+   * where it can be tried here
+   */
+  tried: Trial[];
+  /**
+   * why it cannot be tried here, in one sentence
+   */
+  untried: string;
+}
+/**
+ * A message or a commit: who wrote it, when, and where it is found.
+ */
+export interface Source {
+  /**
+   * its author's name; several with commas
+   */
+  by: string;
+  /**
+   * 2023-06-09, 2023-06 or 2023
+   */
+  date: string;
+  /**
+   * of the message or the commit
+   */
+  subject: string;
+  /**
+   * the message in an archive
+   */
+  link: string;
+  /**
+   * its id in mainline
+   */
+  commit: string;
+}
+/**
+ * A state of the lesson's page in which the point can be tried; what is left out is usual.
+ */
+export interface Trial {
+  /**
+   * the words of the link
+   */
+  title: string;
+  /**
+   * the step that is opened; default: the first
+   */
+  step: string | null;
+  /**
+   * lanes; default: those of the step
+   */
+  arms: string[];
+  params: {
+    [k: string]: number;
+  };
+  /**
+   * default: that of the step
+   */
+  workload: string | null;
+  /**
+   * default: the lesson's
+   */
+  clock: ('wall' | 'count') | null;
+  /**
+   * the arm whose patch is shown
+   */
+  patch: string | null;
+}
+/**
  * A figure of a mail. It is tested here, or it says why that is impossible.
  */
 export interface PublishedFigure {
@@ -2326,6 +2412,10 @@ export interface PictureLesson {
    * asked after the last step, answered in the picture
    */
   questions: Question[];
+  /**
+   * what was said of the patch, and its outcome; at the end of the last step
+   */
+  discussion: Remark[];
   /**
    * checked by lint and by the tests
    */

@@ -16,7 +16,18 @@ from duet.lessons.problems import Found, LessonError
 from duet.lessons.problems import Problem as FileProblem
 from duet.lessons.schema import Lesson
 from duet.lessons.views import read_views
-from duet.lint import arms, fresh, metrics, names, pairs, probes, recorded, story, workloads
+from duet.lint import (
+    arms,
+    discussion,
+    fresh,
+    metrics,
+    names,
+    pairs,
+    probes,
+    recorded,
+    story,
+    workloads,
+)
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
 from duet.settings import repo_root
 
@@ -45,6 +56,7 @@ RULES: tuple[Rule, ...] = (
     story.prose,
     story.predictions,
     story.questions,
+    discussion.trials,
     recorded.recordings,
     fresh.fresh,
     recorded.claims,

@@ -6,6 +6,7 @@ strictly: an unknown key is an error that says what was meant (see problems.py).
 """
 
 from duet.lessons.schema.base import ClockName, Name, Place, Strict
+from duet.lessons.schema.discussion import Remark, Source, Trial
 from duet.lessons.schema.evidence import Claim, EvidenceFile, Reference
 from duet.lessons.schema.lenses import ACCESS, MicroscopeConfig, XrayConfig
 from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
@@ -62,12 +63,15 @@ __all__ = [
     "PublishedFigure",
     "Question",
     "Reference",
+    "Remark",
     "Scene",
+    "Source",
     "Span",
     "StoryFile",
     "Strict",
     "TraceFile",
     "Track",
+    "Trial",
     "Workload",
     "XrayConfig",
 ]

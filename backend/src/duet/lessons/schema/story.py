@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""story.yaml: the steps, what a reader predicts, and what a reader is asked."""
+"""story.yaml: the steps, what a reader predicts and is asked, and the discussion."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from duet.lessons.schema.base import Name, Strict
+from duet.lessons.schema.discussion import Remark
 
 
 class OnCount(Strict):
@@ -74,7 +75,7 @@ class Question(Strict):
 
 
 class StoryFile(Strict):
-    """story.yaml: the steps, what a reader predicts, and what a reader is asked."""
+    """story.yaml: the steps, what a reader predicts and is asked, and the discussion."""
 
     scenes: tuple[Scene, ...] = Field(default=(), max_length=9, description="the steps, in order")
     hero: Name | None = Field(default=None, description="scene that the front page shows")
@@ -83,4 +84,8 @@ class StoryFile(Strict):
     )
     questions: tuple[Question, ...] = Field(
         default=(), description="asked after the last step, answered in the picture"
+    )
+    discussion: tuple[Remark, ...] = Field(
+        default=(),
+        description="what was said of the patch, and its outcome; at the end of the last step",
     )

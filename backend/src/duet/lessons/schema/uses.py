@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from duet.lessons.schema.base import Place
 
 if TYPE_CHECKING:
+    from duet.lessons.schema.discussion import Trial
     from duet.lessons.schema.evidence import Claim
     from duet.lessons.schema.published import PublishedFigure
     from duet.lessons.schema.whole import Lesson
@@ -132,6 +133,17 @@ def _story(lesson: Lesson) -> Iterator[Use]:
     for i, question in enumerate(lesson.questions):
         yield from _one("kind", question.kind, "questions", i, "kind")
         yield from _one("arm", question.arm, "questions", i, "arm")
+    for i, remark in enumerate(lesson.discussion):
+        for j, trial in enumerate(remark.tried):
+            yield from _trial(trial, "discussion", i, "tried", j)
+
+
+def _trial(trial: Trial, *place: str | int) -> Iterator[Use]:
+    yield from _one("scene", trial.step, *place, "step")
+    yield from _each("arm", trial.arms, *place, "arms")
+    yield from _keys("param", trial.params, *place, "params")
+    yield from _one("workload", trial.workload, *place, "workload")
+    yield from _one("arm", trial.patch, *place, "patch")
 
 
 def _evidence(lesson: Lesson) -> Iterator[Use]:

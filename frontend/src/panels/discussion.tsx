@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The end of a lesson: what others said of the patch, the outcome, and where each can be tried. */
+
+import { memo, useState } from 'react';
+import { frontPage, type Place, writePlace } from '../navigation/place.ts';
+import type { Remark, Source, Trial } from '../protocol/lesson.ts';
+import { Inline } from './prose.tsx';
+
+interface Props {
+  readonly slug: string;
+  readonly discussion: readonly Remark[];
+}
+
+/**
+ * It is as long as a page, and is not drawn again while a moment moves. Where the story stands above the picture
+ * it is closed at first.
+ */
+export const Discussion = memo(({ slug, discussion }: Props) => {
+  const [open] = useState(() => !matchMedia('(max-width: 1000px)').matches);
+  if (discussion.length === 0) return null;
+  return (
+    <details className="discussion" open={open} data-testid="discussion">
+      <summary>
+        <h3>What was said, and what became of it</h3>
+      </summary>
+      <ol>
+        {discussion.map((remark) => (
+          <Entry key={remark.said} slug={slug} remark={remark} />
+        ))}
+      </ol>
+    </details>
+  );
+});
+Discussion.displayName = 'Discussion';
+
+function Entry({ slug, remark }: { readonly slug: string; readonly remark: Remark }) {
+  const [first, ...others] = remark.sources;
+  return (
+    <li data-testid="remark">
+      {first && <Byline source={first} />}
+      <p className="remark-said">
+        <Inline text={remark.said} />
+      </p>
+      {remark.became && (
+        <p className="remark-became">
+          <Inline text={remark.became} />
+        </p>
+      )}
+      {others.map((source) => (
+        <p className="remark-also" key={`${source.subject} ${source.link} ${source.commit}`}>
+          {source.by}
+          {source.date && `, ${dateWords(source.date)}`}: <Cited source={source} />
+        </p>
+      ))}
+      <p className="remark-try">
+        {remark.tried.map((trial) => (
+          <a key={trial.title} href={trialAddress(slug, trial, location.search)}>
+            {trial.title}
+          </a>
+        ))}
+        {remark.untried && <span>Not here: {remark.untried}</span>}
+      </p>
+    </li>
+  );
+}
+
+/** Who and when, and the message itself below. */
+function Byline({ source }: { readonly source: Source }) {
+  return (
+    <>
+      <p className="remark-by">
+        <b>{source.by}</b>
+        {source.date && <time dateTime={source.date}>{dateWords(source.date)}</time>}
+      </p>
+      <p className="remark-source">
+        <Cited source={source} />
+      </p>
+    </>
+  );
+}
+
+/** The subject, as a link where the message is in an archive, and the commit. */
+function Cited({ source: { subject, link, commit } }: { readonly source: Source }) {
+  return (
+    <>
+      {link ? <a href={link}>{subject}</a> : subject}
+      {commit && (
+        <>
+          {' '}
+          <a href={commitAddress(commit)}>
+            <code>{commit.slice(0, 12)}</code>
+          </a>
+        </>
+      )}
+    </>
+  );
+}
+
+export function commitAddress(id: string): string {
+  return `https://git.kernel.org/torvalds/c/${id}`;
+}
+
+/** The lesson's own page, with the arms and knobs of a trial; `search` keeps what is not the place's own. */
+export function trialAddress(slug: string, trial: Trial, search: string): string {
+  const place: Place = {
+    ...frontPage,
+    lesson: slug,
+    step: trial.step,
+    arms: trial.arms.length > 0 ? trial.arms : null,
+    knobs: Object.keys(trial.params).length > 0 ? trial.params : null,
+    workload: trial.workload,
+    clock: trial.clock,
+    patch: trial.patch,
+    side: trial.patch === null ? null : 'patch',
+  };
+  return writePlace(place, search);
+}
+
+const months = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+];
+
+/** "2023-06-09" as "9 June 2023"; a month or a year alone as such. */
+export function dateWords(date: string): string {
+  const [year = '', month, day] = date.split('-');
+  const name = month === undefined ? '' : (months[Number(month) - 1] ?? '');
+  return [day === undefined ? '' : String(Number(day)), name, year].filter(Boolean).join(' ');
+}
