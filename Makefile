@@ -64,6 +64,9 @@ contract: ## generate the page's types and checks of what the server sends from 
 	$(VENV)/python -m duet.api.contract
 	cd frontend && npm run --silent contract
 
+statements: ## docs/STATEMENTS.md from tests/fixtures/statements.yaml
+	$(VENV)/python -m tests.support.statements
+
 docs: ## the pages of docs/ as a site in build/docs
 	@./setup.sh docs
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build
