@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 import psutil
 
 from duet.guests.types import Clock
+from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.lessons.roles import knob
 from duet.measure.accesses import Places, variable_places
@@ -257,6 +258,9 @@ def _aimed_by(plan: MeasurePlan, step: Step) -> tuple[Wanted, ...] | None:
 
 
 def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
-    """What the lesson alone says of an arm."""
+    """What the lesson alone says of an arm, and on which base it stands."""
     one = plan.folder.arm(arm)
-    return ArmFacts(one.name, one.title, one.role, "", "", "", (), ())
+    base = one.base or KernelSettings.default().base.name
+    return ArmFacts(
+        one.name, one.title, one.role, "", "", "", (), (), base=base, config=one.config or ""
+    )
