@@ -197,7 +197,9 @@ class _Run:
         if cold and before == 0:
             guess.write_text(f"{objects}\n")
         self._tell(Phase.STORE, objects)
-        manifest = self._manifest(need, time.monotonic() - started, objects, cold)
+        manifest = _manifest(
+            self._tree.src, self._base.package, need, time.monotonic() - started, objects, cold
+        )
         return self._publish(manifest)
 
     def _prepare(self, lock_fd: int) -> bool:
@@ -244,25 +246,6 @@ class _Run:
         check_space(self._settings.cache, self._settings.image_bytes, "to store a kernel")
         return self._settings.store.publish(files, manifest)
 
-    def _manifest(self, need: BuildInputs, seconds: float, objects: int, cold: bool) -> Manifest:
-        return Manifest(
-            key=need.key(),
-            kernel_version=kernel_version(self._tree.src),
-            package=self._base.package,
-            tarball_sha256=need.tarball_sha256,
-            config_sha256=need.config_sha256,
-            patches=tuple(
-                PatchRecord(path=patch.path, subject=patch.subject, sha256=patch.sha256)
-                for patch in need.patches
-            ),
-            compiler=need.compiler,
-            linker=need.linker,
-            built_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            seconds=round(seconds, 1),
-            objects=objects,
-            cold=cold,
-        )
-
     def _tell(self, phase: Phase, objects: int = 0, note: str = "") -> None:
         arm = self._arms[self._index]
         self._on_progress(
@@ -278,6 +261,28 @@ class _Run:
                 note=note,
             )
         )
+
+
+def _manifest(
+    src: Path, package: str, need: BuildInputs, seconds: float, objects: int, cold: bool
+) -> Manifest:
+    return Manifest(
+        key=need.key(),
+        kernel_version=kernel_version(src),
+        package=package,
+        tarball_sha256=need.tarball_sha256,
+        config_sha256=need.config_sha256,
+        patches=tuple(
+            PatchRecord(path=patch.path, subject=patch.subject, sha256=patch.sha256)
+            for patch in need.patches
+        ),
+        compiler=need.compiler,
+        linker=need.linker,
+        built_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=round(seconds, 1),
+        objects=objects,
+        cold=cold,
+    )
 
 
 def _read_count(path: Path) -> int:

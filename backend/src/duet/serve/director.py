@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import logging
 from pathlib import Path
 from types import TracebackType
 
@@ -17,6 +15,7 @@ from duet.lessons import cache as lesson_cache
 from duet.runs.request import MeasureRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
+from duet.serve.build_task import BuildTask
 from duet.serve.checks import check_start
 from duet.serve.interfaces import Kernels, Recordings, Run, Stage
 from duet.serve.lesson_opener import LessonOpener
@@ -26,10 +25,8 @@ from duet.serve.rights import action_of, denied
 from duet.serve.run_finder import RunFinder
 from duet.serve.summaries import lanes_of, lesson_card
 from duet.stream import messages as m
-from duet.stream.codec import failure, pack
+from duet.stream.codec import pack
 from duet.stream.hub import Hub, Viewer
-
-log = logging.getLogger("duet.api")
 
 
 class Director:
@@ -66,14 +63,13 @@ class Director:
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
         self._finder = RunFinder(self.live_runs, recordings, saved)
         self._opener = LessonOpener(self._lessons, self._finder)
-        self._builds = builds and live
+        self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
         self._live = live
-        self._building: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Director:
         await self.live_runs.__aenter__()
-        if self._builds:
-            self._start_building()
+        if self._builds is not None:
+            self._builds.start()
         return self
 
     async def __aexit__(
@@ -82,9 +78,8 @@ class Director:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._building is not None:
-            self._building.cancel()
-            await asyncio.gather(self._building, return_exceptions=True)
+        if self._builds is not None:
+            await self._builds.close()
         for source in (self.recordings, self.saved):
             if source is not None:
                 await source.close()
@@ -178,16 +173,5 @@ class Director:
         return "arms are being measured" if alone else None
 
     def _ask_for_kernels(self, command: m.Start | m.Measure) -> None:
-        """Arms that are optional are built once somebody asks for them."""
-        if self._builds and self.kernels.name(command.lesson, command.arms):
-            self._start_building()
-
-    def _start_building(self) -> None:
-        self._building = asyncio.create_task(self._build(), name="kernel builds")
-
-    async def _build(self) -> None:
-        try:
-            await self.kernels.work(self.hub.everyone)
-        except Exception as error:
-            log.exception("building kernels failed")
-            self.hub.everyone(failure(error))
+        if self._builds is not None:
+            self._builds.ask(command.lesson, command.arms)

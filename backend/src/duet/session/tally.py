@@ -125,7 +125,7 @@ class Tally:
             if metric.span:
                 value = self._span(metric, ordered)
             elif metric.pending:
-                value = self._pending(metric, ordered)
+                value = _pending(metric, ordered)
             else:
                 value = self._event(metric, ordered, unsigned=name in self._unsigned)
             if value is None:
@@ -214,14 +214,15 @@ class Tally:
         times = ordered.ts[closes][began] - ordered.ts[opens][began]
         return _pick(times, metric.pick or "mean")
 
-    def _pending(self, metric: Metric, ordered: _Ordered) -> float | None:
-        """What began before the phase counts as long as it is not over."""
-        count = depths(np.where(ordered.source == 0, 1, -1))
-        return _pick(count[ordered.number >= 0], metric.pick or "max")
-
 
 _ORIGIN = 2
 """Code of the start marker, beside 1 and -1 of a phase."""
+
+
+def _pending(metric: Metric, ordered: _Ordered) -> float | None:
+    """What began before the phase counts as long as it is not over."""
+    count = depths(np.where(ordered.source == 0, 1, -1))
+    return _pick(count[ordered.number >= 0], metric.pick or "max")
 
 
 def _signed(value: int) -> int:
