@@ -60,7 +60,7 @@ test('the last step ends with what was said, and each trial leads to its arms an
   await expect(page.getByTestId('discussion')).toHaveCount(0);
   await page.goto(`${lesson}&step=verdict`);
   const remark = page.getByTestId('remark').filter({ hasText: 'Dave Chinner' }).first();
-  await expect(remark.getByRole('link', { name: 'Re: [PATCH v2 3/3]' })).toHaveAttribute('href', /^https:\/\/lore\.kernel\.org\//);
+  await expect(remark.getByRole('link', { name: 'Re: [PATCH v2 3/3]' }).first()).toHaveAttribute('href', /^https:\/\/lore\.kernel\.org\//);
   await page.getByTestId('remark').getByRole('link', { name: 'auto-expedite off' }).click();
   await expect(page).toHaveURL(/knobs=hogs:1,exp_holdoff:0/);
   await expect(page.getByTestId('step-count')).toContainText('Step 2');
