@@ -150,7 +150,7 @@ def stored(arm: ArmSpec) -> KernelImage:
     return image
 
 
-@pytest.mark.parametrize("name", ["rwsem", "srcu", "srcu-expedited", "srcu-delayed"])
+@pytest.mark.parametrize("name", lessons.load("02-grace-periods").usual_arms)
 def test_functions_that_lesson_02_probes_are_symbols_in_its_kernels(name: str) -> None:
     own = lessons.load("02-grace-periods").patch_files(name)
     symbols = stored(ArmSpec("02-grace-periods", name, own)).symbols()
@@ -171,7 +171,7 @@ def test_functions_that_lesson_02_probes_are_symbols_in_its_kernels(name: str) -
         "srcu_invoke_callbacks",
     ]
     assert [symbol for symbol in probed if symbol not in symbols] == []
-    assert ("shrinker_srcu" in symbols) == (name != "rwsem")
+    assert ("shrinker_srcu" in symbols) == (name not in ("rwsem", "refcount-rcu"))
 
 
 def test_instrumentation_of_one_lesson_is_in_its_kernels_alone() -> None:
