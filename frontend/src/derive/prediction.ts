@@ -12,6 +12,8 @@ export interface Answer {
   readonly choice: number;
   /** What the events say, as a sentence. */
   readonly words: string;
+  /** A model's answer, from what was counted; else it is counted. */
+  readonly modelled?: boolean;
 }
 
 /** Fewer operations than this on either arm prove nothing. */

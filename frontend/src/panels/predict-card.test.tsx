@@ -16,7 +16,7 @@ const nothing = () => {};
 describe('predict, then check', () => {
   const card = (
     guess: number | null,
-    answer: { words: string; choice: number } | null,
+    answer: { words: string; choice: number; modelled?: boolean } | null,
     unfit = '',
   ) =>
     render(
@@ -52,6 +52,12 @@ describe('predict, then check', () => {
       'Counted: So far 2.0 umounts on SRCU for ten on rwsem.',
     );
     expect(screen.getByTestId('predict').textContent).toContain('You expected otherwise');
+  });
+
+  it('says so when the answer is a model’s', () => {
+    const { container } = card(1, { words: 'Twice as many.', choice: 0, modelled: true });
+    expect(container.querySelector('[data-truth]')?.textContent).toContain('the model');
+    expect(screen.getByTestId('predict-truth').textContent).toContain('Modelled: Twice as many.');
   });
 
   it('does not answer from a run with other knobs', () => {

@@ -9,7 +9,11 @@ interface Props {
   /** The viewer's choice, or null. */
   readonly guess: number | null;
   /** What the events say, once enough are counted. */
-  readonly answer: { readonly words: string; readonly choice: number } | null;
+  readonly answer: {
+    readonly words: string;
+    readonly choice: number;
+    readonly modelled?: boolean;
+  } | null;
   /** Why the events in view cannot answer; empty when they can. */
   readonly unfit: string;
   readonly plural: string;
@@ -52,7 +56,10 @@ export function PredictCard(props: Props) {
             >
               <span>{choice}</span>
               <span className="choice-note">
-                {[guess === i ? 'you' : '', truth === i ? 'the events' : '']
+                {[
+                  guess === i ? 'you' : '',
+                  truth === i ? (answer?.modelled ? 'the model' : 'the events') : '',
+                ]
                   .filter(Boolean)
                   .join(' and ')}
               </span>
@@ -64,7 +71,7 @@ export function PredictCard(props: Props) {
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null
             ? props.unfit || `Now let it run. The answer comes from the ${plural} that are counted.`
-            : `Counted: ${answer.words} `}
+            : `${answer.modelled ? 'Modelled' : 'Counted'}: ${answer.words} `}
           {answer !== null && (
             <button type="button" className="link" onClick={props.onForget}>
               ask me again

@@ -22,7 +22,7 @@ import { operationWords } from './refusal.ts';
 import { settingsOf } from './settings.ts';
 import { perStatWords, soFar } from './so-far.ts';
 
-type Reading = { readonly value: number; readonly words: string } | null;
+type Reading = Pick<Answer, 'value' | 'words' | 'modelled'> | null;
 
 function answer(
   read: (lanes: readonly LaneIndex[], index: RunIndex, lesson: Lesson) => Reading,
@@ -56,7 +56,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const value = predictedRatio(other, one, settings);
     if (value === null) return null;
     const words = `The model predicts ${formatFigure(value)} times as many on ${armTitle(lesson, one!)} with ${mailCpus} CPUs.`;
-    return { value, words };
+    return { value, words, modelled: true };
   }),
   slow_after: answer(([lane], index, lesson) => {
     const phase = phasesOf(index).find((one) => one.name === 'after');

@@ -52,6 +52,7 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
     <svg
       viewBox={`0 0 ${box.width} ${box.height}`}
       width="100%"
+      style={{ maxWidth: 420, display: 'block' }}
       role="img"
       aria-label={`Predicted ${many} a second against CPUs. ${spoken(prediction, title)}`}
       data-testid="model-chart"
@@ -105,7 +106,9 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
           <text
             {...label}
             fill={theme.ink}
-            stroke="none"
+            stroke={theme.paper}
+            strokeWidth={3}
+            paintOrder="stroke"
             x={x(cpus) - 9}
             y={y(perSecond) - 3}
             textAnchor="end"

@@ -56,17 +56,22 @@ function Bars({ profiles, theme, title }: Props) {
       aria-label={`Time by function. ${profiles.map((one) => spoken(one, title)).join(' ')}`}
     >
       {ticks.map((v) => (
-        <g key={v}>
-          <line x1={x(v)} x2={x(v)} y1={box.head} y2={height - 18} stroke={theme.rule} />
-          <text {...label} x={x(v)} y={height - 3} textAnchor="middle">
-            {v === 60 ? '60 %' : v}
-          </text>
-        </g>
+        <text key={v} {...label} x={x(v)} y={height - 3} textAnchor="middle">
+          {v === 60 ? '60 %' : v}
+        </text>
       ))}
       {profiles.map((one, n) => (
         <g key={one.arm} transform={`translate(0 ${n * each})`}>
-          {/* The title covers the ruled lines. */}
-          {n > 0 && <rect width={box.width} height={box.head} fill={theme.panel} />}
+          {ticks.map((v) => (
+            <line
+              key={v}
+              x1={x(v)}
+              x2={x(v)}
+              y1={box.head}
+              y2={box.head + rows * box.row}
+              stroke={theme.rule}
+            />
+          ))}
           <text {...label} fill={theme.ink} fontWeight={600} x={0} y={17}>
             {title(one.arm)}
           </text>

@@ -27,7 +27,7 @@ export function SensitivityTable({ found }: { readonly found: Sensitivity }) {
   const { owning, reading, cpus } = found;
   return (
     <table className="table small" data-testid="sensitivity">
-      <caption className="small quiet">
+      <caption className="small quiet" style={{ textAlign: 'left' }}>
         <b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled; below
         it, how many points the time by function is off the mail’s. {allowedWords(owning, 'own')}{' '}
         {allowedWords(reading, 'read')} Struck out: more than {mostOff} points off.
@@ -75,11 +75,11 @@ function CaseCell({ of: { ratio, off }, span = 1 }: { readonly of: Case; readonl
   const out = off > mostOff;
   return (
     <td className="right" colSpan={span} data-out={out ? '' : undefined}>
-      {out ? <s className="quiet">{formatFigure(ratio)}</s> : <b>{formatFigure(ratio)}</b>}
+      {out ? <s className="quiet">{ratio.toFixed(2)}</s> : <b>{ratio.toFixed(2)}</b>}
       {Number.isNaN(off) ? null : (
         <>
           <br />
-          <span className="quiet">{formatFigure(off)}</span>
+          <span className="quiet">{off.toFixed(1)}</span>
         </>
       )}
     </td>
@@ -90,7 +90,7 @@ function CaseCell({ of: { ratio, off }, span = 1 }: { readonly of: Case; readonl
 export function allowedWords(ratios: Ratios, verb: 'own' | 'read'): string {
   const near = casesOf(ratios).flatMap(({ ratio, off }) => (off <= mostOff ? [ratio] : []));
   if (near.length === 0) return `Where loads ${verb}, no profile is near the mail’s.`;
-  const [low, high] = [Math.min(...near), Math.max(...near)].map((ratio) => formatFigure(ratio));
+  const [low, high] = [Math.min(...near), Math.max(...near)].map((ratio) => ratio.toFixed(2));
   return `Where loads ${verb} and the profile is near the mail’s, the ratio is ${low === high ? low : `${low} to ${high}`}.`;
 }
 

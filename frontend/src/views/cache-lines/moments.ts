@@ -22,10 +22,14 @@ export const moments: Readonly<Record<string, Finder>> = {
     const accesses = perStat(index);
     return accesses === 0 ? null : window(0, (2 * accesses + 1) * stepNs);
   },
-  /** When every line has been fetched from memory once: from the third stat of two CPUs on. */
+  /** When every CPU has fetched its lines: from the third stat of two CPUs on; of more, when those fetches are few. */
   warm: (index, scene) => {
     const accesses = perStat(index);
-    return accesses === 0 ? null : window(accesses * 4 * stepNs, spanOf(scene) || 1000 * stepNs);
+    const cpus = index.params['model_cpus'] ?? 2;
+    const stats = cpus <= 2 ? 4 : 10 * cpus;
+    return accesses === 0
+      ? null
+      : window(accesses * stats * stepNs, spanOf(scene) || 1000 * stepNs);
   },
   /** All phases of a storm, in guest time. */
   phases: (index, scene) => {

@@ -100,7 +100,9 @@ test('answers: words of the name, the ratio, the share after the listing', () =>
     choice: 0,
   });
   expect(ask('name_reads', lockRun(), ['moved', 'moved'], words)).toBeNull();
-  expect(ask('predicted_ratio', run, ['moved', 'stock'], [1])!.value).toBeGreaterThan(0.8);
+  const predicted = ask('predicted_ratio', run, ['moved', 'stock'], [1])!;
+  expect(predicted.value).toBeGreaterThan(1.4);
+  expect(predicted.modelled).toBe(true);
   expect(ask('slow_after', lockRun(), ['moved', 'moved'], [20, 80])).toMatchObject({
     value: 100,
     choice: 2,
@@ -111,6 +113,8 @@ test('moments: whole stats, past the cold begin, all phases', () => {
   const scene = { moment: '', window_ms: 0, window_steps: 84, operation: 1 };
   expect(moments['one_stat']!(run, scene)).toMatchObject({ start: 0, span: 43_000 });
   expect(moments['warm']!(run, scene)).toMatchObject({ start: 84_000, span: 84_000 });
+  const many = { ...run, params: { ...run.params, model_cpus: 20 } };
+  expect(moments['warm']!(many, scene)!.start).toBe(21_000 * 200);
   expect(moments['phases']!(lockRun(), { ...scene, window_steps: 0 })).toMatchObject({ span: 3e9 });
   expect(moments['phases']!(run, scene)).toBeNull();
 });
