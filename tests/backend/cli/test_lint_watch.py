@@ -30,7 +30,10 @@ def test_a_change_is_checked_and_ctrl_c_ends_it(tmp_path: Path, root: Path) -> N
         story.write_text(story.read_text().replace("sentence: wakes", "sentence: wakse"))
         second = json.loads(process.stdout.readline())
         process.send_signal(signal.SIGINT)
-        assert process.wait(GUARD_S) == 130
+        try:
+            assert process.wait(GUARD_S) == 130
+        finally:
+            process.kill()
     new = [one for one in second["problems"] if one not in first["problems"]]
     assert [one["key"] for one in new] == ["scenes[3].sentence"]
     assert (new[0]["file"], new[0]["lesson"]) == (f"lessons/{SLUG}/story.yaml", SLUG)
