@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The measured table: only runs without tracing, one kernel after the other. Never fed by the animation. */
 
-import { useState } from 'react';
 import { formatFigure, plural } from '../base/units.ts';
 import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { day } from '../ui/words.ts';
-import { command, mailText, metricWords } from './mail.ts';
+import { CopyMail } from './copy-mail.tsx';
+import { command, metricWords } from './mail.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -170,34 +170,5 @@ function Samples(props: {
         />
       ))}
     </svg>
-  );
-}
-
-function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMessage }) {
-  const [done, setDone] = useState<'no' | 'yes' | 'failed'>('no');
-  const text = mailText(lesson, measured);
-  return (
-    <>
-      <button
-        type="button"
-        className="button"
-        data-testid="copy-mail"
-        onClick={async () => {
-          try {
-            await navigator.clipboard.writeText(text);
-            setDone('yes');
-          } catch {
-            setDone('failed');
-          }
-        }}
-      >
-        {done === 'yes' ? 'copied' : 'copy as mail'}
-      </button>
-      {done === 'failed' && (
-        <pre className="console" data-testid="mail-text">
-          {text}
-        </pre>
-      )}
-    </>
   );
 }

@@ -2,11 +2,11 @@
 /** Stats a second against CPUs, a dashed line a lane with a band over the seeds; the mail's figures as marked points. */
 
 import { scaleLinear, scaleLog } from 'd3-scale';
-import { area, line as lineShape } from 'd3-shape';
 import type { Theme } from '../../base/theme.ts';
 import type { Native } from '../../protocol/lesson.ts';
 import type { Prediction } from './model/prediction.ts';
 import { mailRates } from './model/stated.ts';
+import { Curve } from './model-curve.tsx';
 import { NativeLine, shownPoints } from './model-native.tsx';
 
 const box = { width: 296, height: 250, left: 34, right: 10, top: 14, bottom: 36 };
@@ -118,75 +118,6 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
         </g>
       ))}
     </svg>
-  );
-}
-
-type Points = Prediction['curves'][number]['points'];
-
-/** Modelled: dashed. The first lane has discs, the last squares. */
-function Curve({
-  points,
-  theme,
-  x,
-  y,
-  first,
-  name,
-}: {
-  readonly points: Points;
-  readonly theme: Theme;
-  readonly x: (n: number) => number;
-  readonly y: (v: number) => number;
-  readonly first: boolean;
-  readonly name: string;
-}) {
-  const last = points.at(-1);
-  if (last === undefined) return null;
-  const middle = lineShape<Points[number]>()
-    .x(({ cpus }) => x(cpus))
-    .y(({ opsPerS }) => y(opsPerS.median))
-    .digits(1);
-  const band = area<Points[number]>()
-    .x(({ cpus }) => x(cpus))
-    .y0(({ opsPerS }) => y(opsPerS.low))
-    .y1(({ opsPerS }) => y(opsPerS.high))
-    .digits(1);
-  const colour = first ? theme.work : theme.gain;
-  return (
-    <g>
-      <path d={band(points) ?? ''} fill={colour} opacity={0.18} />
-      <path
-        d={middle(points) ?? ''}
-        fill="none"
-        stroke={colour}
-        strokeWidth={2}
-        strokeDasharray="6 4"
-      />
-      {points.map(({ cpus, opsPerS }) =>
-        first ? (
-          <circle key={cpus} cx={x(cpus)} cy={y(opsPerS.median)} r={3} fill={colour} />
-        ) : (
-          <rect
-            key={cpus}
-            x={x(cpus) - 3}
-            y={y(opsPerS.median) - 3}
-            width={6}
-            height={6}
-            fill={colour}
-          />
-        ),
-      )}
-      <text
-        x={x(last.cpus)}
-        y={y(last.opsPerS.median) + (first ? 18 : -9)}
-        textAnchor="end"
-        fontSize={13}
-        fontWeight={600}
-        fill={theme.ink}
-        fontFamily={theme.font}
-      >
-        {name}
-      </text>
-    </g>
   );
 }
 
