@@ -70,7 +70,7 @@ def accounted(outcome: Outcome) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("arm", [arm.name for arm in load("02-grace-periods").lesson.arms])
+@pytest.mark.parametrize("arm", load("02-grace-periods").usual_arms)
 def test_every_arm_streams_all_its_events(run_async: Run, boot: Boot, arm: str) -> None:
     async def scenario() -> None:
         async with boot(arm) as driver:
