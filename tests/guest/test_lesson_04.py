@@ -22,6 +22,7 @@ FILES = 4
 SMALL = {"delayed": 1000, "written": 250, "hot": 25, "scans": 70, "verify": 1}
 BUDGET = 128
 SCANS_ASKED = 500
+TURNS = 1000
 TIMES = frozenset({"scan_mean_us"})
 
 
@@ -118,6 +119,14 @@ def test_merged_neighbours_leave_nothing_to_see() -> None:
     assert not table.errors, table.errors
     assert value(table, "kept_per_scan", "stock") <= FILES
     assert value(table, "visited_max", "stock") < BUDGET
+
+
+def test_a_neighbour_has_its_turns_beside_the_scans() -> None:
+    """Another file joins the list of inodes and leaves it, while four others are scanned."""
+    table = counted(SLUG, ("stock",), "neighbour", {"delayed": 1000, "written": 250}, TIMES)
+    assert not table.errors, table.errors
+    assert said(table, "stock")["turns"] == TURNS
+    assert said(table, "stock")["scans"] > 0
 
 
 def test_a_disk_without_room_is_a_sentence() -> None:

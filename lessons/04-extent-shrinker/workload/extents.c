@@ -4,6 +4,7 @@
  *
  *	extents --dir D --files N --written W --delayed D --scans S --nr B
  *		[--hot PERCENT] [--written-first 1] [--verify 1] [--tell 1] [--seek 1]
+ *		[--neighbour M]
  *	extents --dir D --scans S --nr B --every-us U [--drops N] -- fio ARGUMENTS...
  *
  * The first form makes the extents itself. Each of N files gets W blocks that are on the disk
@@ -19,6 +20,10 @@
  * first scan (after `tell: start`), and the run ends with the last one. --seek asks after each
  * scan where the data are and where a hole is, as cp does. That a block is delayed stands nowhere
  * but in its entry; so a hole is left behind the delayed blocks, and the answer is checked.
+ *
+ * --neighbour starts a process, extents-next, that M times gives a file of its own a block and
+ * takes it back. Its inode joins the list of inodes with entries, and leaves it again, while the
+ * scans go on, as many as there is time for: who holds the list's lock keeps the neighbour waiting.
  *
  * The second form runs fio and scans beside it, U us after the last time, when there is anything
  * that may be freed, as reclaim does. If those are fewer than S, others follow when fio has ended,
@@ -43,6 +48,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -71,7 +77,7 @@ struct options {
 	const char *dir;
 	unsigned int files, written, delayed, scans, nr, hot;
 	bool written_first, verify, tell, seek;
-	unsigned int every_us, drops;
+	unsigned int every_us, drops, neighbour;
 	char **command; /* the second form */
 };
 
@@ -90,6 +96,12 @@ struct result {
 	unsigned int scans, first_freed; /* first_freed counts from 1; 0: none */
 	unsigned long freed, rounds;
 	struct times delay, fill, lookup, drop;
+};
+
+/* Shared with the process that stands on the list, too. */
+struct neighbour {
+	struct times turn;
+	uint64_t longest_ns;
 };
 
 static int files[MAX_FILES];
@@ -497,6 +509,75 @@ static void read_back(const struct options *options)
 	printf("extents: read_back=%u\n", options->files * (options->written + options->delayed));
 }
 
+/* --- A neighbour: another inode that joins the list and leaves it, meanwhile. */
+
+/* The first entry that may be freed takes the inode onto the list, the last one off it. */
+static void take_turns(const struct options *options, struct neighbour *neighbour)
+{
+	char path[256];
+	int fd;
+
+	prctl(PR_SET_NAME, "extents-next");
+	snprintf(path, sizeof(path), "%s/next", options->dir);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		fail_at("make", path);
+	for (unsigned int i = 0; i < options->neighbour; i++) {
+		uint64_t start = now_ns(), took;
+
+		if (fallocate(fd, 0, 0, BLOCK) || ftruncate(fd, 0))
+			fail_at("give a block to", path);
+		took = now_ns() - start;
+		add_time(&neighbour->turn, start, 1);
+		if (took > neighbour->longest_ns)
+			neighbour->longest_ns = took;
+	}
+}
+
+static pid_t start_neighbour(const struct options *options, struct neighbour *neighbour)
+{
+	pid_t parent = getpid(), pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		fail_at("start", "a process");
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	take_turns(options, neighbour);
+	_exit(0);
+}
+
+/* Scan until the neighbour has had its turns. */
+static void scan_beside(const struct options *options, struct result *result)
+{
+	struct neighbour *neighbour = mmap(NULL, sizeof(*neighbour), PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+	int status;
+
+	if (neighbour == MAP_FAILED)
+		fail_at("get", "memory");
+	mark("scan: start");
+	pid = start_neighbour(options, neighbour);
+	while (!waitpid(pid, &status, WNOHANG) && !stopped)
+		if (!scan_and_count(options, result)) {
+			if (result->scans == MAX_SCANS)
+				fail("the neighbour is not done after %u scans.", MAX_SCANS);
+			fill(options, result);
+		}
+	mark("scan: end");
+	if (stopped)
+		return;
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail("the neighbour failed.");
+	printf("extents: turns=%lu turn_mean_us=%.3f turn_max_us=%.3f\n", neighbour->turn.n,
+	       mean_us(&neighbour->turn), (double)neighbour->longest_ns / NSEC_PER_USEC);
+}
+
 static void measure_files(const struct options *options, struct result *result)
 {
 	check_room(options);
@@ -507,6 +588,10 @@ static void measure_files(const struct options *options, struct result *result)
 	fill(options, result);
 	check_entries(options, true);
 	print_slab();
+	if (options->neighbour) {
+		scan_beside(options, result);
+		return;
+	}
 	mark("scan: start");
 	while (result->scans < options->scans && !stopped) {
 		if (!scan_and_count(options, result))
@@ -651,7 +736,8 @@ static void parse_options(int argc, char **argv, struct options *options)
 		TELL,
 		SEEK,
 		EVERY,
-		DROPS
+		DROPS,
+		NEIGHBOUR
 	};
 	static const struct option known[] = {
 		{"dir", required_argument, NULL, DIR},
@@ -667,6 +753,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 		{"seek", required_argument, NULL, SEEK},
 		{"every-us", required_argument, NULL, EVERY},
 		{"drops", required_argument, NULL, DROPS},
+		{"neighbour", required_argument, NULL, NEIGHBOUR},
 		{0},
 	};
 	/* What each option may be, in the order of `known`. */
@@ -677,15 +764,16 @@ static void parse_options(int argc, char **argv, struct options *options)
 		[SCANS] = {1, MAX_SCANS}, [NR] = {1, ALL_ENTRIES},  [HOT] = {0, 100},
 		[FIRST] = {0, 1},	  [VERIFY] = {0, 1},	    [TELL] = {0, 1},
 		[SEEK] = {0, 1},	  [EVERY] = {1, 10000000},  [DROPS] = {0, 1000},
+		[NEIGHBOUR] = {0, 1000000},
 	};
-	unsigned int value[DROPS + 1] = {[FILES] = 4,	[WRITTEN] = 3000, [DELAYED] = 12000,
+	unsigned int value[NEIGHBOUR + 1] = {[FILES] = 4,	[WRITTEN] = 3000, [DELAYED] = 12000,
 					 [SCANS] = 600, [NR] = 128,	  [EVERY] = 1000};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+", known, NULL)) != -1) {
 		if (option == DIR)
 			options->dir = optarg;
-		else if (option > DIR && option <= DROPS)
+		else if (option > DIR && option <= NEIGHBOUR)
 			value[option] = parse_count(known[option].name, optarg, range[option].least,
 						    range[option].most);
 		else
@@ -705,6 +793,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 	options->seek = value[SEEK];
 	options->every_us = value[EVERY];
 	options->drops = value[DROPS];
+	options->neighbour = value[NEIGHBOUR];
 	if (options->seek && (!options->delayed || options->written_first)) {
 		fputs("extents: --seek needs delayed blocks, at the left end\n", stderr);
 		exit(2);
