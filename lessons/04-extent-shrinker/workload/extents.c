@@ -760,14 +760,22 @@ static void parse_options(int argc, char **argv, struct options *options)
 	static const struct {
 		unsigned int least, most;
 	} range[] = {
-		[FILES] = {1, MAX_FILES}, [WRITTEN] = {1, 1000000}, [DELAYED] = {0, 1000000},
-		[SCANS] = {1, MAX_SCANS}, [NR] = {1, ALL_ENTRIES},  [HOT] = {0, 100},
-		[FIRST] = {0, 1},	  [VERIFY] = {0, 1},	    [TELL] = {0, 1},
-		[SEEK] = {0, 1},	  [EVERY] = {1, 10000000},  [DROPS] = {0, 1000},
+		[FILES] = {1, MAX_FILES},
+		[WRITTEN] = {1, 1000000},
+		[DELAYED] = {0, 1000000},
+		[SCANS] = {1, MAX_SCANS},
+		[NR] = {1, ALL_ENTRIES},
+		[HOT] = {0, 100},
+		[FIRST] = {0, 1},
+		[VERIFY] = {0, 1},
+		[TELL] = {0, 1},
+		[SEEK] = {0, 1},
+		[EVERY] = {1, 10000000},
+		[DROPS] = {0, 1000},
 		[NEIGHBOUR] = {0, 1000000},
 	};
-	unsigned int value[NEIGHBOUR + 1] = {[FILES] = 4,	[WRITTEN] = 3000, [DELAYED] = 12000,
-					 [SCANS] = 600, [NR] = 128,	  [EVERY] = 1000};
+	unsigned int value[NEIGHBOUR + 1] = {[FILES] = 4,   [WRITTEN] = 3000, [DELAYED] = 12000,
+					     [SCANS] = 600, [NR] = 128,	      [EVERY] = 1000};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+", known, NULL)) != -1) {
