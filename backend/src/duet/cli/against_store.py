@@ -54,9 +54,9 @@ class Shelf:
         return cls(results, read_stored(results), page_file)
 
     def fill(self, work: Work) -> None:
-        """All stored tables, as if they had just been measured."""
+        """All stored tables with what they were measured on."""
+        fill(work, self.stored)
         for table in self.stored.tables:
-            work.tables.setdefault(table.lesson, {})[table.key] = table.table()
             work.host |= table.host
             arms = work.arms.setdefault(table.lesson, {})
             arms.update({arm.name: arm for arm in table.arms})
@@ -89,13 +89,18 @@ class Shelf:
         note(f"{self.page} is written")
 
 
+def fill(work: Work, stored: Stored) -> None:
+    """All stored tables, as if they had just been measured."""
+    for table in stored.tables:
+        work.tables.setdefault(table.lesson, {})[table.key] = table.table()
+
+
 def stored_page(stored: Stored) -> str:
     """The page out of stored results and the lessons as they are now."""
     root = repo_root()
     folders = [lessons.load(slug, root) for slug in lessons.slugs(root)]
     work = Work(folders=[folder for folder in folders if folder.lesson.published])
-    for table in stored.tables:
-        work.tables.setdefault(table.lesson, {})[table.key] = table.table()
+    fill(work, stored)
     changed = {folder.slug: changed_arms(folder, stored) for folder in work.folders}
     return page(work, stored, changed)
 

@@ -81,8 +81,7 @@ def request_of(folder: LessonFolder, bundle: Bundle) -> Request:
     manifest = bundle.manifest
     arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
     workload_of(folder.lesson, manifest.workload)
-    known = {name: v for name, v in manifest.params.items() if name in folder.lesson.params}
-    params = folder.check_params(known, manifest.clock)
+    params = folder.check_recorded_params(manifest.params, manifest.clock)
     return Request(folder, arms, manifest.workload, Clock(manifest.clock), params)
 
 

@@ -58,6 +58,15 @@ class LessonFolder:
         path = self.folder / "content.md"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
+    def check_recorded_params(self, recorded: Mapping[str, int], clock: str) -> dict[str, int]:
+        """The knobs of a recorded run as the lesson takes them today; knobs it lost are left out.
+
+        Raises:
+            InputError: see check_params.
+        """
+        known = {name: v for name, v in recorded.items() if name in self.lesson.params}
+        return self.check_params(known, clock)
+
     def check_params(self, given: Mapping[str, object], clock: str = "wall") -> dict[str, int]:
         """Defaults filled in, every value checked; those of a model on the page are left out.
 

@@ -33,7 +33,8 @@ class BuildTask:
 
     def ask(self, slug: str, arms: Iterable[str]) -> None:
         """Arms that are optional are built once somebody asks for them."""
-        if self._kernels.name(slug, arms):
+        is_new = self._kernels.name(slug, arms)
+        if is_new and (self._task is None or self._task.done()):
             self.start()
 
     async def close(self) -> None:

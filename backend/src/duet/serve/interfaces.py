@@ -168,7 +168,7 @@ class Kernels(Protocol):
         """Somebody asks for these arms: build them although they are optional.
 
         Returns:
-            Whether work() must be called anew for them.
+            Whether some of them are new: a work() that has returned must be called anew.
         """
         ...
 

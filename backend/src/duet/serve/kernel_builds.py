@@ -42,7 +42,6 @@ class CheckoutKernels:
         self._readiness = Readiness(settings)
         self._newest: dict[tuple[str, str], m.Build] = {}
         self._named: set[tuple[str, str]] = set()
-        self._works = False
 
     def ready(self, slug: str) -> dict[str, bool]:
         """arm -> its kernel is built."""
@@ -53,21 +52,15 @@ class CheckoutKernels:
         return list(self._newest.values())
 
     def name(self, slug: str, arms: Iterable[str]) -> bool:
-        """Build these arms, too, although they are optional; True: work() must be called anew."""
+        """Build these arms, too, although they are optional; True: some of them are new."""
         optional = {arm.name for arm in lesson_cache.find(slug).lesson.arms if arm.optional}
         new = {(slug, arm) for arm in arms if arm in optional} - self._named
         self._named |= new
-        return bool(new) and not self._works
+        return bool(new)
 
     async def work(self, tell: Callable[[m.Message], None]) -> None:
         """Build what is missing, lesson by lesson; a failure is reported and tried again later."""
-        self._works = True
-        try:
-            await self._work(tell)
-        finally:
-            self._works = False
 
-    async def _work(self, tell: Callable[[m.Message], None]) -> None:
         def publish(message: m.Build) -> None:
             self._newest[message.lesson, message.arm] = message
             tell(message)

@@ -153,5 +153,4 @@ def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:
             "which the lesson no longer has.",
             remedy="Delete it, and record another with ./duet record.",
         )
-    known = {name: v for name, v in item.params.items() if name in folder.lesson.params}
-    return folder.check_params(known, item.clock)
+    return folder.check_recorded_params(item.params, item.clock)
