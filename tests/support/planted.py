@@ -10,7 +10,7 @@ from duet.kernels.image import KernelImage
 from duet.lint.lessons import Problem, lint_lesson
 
 SLUG = "02-grace-periods"
-YAML = ("lesson.yaml", "trace.yaml", "story.yaml", "evidence.yaml")
+YAML = ("lesson.yaml", "trace.yaml", "story.yaml", "evidence.yaml", "terms.yaml", "recap.yaml")
 
 
 def not_built(*_: object) -> KernelImage:

@@ -919,6 +919,41 @@ export const readReference: Read<wire.Reference> = shape((o) => ({
 
 const PictureLesson_references = list(readReference);
 
+export const readTerm: Read<wire.Term> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  also: or(o['also'], 'also', Build_arms, []),
+  says: or(o['says'], 'says', string, ''),
+  drawing: or(o['drawing'], 'drawing', string, ''),
+  entry: or(o['entry'], 'entry', boolean, true),
+  shared: or(o['shared'], 'shared', boolean, false),
+}));
+
+const PictureLesson_terms = list(readTerm);
+
+const Explanation_ours = list(string, 3);
+
+export const readExplanation: Read<wire.Explanation> = shape((o) => ({
+  ask: string(o['ask'], 'ask'),
+  ours: Explanation_ours(o['ours'], 'ours'),
+}));
+
+const PictureLesson_explain = maybe(readExplanation);
+
+const QuizQuestion_right = maybe(Scene_operation);
+
+export const readQuizQuestion: Read<wire.QuizQuestion> = shape((o) => ({
+  ask: string(o['ask'], 'ask'),
+  choices: or(o['choices'], 'choices', Build_arms, []),
+  right: or(o['right'], 'right', QuizQuestion_right, null),
+  number: or(o['number'], 'number', Batch_newest_event_host_ms, null),
+  within: or(o['within'], 'within', Contention_ran_s, 0),
+  unit: or(o['unit'], 'unit', string, ''),
+  why: string(o['why'], 'why'),
+  step: or(o['step'], 'step', ErrorMessage_run, null),
+}));
+
+const PictureLesson_quiz = list(readQuizQuestion);
+
 export const readRecordingLine: Read<wire.RecordingLine> = shape((o) => ({
   name: string(o['name'], 'name'),
   lesson: string(o['lesson'], 'lesson'),
@@ -1057,11 +1092,15 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   published: or(o['published'], 'published', PictureLesson_published, []),
   references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
+  terms: or(o['terms'], 'terms', PictureLesson_terms, []),
+  explain: or(o['explain'], 'explain', PictureLesson_explain, null),
+  quiz: or(o['quiz'], 'quiz', PictureLesson_quiz, []),
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
+  drawings: or(o['drawings'], 'drawings', Made_host, {}),
   native: or(o['native'], 'native', PictureLesson_native, null),
   hz: or(o['hz'], 'hz', Metric_scale, 250),
   base: or(o['base'], 'base', string, ''),
@@ -1107,11 +1146,15 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   published: or(o['published'], 'published', PictureLesson_published, []),
   references: or(o['references'], 'references', PictureLesson_references, []),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
+  terms: or(o['terms'], 'terms', PictureLesson_terms, []),
+  explain: or(o['explain'], 'explain', PictureLesson_explain, null),
+  quiz: or(o['quiz'], 'quiz', PictureLesson_quiz, []),
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
   ready: or(o['ready'], 'ready', PictureLesson_ready, {}),
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
+  drawings: or(o['drawings'], 'drawings', Made_host, {}),
   native: or(o['native'], 'native', PictureLesson_native, null),
   prose: or(o['prose'], 'prose', string, ''),
 }));

@@ -1036,6 +1036,19 @@ export interface Deleted {
   deleted: string;
 }
 /**
+ * What a reader explains in three sentences, and how the lesson does.
+ */
+export interface Explanation {
+  /**
+   * what is to be explained, as a question
+   */
+  ask: string;
+  /**
+   * the same in three sentences, to compare with
+   */
+  ours: string[];
+}
+/**
  * Why a request failed, as a person should read it.
  */
 export interface Failure {
@@ -1636,6 +1649,18 @@ export interface NumbersLesson {
    * what one should not conclude, a sentence each
    */
   caveats: string[];
+  /**
+   * in the order in which a reader meets them
+   */
+  terms: Term[];
+  /**
+   * what a reader explains at the end; none: nothing is asked
+   */
+  explain: Explanation | null;
+  /**
+   * asked at the end, judged by the page
+   */
+  quiz: QuizQuestion[];
   slug: string;
   content: {
     [k: string]: string;
@@ -1648,6 +1673,9 @@ export interface NumbersLesson {
    * every recorded table of untraced runs, the headline first
    */
   measured: MeasuredTable[];
+  drawings: {
+    [k: string]: string;
+  };
   /**
    * the arms' layouts on a machine's own CPUs; null: never measured
    */
@@ -2275,6 +2303,72 @@ export interface Reference {
   title: string;
 }
 /**
+ * A word, what it means in one or two sentences, and a drawing of it.
+ */
+export interface Term {
+  /**
+   * the word as it stands in a sentence
+   */
+  name: string;
+  /**
+   * other forms, such as the plural
+   */
+  also: string[];
+  /**
+   * what it is, in one or two sentences
+   */
+  says: string;
+  /**
+   * a file of the folder drawings/; see docs/AUTHORING.md
+   */
+  drawing: string;
+  /**
+   * shown at the beginning of the first step
+   */
+  entry: boolean;
+  /**
+   * the rest stands in lessons/_common/terms.yaml
+   */
+  shared: boolean;
+}
+/**
+ * A question with choices, or one whose answer is a number.
+ */
+export interface QuizQuestion {
+  /**
+   * the question
+   */
+  ask: string;
+  /**
+   * two to five answers; none: a number is asked
+   */
+  choices: string[];
+  /**
+   * which of the choices is right, from 1
+   */
+  right: number | null;
+  /**
+   * the right number, without choices
+   */
+  number: number | null;
+  /**
+   * how far from the number an answer may be, in its unit
+   */
+  within: number;
+  /**
+   * of the number, in words
+   */
+  unit: string;
+  /**
+   * one or two sentences, shown with the verdict
+   */
+  why: string;
+  /**
+   * the step whose picture answers it
+   */
+  step: string | null;
+}
+/**
  * One recording of a lesson, as its bundle's manifest describes it.
  */
 export interface RecordingLine {
@@ -2435,6 +2529,18 @@ export interface PictureLesson {
    * what one should not conclude, a sentence each
    */
   caveats: string[];
+  /**
+   * in the order in which a reader meets them
+   */
+  terms: Term[];
+  /**
+   * what a reader explains at the end; none: nothing is asked
+   */
+  explain: Explanation | null;
+  /**
+   * asked at the end, judged by the page
+   */
+  quiz: QuizQuestion[];
   slug: string;
   content: {
     [k: string]: string;
@@ -2447,6 +2553,9 @@ export interface PictureLesson {
    * every recorded table of untraced runs, the headline first
    */
   measured: MeasuredTable[];
+  drawings: {
+    [k: string]: string;
+  };
   /**
    * the arms' layouts on a machine's own CPUs; null: never measured
    */

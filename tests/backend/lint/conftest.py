@@ -19,7 +19,7 @@ def copy(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder in (f"lessons/{SLUG}", f"kernel-patches/{SLUG}"):
         shutil.copytree(root / folder, tmp_path / folder, ignore=ignored)
     shutil.copytree(root / "kernel-patches/bases", tmp_path / "kernel-patches/bases")
-    for shared in ("lessons/_template", "vm-images"):
+    for shared in ("lessons/_template", "lessons/_common", "vm-images"):
         (tmp_path / shared).symlink_to(root / shared)
     evidence = file_with(tmp_path, "claims:")
     text = evidence.read_text()

@@ -15,6 +15,7 @@ from duet.errors import DuetError, InfraError
 from duet.export.browser import find_chromium
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
+from duet.lessons.outline import outline
 
 LONGEST = 200
 """Longer values than any of the page's own are left out."""
@@ -24,6 +25,7 @@ MAIN = '<main style="max-width: 120rem; margin: 0 auto; padding: 0.5rem 1rem; li
 FITS = "display: block; width: 100%; max-width: calc((100vh - {}rem) * 16 / 9); margin: 0 auto"
 """The picture and what stands around it, in whatever frame."""
 AROUND_REM = {True: 6, False: 9}
+BELOW = "max-width: 44rem; margin: 1.5rem auto"
 WORDS_STYLE = "text-align: center; margin: 0.5rem"
 
 
@@ -41,7 +43,8 @@ def noscript(query: str) -> str:
         return f"{MAIN}{_contents()}</main>"
     question = escape(folder.lesson.question)
     heading = "" if bare else f'<h1 style="{WORDS_STYLE}">{question}</h1>\n'
-    return f"{MAIN}\n{heading}{_still(folder, words, bare)}\n</main>"
+    below = "" if bare else f'\n<div style="{BELOW}">{outline(folder)}</div>'
+    return f"{MAIN}\n{heading}{_still(folder, words, bare)}{below}\n</main>"
 
 
 def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:

@@ -21,6 +21,7 @@ from duet.export.target import NAME, Target
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
+from duet.lessons.outline import outline
 from duet.runs.fitting import Entry, best_recording
 from duet.serve.director import Director
 from duet.serve.live_run import GuestStage
@@ -244,6 +245,7 @@ def index_html(folder: LessonFolder, picture: bool) -> str:
 <p>{html.escape(lesson.summary)}</p>
 {shown if picture else ""}
 <p>This page moves with JavaScript, which is switched off here.</p>
+{outline(folder)}
 </main>
 </noscript>
 <script src="{LIST}"></script>

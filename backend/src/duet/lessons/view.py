@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from duet.errors import InputError
 from duet.lessons.load import LessonFolder
+from duet.lessons.terms import Explained, drawing_texts, explained
 
 HEADING = re.compile(r"^##\s+([a-z0-9][a-z0-9_-]*)\s*$", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -76,6 +77,9 @@ def lesson_tree(
     if folder.lesson.view is None:  # no scenes to put the prose at: it is read as it stands
         tree["prose"] = COMMENT.sub("", folder.content()).strip()
     tree["recordings"] = list(recordings)
+    terms = _terms(folder)
+    tree["terms"] = [one.term.model_dump(mode="json") for one in terms]
+    tree["drawings"] = dict(drawing_texts(terms))
     tree["ready"] = dict(ready)
     arms = tree["arms"]
     assert isinstance(arms, list)
@@ -83,6 +87,14 @@ def lesson_tree(
         assert isinstance(arm, dict)
         arm["patch_texts"] = [_patch_tree(path) for path in folder.patch_files(model.name)]
     return tree
+
+
+def _terms(folder: LessonFolder) -> tuple[Explained, ...]:
+    """The lesson's terms; a common file that is not usable, which lint reports, has none."""
+    try:
+        return explained(folder)
+    except InputError:
+        return ()
 
 
 def _patch_tree(path: Path) -> JsonValue:

@@ -26,6 +26,7 @@ from duet.lint import (
     probes,
     recorded,
     story,
+    terms,
     workloads,
 )
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
@@ -57,6 +58,9 @@ RULES: tuple[Rule, ...] = (
     story.predictions,
     story.questions,
     discussion.trials,
+    terms.terms,
+    terms.drawings,
+    terms.recap,
     recorded.recordings,
     fresh.fresh,
     recorded.claims,

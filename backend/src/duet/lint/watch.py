@@ -9,6 +9,7 @@ from pathlib import Path
 
 from duet.kernels.bases import BASES
 from duet.lessons.folders import places
+from duet.lessons.terms import COMMON
 from duet.lessons.views import CATALOGUE
 from duet.settings import repo_root
 
@@ -23,7 +24,7 @@ Stamps = dict[Path, tuple[int, int]]
 def stamps(slugs: Sequence[str]) -> Stamps:
     """Time and size of every file that the lint of these lessons reads."""
     known = places()
-    folders = [repo_root() / "kernel-patches" / BASES]
+    folders = [repo_root() / "kernel-patches" / BASES, repo_root() / "lessons" / COMMON]
     for slug in slugs:
         if slug in known:
             folders += [known[slug].folder, known[slug].patch_dir]

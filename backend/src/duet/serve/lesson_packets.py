@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from duet.errors import InputError
 from duet.lessons import cache as lesson_cache
+from duet.lessons import terms
 from duet.lessons.load import LessonFolder
 from duet.lessons.view import lesson_tree
 from duet.serve.interfaces import Kernels, Recordings
@@ -63,7 +64,7 @@ class LessonCache:
     def _sources(self, folder: LessonFolder) -> Sources:
         slug = folder.slug
         own = [folder.folder / "content.md", folder.folder / "recorded/measured.json"]
-        own.append(folder.folder / NATIVE)
+        own += [folder.folder / NATIVE, *terms.sources(folder)]
         patches = [path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)]
         return Sources(
             folder,

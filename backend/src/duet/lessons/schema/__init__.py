@@ -12,7 +12,9 @@ from duet.lessons.schema.lenses import ACCESS, MicroscopeConfig, XrayConfig
 from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
 from duet.lessons.schema.metric import Metric
 from duet.lessons.schema.published import Mail, PublishedFigure
+from duet.lessons.schema.recap import Explanation, QuizQuestion, RecapFile
 from duet.lessons.schema.story import OnCount, Prediction, Question, Scene, StoryFile
+from duet.lessons.schema.terms import Term, TermsFile
 from duet.lessons.schema.trace import (
     Axis,
     Beat,
@@ -42,6 +44,7 @@ __all__ = [
     "ClockName",
     "Counter",
     "EvidenceFile",
+    "Explanation",
     "Kind",
     "KnobRole",
     "Lesson",
@@ -62,6 +65,8 @@ __all__ = [
     "Probe",
     "PublishedFigure",
     "Question",
+    "QuizQuestion",
+    "RecapFile",
     "Reference",
     "Remark",
     "Scene",
@@ -69,6 +74,8 @@ __all__ = [
     "Span",
     "StoryFile",
     "Strict",
+    "Term",
+    "TermsFile",
     "TraceFile",
     "Track",
     "Trial",

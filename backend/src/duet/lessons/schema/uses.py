@@ -136,6 +136,8 @@ def _story(lesson: Lesson) -> Iterator[Use]:
     for i, remark in enumerate(lesson.discussion):
         for j, trial in enumerate(remark.tried):
             yield from _trial(trial, "discussion", i, "tried", j)
+    for i, asked in enumerate(lesson.quiz):
+        yield from _one("scene", asked.step, "quiz", i, "step")
 
 
 def _trial(trial: Trial, *place: str | int) -> Iterator[Use]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as the program uses it: its four files as one object, checked across files."""
+"""A lesson as the program uses it: its files as one object, checked across files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from duet.lessons.schema.base import Fault, Strict, refuse
 from duet.lessons.schema.declared import repeated, undeclared
 from duet.lessons.schema.evidence import EvidenceFile
 from duet.lessons.schema.lesson import LessonFile
+from duet.lessons.schema.recap import RecapFile
 from duet.lessons.schema.story import StoryFile
+from duet.lessons.schema.terms import TermsFile
 from duet.lessons.schema.trace import TraceFile
 from duet.lessons.schema.workload import Operation
 
@@ -18,13 +20,15 @@ FILES: dict[str, type[Strict]] = {
     "trace.yaml": TraceFile,
     "story.yaml": StoryFile,
     "evidence.yaml": EvidenceFile,
+    "terms.yaml": TermsFile,
+    "recap.yaml": RecapFile,
 }
 """File of a lesson's folder -> what it may say. Each but the first may be absent."""
 GENERAL_VIEW = "timeline"
 """The view that draws any lesson from what it declares."""
 
 
-class Lesson(EvidenceFile, StoryFile, TraceFile, LessonFile):
+class Lesson(RecapFile, TermsFile, EvidenceFile, StoryFile, TraceFile, LessonFile):
     """One lesson, as the files of its folder say it."""
 
     def operation_of(self, workload: str) -> Operation | None:

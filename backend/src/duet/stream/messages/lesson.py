@@ -59,6 +59,9 @@ class LessonView(schema.Lesson, Part):
     measured: tuple[MeasuredTable, ...] = Field(
         default=(), description="every recorded table of untraced runs, the headline first"
     )
+    drawings: dict[str, str] = Field(
+        default={}, description="SVG of a term, by its name: shapes and text (lessons/drawings.py)"
+    )
     native: NativeView | None = Field(
         default=None, description="the arms' layouts on a machine's own CPUs; null: never measured"
     )
