@@ -3,6 +3,7 @@
 
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
+import { tableFor } from '../derive/measured-table.ts';
 import { frontPage } from '../navigation/place.ts';
 import { TopBar } from '../panels/top-bar.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
@@ -34,7 +35,7 @@ export function LessonPage({ page }: { readonly page: LessonModel }) {
           {...{ lesson, scene, arms, index, theme, place, go }}
           recorded={page.recorded}
           veiled={page.guess.veiled}
-          measured={measured?.lesson === lesson.slug ? measured : null}
+          measured={tableFor(measured, lesson, scene)}
           blocked={
             actions.running
               ? 'A live run is going on; measuring would disturb it.'
