@@ -30,6 +30,7 @@ from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import boot_cmdline, command
+from duet.lessons.schema import Arm
 
 HERE = Path(__file__).parent
 ROUND_S = 8
@@ -241,6 +242,12 @@ def run(folder: LessonFolder, image: KernelImage, root: GuestRoot, seconds: int)
         return (place / "console").read_text(errors="replace")
 
 
+def chosen(folder: LessonFolder, names: list[str] | None) -> list[Arm]:
+    """The patched arms of these names; without names, those that are not optional."""
+    usual = folder.usual_arms
+    return [arm for arm in folder.lesson.arms if arm.patches and arm.name in (names or usual)]
+
+
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(description="Stress of the patched arms on debug kernels.")
@@ -262,9 +269,7 @@ def main() -> int:
     bad = 0
     for slug in [options.lesson] if options.lesson else lessons.slugs():
         folder = lessons.load(slug)
-        for arm in folder.lesson.arms:
-            if not arm.patches or (options.arm and arm.name not in options.arm):
-                continue
+        for arm in chosen(folder, options.arm):
             patches = (*beneath, *folder.patch_files(arm.name))
             image = build([replace(arm_spec(folder, arm.name), patches=patches)], settings)[0]
             began = time.monotonic()

@@ -58,3 +58,13 @@ def test_first_program_of_every_lesson_is_a_shell_script(slug: str) -> None:
     done = subprocess.run(["sh", "-n"], input=text, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert all(w.run.split()[0] in text for w in folder.lesson.workloads.values())
+
+
+def test_an_optional_arm_is_stressed_where_it_is_named() -> None:
+    """Some stand on another base, which is a compile of everything."""
+    folder = lessons.load("04-extent-shrinker")
+    optional = [arm.name for arm in folder.lesson.arms if arm.optional and arm.patches]
+    usual = [arm.name for arm in stress.chosen(folder, None)]
+    assert optional and usual and not set(optional) & set(usual)
+    assert "stock" not in usual, "no patch, nothing to stress"
+    assert [arm.name for arm in stress.chosen(folder, optional)] == optional
