@@ -42,8 +42,10 @@ class Probe:
         self._mounts = Superblocks(kernel, memory)
         self._fields = list(fields_of(kernel.type(kind), INSIDE))
         self._size = kernel.size(kind)
-        self._subdirs = kernel.offset(kind, "d_subdirs")
-        self._child = kernel.offset(kind, "d_child")
+        old = kernel.has(kind, "d_subdirs")  # until 6.8, which made the children an hlist
+        self._linked = memory.list if old else memory.hlist
+        self._children = kernel.offset(kind, "d_subdirs" if old else "d_children")
+        self._sibling = kernel.offset(kind, "d_child" if old else "d_sib")
         self._count = kernel.offset(kind, "d_lockref.count")
         self._hash_len = kernel.offset(kind, "d_name.hash_len")
         self._name = kernel.offset(kind, "d_name.name")
@@ -82,8 +84,8 @@ class Probe:
         for _, _, root in self._mounts.of("tmpfs"):
             stack = [root]
             while stack and seen < MAX_DENTRIES:
-                head = stack.pop() + self._subdirs
-                for address, raw in self._memory.list(head, self._child, self._size, MAX_DENTRIES):
+                head = stack.pop() + self._children
+                for address, raw in self._linked(head, self._sibling, self._size, MAX_DENTRIES):
                     seen += 1
                     stack.append(address)
                     (count,) = struct.unpack_from("<i", raw, self._count)

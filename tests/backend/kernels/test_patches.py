@@ -126,6 +126,14 @@ def test_config_asks_for_what_the_lessons_stand_on() -> None:
     assert {name: asked.get(f"CONFIG_{name}") for name in off} == dict.fromkeys(off, "n")
 
 
+def test_the_x_ray_is_given_vmcoreinfo_on_every_base() -> None:
+    """The fw_cfg driver has it from KEXEC until 6.9, from PROC_KCORE or CRASH_DUMP since then."""
+    for name, wanted in (("6.1", "KEXEC"), ("6.12", "PROC_KCORE")):
+        fragments = find_base(name, PATCHES).fragments
+        asked = read_options("".join(path.read_text() for path in fragments))
+        assert (asked[f"CONFIG_{wanted}"], asked["CONFIG_FW_CFG_SYSFS"]) == ("y", "y")
+
+
 def test_every_group_of_options_says_why() -> None:
     groups = (PATCHES / "bases/6.1/base.config").read_text().split("\n\n")
     assert all(group.startswith("# ") and len(group.split("\n")[0]) > 20 for group in groups)

@@ -123,3 +123,31 @@ def test_a_ring_without_its_head_ends() -> None:
     listed(ram, [64, 256, 128])
     with pytest.raises(Gone, match="more than 1"):
         list(Memory(ram).list(DIRECT_MAP, 16, 40, 1))
+
+
+def test_a_hash_list_is_walked_in_order_and_torn_when_it_changes() -> None:
+    """hlist: the head has no way back, and a node points back at the pointer to it."""
+    ram = Ram()
+    places = [64, 256, 128]
+
+    def write() -> None:
+        for at, following in zip([0, *places], [*places, None], strict=True):
+            there = 0 if following is None else DIRECT_MAP + following
+            struct.pack_into("<Q", ram.bytes, at, there)
+            if following is not None:
+                struct.pack_into("<Q", ram.bytes, following + 8, DIRECT_MAP + at)
+
+    write()
+    memory = Memory(ram)
+    found = [address for address, _ in memory.hlist(DIRECT_MAP, 16, 40, 10)]
+    assert found == [DIRECT_MAP + place - 16 for place in places]
+    with pytest.raises(Gone, match="more than 1"):
+        list(memory.hlist(DIRECT_MAP, 16, 40, 1))
+    walk = memory.hlist(DIRECT_MAP, 16, 40, 10)
+    next(walk)
+    places.insert(1, 512)
+    write()
+    with pytest.raises(Gone, match="changed"):
+        list(walk)
+    assert memory.torn == 1
+    assert list(Memory(Ram()).hlist(DIRECT_MAP, 16, 40, 10)) == [], "no entry, no ring"

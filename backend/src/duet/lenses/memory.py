@@ -136,6 +136,25 @@ class Memory:
             former, node = node, following
         raise Gone(f"a list has more than {most} entries")
 
+    def hlist(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
+        """The objects of an hlist_head, as list(); here a node points back at a pointer.
+
+        Raises:
+            Gone: as list().
+        """
+        former, node = head, self.u64(head)
+        for _ in range(most + 1):
+            if not node:
+                return
+            raw = self.once(node - link, max(size, link + 16))
+            following, back = _LIST.unpack_from(raw, link)
+            if back != former:
+                self.torn += 1
+                raise Gone("a list changed while it was walked")
+            yield node - link, raw
+            former, node = node, following
+        raise Gone(f"a list has more than {most} entries")
+
     def text(self, address: int, most: int = 64) -> str:
         """A C string.
 
