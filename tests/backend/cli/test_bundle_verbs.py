@@ -12,6 +12,7 @@ import pytest
 from duet.bundle import Manifest, Record, open_bundle
 from duet.cli.entry import main
 from duet.lessons import load as lessons
+from duet.settings import repo_root
 from tests.backend.cli.bundles import SMALL, recording, rewritten, with_figures
 
 ALL = [p for slug in lessons.slugs() for p in lessons.load(slug).recordings()]
@@ -81,8 +82,9 @@ def test_replay_finds_every_figure_again(capsys: Printed, tmp_path: Path) -> Non
 
 
 def test_replay_of_an_old_recording_says_that_it_keeps_nothing(capsys: Printed) -> None:
-    assert reported(capsys, "replay", str(recording()))["same"] is None
-    assert main(["replay", str(recording())]) == 0
+    old = str(repo_root() / "tests/fixtures/transcripts/format-1.duet")
+    assert reported(capsys, "replay", old)["same"] is None
+    assert main(["replay", old]) == 0
     assert "keeps no figures" in capsys.readouterr().out
 
 
