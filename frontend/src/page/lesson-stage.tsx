@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The stage of a lesson, covered while the viewer is asked to predict. */
 
+import { unseenWords } from '../derive/sought/place.ts';
+import { viewOf } from '../views/registry.ts';
 import { Stage } from './stage.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 import { comingWords } from './words.ts';
@@ -16,6 +18,7 @@ export function LessonStage({ page }: { readonly page: LessonModel }) {
       pending={server.pending !== null}
       shown={server.shownLanes}
       coming={nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting)}
+      unseen={guess.veiled ? '' : unseenWords(index, scene, lesson, viewOf(lesson.view).moments)}
       present={place.present}
       veil={
         guess.veiled && (

@@ -26,6 +26,8 @@ interface Props {
   readonly shown: readonly LaneMessage[];
   /** That a recording comes in, and how far; empty: none does. */
   readonly coming: string;
+  /** That the run has no window that shows what the step claims; empty: it has one. */
+  readonly unseen: string;
   readonly theme: Theme;
   readonly present: boolean;
   /** Something that covers the lanes: a prediction to be made first. */
@@ -71,6 +73,11 @@ export function Stage(props: Props) {
       data-testid="stage"
       style={{ '--lanes-height': `${Math.round(height)}px` } as CSSProperties}
     >
+      {props.unseen && (
+        <p className="stage-unseen" role="status" data-testid="unseen">
+          {props.unseen}
+        </p>
+      )}
       {index !== null && drawn.length > 0 && (
         <div className="lanes-canvas">
           <LaneCanvas

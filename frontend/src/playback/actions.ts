@@ -4,7 +4,8 @@
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Alignment } from '../derive/align.ts';
 import type { Direction } from '../derive/beats.ts';
-import { placeOf, spanOf } from '../derive/moments.ts';
+import { spanOf } from '../derive/moments.ts';
+import { claimedPlace } from '../derive/sought/place.ts';
 import type { FrameSource, Mark } from '../derive/types.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
@@ -101,8 +102,10 @@ export function actions(stage: Stage) {
       const lesson = stage.lesson();
       const span = spanOf(scene) || millisecond;
       const nowhere = { start: ns(0), span, moment: ns(0), follows: true, known: false };
-      const own = lesson === null ? {} : viewOf(lesson.view).moments;
-      const place = index === null ? nowhere : placeOf(index, scene, own);
+      const place =
+        index === null || lesson === null
+          ? nowhere
+          : claimedPlace(index, scene, lesson, viewOf(lesson.view).moments).place;
       const { seconds, focus } = scene;
       const hold = scene.show.includes('hold');
       player.do({ type: 'place', place, seconds, focus, hold, paused });

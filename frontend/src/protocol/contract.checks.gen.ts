@@ -768,6 +768,43 @@ const Scene_align = oneOf('time', 'operation', 'marker', 'begin');
 
 const Scene_operation = atLeast(integer, 1);
 
+const Sought_where_value = pair(number, number);
+
+const Sought_where = map(Sought_where_value);
+
+const Sought_at_once_one = above(integer, 0);
+
+const Sought_at_once_1 = literal('all');
+
+const Sought_at_once = either(Sought_at_once_one, Sought_at_once_1);
+
+const Sought_at_least = maybe(Batch_n);
+
+export const readSought: Read<wire.Sought> = shape((o) => ({
+  kind: or(o['kind'], 'kind', ErrorMessage_run, null),
+  point: or(o['point'], 'point', ErrorMessage_run, null),
+  link: or(o['link'], 'link', ErrorMessage_run, null),
+  operation: or(o['operation'], 'operation', boolean, false),
+  arms: or(o['arms'], 'arms', Build_arms, []),
+  where: or(o['where'], 'where', Sought_where, {}),
+  during: or(o['during'], 'during', ErrorMessage_run, null),
+  at_once: or(o['at_once'], 'at_once', Sought_at_once, 1),
+  whole: or(o['whole'], 'whole', boolean, false),
+  longer_ms: or(o['longer_ms'], 'longer_ms', Contention_ran_s, 0),
+  at_least: or(o['at_least'], 'at_least', Sought_at_least, null),
+  at_most: or(o['at_most'], 'at_most', Sought_at_least, null),
+  most: or(o['most'], 'most', boolean, false),
+}));
+
+const MustShow_marks = list(readSought, 1);
+
+export const readMustShow: Read<wire.MustShow> = shape((o) => ({
+  that: string(o['that'], 'that'),
+  marks: MustShow_marks(o['marks'], 'marks'),
+}));
+
+const Scene_must_show = maybe(readMustShow);
+
 export const readOnCount: Read<wire.OnCount> = shape((o) => ({
   params: or(o['params'], 'params', Measured_params, {}),
   note: or(o['note'], 'note', string, ''),
@@ -788,6 +825,7 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   operation: or(o['operation'], 'operation', Scene_operation, 1),
   focus: or(o['focus'], 'focus', Build_arms, []),
   show: or(o['show'], 'show', Build_arms, []),
+  must_show: or(o['must_show'], 'must_show', Scene_must_show, null),
   sentence: or(o['sentence'], 'sentence', string, 'none'),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   predict: or(o['predict'], 'predict', ErrorMessage_run, null),
@@ -880,9 +918,7 @@ const PictureLesson_mails = map(readMail);
 
 const PublishedFigure_mail_ratio = maybe(Metric_scale);
 
-const PublishedFigure_mail_interval_one = pair(number, number);
-
-const PublishedFigure_mail_interval = maybe(PublishedFigure_mail_interval_one);
+const PublishedFigure_mail_interval = maybe(Sought_where_value);
 
 export const readPublishedFigure: Read<wire.PublishedFigure> = shape((o) => ({
   claim: string(o['claim'], 'claim'),

@@ -1420,6 +1420,82 @@ export interface MicroscopeConfig {
   workloads: string[];
 }
 /**
+ * The window of a step shows all of `marks`, which is what the words of `that` say.
+ */
+export interface MustShow {
+  /**
+   * the claim after 'shows that': all four wait at once
+   */
+  that: string;
+  /**
+   * the window has each of them
+   */
+  marks: Sought[];
+}
+/**
+ * So many spans, points, links or operations in a window, on each of some lanes.
+ *
+ * A lower bound counts what can be seen: of a span the part in the window, which is all of it
+ * or a twentieth of the window. An upper bound counts whatever touches the window.
+ */
+export interface Sought {
+  /**
+   * spans of this kind
+   */
+  kind: string | null;
+  /**
+   * in place of `kind`: points of this name
+   */
+  point: string | null;
+  /**
+   * in place of `kind`: links of this name
+   */
+  link: string | null;
+  /**
+   * in place of `kind`: operations
+   */
+  operation: boolean;
+  /**
+   * lanes; none: each of the step
+   */
+  arms: string[];
+  where: {
+    /**
+     * @minItems 2
+     * @maxItems 2
+     */
+    [k: string]: [number, number];
+  };
+  /**
+   * only the part during spans of this kind, on the same lane
+   */
+  during: string | null;
+  /**
+   * the time during which so many go on at once; all: of every thread
+   */
+  at_once: number | 'all';
+  /**
+   * begins and ends in the window
+   */
+  whole: boolean;
+  /**
+   * lasts so long, guest ms
+   */
+  longer_ms: number;
+  /**
+   * so many in the window; default: 1, or 0 with `at_most`
+   */
+  at_least: number | null;
+  /**
+   * no more than so many
+   */
+  at_most: number | null;
+  /**
+   * of several such windows, the one with most of this
+   */
+  most: boolean;
+}
+/**
  * What the host's own kernel does; it has one layout.
  */
 export interface NativeHost {
@@ -2030,6 +2106,10 @@ export interface Scene {
    * knobs, patch, latency, measured, hold (each lane stands still after one operation), and parts of the view
    */
   show: string[];
+  /**
+   * what the window shows: it is looked for in the run
+   */
+  must_show: MustShow | null;
   /**
    * the view knows the names
    */

@@ -27,6 +27,7 @@ from duet.lint import (
     recorded,
     story,
     terms,
+    windows,
     workloads,
 )
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
@@ -51,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     names.steps,
     names.focus,
     names.hidden,
+    windows.spans,
     names.answers,
     names.points,
     names.knobs,
@@ -64,6 +66,7 @@ RULES: tuple[Rule, ...] = (
     recorded.recordings,
     fresh.fresh,
     recorded.claims,
+    windows.windows,
     recorded.native,
 )
 """In the order in which an author meets them."""

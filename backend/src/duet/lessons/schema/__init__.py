@@ -11,6 +11,7 @@ from duet.lessons.schema.evidence import Claim, EvidenceFile, Reference
 from duet.lessons.schema.lenses import ACCESS, MicroscopeConfig, XrayConfig
 from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
 from duet.lessons.schema.metric import Metric
+from duet.lessons.schema.must_show import MustShow, Sought
 from duet.lessons.schema.published import Mail, PublishedFigure
 from duet.lessons.schema.recap import Explanation, QuizQuestion, RecapFile
 from duet.lessons.schema.story import OnCount, Prediction, Question, Scene, StoryFile
@@ -54,6 +55,7 @@ __all__ = [
     "Mail",
     "Metric",
     "MicroscopeConfig",
+    "MustShow",
     "Name",
     "OnCount",
     "Operation",
@@ -70,6 +72,7 @@ __all__ = [
     "Reference",
     "Remark",
     "Scene",
+    "Sought",
     "Source",
     "Span",
     "StoryFile",

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from duet.lessons.schema.base import Name, Strict
 from duet.lessons.schema.discussion import Remark
+from duet.lessons.schema.must_show import MustShow
 
 
 class OnCount(Strict):
@@ -44,6 +45,9 @@ class Scene(Strict):
         default=(),
         description="knobs, patch, latency, measured, hold (each lane stands still after one "
         "operation), and parts of the view",
+    )
+    must_show: MustShow | None = Field(
+        default=None, description="what the window shows: it is looked for in the run"
     )
     sentence: Name = Field(default="none", description="the view knows the names")
     workload: Name | None = Field(default=None, description="default: the first")

@@ -12,6 +12,7 @@ from duet.lessons.schema.base import Place
 if TYPE_CHECKING:
     from duet.lessons.schema.discussion import Trial
     from duet.lessons.schema.evidence import Claim
+    from duet.lessons.schema.must_show import Sought
     from duet.lessons.schema.published import PublishedFigure
     from duet.lessons.schema.whole import Lesson
 
@@ -124,6 +125,8 @@ def _story(lesson: Lesson) -> Iterator[Use]:
         yield from _each("kind", scene.focus, "scenes", i, "focus")
         yield from _one("prediction", scene.predict, "scenes", i, "predict")
         yield from _one("workload", scene.workload, "scenes", i, "workload")
+        for j, sought in enumerate(scene.must_show.marks if scene.must_show else ()):
+            yield from _sought(sought, "scenes", i, "must_show", "marks", j)
         if scene.on_count:
             at = ("scenes", i, "on_count", "params")
             yield from _keys("param", scene.on_count.params, *at)
@@ -138,6 +141,14 @@ def _story(lesson: Lesson) -> Iterator[Use]:
             yield from _trial(trial, "discussion", i, "tried", j)
     for i, asked in enumerate(lesson.quiz):
         yield from _one("scene", asked.step, "quiz", i, "step")
+
+
+def _sought(sought: Sought, *place: str | int) -> Iterator[Use]:
+    yield from _one("kind", sought.kind, *place, "kind")
+    yield from _one("kind", sought.during, *place, "during")
+    yield from _one("point", sought.point, *place, "point")
+    yield from _one("link", sought.link, *place, "link")
+    yield from _each("arm", sought.arms, *place, "arms")
 
 
 def _trial(trial: Trial, *place: str | int) -> Iterator[Use]:

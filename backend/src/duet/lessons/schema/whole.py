@@ -9,6 +9,7 @@ from duet.lessons.schema.base import Fault, Strict, refuse
 from duet.lessons.schema.declared import repeated, undeclared
 from duet.lessons.schema.evidence import EvidenceFile
 from duet.lessons.schema.lesson import LessonFile
+from duet.lessons.schema.must_show import faults_of
 from duet.lessons.schema.recap import RecapFile
 from duet.lessons.schema.story import StoryFile
 from duet.lessons.schema.terms import TermsFile
@@ -46,7 +47,7 @@ class Lesson(RecapFile, TermsFile, EvidenceFile, StoryFile, TraceFile, LessonFil
 
     @model_validator(mode="after")
     def fields_of_points(self) -> Lesson:
-        """A counter reads a field that its point has."""
+        """Counters and steps read fields that their points have."""
         fields = {point.name: point.fields for point in self.points}
         faults = []
         for index, counter in enumerate(self.counters):
@@ -59,7 +60,7 @@ class Lesson(RecapFile, TermsFile, EvidenceFile, StoryFile, TraceFile, LessonFil
             )
             place = ("counters", index, "field")
             faults.append(Fault(place, sentence, "Add it to the point's `fields:`."))
-        refuse("Lesson", faults)
+        refuse("Lesson", [*faults, *faults_of(self)])
         return self
 
     @model_validator(mode="after")
