@@ -19,6 +19,9 @@ interface Answer {
   readonly shown: boolean | null;
 }
 
+/** Name under which the browser's profile has each search. */
+export const searchMeasure = 'duet: window of a step';
+
 const answers = new WeakMap<RunIndex, Map<Claimed, Answer>>();
 
 /** Nothing more will come: what is not there now is not in the run. */
@@ -39,9 +42,11 @@ export function claimedPlace(
   answers.set(index, known);
   const before = known.get(scene);
   if (before !== undefined) return before;
+  const start = performance.now();
   const search = new Search(index, scene, names);
   const answer = search.asks ? answerOf(index, scene, search, usual().place) : usual();
   known.set(scene, answer);
+  performance.measure(searchMeasure, { start });
   return answer;
 }
 
