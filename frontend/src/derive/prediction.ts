@@ -29,8 +29,13 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
   if (ops[0] < 1 || ops[1] < least) return null;
   const ratio = ops[0] / ops[1];
   const [first, second] = [armTitle(titles, one), armTitle(titles, other)];
-  const words = `So far ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
+  const words = `${scopeWords(index)} ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
   return { value: ratio, choice: choiceOf(prediction, ratio), words };
+}
+
+/** What part of a run its answers speak of. */
+export function scopeWords({ live, reading }: Pick<RunIndex, 'live' | 'reading'>): string {
+  return live || reading === 'coming' ? 'So far' : 'In the whole run';
 }
 
 /** The choice whose bounds hold a value. */

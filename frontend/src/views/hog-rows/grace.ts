@@ -7,14 +7,15 @@
  * the callbacks of the first still wait for their tick, so two are in flight, and must not be mistaken for each other.
  */
 
-import { firstAbove } from '../../base/search.ts';
-import { type Nanos, ns } from '../../base/units.ts';
-import { isWait, type SpanRecord, spanAt, spansIn } from '../../derive/query.ts';
+import type { Nanos } from '../../base/units.ts';
+import { type SpanRecord, spansIn } from '../../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 
 export interface Grace {
-  /** When it was armed; null: it is not yet, since the one before is not over. */
+  /** When it was armed; null: it is not yet. */
   readonly askedAt: Nanos | null;
+  /** One that began before it was asked for is not over. */
+  readonly behind: boolean;
   /** How long the kernel looked for readers; null: it has not yet. */
   readonly checkNs: number | null;
   readonly readerSeen: boolean;
@@ -44,7 +45,8 @@ export function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: numb
   const seen = steps(index, lane, since - slack, t);
   const armed = seen.find((span) => span.name === 'gp_armed');
   if (armed === undefined) {
-    return { askedAt: null, checkNs: null, readerSeen: false, overSince: null };
+    const behind = isUnderWay(index, lane, since, t);
+    return { askedAt: null, behind, checkNs: null, readerSeen: false, overSince: null };
   }
   let checkNs: number | null = null;
   let readerSeen = false;
@@ -55,7 +57,16 @@ export function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: numb
     else if (span.name === 'gp_recheck' && overSince === null) readerSeen = true;
     else if (span.name === 'cb_delay' && checkNs !== null) overSince ??= span.t0;
   }
-  return { askedAt: armed.t0, checkNs, readerSeen, overSince };
+  return { askedAt: armed.t0, behind: false, checkNs, readerSeen, overSince };
+}
+
+const underWay: ReadonlySet<string> = new Set(['gp_armed', 'gp_check', 'gp_recheck']);
+
+/** Did a grace period begin before `since`, and go on at some time up to t? */
+function isUnderWay(index: RunIndex, lane: LaneIndex, since: number, t: number): boolean {
+  for (const span of spansIn(lane, 'track', since - slack, t))
+    if (span.t0 < since - slack && underWay.has(index.kinds[span.kind]?.name ?? '')) return true;
+  return false;
 }
 
 /** Did some thread of this lane begin at `since` to wait for what the strips show? */
@@ -66,40 +77,8 @@ function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
   return false;
 }
 
-export interface Wake {
-  readonly t: Nanos;
-  readonly freed: number;
-  /** The longest sleep that it ended, ns; 0 if none is known. */
-  readonly longestWait: number;
-  readonly checkNs: number | null;
-}
-
-/** The last group of wakes in (from, t]: those of one run of the callbacks. */
-export function lastWake(index: RunIndex, lane: LaneIndex, t: number, from: number): Wake | null {
-  const { links } = lane;
-  const { order, length } = lane.linksByTime;
-  const last = firstAbove(length, (i) => links.t[order[i]!]!, t) - 1;
-  if (last < 0 || links.t[order[last]!]! < from) return null;
-  const near = index.tickNs / 4;
-  const rows = new Set<number>();
-  let longestWait = 0;
-  const t1 = links.t[order[last]!]!;
-  let t0 = t1;
-  for (let p = last; p >= 0 && t1 - links.t[order[p]!]! < near; p--) {
-    const i = order[p]!;
-    t0 = links.t[i]!;
-    const row = links.to[i]!;
-    rows.add(row);
-    const slept = spanAt(lane, row, 'state', t0 - 1);
-    if (slept !== null && isWait(index.kinds[slept.kind])) {
-      longestWait = Math.max(longestWait, t0 - slept.t0);
-    }
-  }
-  return { t: ns(t0), freed: rows.size, longestWait, checkNs: checkBefore(index, lane, t0) };
-}
-
 /** The check of the grace period whose callbacks run at t: the last that ended before their delay began. */
-function checkBefore(index: RunIndex, lane: LaneIndex, t: number): number | null {
+export function checkBefore(index: RunIndex, lane: LaneIndex, t: number): number | null {
   const seen = steps(index, lane, t - ticksBack * index.tickNs, t);
   const delay = seen.findLast((span) => span.name === 'cb_delay' && span.t1 <= t + slack);
   const over = delay?.t0 ?? t;

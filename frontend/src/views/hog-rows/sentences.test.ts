@@ -55,6 +55,38 @@ test('one operation is taken apart', () => {
   );
 });
 
+test('an operation that is off the stage does not stand for the one on it', () => {
+  const one = indexOf('rwsem\nstorm-0 RRRR!RRRRRR');
+  const from = (start: number) => rowSentences.one_op(one, frameOver(start, 12, 7), testLesson);
+  expect(from(3)).toContain('this umount took 500 µs');
+  expect(from(6)).toBe('On rwsem no umount of this window has begun yet.');
+});
+
+test('the wake that ended most sleep is named, not the last one', () => {
+  const two = indexOf(`
+    srcu
+    storm-0  RSSSSSSSSSSSRRRRRRRRRRRRRRRRRR
+    storm-1  RSSSSSSSSSSSRRRRRRRRRRRRRRRRRR
+    storm-2  RRRRRRRRRRRRRRRRRRRRRRRSSRRRRR
+    wake> storm-0 12
+    wake> storm-1 12
+    wake> storm-2 25
+  `);
+  const words = rowSentences.wakes(two, frameOver(0, 30, 29), testLesson);
+  expect(words).toContain('slept for 1.1 ms');
+});
+
+test('the first to ask waits for no grace period before', () => {
+  const one = indexOf(`
+    srcu
+    storm-0  RSSSSSSS
+    grace-period ........
+  `);
+  expect(rowSentences.waits(one, frameOver(0, 8, 4), testLesson)).toBe(
+    'On SRCU the one hog waits for an SRCU grace period; it has not begun yet.',
+  );
+});
+
 test('expedited periods are counted, and dismissed', () => {
   expect(say('expedited', 20)).toBe(
     'In this window rwsem runs 0 expedited RCU grace periods for 5 umounts and SRCU runs 1 expedited RCU grace period for 2 umounts, the longest 200 µs. Every kernel pays for them, so they cannot be the difference.',

@@ -14,7 +14,8 @@ import {
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list, type Titles, verbFor } from '../../derive/words.ts';
 import { doing, known, ofThreads, oneOp, rates, some } from '../timeline/sentences.ts';
-import { type Grace, graceOf, lastWake } from './grace.ts';
+import { type Grace, graceOf } from './grace.ts';
+import { largestWake } from './wakes.ts';
 
 type Say = (index: RunIndex, frame: Frame, titles: Titles) => string;
 
@@ -80,7 +81,10 @@ function mostWaitedFor(graces: readonly (Grace | null)[]): Grace | null {
 }
 
 function graceWords(grace: Grace, t: number): string {
-  if (grace.askedAt === null) return 'it has not begun, since the one before is not over';
+  if (grace.askedAt === null)
+    return grace.behind
+      ? 'it has not begun, since the one before is not over'
+      : 'it has not begun yet';
   const asked = `it was asked for ${formatNs(t - grace.askedAt)} ago`;
   if (grace.checkNs === null) return `${asked}, and nobody has looked for readers yet`;
   const found = grace.readerSeen ? 'a reader was there' : 'no reader was there';
@@ -105,7 +109,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
   for (const lane of [...lanes].sort((a, b) => b.longestWait - a.longestWait)) {
     const t = laneTime(frame.offset, lane.arm, frame.moment);
     const from = laneTime(frame.offset, lane.arm, frame.start);
-    const wake = lastWake(index, lane, t, from);
+    const wake = largestWake(index, lane, t, from);
     if (wake === null) continue;
     const freed = plural(wake.freed, titles.thread);
     const ago = formatNs(t - wake.t);

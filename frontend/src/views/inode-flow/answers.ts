@@ -2,7 +2,7 @@
 /** Answers to predictions, from the events of the run. */
 
 import { formatCount } from '../../base/units.ts';
-import { choiceOf } from '../../derive/prediction.ts';
+import { choiceOf, scopeWords } from '../../derive/prediction.ts';
 import { laneOf, lostIn } from '../../derive/query.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Answerer } from '../contract.ts';
@@ -20,7 +20,7 @@ const earlyShare: Answerer = (index, prediction, lesson) => {
   const { early, reused } = tallyOf(lane, lives, lane.watermark);
   if (reused < least) return null;
   const value = (early / reused) * 100;
-  const words = `${formatCount(early)} of ${formatCount(reused)} on ${armTitle(lesson, lane)}: ${Math.round(value)} of a hundred.`;
+  const words = `${scopeWords(index)} ${formatCount(early)} of ${formatCount(reused)} on ${armTitle(lesson, lane)}: ${Math.round(value)} of a hundred.`;
   return { value, choice: choiceOf(prediction, value), words };
 };
 
@@ -31,7 +31,7 @@ const throttles: Answerer = (index, prediction, lesson) => {
   const { lives } = lifeOf(index, lane, lesson);
   const { queued, throttles: value } = tallyOf(lane, lives, lane.watermark);
   if (queued < least) return null;
-  const words = `On ${armTitle(lesson, lane)} who unlinks had to wait ${value === 1 ? 'once' : `${formatCount(value)} times`} for ${formatCount(queued)} inodes.`;
+  const words = `${scopeWords(index)} who unlinks on ${armTitle(lesson, lane)} had to wait ${value === 1 ? 'once' : `${formatCount(value)} times`} for ${formatCount(queued)} inodes.`;
   return { value, choice: choiceOf(prediction, value), words };
 };
 

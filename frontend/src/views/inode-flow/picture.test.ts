@@ -109,6 +109,14 @@ test('a mark in words: what, whose, how long, and what it means', () => {
   );
 });
 
+test('when the shadow is over, nobody is said to look any more', () => {
+  const at = (moment: number) => sentences['life']!(index, inodeFrame(0, 500, moment), inodeLesson);
+  expect(at(90)).toContain('before its grace period ends. An old reader may now look');
+  expect(at(150)).toContain(
+    'before its grace period ended. That was 50 µs ago: nobody can be looking at the old file any more.',
+  );
+});
+
 test('sentences follow the moment', () => {
   const say = (name: string, moment: number) =>
     sentences[name]!(index, inodeFrame(0, 500, moment), inodeLesson);

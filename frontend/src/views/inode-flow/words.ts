@@ -87,7 +87,11 @@ function lifeWords(now: Life, t: number): string {
       if (!now.early)
         return `has a new file, ${age} after it was let go, when its grace period was over.`;
       const left = before.shadowEnd === never ? '' : `${formatNs(before.shadowEnd - now.born)} `;
-      return `has a new file, ${age} after the old one was let go and ${left}before its grace period ends. An old reader may now look at the wrong file.`;
+      const over = t - before.shadowEnd;
+      const early = `has a new file, ${age} after the old one was let go and ${left}before its grace period`;
+      return over >= 0
+        ? `${early} ended. That was ${formatNs(over)} ago: nobody can be looking at the old file any more.`
+        : `${early} ends. An old reader may now look at the wrong file.`;
     }
     default:
       return 'is not known at this moment.';

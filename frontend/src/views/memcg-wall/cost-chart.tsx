@@ -68,16 +68,19 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
       <text {...label} x={frame.width - frame.right} y={frame.height - 3} textAnchor="end">
         containers
       </text>
-      <g clipPath="url(#cost-plot)">
-        <Guides {...{ points, measure, theme }} scales={{ x, y }} ends={[n0, n1]} />
-      </g>
+      {/* Of large walls the visits are not traced, so that times of different n are no straight line. */}
+      {measure === 'visits' && (
+        <g clipPath="url(#cost-plot)">
+          <Guides {...{ points, measure, theme }} scales={{ x, y }} ends={[n0, n1]} />
+        </g>
+      )}
       {references.map((r) => (
         <g key={r.words} stroke={theme.soft} strokeWidth={1.6}>
           <title>{r.words}</title>
           <line x1={x(r.n) - 5} x2={x(r.n) + 5} y1={y(r.value)} y2={y(r.value)} />
           <line x1={x(r.n)} x2={x(r.n)} y1={y(r.value) - 5} y2={y(r.value) + 5} />
           <text {...label} stroke="none" x={x(r.n) - 8} y={y(r.value) - 7} textAnchor="end">
-            mail
+            mail, {formatCount(r.n)}
           </text>
         </g>
       ))}
@@ -175,7 +178,8 @@ function EndLabels({
   return ['before', 'after'].map((arm) => {
     const top = largest(points, arm);
     if (top === null) return null;
-    const words = `${title(arm)} ~ n${arm === 'before' ? '²' : ''}`;
+    const slope = measure === 'visits' ? ` ~ n${arm === 'before' ? '²' : ''}` : '';
+    const words = `${title(arm)}${slope}`;
     return (
       <text
         key={arm}

@@ -216,6 +216,8 @@ test('the chart takes one point for each run and arm, and draws guides through t
   const index = runOf({ before: [...before.slice(0, 6), ...calls] }, { n: 2 });
   const [point] = costOf(index, wallLesson);
   expect(point).toMatchObject({ arm: 'before', n: 2, visits: 9, passes: 1, source: 'recorded' });
+  const other = { ...wallLesson, workloads: { another: Object.values(wallLesson.workloads)[0]! } };
+  expect(costOf(index, other)).toEqual([]);
   const once = merged([], [point!]);
   expect(merged(once, [point!])).toBe(once);
   expect(parseCosts(JSON.stringify([...once, { n: 'no' }, null]))).toEqual(once);

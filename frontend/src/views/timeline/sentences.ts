@@ -65,19 +65,29 @@ export function ofThreads(n: number, all: number, thread: string): string {
     : `${n} of ${plural(all, thread, severalOf(thread))}`;
 }
 
-/** One operation taken apart: the one that the moment is in, else the last before it. */
+/** One operation taken apart: the one that the moment is in, else the last before it in the window. */
 export const oneOp: Say = some((index, [lane], frame, titles) => {
   const t = laneTime(frame.offset, lane!.arm, frame.moment);
-  return oneOpOf(index, lane!, t, titles);
+  const from = laneTime(frame.offset, lane!.arm, frame.start);
+  return oneOpOf(index, lane!, t, from, titles);
 });
 
-function oneOpOf(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
+function oneOpOf(
+  index: RunIndex,
+  lane: LaneIndex,
+  t: number,
+  from: number,
+  titles: Titles,
+): string {
   const { order, length } = lane.opsByEnd;
   const at = firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
   const p = at < length && lane.ops.t0[order[at]!]! <= t ? at : at - 1;
   if (p < 0) return `On ${armTitle(titles, lane)} no ${titles.operation.name} has begun yet.`;
   const i = order[p]!;
   const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
+  // Its bar is not on the stage: what is there has another length.
+  if (b <= from)
+    return `On ${armTitle(titles, lane)} no ${titles.operation.name} of this window has begun yet.`;
   const spent = tallyKinds(index, lane, 'state', a, b, row)
     .filter(({ ns }) => ns >= (b - a) * 0.01)
     .slice(0, 4)
