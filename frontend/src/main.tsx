@@ -11,6 +11,8 @@ import './ui/base.css';
 import './page/lesson.css';
 import './page/story.css';
 import './panels/discussion.css';
+import './panels/recap/recap.css';
+import './panels/terms/terms.css';
 import './page/stage.css';
 import './page/side-panel.css';
 import './controls/transport.css';

@@ -90,7 +90,7 @@ test('two live lanes move, hogs change, a killed guest is reported', { tag: '@gu
 test('a busy host is reported, and the count clock tells the story nevertheless', { tag: '@guest' }, async ({ page }) => {
   test.setTimeout(600_000);
   await page.goto('/?lesson=02-grace-periods&step=three-hogs');
-  await page.getByTestId('predict').getByRole('button').first().click();
+  await page.getByTestId('predict').locator('.choice').first().click();
   await page.getByTestId('more-knobs').click();
   await page.getByTestId('knob-seconds').getByRole('spinbutton').fill('1');
   const hogs = Array.from({ length: 2 * availableParallelism() }, () =>

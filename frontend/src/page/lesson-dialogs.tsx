@@ -2,10 +2,13 @@
 /** What any shell of a lesson may open over itself, and the sentence that a screen reader says. */
 
 import { toRun } from '../navigation/moves.ts';
+import { frontPage, writePlace } from '../navigation/place.ts';
 import { CaveatDialog, HelpDialog, RecordsDialog } from '../panels/dialogs.tsx';
 import { LensList } from '../panels/lens-badge.tsx';
 import { LossList } from '../panels/loss-list.tsx';
+import { RecapDialog } from '../panels/recap/recap.tsx';
 import { SavedRunsDialog } from '../runs/saved-runs.tsx';
+import { useHello } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { rowName } from './marks.ts';
 import type { LessonModel } from './use-lesson-page.ts';
@@ -17,6 +20,7 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
     <>
       <HelpDialog keys={page.keys} open={dialog === 'help'} onClose={close} />
       <CaveatDialog lesson={lesson} open={dialog === 'caveats'} onClose={close} />
+      <Recap page={page} onClose={close} />
       <Dialog title="Lost events" open={dialog === 'losses'} onClose={close} testId="losses">
         <LossList lanes={page.losses} />
       </Dialog>
@@ -45,5 +49,30 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
         {page.moving ? '' : `${scene.title}. ${page.sentence}`}
       </p>
     </>
+  );
+}
+
+function Recap({ page, onClose }: { readonly page: LessonModel; readonly onClose: () => void }) {
+  const { lesson, dialog, site } = page;
+  const lessons = useHello()?.lessons ?? [];
+  // A site has one lesson, whatever its server had.
+  const next = site ? undefined : lessons[lessons.findIndex((l) => l.slug === lesson.slug) + 1];
+  return (
+    <RecapDialog
+      lesson={lesson}
+      answers={page.answers}
+      open={dialog === 'recap'}
+      next={
+        next
+          ? {
+              question: next.question,
+              address: writePlace({ ...frontPage, lesson: next.slug }, location.search),
+            }
+          : null
+      }
+      onStep={page.step}
+      onQuestions={() => page.toggle('questions', true)}
+      onClose={onClose}
+    />
   );
 }

@@ -10,6 +10,7 @@ import { armsOf, sceneOf } from '../navigation/scene.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { NumbersPage } from '../numbers/numbers.tsx';
 import { Notices } from '../panels/notices.tsx';
+import { TermsProvider } from '../panels/terms/terms.tsx';
 import { PlaybackProvider, useRunIndex } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useCommands, useConnection, useErrors, useLesson, useNumbers } from '../store/hooks.tsx';
@@ -77,7 +78,11 @@ function Shell(props: LessonProps) {
   const page = useLessonPage({ ...props, lesson: lessonOfRun(props.lesson, workload) });
   if (page.place.embed) return <EmbedPage page={page} />;
   if (page.place.present) return <PresentPage page={page} />;
-  return <LessonPage page={page} />;
+  return (
+    <TermsProvider lesson={page.lesson}>
+      <LessonPage page={page} />
+    </TermsProvider>
+  );
 }
 
 function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: () => void }) {

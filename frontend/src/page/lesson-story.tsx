@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The left side of a lesson page: the step in words, what does not fit it, its prediction and the questions. */
 
+import { useEffect } from 'react';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/moves.ts';
@@ -8,6 +9,8 @@ import { Questions } from '../panels/dialogs.tsx';
 import { Discussion } from '../panels/discussion.tsx';
 import { answersFile } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
+import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
+import { Entry } from '../panels/terms/entry.tsx';
 import { unjudged } from '../runs/contention.ts';
 import { Mismatch } from '../runs/mismatch.tsx';
 import { Story } from './story.tsx';
@@ -21,6 +24,8 @@ interface Props {
 export function LessonStory({ page }: Props) {
   const { lesson, scene, place, server, guess, answers, actions, acts } = page;
   const clock = server.run?.clock ?? actions.knobs.clock;
+  const ends = hasRecap(lesson);
+  const open = () => page.setDialog('recap');
   return (
     <Story
       lesson={lesson}
@@ -33,7 +38,14 @@ export function LessonStory({ page }: Props) {
       mismatch={<RunMismatch page={page} />}
       predict={<Prediction page={page} />}
       predicted={guess.predicted}
-      discussion={<Discussion slug={lesson.slug} discussion={lesson.discussion} />}
+      entry={<Entry lesson={lesson} />}
+      end={
+        <>
+          {ends && <RecapCard lesson={lesson} onOpen={open} />}
+          <Discussion slug={lesson.slug} discussion={lesson.discussion} />
+        </>
+      }
+      onEnd={ends ? open : null}
       onStep={page.step}
       onCaveats={acts.caveats}
       onQuestions={acts.questions}
@@ -64,14 +76,20 @@ function RunMismatch({ page }: Props) {
 
 function Prediction({ page }: Props) {
   const { lesson, scene, guess, contended } = page;
-  const { prediction } = guess;
+  const { prediction, answer, settle } = guess;
+  const blocked =
+    prediction && (unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended));
+  const truth = answer && blocked === '' && page.nav.whole ? answer.choice : null;
+  useEffect(() => {
+    if (truth !== null) settle(truth);
+  });
   if (prediction === undefined) return null;
   return (
     <PredictCard
       prediction={prediction}
       guess={guess.guess}
-      answer={guess.answer}
-      unfit={unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended)}
+      answer={answer}
+      unfit={blocked ?? ''}
       plural={lesson.operation.plural}
       onGuess={guess.say}
       onForget={guess.forget}

@@ -10,6 +10,7 @@ import { openFunctions } from '../panels/active-lines.ts';
 import { CountsPanel } from '../panels/counts-panel.tsx';
 import { MeasuredPanel } from '../panels/measured-panel.tsx';
 import { PatchPanel } from '../panels/patch-panel.tsx';
+import { Terms } from '../panels/terms/terms.tsx';
 import { usePlayback } from '../playback/hooks.ts';
 import { PanelBody } from '../playback/panel-body.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
@@ -120,7 +121,7 @@ function ViewPanels({
     return (
       <section key={name} className="panel" aria-label={panel.title} data-testid={`panel-${name}`}>
         <h3 className="eyebrow">
-          {panel.title}{' '}
+          <Terms text={panel.title} />{' '}
           <span className="evidence">
             {panel.evidence}
             {recorded ? ', recorded' : ''}

@@ -4,6 +4,7 @@
 import type { ReactNode } from 'react';
 import { memo } from 'react';
 import Markdown from 'react-markdown';
+import { Terms, useMarked } from '../panels/terms/terms.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { evidenceWords } from '../ui/words.ts';
 
@@ -22,8 +23,12 @@ interface Props {
   readonly predict: ReactNode;
   readonly predicted: boolean;
   readonly children?: ReactNode;
+  /** Begins the first step. */
+  readonly entry?: ReactNode;
   /** Ends the last step. */
-  readonly discussion?: ReactNode;
+  readonly end?: ReactNode;
+  /** What comes after the last step; null: nothing does. */
+  readonly onEnd?: (() => void) | null;
   readonly onStep: (id: string) => void;
   readonly onCaveats: () => void;
   readonly onQuestions: () => void;
@@ -31,7 +36,9 @@ interface Props {
 }
 
 /** The page is drawn again ten times a second while a moment moves; its prose stays. */
-const Text = memo(({ children }: { readonly children: string }) => <Markdown>{children}</Markdown>);
+const Text = memo(({ children }: { readonly children: string }) => (
+  <Markdown {...useMarked()}>{children}</Markdown>
+));
 Text.displayName = 'Text';
 
 export function Story(props: Props) {
@@ -41,6 +48,7 @@ export function Story(props: Props) {
   return (
     <section className="story" aria-label="Story" data-testid="story">
       <div className="story-text">
+        {at === 0 && props.entry}
         <p className="eyebrow" data-testid="step-count">
           Step {at + 1} of {lesson.scenes.length}
         </p>
@@ -50,7 +58,7 @@ export function Story(props: Props) {
         </div>
         {props.note && (
           <p className="small quiet" data-testid="count-note">
-            <b>On the count clock:</b> {props.note}
+            <b>On the count clock:</b> <Terms text={props.note} />
           </p>
         )}
         {props.predict}
@@ -61,7 +69,7 @@ export function Story(props: Props) {
         )}
         {mismatch}
         {children}
-        {at === lesson.scenes.length - 1 && props.discussion}
+        {at === lesson.scenes.length - 1 && props.end}
         <div className="story-links">
           {lesson.questions.length > 0 && (
             <button type="button" className="link" onClick={props.onQuestions}>
@@ -76,7 +84,7 @@ export function Story(props: Props) {
         </div>
       </div>
       <Sentence text={sentence} recorded={recorded} />
-      <StepNav lesson={lesson} scene={scene} onStep={props.onStep} />
+      <StepNav lesson={lesson} scene={scene} onStep={props.onStep} onEnd={props.onEnd} />
     </section>
   );
 }
@@ -93,7 +101,7 @@ export function Sentence({
   return (
     <p className="sentence" data-testid="sentence" data-volatile>
       <span className="evidence">{evidenceWords(text, recorded)}</span>
-      {text}
+      <Terms text={text} />
     </p>
   );
 }
@@ -103,10 +111,12 @@ export function StepNav({
   lesson,
   scene,
   onStep,
+  onEnd = null,
 }: {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly onStep: (id: string) => void;
+  readonly onEnd?: (() => void) | null | undefined;
 }) {
   const at = lesson.scenes.indexOf(scene);
   const before = lesson.scenes[at - 1];
@@ -154,13 +164,13 @@ export function StepNav({
       <button
         type="button"
         className="button"
-        data-strong={after ? '' : undefined}
-        disabled={!after}
-        onClick={() => after && onStep(after.id)}
-        aria-label={after ? `Next: ${after.title}` : 'Next'}
+        data-strong={after || onEnd ? '' : undefined}
+        disabled={!after && !onEnd}
+        onClick={() => (after ? onStep(after.id) : onEnd?.())}
+        aria-label={after ? `Next: ${after.title}` : onEnd ? 'Recap' : 'Next'}
         data-testid="step-next"
       >
-        next
+        {after || !onEnd ? 'next' : 'recap'}
       </button>
     </nav>
   );

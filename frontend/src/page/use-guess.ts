@@ -35,7 +35,13 @@ export function useGuess(
     say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
     forget: () => {
       const { [id]: _gone, ...guesses } = answers.guesses;
-      save({ ...answers, guesses });
+      const { [id]: _old, ...truths } = answers.truths ?? {};
+      save({ ...answers, guesses, truths });
+    },
+    /** What a run that may judge the guess says to it. */
+    settle: (truth: number) => {
+      if (guess === null || answers.truths?.[id] === truth) return;
+      save({ ...answers, truths: { ...answers.truths, [id]: truth } });
     },
   };
 }

@@ -40,7 +40,7 @@ export interface LessonProps {
   readonly first: Wanted;
 }
 
-export type DialogName = 'help' | 'caveats' | 'losses' | 'lens' | 'runs';
+export type DialogName = 'recap' | 'help' | 'caveats' | 'losses' | 'lens' | 'runs';
 
 /** Keys that mean nothing before there are events. */
 const ofTime: ReadonlySet<Act> = new Set<Act>([

@@ -13,6 +13,8 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { ask } from '../runs/saved-list.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
+import { saveFile } from './recap/save-file.ts';
+import { Terms } from './terms/terms.tsx';
 
 interface DialogProps {
   readonly open: boolean;
@@ -62,14 +64,6 @@ export function CaveatDialog({ lesson, open, onClose }: DialogProps & { readonly
   );
 }
 
-/** Hands a text to the browser as a file. */
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = Object.assign(document.createElement('a'), { href: url, download: name });
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
 interface QuestionProps {
   readonly lesson: Lesson;
   /** The viewer's answers as a file. */
@@ -109,7 +103,11 @@ export function Questions(props: QuestionProps) {
                 <span aria-hidden="true">{done ? '✓' : i + 1}</span>
                 {q.ask}
               </button>
-              {done && <p className="small quiet why">{q.why}</p>}
+              {done && (
+                <p className="small quiet why">
+                  <Terms text={q.why} />
+                </p>
+              )}
               {asking === i && !done && (
                 <p className="small" role="status" data-testid="answer">
                   {said || 'Click on a mark in the picture.'}

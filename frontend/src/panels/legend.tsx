@@ -4,6 +4,7 @@
 import type { Theme } from '../base/theme.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
+import { Terms } from './terms/terms.tsx';
 
 /** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
@@ -40,7 +41,9 @@ export function Legend({ lesson, scene, theme }: Props) {
       {kinds.map((kind) => (
         <li key={kind.name} title={kind.title} data-muted={kind.lesson ? undefined : ''}>
           <Swatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
-          {legendWords(kind)}
+          <span>
+            <Terms text={legendWords(kind)} />
+          </span>
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@
 
 import { useEffect, useRef } from 'react';
 import type { Prediction } from '../protocol/lesson.ts';
+import { Terms } from './terms/terms.tsx';
 
 interface Props {
   readonly prediction: Prediction;
@@ -42,7 +43,9 @@ export function PredictCard(props: Props) {
               ? 'You expected this, and so it is'
               : 'You expected otherwise'}
       </p>
-      <p className="predict-question">{prediction.question}</p>
+      <p className="predict-question">
+        <Terms text={prediction.question} />
+      </p>
       <ul>
         {prediction.choices.map((choice, i) => (
           <li key={choice}>

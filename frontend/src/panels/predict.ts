@@ -7,6 +7,8 @@ import type { Lesson } from '../protocol/lesson.ts';
 export interface Answers {
   readonly guesses: Readonly<Record<string, number>>;
   readonly answered: readonly number[];
+  /** What the events of a fair run said to each guess: a choice. */
+  readonly truths?: Readonly<Record<string, number>>;
   /** What was pointed at, by the question's number. */
   readonly marks?: Readonly<Record<number, Pointed>>;
 }
@@ -46,9 +48,10 @@ export function readAnswers(slug: string): Answers {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(`duet.${slug}`) ?? 'null');
     if (typeof value !== 'object' || value === null) return nothing;
-    const { guesses, answered, marks } = value as Partial<Answers>;
+    const { guesses, answered, marks, truths } = value as Partial<Answers>;
     return {
       marks: typeof marks === 'object' && marks !== null ? marks : {},
+      truths: typeof truths === 'object' && truths !== null ? truths : {},
       guesses: typeof guesses === 'object' && guesses !== null ? guesses : {},
       answered: Array.isArray(answered) ? answered.filter((n) => typeof n === 'number') : [],
     };

@@ -2,6 +2,7 @@
 /** Prose of a lesson: Markdown with tables of figures, and sentences with `code` in them. */
 
 import Markdown from 'react-markdown';
+import { useMarked } from './terms/terms.tsx';
 
 /** Markdown; react-markdown knows no tables, so those are taken out first. */
 export function Prose({ text }: { readonly text: string }) {
@@ -20,7 +21,12 @@ export function Prose({ text }: { readonly text: string }) {
 
 /** One sentence: emphasis and code, no paragraph of its own. */
 export function Inline({ text }: { readonly text: string }) {
-  return <Markdown components={bare}>{text}</Markdown>;
+  const { rehypePlugins, components } = useMarked();
+  return (
+    <Markdown rehypePlugins={rehypePlugins} components={{ ...components, ...bare }}>
+      {text}
+    </Markdown>
+  );
 }
 
 interface Figures {

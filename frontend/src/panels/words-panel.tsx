@@ -6,6 +6,7 @@ import type { Mark } from '../derive/types.ts';
 import { useNearby, usePlayback, useSummary } from '../playback/hooks.ts';
 import { useRunIndex } from '../playback/provider.tsx';
 import { evidenceWords } from '../ui/words.ts';
+import { Terms } from './terms/terms.tsx';
 
 interface Props {
   readonly sentence: string;
@@ -30,11 +31,17 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
         </button>
       </header>
       <div data-volatile>
-        {sentence && <p>{sentence}</p>}
+        {sentence && (
+          <p>
+            <Terms text={sentence} />
+          </p>
+        )}
         <h3>The window</h3>
         <ul className="summary">
           {summary.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
+            <li key={sentence}>
+              <Terms text={sentence} />
+            </li>
           ))}
         </ul>
         <h3>Nearby</h3>

@@ -8,7 +8,7 @@ interface Props {
   readonly title: string;
   readonly open: boolean;
   readonly onClose: () => void;
-  readonly side?: 'centre' | 'right';
+  readonly side?: 'centre' | 'right' | 'wide';
   readonly testId?: string;
   readonly children: ReactNode;
 }

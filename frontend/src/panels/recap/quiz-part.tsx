@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The questions at the end of a lesson: answered once, judged here, explained. */
+
+import { type FormEvent, useId, useState } from 'react';
+import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
+import { isRight, rightWords, typedNumber } from './judge.ts';
+import type { Recap } from './memory.ts';
+
+interface Props {
+  readonly lesson: Pick<Lesson, 'quiz' | 'scenes'>;
+  readonly recap: Recap;
+  readonly onRecap: (recap: Recap) => void;
+  readonly onStep: (id: string) => void;
+}
+
+export function QuizPart({ lesson, recap, onRecap, onStep }: Props) {
+  const given = lesson.quiz.filter((_q, i) => recap.given[i] !== undefined).length;
+  const right = lesson.quiz.filter((one, i) => isRight(one, recap.given[i])).length;
+  return (
+    <section className="recap-part" aria-label="Questions" data-testid="quiz">
+      <h3>{lesson.quiz.length} questions</h3>
+      <ol className="quiz">
+        {lesson.quiz.map((one, i) => (
+          <Asked
+            key={one.ask}
+            question={one}
+            given={recap.given[i]}
+            title={lesson.scenes.find((scene) => scene.id === one.step)?.title ?? ''}
+            onGiven={(value) => onRecap({ ...recap, given: { ...recap.given, [i]: value } })}
+            onStep={onStep}
+          />
+        ))}
+      </ol>
+      {given > 0 && (
+        <p className="small quiet" data-testid="quiz-score">
+          {right} of {given} answered right.{' '}
+          <button type="button" className="link" onClick={() => onRecap({ ...recap, given: {} })}>
+            start again
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface AskedProps {
+  readonly question: QuizQuestion;
+  readonly given: number | undefined;
+  /** Of the step that answers it; empty: there is none. */
+  readonly title: string;
+  readonly onGiven: (value: number) => void;
+  readonly onStep: (id: string) => void;
+}
+
+function Asked({ question, given, title, onGiven, onStep }: AskedProps) {
+  const id = useId();
+  const { choices, right, step } = question;
+  return (
+    <li data-testid="quiz-question">
+      <p id={id}>{question.ask}</p>
+      {choices.length > 0 ? (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be named by the question above it
+        <div role="group" aria-labelledby={id} className="quiz-choices">
+          {choices.map((choice, i) => (
+            <button
+              key={choice}
+              type="button"
+              className="button choice"
+              aria-pressed={given === i + 1}
+              disabled={given !== undefined}
+              data-truth={given !== undefined && right === i + 1 ? '' : undefined}
+              onClick={() => onGiven(i + 1)}
+            >
+              {choice}
+            </button>
+          ))}
+        </div>
+      ) : (
+        <NumberField question={question} given={given} labelled={id} onGiven={onGiven} />
+      )}
+      <p className="small quiz-why" role="status">
+        {given !== undefined && (
+          <>
+            <b data-right={isRight(question, given) ? '' : undefined}>
+              {isRight(question, given) ? 'Right.' : `No: ${rightWords(question)}.`}
+            </b>{' '}
+            {question.why}{' '}
+            {step && title && (
+              <button type="button" className="link" onClick={() => onStep(step)}>
+                see it in “{title}”
+              </button>
+            )}
+          </>
+        )}
+      </p>
+    </li>
+  );
+}
+
+interface FieldProps {
+  readonly question: QuizQuestion;
+  readonly given: number | undefined;
+  readonly labelled: string;
+  readonly onGiven: (value: number) => void;
+}
+
+function NumberField({ question, given, labelled, onGiven }: FieldProps) {
+  const [text, setText] = useState('');
+  const [wrong, setWrong] = useState(false);
+  const answer = (event: FormEvent) => {
+    event.preventDefault();
+    const value = typedNumber(text);
+    setWrong(value === undefined);
+    if (value !== undefined) onGiven(value);
+  };
+  return (
+    <form className="quiz-number" onSubmit={answer}>
+      <input
+        type="text"
+        inputMode="decimal"
+        size={8}
+        aria-labelledby={labelled}
+        aria-invalid={wrong}
+        disabled={given !== undefined}
+        value={given === undefined ? text : given.toLocaleString('en')}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <span>{question.unit}</span>
+      <button type="submit" className="button" disabled={given !== undefined}>
+        answer
+      </button>
+      {wrong && (
+        <span role="alert" className="small">
+          Write a number, such as 12 or 2.5.
+        </span>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The beginning and the end of a lesson: terms with cards, by keys and by touch; the recap and its certificate. */
+
+import { readFileSync } from 'node:fs';
+import AxeBuilder from '@axe-core/playwright';
+import { type Browser, expect, type Page, test } from '@playwright/test';
+
+const lesson = '/?lesson=02-grace-periods';
+
+async function sound(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  const grave = violations.filter((v) => ['serious', 'critical'].includes(v.impact ?? ''));
+  expect(grave.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+}
+
+test('a term is explained by its card: by keys, and never over the word', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(lesson);
+  await expect(page.getByTestId('entry').getByRole('img')).toHaveCount(4);
+  await page.getByTestId('entry-mail').getByRole('link').focus();
+  await page.keyboard.press('Tab');
+  const word = page.locator('.prose .term').first();
+  await expect(word).toBeFocused();
+  const card = page.getByTestId('term-card');
+  await expect(card).toBeVisible();
+  await expect(word).toHaveAccessibleDescription(/\w+/);
+  const [at, of] = [await card.boundingBox(), await word.boundingBox()];
+  expect(at!.y >= of!.y + of!.height || at!.y + at!.height <= of!.y).toBe(true);
+  await sound(page);
+  await page.keyboard.press('Escape');
+  await expect(card).toHaveCount(0);
+  await expect(word).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(card).toBeVisible();
+  await page.keyboard.press('Tab');
+  await expect(page.getByTestId('term-card')).not.toContainText((await word.textContent()) ?? '');
+});
+
+async function onPhone(browser: Browser, look: (page: Page) => Promise<void>): Promise<void> {
+  const viewport = { width: 390, height: 844 };
+  const context = await browser.newContext({ viewport, hasTouch: true, reducedMotion: 'reduce' });
+  try {
+    await look(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+test('on a phone a tap opens the card, and another one beside it closes it', async ({ browser }) => {
+  await onPhone(browser, async (page) => {
+    await page.goto(lesson);
+    const word = page.locator('.prose .term').first();
+    await word.tap();
+    const card = page.getByTestId('term-card');
+    await expect(card).toBeVisible();
+    const box = (await card.boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(390);
+    await page.getByTestId('step-count').tap();
+    await expect(card).toHaveCount(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  });
+});
+
+test('the recap judges answers, saves them in the browser, and gives a certificate', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(`${lesson}&step=verdict`);
+  await page.getByTestId('step-next').click();
+  const recap = page.getByTestId('recap');
+  await expect(recap).toBeVisible();
+  await recap.getByTestId('mine').fill('They wait for ticks.');
+  await recap.getByRole('button', { name: 'compare with ours' }).click();
+  await expect(recap.getByTestId('ours').getByRole('listitem')).toHaveCount(3);
+  const [choice, number] = [recap.getByTestId('quiz-question').nth(0), recap.getByTestId('quiz-question').nth(1)];
+  await choice.getByRole('button', { name: 'ticks', exact: true }).click();
+  await expect(choice.getByRole('status')).toContainText('Right.');
+  await number.getByRole('textbox').fill('5');
+  await number.getByRole('button', { name: 'answer' }).click();
+  await expect(number.getByRole('status')).toContainText('No: 4 ms.');
+  await sound(page);
+  const coming = page.waitForEvent('download');
+  await recap.getByRole('button', { name: 'as JSON' }).click();
+  const tree = JSON.parse(readFileSync(await (await coming).path(), 'utf8'));
+  expect(tree.note).toContain('it proves nothing');
+  expect(tree.lessons[0]).toMatchObject({ lesson: '02-grace-periods', questions: { right: 1, of: 5 } });
+  const picture = page.waitForEvent('download');
+  await recap.getByRole('button', { name: 'as a picture' }).click();
+  expect(readFileSync(await (await picture).path(), 'utf8')).toContain('<title>Kernel Duet, certificate');
+  await page.reload();
+  await page.getByTestId('open-recap').click();
+  await expect(recap.getByTestId('mine')).toHaveValue('They wait for ticks.');
+  await expect(recap.getByTestId('quiz-score')).toContainText('1 of 2');
+  await expect(recap.getByTestId('next-lesson').getByRole('link')).toHaveAttribute('href', /lesson=03-/);
+});
+
+test('without scripts terms and recap are text', async ({ browser, baseURL }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, ...(baseURL ? { baseURL } : {}) });
+  const page = await context.newPage();
+  await page.goto(lesson, { waitUntil: 'commit' });
+  // Playwright's words do not look into <noscript>.
+  expect(await page.locator('dl').innerText()).toContain('grace period');
+  await expect(page.locator('ol > li')).toHaveCount(5);
+  await context.close();
+});
