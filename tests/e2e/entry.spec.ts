@@ -46,7 +46,7 @@ async function onPhone(browser: Browser, look: (page: Page) => Promise<void>): P
   }
 }
 
-test('on a phone a tap opens the card, and another one beside it closes it', async ({ browser }) => {
+test('on a phone a tap opens the card, and a tap elsewhere closes it', async ({ browser }) => {
   await onPhone(browser, async (page) => {
     await page.goto(lesson);
     const word = page.locator('.prose .term').first();
