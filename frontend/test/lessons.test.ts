@@ -7,6 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { mostSlides, stopsOf } from '../src/page/deck/slides.ts';
 import { readPictureLesson } from '../src/protocol/contract.checks.gen.ts';
 import { viewOf } from '../src/views/registry.ts';
 
@@ -31,5 +32,23 @@ describe.each(pictures.map((tree) => [tree.slug, tree] as const))('%s', (slug, t
     const lesson = readPictureLesson(tree, slug);
     expect(viewOf(lesson.view).kind).toBe(lesson.view);
     for (const { id } of lesson.scenes) expect(lesson.content[id]?.trim(), id).toBeTruthy();
+  });
+
+  it('is a deck: a picture of each step, and three slides at most', () => {
+    const lesson = readPictureLesson(tree, slug);
+    const stops = stopsOf(lesson, Object.keys(viewOf(lesson.view).panels ?? {}));
+    for (const { id, predict } of lesson.scenes) {
+      const own = stops.filter((stop) => stop.step === id);
+      const kinds = own.map((stop) => stop.slide.kind);
+      expect(new Set(own.map((stop) => stop.number)).size, id).toBeLessThanOrEqual(mostSlides);
+      expect(
+        kinds.filter((kind) => kind === 'picture'),
+        id,
+      ).toHaveLength(1);
+      expect(
+        kinds.slice(0, 2).every((kind) => kind === 'ask'),
+        id,
+      ).toBe(predict !== null);
+    }
   });
 });

@@ -356,7 +356,7 @@ describe('what a viewer does', () => {
     expect(togglePane(['words'], 'words', true)).toEqual({ panes: ['words'] });
   });
 
-  it('present mode shows the two lanes of the prediction; unknown arms are left out', () => {
+  it('present mode shows every lane of the step; unknown arms are left out', () => {
     const at = (search: string) =>
       armsOf(lesson, sceneOf(lesson, 'three'), readPlace(`?${search}`));
     expect(at('present=1')).toEqual(['rwsem', 'srcu']);

@@ -21,7 +21,8 @@ const place: Place = {
   side: 'evidence',
   patch: 'srcu',
   hunk: 3,
-  present: true,
+  present: 'slides',
+  slide: 2,
   embed: true,
 };
 
@@ -40,7 +41,7 @@ describe('the address', () => {
     expect(writePlace(place)).toBe(
       '?lesson=02-grace-periods&step=ticks&run=9-hogs&with=kept:02-grace-periods:run-20251122-010900&at=41.234567&from=40&for=30.0005&speed=0.006' +
         '&arms=rwsem,srcu&knobs=hogs:7,vcpus:2&clock=count&workload=storm&align=operation&n=100' +
-        '&open=words,knobs&side=evidence&patch=srcu&hunk=3&present=1&embed=1',
+        '&open=words,knobs&side=evidence&patch=srcu&hunk=3&present=1&slide=2&embed=1',
     );
   });
 
@@ -51,7 +52,8 @@ describe('the address', () => {
   });
 
   it('leaves out what makes no sense', () => {
-    const bad = '?lesson=../etc&step=%3Cb%3E&at=soon&speed=99&arms=,,A%20B&align=up&present=yes';
+    const bad =
+      '?lesson=../etc&step=%3Cb%3E&at=soon&speed=99&arms=,,A%20B&align=up&present=yes&slide=0';
     expect(readPlace(bad)).toEqual(frontPage);
     const worse =
       '?run=../../etc/passwd&with=a%20b&from=-4&for=9&n=0.5&knobs=hogs:nine,a:1:2,__proto__:1,:3&clock=sun' +

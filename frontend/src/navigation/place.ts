@@ -38,7 +38,10 @@ export interface Place {
   readonly patch: string | null;
   /** The hunk of it that is pointed at, from 1. */
   readonly hunk: number | null;
-  readonly present: boolean;
+  /** How it is presented; null: it is not. */
+  readonly present: Present | null;
+  /** The press of the clicker within the step, from 1; null is the first. */
+  readonly slide: number | null;
   /** Bare, for a frame in slides. */
   readonly embed: boolean;
 }
@@ -49,6 +52,10 @@ export type Pane = (typeof panes)[number];
 
 export const sideTabs = ['patch', 'evidence'] as const;
 export type SideTab = (typeof sideTabs)[number];
+
+/** The deck on the wall, what its speaker reads, and all slides on paper. */
+export const presents = ['slides', 'notes', 'handout'] as const;
+export type Present = (typeof presents)[number];
 
 export const frontPage: Place = {
   lesson: null,
@@ -68,7 +75,8 @@ export const frontPage: Place = {
   side: null,
   patch: null,
   hunk: null,
-  present: false,
+  present: null,
+  slide: null,
   embed: false,
 };
 
@@ -83,6 +91,7 @@ export const elsewhere = {
   run: null,
   beside: null,
   hunk: null,
+  slide: null,
 } as const satisfies Partial<Place>;
 
 export const alignments: readonly Align[] = ['time', 'operation', 'marker', 'begin'];
@@ -137,7 +146,8 @@ export function readPlace(search: string): Place {
     side: one('side', sideTabs),
     patch: word('patch'),
     hunk: whole('hunk'),
-    present: q.get('present') === '1',
+    present: q.get('present') === '1' ? 'slides' : one('present', presents),
+    slide: whole('slide'),
     embed: q.get('embed') === '1',
   };
 }
@@ -178,7 +188,7 @@ const own = [
     'for',
     'speed',
   ],
-  ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'embed'],
+  ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'slide', 'embed'],
 ];
 
 /** The address of a place; `keep` holds parameters that are not the place's own (fixture). */
@@ -214,7 +224,8 @@ export function writePlace(place: Place, keep = ''): string {
   put('side', place.side);
   put('patch', place.patch);
   put('hunk', place.hunk);
-  if (place.present) q.set('present', '1');
+  put('present', place.present === 'slides' ? '1' : place.present);
+  put('slide', place.slide);
   if (place.embed) q.set('embed', '1');
   const text = q.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   return text ? `?${text}` : '';

@@ -10,27 +10,12 @@ export function sceneOf(lesson: Lesson, step: string | null): Scene {
   return lesson.scenes.find((s) => s.id === step) ?? must(lesson.scenes[0], 'a scene');
 }
 
-/** The two lanes that a wall can hold: those of the prediction, else the first two of the step. */
-export function presentArms(
-  lesson: Lesson,
-  scene: Scene,
-  arms: readonly string[],
-): readonly string[] {
-  const requested = scene.predict ? (lesson.predictions[scene.predict]?.arms ?? []) : [];
-  const two =
-    requested.every((a) => arms.includes(a)) && requested.length === 2
-      ? requested
-      : arms.slice(0, 2);
-  return lesson.arms.map((a) => a.name).filter((a) => two.includes(a));
-}
-
-/** The arms that an address shows, in present mode two of them. */
+/** The arms that an address shows; without a word of it all that the step has. */
 export function armsOf(
   lesson: Lesson,
   scene: Scene,
-  place: Pick<Place, 'arms' | 'present'>,
+  place: Pick<Place, 'arms'>,
 ): readonly string[] {
   const arms = place.arms?.filter((a) => lesson.arms.some((b) => b.name === a)) ?? [];
-  const chosen = arms.length > 0 ? arms : scene.arms;
-  return place.present ? presentArms(lesson, scene, chosen) : chosen;
+  return arms.length > 0 ? arms : scene.arms;
 }

@@ -16,9 +16,12 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { useCommands, useConnection, useErrors, useLesson, useNumbers } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { allViews } from '../views/registry.ts';
+import { DeckPage } from './deck/deck-page.tsx';
+import { HandoutPage } from './deck/handout-page.tsx';
+import { NotesPage } from './deck/notes-page.tsx';
 import { EmbedPage } from './embed.tsx';
 import { LessonPage } from './lesson-page.tsx';
-import { PresentPage } from './present.tsx';
+
 import { type LessonProps, useLessonPage } from './use-lesson-page.ts';
 
 interface Props {
@@ -41,6 +44,7 @@ export function LessonLoader({ slug, place, go, visit = 0 }: Props) {
   if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
   if (!allViews().has(lesson.view))
     return <NoView lesson={lesson} onFront={() => go({ lesson: null })} />;
+  if (place.present === 'notes') return <NotesPage {...{ lesson, place, go }} />;
   const scene = sceneOf(lesson, place.step);
   return (
     <WithPlayback
@@ -77,7 +81,8 @@ function Shell(props: LessonProps) {
   const workload = useRunIndex()?.workload ?? workloadOf(props.lesson, props.scene);
   const page = useLessonPage({ ...props, lesson: lessonOfRun(props.lesson, workload) });
   if (page.place.embed) return <EmbedPage page={page} />;
-  if (page.place.present) return <PresentPage page={page} />;
+  if (page.place.present === 'handout') return <HandoutPage page={page} />;
+  if (page.place.present !== null) return <DeckPage page={page} />;
   return (
     <TermsProvider lesson={page.lesson}>
       <LessonPage page={page} />

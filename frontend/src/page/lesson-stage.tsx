@@ -7,11 +7,12 @@ import { Stage } from './stage.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 import { comingWords } from './words.ts';
 
-export function LessonStage({ page }: { readonly page: LessonModel }) {
-  const { lesson, scene, arms, index, theme, place, server, nav, guess } = page;
+export function LessonStage(props: { readonly page: LessonModel; readonly headerHeight?: number }) {
+  const { page, ...more } = props;
+  const { lesson, scene, arms, index, theme, server, nav, guess } = page;
   return (
     <Stage
-      {...{ lesson, scene, arms, index, theme }}
+      {...{ lesson, scene, arms, index, theme, ...more }}
       run={server.run}
       lanes={server.lanes}
       builds={server.builds}
@@ -19,7 +20,6 @@ export function LessonStage({ page }: { readonly page: LessonModel }) {
       shown={server.shownLanes}
       coming={nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting)}
       unseen={guess.veiled ? '' : unseenWords(index, scene, lesson, viewOf(lesson.view).moments)}
-      present={place.present}
       veil={
         guess.veiled && (
           <div className="stage-veil" data-testid="veil">

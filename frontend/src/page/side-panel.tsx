@@ -104,18 +104,19 @@ export function Side(props: Props) {
   );
 }
 
-/** Panels of the lesson's own view that the step asks for. */
-function ViewPanels({
+/** Panels of the lesson's own view that the step asks for; `only`: one of them. */
+export function ViewPanels({
   lesson,
   scene,
   index,
   recorded,
   theme,
-}: Pick<Props, 'lesson' | 'scene' | 'index' | 'recorded' | 'theme'>) {
+  only,
+}: Pick<Props, 'lesson' | 'scene' | 'index' | 'recorded' | 'theme'> & { readonly only?: string }) {
   const { frame } = usePlayback();
   if (index === null) return null;
   const panels = viewOf(lesson.view).panels ?? {};
-  return scene.show.map((name) => {
+  return (only === undefined ? scene.show : [only]).map((name) => {
     const panel = panels[name];
     if (panel === undefined) return null;
     return (
@@ -164,7 +165,7 @@ function LitPatch({
   );
 }
 
-function Latency({
+export function Latency({
   lesson,
   index,
   recorded,

@@ -29,7 +29,8 @@ interface Props {
   /** That the run has no window that shows what the step claims; empty: it has one. */
   readonly unseen: string;
   readonly theme: Theme;
-  readonly present: boolean;
+  /** Of the header over each lane, px; 34 without. */
+  readonly headerHeight?: number;
   /** Something that covers the lanes: a prediction to be made first. */
   readonly veil: ReactNode;
   readonly onMark: (mark: Mark | null) => void;
@@ -37,7 +38,7 @@ interface Props {
 }
 
 export function Stage(props: Props) {
-  const { lesson, scene, arms, index, run, theme, present } = props;
+  const { lesson, scene, arms, index, run, theme } = props;
   const { frame, seek, view: onWindow } = usePlayback();
   const counts = useCounts();
   const distorted = contendedOf(lesson, run, props.shown)?.distorted ?? false;
@@ -88,7 +89,7 @@ export function Stage(props: Props) {
             theme={theme}
             show={scene.show}
             header={header}
-            {...(present ? { headerHeight: 52, fontSize: 20 } : {})}
+            {...(props.headerHeight === undefined ? {} : { headerHeight: props.headerHeight })}
             onSelect={props.onMark}
             onSeek={seek}
             onWindow={onWindow}

@@ -20,7 +20,7 @@ export function useGuess(
   const veiled =
     prediction !== undefined &&
     guess === null &&
-    !place.present &&
+    place.present === null &&
     !place.embed &&
     place.moment === null &&
     !seen.has(scene.id);

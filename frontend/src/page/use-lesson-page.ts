@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the three shells of a lesson share: run, moment, prediction, questions, dialogs and keys. */
+/** What the shells of a lesson share: run, moment, prediction, questions, dialogs and keys. */
 
 import { useMemo, useState } from 'react';
 import { siteOf } from '../base/site.ts';
@@ -85,9 +85,9 @@ export function useLessonPage(props: LessonProps) {
 
   const toggle = (pane: Pane, shown?: boolean) =>
     go(togglePane(place.panes, pane, shown), 'replace');
-  const step = (id: string) => {
+  const step = (id: string, also: Partial<Place> = {}) => {
     questions.ask(null);
-    go(toStep(lesson, scene, actions.placed, id));
+    go({ ...toStep(lesson, scene, actions.placed, id), ...also });
   };
   const stepBy = (by: 1 | -1) => {
     const to = stepAfter(lesson, scene, by);
@@ -106,7 +106,8 @@ export function useLessonPage(props: LessonProps) {
     questions: () => toggle('questions'),
     caveats: () => setDialog('caveats'),
     knobs: () => toggle('knobs'),
-    present: () => go({ present: !place.present }, 'replace'),
+    present: () =>
+      go({ present: place.present === null ? 'slides' : null, slide: null }, 'replace'),
     deselect: () => {
       playback.select(null);
       questions.drop();
@@ -137,7 +138,7 @@ export function useLessonPage(props: LessonProps) {
     },
     /** The link to the moment that is shown. */
     address: () => {
-      const also = { step: scene.id, arms, present: false, embed: false };
+      const also = { step: scene.id, arms, present: null, slide: null, embed: false };
       return linkTo(playback.now(), { place, usual: nav.usual, run: nav.runName, also });
     },
   };

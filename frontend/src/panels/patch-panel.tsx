@@ -197,7 +197,7 @@ function who(lesson: Lesson, lit: Lit, n: number): string {
 }
 
 /** Each call is lit at its first line in the patch: the others are of functions that nobody is in. */
-function litLines(
+export function litLines(
   lits: readonly Lit[],
   arm: string,
   files: readonly PatchFile[],

@@ -830,6 +830,7 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   predict: or(o['predict'], 'predict', ErrorMessage_run, null),
   on_count: or(o['on_count'], 'on_count', Scene_on_count, null),
+  notes: or(o['notes'], 'notes', string, ''),
 }));
 
 const PictureLesson_scenes = list(readScene);

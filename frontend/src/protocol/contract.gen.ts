@@ -2126,6 +2126,10 @@ export interface Scene {
    * what differs on the count clock, in a lesson of both
    */
   on_count: OnCount | null;
+  /**
+   * for the speaker alone, Markdown; stands before the step's text
+   */
+  notes: string;
 }
 /**
  * What a step says and does otherwise on the count clock, whose guest has one vCPU.

@@ -53,8 +53,13 @@ export function applyTheme(): void {
 
 /** Choose light, dark, or what the system prefers; kept in this browser. */
 export function chooseTheme(next: ThemeChoice): void {
-  choice = next;
   write(next);
+  showTheme(next);
+}
+
+/** The same for this page alone, as paper wants it. */
+export function showTheme(next: ThemeChoice): void {
+  choice = next;
   applyTheme();
   for (const tell of listeners) tell();
 }

@@ -2,6 +2,7 @@
 /** A canvas that fills its box, drawn at most once a frame and only when something changed. */
 
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { magnified } from '../base/magnified.ts';
 import { frameLoop } from '../base/raf.ts';
 import type { Size } from '../derive/types.ts';
 import { redrawEvent } from './paints.ts';
@@ -17,7 +18,7 @@ function remember(ms: number): void {
 
 export type Draw = (ctx: CanvasRenderingContext2D, size: Size) => void;
 
-/** Size of an element in CSS px and the display's resolution; null before the first layout. */
+/** Size of an element in CSS px of its own, and dots of the display for each; null before the first layout. */
 export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
   const [size, setSize] = useState<Size | null>(null);
   useEffect(() => {
@@ -25,7 +26,7 @@ export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
     if (element === null) return;
     const measure = () => {
       const { clientWidth: width, clientHeight: height } = element;
-      const dpr = Math.min(3, window.devicePixelRatio || 1);
+      const dpr = Math.min(3, (window.devicePixelRatio || 1) * magnified(element));
       setSize((old) =>
         old !== null && old.width === width && old.height === height && old.dpr === dpr
           ? old

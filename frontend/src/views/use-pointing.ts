@@ -2,6 +2,7 @@
 /** Pointing at a picture with mouse and keys: which mark, its tip, and the moment that a press goes to. */
 
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
+import { magnified } from '../base/magnified.ts';
 import type { Mark } from '../derive/types.ts';
 import type { ArrowKey, Artist, CanvasProps, Drawing, Laid, Point } from './contract.ts';
 
@@ -55,8 +56,10 @@ export function pointOf(event: {
   readonly clientY: number;
   readonly currentTarget: EventTarget | null;
 }): Point {
-  const rect = (event.currentTarget as Element).getBoundingClientRect();
-  return { x: event.clientX - rect.left, y: event.clientY - rect.top };
+  const element = event.currentTarget as Element;
+  const rect = element.getBoundingClientRect();
+  const scale = magnified(element);
+  return { x: (event.clientX - rect.left) / scale, y: (event.clientY - rect.top) / scale };
 }
 
 export function usePointing({ artist, now, invalidate, pointed, ...reports }: Options) {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import struct
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from duet.cli.entry import main
 from duet.export import browser
+from duet.lessons import load as lessons
 from duet.settings import repo_root
 
 RUN = "04-extent-shrinker/one-file"
@@ -43,6 +45,18 @@ def test_a_picture_has_its_size_and_shows_its_moment(tmp_path: Path) -> None:
     assert {size_of(png) for png in pictures} == {(800, 500)}
     assert pictures[0] != pictures[1]
     assert min(map(len, pictures)) > 10_000
+
+
+def test_a_handout_has_a_page_for_each_slide(tmp_path: Path) -> None:
+    out = tmp_path / "handout.pdf"
+    assert main(["export", RUN, str(out), "--to", "pdf"]) == 0
+    pdf = out.read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
+    scenes = lessons.load(RUN.split("/")[0]).lesson.scenes
+    assert len(scenes) < pages <= 3 * len(scenes)
+    # A4 across, in points.
+    assert re.search(rb"/MediaBox\s*\[\s*0 0 84[12][\d.]* 59[45]", pdf)
 
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed: setup.sh dev")

@@ -14,14 +14,14 @@ from duet.cli.which import which
 from duet.errors import InfraError, InputError
 from duet.export import FORMATS as FILES
 from duet.export import export as write_files
-from duet.export import pictures, site
+from duet.export import handout, pictures, site
 from duet.export.browser import Screen
 from duet.export.pictures import Shot
 from duet.export.target import Target
 from duet.lessons import load as lessons
 from duet.lessons.load import SLUG, LessonFolder
 
-FORMATS = ("site", *pictures.FORMATS, *FILES)
+FORMATS = ("site", "pdf", *pictures.FORMATS, *FILES)
 SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
 SITE_BYTES = 3_000_000
 """What a site of a lesson stays under, with all the recordings that lie in its folder."""
@@ -40,6 +40,11 @@ def export(run: str, to: str, out: Path, force: bool, shot: Shot, as_json: bool)
         )
     if to == "site":
         written = export_site(run, out)
+    elif to == "pdf":
+        target = Target(out, force=force)
+        target.check_file()
+        handout.write(target, *recordings_of(run))
+        written = target.written
     elif to in pictures.FORMATS:
         path = which(run)
         target = Target(out, force=force)

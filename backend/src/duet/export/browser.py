@@ -205,6 +205,11 @@ class Browser:
         answer = await self._call("Page.captureScreenshot", format="png")
         return base64.b64decode(str(answer["data"]))
 
+    async def pdf(self) -> bytes:
+        """The page as its own print CSS has it."""
+        answer = await self._call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
+        return base64.b64decode(str(answer["data"]))
+
     async def _attach(self) -> None:
         made = await self._call("Target.createTarget", START_S, url="about:blank")
         answer = await self._call("Target.attachToTarget", targetId=made["targetId"], flatten=True)

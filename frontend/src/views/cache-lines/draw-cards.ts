@@ -74,6 +74,7 @@ function drawCard(easel: Easel, card: Card, active: boolean): void {
   const last = shownAccess(easel, card.cpu);
   if (last === null) return;
   write(easel, `${easel.drawing.lesson.operation.name} ${last.op}`, card.x + 7 + wide + 10, y);
+  if (layout.cardHead < 2) return;
   write(easel, clip(easel, accessWords(easel, last), card.w - 14), card.x + 7, y + text);
 }
 

@@ -39,7 +39,7 @@ export function drawOrder(easel: Easel): void {
   frameOf(easel, laid.executed);
   if (shown.model !== null) {
     merged(easel);
-    executed(easel);
+    if (laid.executed.h > 0) executed(easel);
   }
   const x = stepX(easel, shown.done + shown.part);
   if (x >= laid.order.x - 1 && x <= laid.order.x + laid.order.w + 1) {
@@ -138,5 +138,5 @@ export function orderCaptions(easel: Easel): void {
   const dismissed = short
     ? "as QEMU's threads happened to run: no result"
     : "as QEMU's threads happened to run; depends on the host; not a result";
-  tag(dismissed, laid.captions.executed, theme.faint);
+  if (laid.executed.h > 0) tag(dismissed, laid.captions.executed, theme.faint);
 }

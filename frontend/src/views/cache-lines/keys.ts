@@ -65,6 +65,7 @@ function rowsOf(place: Place): Row[] {
       (part) => part === 'access' || part === 'way',
     ),
   );
+  if (place.laid.executed.h === 0) return rows;
   rows.push(
     steps(
       Math.min(total, done),

@@ -62,7 +62,15 @@ const mostCell = 27;
 /** A copy that is narrower shows no bytes. */
 const leastStrip = 96;
 
+/** Where the height does not do, the order as executed goes, and cards have one line of words. */
 export function layoutLines(input: LayoutInput): LinesLayout {
+  const usual = laidOut(input, false);
+  const [lane] = usual.lanes;
+  const low = lane === undefined ? 0 : lane.executed.y + lane.executed.h;
+  return low <= input.size.height ? usual : laidOut(input, true);
+}
+
+function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   const { arms, size, fontSize, headerHeight, cpus } = input;
   const n = Math.max(1, arms.length);
   const wide = (size.width - between * (n - 1)) / n;
@@ -75,20 +83,21 @@ export function layoutLines(input: LayoutInput): LinesLayout {
   const [cardWide, cardGap] = cardWidth(wide, gutter, cpus);
   const strips = cardWide - fontSize * 2.2 >= leastStrip;
   const titled = cardWide >= fontSize * 3.4;
-  const cardHead = titled ? (strips ? 2 : 1) : 0;
+  const cardHead = titled ? (strips && !tight ? 2 : 1) : 0;
+  const lineGap = tight ? 2 : 10;
   // What does not grow: words, and the strips below.
   const headline = text * (wide < fontSize * 62 ? 2 : 1) + 10;
   const orderHigh = Math.max(34, Math.min(72, cpus * 14));
-  const foot = text * 3 + orderHigh + 12 + 22;
+  const foot = tight ? text * 2 + orderHigh + 12 : text * 3 + orderHigh + 12 + 22;
   const cardWords = (titled ? cardHead : 1) * text + text + 14;
-  const fixed = headerHeight + headline + foot + cardWords + lines * (rows * text + 10) + 20;
+  const fixed = headerHeight + headline + foot + cardWords + lines * (rows * text + lineGap) + 20;
   // What does: cells of the struct, and the copies.
   const units = lines * rows + lines * 1.25;
   const room = (size.height - fixed) / units;
   const high = Math.round(Math.max(fontSize + 3, Math.min(fontSize * 2.3, cell * 2, room)));
   const slot = Math.round(Math.max(fontSize + 5, Math.min(fontSize * 2.6, room * 1.25)));
   const pitch = high + text;
-  const block = rows * pitch + 10;
+  const block = rows * pitch + lineGap;
   const lanes = arms.map((arm, i): LinesLane => {
     const left = Math.round(i * (wide + between));
     const headlineY = headerHeight + 2;
@@ -118,7 +127,8 @@ export function layoutLines(input: LayoutInput): LinesLayout {
     const orderY = cardsEnd + 8 + text;
     const width = perRow * cell;
     const order = { x: left + gutter, y: orderY, w: width, h: orderHigh };
-    const executed = { x: left + gutter, y: orderY + orderHigh + text + 6, w: width, h: 12 };
+    const executedY = orderY + orderHigh + text + 6;
+    const executed = { x: left + gutter, y: executedY, w: width, h: tight ? 0 : 12 };
     return {
       arm,
       left,

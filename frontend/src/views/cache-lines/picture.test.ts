@@ -27,9 +27,9 @@ function drawing(frame: Frame, index: RunIndex = run): Drawing {
   return { index, frame, size, lesson: lineLesson, theme: lightTheme };
 }
 
-function laid(index: RunIndex = run, cpus = 2, width = 1000) {
+function laid(index: RunIndex = run, cpus = 2, width = 1000, height = size.height) {
   const arms = index.lanes.map((lane) => lane.arm);
-  const box = { ...size, width };
+  const box = { ...size, width, height };
   return layoutLines({ arms, lines: 3, cpus, size: box, headerHeight: 34, fontSize: 13 });
 }
 
@@ -50,6 +50,17 @@ test('equal cells side by side; one lane has its lines in one row', () => {
       expect(right!.cards.at(-1)!.x + right!.cards.at(-1)!.w).toBeLessThanOrEqual(width + 1);
     }
   }
+});
+
+test('where it is low the order as executed goes, and nothing is cut off', () => {
+  for (const cpus of [2, 20]) {
+    const low = laid(run, cpus, 1176, 510);
+    for (const { order, executed } of low.lanes) {
+      expect(executed.h).toBe(0);
+      expect(order.y + order.h).toBeLessThanOrEqual(510);
+    }
+  }
+  expect(laid(run, 2, 1176, 800).lanes[0]?.executed.h).toBe(12);
 });
 
 test('a byte is found where it is drawn, on either row', () => {

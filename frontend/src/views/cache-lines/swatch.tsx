@@ -91,7 +91,7 @@ function drawCopy(ctx: CanvasRenderingContext2D, kind: string, brushes: Brushes,
     brushCross(ctx, box, theme.hazard);
     return;
   }
-  ctx.font = `700 ${Math.round(box.h * 0.78)}px ${theme.font}`;
+  ctx.font = `700 ${Math.max(13, Math.round(box.h * 0.78))}px ${theme.font}`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
   ctx.fillStyle = theme.ink;

@@ -78,7 +78,7 @@ function drawKind(
   }
   const letter = letterFor[kind];
   if (letter === undefined || brush.letter === null) return;
-  ctx.font = `600 ${Math.round(edge * 0.8)}px ${brushes.mono}`;
+  ctx.font = `600 ${Math.max(13, Math.round(edge * 0.8))}px ${brushes.mono}`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
   ctx.fillStyle = brush.letter;

@@ -182,15 +182,17 @@ function drawWords(
   t: number,
   unknown: boolean,
 ): void {
-  const { fontSize, line } = layout;
+  const { words: at } = layout;
+  const fontSize = Math.round(layout.fontSize * at.em);
+  const line = Math.round(layout.line * at.em);
   const { n } = cells;
   const { lane } = wall.replay;
-  let y = layout.wordsY + fontSize;
+  let y = at.y + fontSize;
   pen.textAlign = 'left';
   pen.textBaseline = 'alphabetic';
   const say = (words: string, size: number, weight: number, colour: string) => {
     text(pen, theme, size, weight, colour);
-    pen.fillText(words, laid.x, y);
+    pen.fillText(words, laid.x + at.dx, y);
     y += line;
   };
   if (unknown) return;

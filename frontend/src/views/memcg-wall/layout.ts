@@ -20,12 +20,19 @@ export interface WallLayout {
   readonly scale: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Top of the words under the walls. */
-  readonly wordsY: number;
+  /** Where the words begin: under each wall, or, at the side of one that is alone, larger. */
+  readonly words: { readonly dx: number; readonly y: number; readonly em: number };
 }
 
+/** The side of one wall has room for its words from here, px at 13 px text. */
+const sideRoom = 400;
+/** Words at the side are so much larger. */
+const sideEm = 1.7;
+/** A wall that whole pixels would make smaller than this share of its room is drawn larger and shrunk. */
+const leastShare = 0.9;
+
 /** A cell is at most so large, px. */
-const mostCell = 34;
+const mostCell = 46;
 
 export interface Room {
   readonly rows: number;
@@ -49,14 +56,19 @@ export function layoutWalls(
   const laneWidth = (width - between * (count - 1)) / count;
   const top = headerHeight + line + 8;
   const wide = Math.max(8, laneWidth - gutter - 4);
-  const high = Math.max(8, height - top - wordLines * line - 14);
-  const fit = Math.min(wide / cols, high / (rows + 2), mostCell) * dpr;
-  const pitch = Math.max(1, Math.floor(fit));
+  const under = Math.max(8, height - top - wordLines * line - 14);
+  const fitIn = (high: number) => Math.min(wide / cols, high / (rows + 2), mostCell);
+  const beside =
+    count === 1 && wide - fitIn(under + wordLines * line) * cols > (sideRoom / 13) * fontSize;
+  const high = beside ? under + wordLines * line : under;
+  const fit = fitIn(high) * dpr;
+  const whole = fit >= 1 && Math.floor(fit) >= fit * leastShare;
+  const pitch = whole ? Math.floor(fit) : Math.max(1, Math.ceil(fit));
   const rootGap = Math.max(2, Math.round(pitch * 0.7));
   const grid: Grid = { pitch, rows, cols, rootGap };
   const image = gridSize(grid);
-  // Cells smaller than a pixel: the image is shrunk as a whole.
-  const scale = fit >= 1 ? 1 / dpr : Math.min(wide / image.width, high / image.height);
+  // The image is shrunk as a whole where cells of whole pixels do not do.
+  const scale = whole ? 1 / dpr : Math.min(wide / image.width, high / image.height);
   const snap = (x: number) => Math.round(x * dpr) / dpr;
   const lanes = arms.map((arm, i): LaidWall => {
     const left = snap(i * (laneWidth + between));
@@ -71,8 +83,14 @@ export function layoutWalls(
       high: image.height * scale,
     };
   });
-  const wordsY = top + image.height * scale + 12;
-  return { lanes, grid, scale, fontSize, line, wordsY };
+  const words = beside
+    ? {
+        dx: image.width * scale + fontSize * 3,
+        y: snap(top + image.height * scale * 0.3),
+        em: sideEm,
+      }
+    : { dx: 0, y: top + image.height * scale + 12, em: 1 };
+  return { lanes, grid, scale, fontSize, line, words };
 }
 
 /** The cell under a point; null: none. `inner` is how near it is to the middle, 0 there and 1 at the edge. */

@@ -88,7 +88,7 @@ const readoutHeight = 30;
 const mostPitch = 66;
 /** From here a row has room for the names of its operations above and its functions below. */
 const annotatedPitch = 58;
-const leastPitch = 8;
+const leastPitch = 6;
 const comfortablePitch = 9;
 
 /** The height at which rows stand comfortably, px. */

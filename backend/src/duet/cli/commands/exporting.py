@@ -19,20 +19,22 @@ def export(
     run: Annotated[
         str,
         typer.Argument(
-            help="A .duet file, a run of ./duet runs, or LESSON/NAME; for a site also LESSON, "
-            "with all of its recordings."
+            help="A .duet file, a run of ./duet runs, or LESSON/NAME; for a site or pdf also "
+            "LESSON, with all of its recordings."
         ),
     ],
     out: Annotated[
-        Path, typer.Argument(help="A file (pictures, perfetto) or a folder (site, trace.dat, csv).")
+        Path,
+        typer.Argument(help="A file (pdf, pictures, perfetto) or a folder (site, trace.dat, csv)."),
     ],
     to: Annotated[
         str,
         typer.Option(
             "--to",
-            help="site: a folder that plays in any browser without a server; png, svg, gif, "
-            "webm: pictures for slides; perfetto: one trace for its viewer; trace.dat: one file "
-            "per lane, for trace-cmd; csv: one file per table and per kind of event.",
+            help="site: a folder that plays in any browser without a server; pdf: the "
+            "slides of present mode, one a page; png, svg, gif, webm: pictures for slides; "
+            "perfetto: one trace for its viewer; trace.dat: one file per lane, for trace-cmd; "
+            "csv: one file per table and per kind of event.",
         ),
     ],
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,

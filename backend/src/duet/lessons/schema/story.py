@@ -55,6 +55,9 @@ class Scene(Strict):
     on_count: OnCount | None = Field(
         default=None, description="what differs on the count clock, in a lesson of both"
     )
+    notes: str = Field(
+        default="", description="for the speaker alone, Markdown; stands before the step's text"
+    )
 
 
 class Prediction(Strict):

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
+
+import { momentWords } from '../../derive/retime.ts';
+import { SourceBadge } from '../../panels/state-strip.tsx';
+import { LessonDialogs } from '../lesson-dialogs.tsx';
+import type { LessonModel } from '../use-lesson-page.ts';
+import { AskSlide } from './ask-slide.tsx';
+import { EvidenceSlide } from './evidence-slide.tsx';
+import { PictureSlide } from './picture-slide.tsx';
+import type { Stop } from './slides.ts';
+import { type Deck, useDeck } from './use-deck.ts';
+import { useSheet } from './use-scale.ts';
+
+export function DeckPage({ page }: { readonly page: LessonModel }) {
+  const deck = useDeck(page);
+  return (
+    <div className="lesson deck" data-present data-testid="present" style={useSheet()}>
+      <SlideFace page={page} stop={deck.stop} />
+      <DeckFoot page={page} deck={deck} />
+      <LessonDialogs page={page} />
+    </div>
+  );
+}
+
+/** One slide, on the wall and on paper. */
+export function SlideFace({ page, stop }: { readonly page: LessonModel; readonly stop: Stop }) {
+  const { lesson, scene, server, kernel } = page;
+  const { slide } = stop;
+  return (
+    <>
+      <header className="deck-top">
+        <span className="eyebrow number">
+          {lesson.scenes.indexOf(scene) + 1} / {lesson.scenes.length}
+        </span>
+        <h1>{scene.title}</h1>
+        {slide.kind !== 'ask' && <SourceBadge run={server.run} kernel={kernel} />}
+        {slide.kind !== 'ask' && server.run && (
+          <span className="badge">
+            clock <b>{server.run.clock}</b>
+          </span>
+        )}
+      </header>
+      <main
+        className="deck-body"
+        data-kind={slide.kind}
+        data-step={stop.step}
+        data-revealed={stop.revealed ? '' : undefined}
+        data-ready={page.nav.settled && page.nav.whole ? '' : undefined}
+        data-testid={`slide-${slide.kind}`}
+      >
+        {slide.kind === 'ask' && <AskSlide page={page} revealed={stop.revealed} />}
+        {slide.kind === 'picture' && <PictureSlide page={page} />}
+        {slide.kind === 'evidence' && <EvidenceSlide page={page} slide={slide} />}
+      </main>
+    </>
+  );
+}
+
+function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: Deck }) {
+  const { playback, index, acts } = page;
+  const { at, stops, stop, slides, act } = deck;
+  const { state } = playback;
+  return (
+    <footer className="deck-foot">
+      <button
+        type="button"
+        className="button"
+        disabled={at === 0}
+        title={at === 0 ? 'This is the first slide' : undefined}
+        onClick={() => act('back')}
+        data-testid="deck-back"
+      >
+        back
+      </button>
+      <button
+        type="button"
+        className="button"
+        data-strong={at < stops.length - 1 ? '' : undefined}
+        disabled={at === stops.length - 1}
+        title={at === stops.length - 1 ? 'This is the last slide' : undefined}
+        onClick={() => act('next')}
+        data-testid="deck-next"
+      >
+        next
+      </button>
+      <span className="number" data-testid="deck-count">
+        {stop.number} of {slides}
+      </span>
+      {stop.slide.kind === 'picture' && (
+        <>
+          <button type="button" className="button" onClick={playback.toggle} data-testid="play">
+            {state.mode === 'paused' ? 'play' : 'pause'}
+          </button>
+          <span className="number" data-testid="moment" data-volatile>
+            {momentWords(index?.axis ?? null, state.moment)}
+          </span>
+          <span className="number">{state.speedWords}</span>
+        </>
+      )}
+      <span className="spring" />
+      <button type="button" className="link" onClick={() => act('notes')} data-testid="deck-notes">
+        notes (s)
+      </button>
+      <button type="button" className="link" onClick={() => act('handout')}>
+        handout (h)
+      </button>
+      <button type="button" className="link" onClick={acts.present}>
+        leave (p)
+      </button>
+    </footer>
+  );
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** All slides on paper, one a page, with the step's text below: to be printed, or saved as PDF. */
+
+import { useCallback, useEffect, useRef } from 'react';
+import Markdown from 'react-markdown';
+import { sceneOf } from '../../navigation/scene.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { showTheme } from '../../ui/theme.ts';
+import type { LessonModel } from '../use-lesson-page.ts';
+import { SlideFace } from './deck-page.tsx';
+import { Fit } from './fit.tsx';
+import { paperSay } from './say.ts';
+import { type PaperPage, usePages } from './use-pages.ts';
+import { sheet } from './use-scale.ts';
+
+export function HandoutPage({ page }: { readonly page: LessonModel }) {
+  const { lesson, go } = page;
+  const face = useRef<HTMLDivElement>(null);
+  const { pages, total, stop } = usePages(page, face);
+  useEffect(() => showTheme('light'), []);
+  const whole = stop === null;
+  return (
+    <div className="handout" data-whole={whole ? '' : undefined} data-testid="handout">
+      <header className="handout-bar">
+        <h1>{lesson.question}</h1>
+        <p role="status">
+          {whole ? `${total} pages` : `Page ${pages.length + 1} of ${total} is being made…`}
+        </p>
+        <button
+          type="button"
+          className="button"
+          data-strong
+          disabled={!whole}
+          onClick={() => print()}
+        >
+          print, or save as PDF
+        </button>
+        <button type="button" className="button" onClick={() => go({ present: null, slide: null })}>
+          to the lesson
+        </button>
+      </header>
+      {pages.map((one) => (
+        <Paper key={one.stop.number} lesson={lesson} page={one} total={total} />
+      ))}
+      {stop !== null && (
+        <div className="handout-making" aria-hidden="true">
+          <div ref={face} className="lesson deck" data-present style={sheet}>
+            <SlideFace
+              page={page}
+              stop={{ ...stop, ...(page.scene.id === stop.step ? {} : blank) }}
+            />
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** While the next step comes. */
+const blank = { slide: { kind: 'evidence', parts: [] } } as const;
+
+interface PaperProps {
+  readonly lesson: Lesson;
+  readonly page: PaperPage;
+  readonly total: number;
+}
+
+function Paper({ lesson, page: { stop, face }, total }: PaperProps) {
+  const put = useCallback((box: HTMLElement | null) => box?.replaceChildren(face), [face]);
+  const say = paperSay(lesson.content, sceneOf(lesson, stop.step), stop);
+  return (
+    <section className="handout-page" data-testid="handout-page">
+      <div ref={put} className="handout-sheet" />
+      <Fit>
+        <div className="prose handout-say">
+          <Markdown>{say}</Markdown>
+        </div>
+      </Fit>
+      <p className="handout-foot">
+        {lesson.title} · {stop.number} of {total}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The part of a patch that matters, for a wall; lines whose function runs at the moment are lit. */
+
+import { useMemo } from 'react';
+import { plural } from '../../base/units.ts';
+import { openFunctions } from '../../panels/active-lines.ts';
+import { parsePatch } from '../../panels/patch.ts';
+import { litLines } from '../../panels/patch-panel.tsx';
+import { usePlayback } from '../../playback/hooks.ts';
+import { useMetrics } from '../../store/hooks.tsx';
+import type { LessonModel } from '../use-lesson-page.ts';
+import { type ExcerptHunk, excerptOf, messageOf } from './excerpt.ts';
+
+interface Props {
+  readonly page: LessonModel;
+  readonly arm: string;
+  /** Lines that there is room for. */
+  readonly room: number;
+}
+
+export function PatchPart({ page: { lesson, index }, arm: name, room }: Props) {
+  const arm = lesson.arms.find((one) => one.name === name);
+  const { state } = usePlayback();
+  const spans = useMetrics(name)?.spans;
+  const files = useMemo(
+    () => (arm?.patch_texts ?? []).flatMap((patch) => parsePatch(patch.text)),
+    [arm],
+  );
+  const lits = useMemo(() => litLines(lesson.lit, name, files), [lesson, name, files]);
+  const kinds = useMemo(() => new Set(lesson.lit.map((lit) => lit.kind)), [lesson]);
+  const open = useMemo(() => openFunctions(index, state, name, kinds), [index, state, name, kinds]);
+  const occurs = (kind: string) => spans === undefined || (spans[kind] ?? 0) > 0;
+  const excerpt = excerptOf(files, (line) => occurs(lits.get(line)?.kind ?? '—'), room);
+  const colour = (kind: string) => lesson.kinds.find((k) => k.name === kind)?.colour ?? 'work';
+  const lit = (line: ExcerptHunk['lines'][number]) => {
+    const kind = lits.get(line)?.kind;
+    return kind !== undefined && (open.get(kind) ?? 0) > 0 ? colour(kind) : undefined;
+  };
+  return (
+    <section
+      className="panel patch"
+      aria-label={`Patch of ${arm?.title ?? name}`}
+      data-testid="patch"
+    >
+      <h3 className="eyebrow">
+        {arm?.title}: {arm?.summary}
+      </h3>
+      {excerpt.hunks.map((hunk, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: hunks of one patch never move
+        <div key={n} className="patch-file">
+          <p className="patch-path">
+            <code>{hunk.path}</code>
+            <code>{hunk.where}</code>
+          </p>
+          <pre>
+            {hunk.lines.map((line, i) => (
+              <span
+                // biome-ignore lint/suspicious/noArrayIndexKey: lines of one hunk never move
+                key={i}
+                className="patch-line"
+                data-sign={line.sign}
+                data-lit={lit(line)}
+              >
+                <i>{line.sign === '-' ? '−' : line.sign}</i>
+                {line.text || ' '}
+              </span>
+            ))}
+          </pre>
+        </div>
+      ))}
+      {excerpt.left > 0 && (
+        <p className="small quiet">
+          {plural(excerpt.left, 'more changed line', 'more changed lines')}: the lesson’s page has
+          the whole patch.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What the patch's own message says, beside its lines. */
+export function PatchMessage({ page: { lesson }, arm: name }: Omit<Props, 'room'>) {
+  const arm = lesson.arms.find((one) => one.name === name);
+  const { subject, body } = arm?.patch_texts.at(-1) ?? { subject: '', body: '' };
+  return (
+    <section className="patch-message" aria-label="Message of the patch">
+      <h3>{subject}</h3>
+      {messageOf(body).map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The picture fills the slide, with every lane of the step; under it what its events say. */
+
+import { useLayoutEffect, useRef } from 'react';
+import { Legend } from '../../panels/legend.tsx';
+import { LaneErrors, Notices } from '../../panels/notices.tsx';
+import { evidenceWords } from '../../ui/words.ts';
+import { failedArms } from '../arm-states.ts';
+import { LessonStage } from '../lesson-stage.tsx';
+import type { LessonModel } from '../use-lesson-page.ts';
+
+/** Pictures that need less than the stage has are shown so much larger, at most. */
+const largest = 2;
+/** Headers over many lanes are low. */
+const [usualHeader, lowHeader] = [34, 26];
+
+export function zoomOf(has: number, needs: number): number {
+  return needs > 0 && has > 0 ? Math.max(1, Math.min(largest, has / needs)) : 1;
+}
+
+function ZoomedStage({ page }: { readonly page: LessonModel }) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const outer = box.current;
+    if (outer === null) return undefined;
+    const zoom = () => {
+      const lanes = outer.querySelector<HTMLElement>('.lanes');
+      const needs = Number.parseFloat(lanes?.style.getPropertyValue('--lanes-height') ?? '');
+      const whole = outer.querySelector('.undrawn') === null;
+      outer.style.setProperty('--zoom', String(whole ? zoomOf(outer.clientHeight, needs) : 1));
+    };
+    const observer = new ResizeObserver(zoom);
+    observer.observe(outer);
+    const changes = new MutationObserver(zoom);
+    changes.observe(outer, { subtree: true, childList: true, attributeFilter: ['style'] });
+    zoom();
+    return () => {
+      observer.disconnect();
+      changes.disconnect();
+    };
+  }, []);
+  const many = page.arms.length > 1;
+  return (
+    <div ref={box} className="deck-stage">
+      <LessonStage page={page} headerHeight={many ? lowHeader : usualHeader} />
+    </div>
+  );
+}
+
+export function PictureSlide({ page }: { readonly page: LessonModel }) {
+  const { lesson, scene, theme, server, sentence } = page;
+  return (
+    <>
+      <Notices />
+      <LaneErrors failed={failedArms(lesson, server)} />
+      <ZoomedStage page={page} />
+      <Legend lesson={lesson} scene={scene} theme={theme} />
+      <p className="deck-sentence" data-testid="sentence" data-volatile>
+        {sentence && <span className="evidence">{evidenceWords(sentence, page.recorded)}</span>}
+        {sentence}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A deck that stands at a stop: moved by keys, by buttons and by the speaker's window, which follows it. */
+
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { must } from '../../base/assert.ts';
+import { writePlace } from '../../navigation/place.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { viewOf } from '../../views/registry.ts';
+import type { LessonModel } from '../use-lesson-page.ts';
+import { type Channel, type DeckNews, type Message, openChannel } from './channel.ts';
+import { type DeckAct, deckAct, moved } from './moves.ts';
+import { type Stop, slideCount, stopAt, stopsOf } from './slides.ts';
+
+export function useStops(lesson: Lesson): readonly Stop[] {
+  return useMemo(() => stopsOf(lesson, Object.keys(viewOf(lesson.view).panels ?? {})), [lesson]);
+}
+
+export type Deck = ReturnType<typeof useDeck>;
+
+export function useDeck(page: LessonModel) {
+  const { lesson, scene, place, go } = page;
+  const stops = useStops(lesson);
+  const at = stopAt(stops, scene.id, place.slide);
+  const stop = must(stops[at], 'a stop');
+  const show = (to: number) => {
+    const next = stops[to];
+    if (next === undefined || to === at) return;
+    const slide = next.press === 1 ? null : next.press;
+    if (next.step === scene.id) go({ slide });
+    else page.step(next.step, { slide });
+  };
+  const openWindow = (present: 'notes' | 'handout') => {
+    const to = writePlace({ ...place, present, slide: null, moment: null, window: null });
+    const size = present === 'notes' ? 'popup,width=960,height=720' : '';
+    window.open(`${location.pathname}${to}`, `duet-${present}`, size);
+  };
+  const act = (what: DeckAct) => {
+    if (what === 'notes' || what === 'handout') openWindow(what);
+    else show(moved(at, what, stops.length));
+  };
+  useDeckKeys(act);
+  useSpeaker(page, stop, act);
+  return { stops, at, stop, slides: slideCount(stops), act };
+}
+
+/** Before the picture: its arrow keys walk from mark to mark, a clicker's change slides. */
+function useDeckKeys(act: (what: DeckAct) => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const what = deckAct(event);
+      if (what === null) return;
+      event.preventDefault();
+      event.stopPropagation();
+      latest.current(what);
+    };
+    document.addEventListener('keydown', listen, { capture: true });
+    return () => document.removeEventListener('keydown', listen, { capture: true });
+  }, []);
+}
+
+function useSpeaker(page: LessonModel, stop: Stop, act: (what: DeckAct) => void): void {
+  const { lesson, guess, sentence } = page;
+  const [since, setSince] = useState(() => Date.now());
+  const { prediction, answer } = guess;
+  const choice = answer === null ? undefined : prediction?.choices[answer.choice];
+  const news: DeckNews = {
+    kind: 'at',
+    step: stop.step,
+    press: stop.press,
+    sentence: stop.slide.kind === 'picture' ? sentence : '',
+    answer: choice === undefined ? '' : `${choice} (${answer?.words ?? ''})`,
+    since,
+  };
+  const latest = useRef({ news, act });
+  latest.current = { news, act };
+  const channel = useRef<Channel | null>(null);
+  useEffect(() => {
+    const take = (message: Message) => {
+      if (message.kind === 'hello') channel.current?.send(latest.current.news);
+      if (message.kind === 'restart') setSince(Date.now());
+      if (message.kind === 'move') latest.current.act(message.act);
+    };
+    channel.current = openChannel(lesson.slug, take);
+    return () => channel.current?.close();
+  }, [lesson.slug]);
+  const said = JSON.stringify(news);
+  useEffect(() => {
+    channel.current?.send(JSON.parse(said) as DeckNews);
+  }, [said]);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { describe, expect, it } from 'vitest';
+import { layoutWalls } from './layout.ts';
+
+const size = { width: 1176, height: 500, dpr: 1 };
+const walls = (arms: readonly string[], rows: number, cols: number, dpr = 1) =>
+  layoutWalls(arms, { rows, cols }, { ...size, dpr }, 26, 13);
+
+describe('walls use their room', () => {
+  it('shrinks an image where whole pixels would waste it', () => {
+    const [one] = walls(['a', 'b'], 301, 320).lanes;
+    expect(one?.high).toBeGreaterThan(330);
+  });
+
+  it('keeps cells of whole pixels where that costs little', () => {
+    const { scale, grid } = walls(['a'], 7, 26);
+    expect([scale, Number.isInteger(grid.pitch)]).toEqual([1, true]);
+  });
+
+  it('puts the words of a narrow wall that is alone at its side, larger', () => {
+    const { words, lanes } = walls(['a'], 57, 78);
+    expect(words.dx).toBeGreaterThan(lanes[0]?.wide ?? 0);
+    expect(words.em).toBeGreaterThan(1);
+    expect(walls(['a', 'b'], 57, 78).words).toMatchObject({ dx: 0, em: 1 });
+    expect(walls(['a'], 7, 26).words).toMatchObject({ dx: 0, em: 1 });
+  });
+});
