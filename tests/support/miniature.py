@@ -75,16 +75,20 @@ def make_tarball(path: Path, files: dict[str, str]) -> Path:
     return path
 
 
-def make_settings(folder: Path) -> KernelSettings:
-    """kernel-patches/ with one shared patch and one arm, a tarball, and an empty cache."""
+FILES = {"Makefile": MAKEFILE, "mm/vmscan.c": VMSCAN, "fs/super.c": "super\n"}
+
+
+def make_settings(folder: Path, files: dict[str, str] = FILES) -> KernelSettings:
+    """kernel-patches/ with one shared patch and one arm, a tarball, and an empty cache.
+
+    Args:
+        files: of the tarball; mm/vmscan.c is VMSCAN.
+    """
     patches = folder / "kernel-patches"
     base = patches / "bases" / "6.1"
     (base / "both").mkdir(parents=True)
     (patches / "02-toy").mkdir()
-    tarball = make_tarball(
-        folder / "linux-6.1.tar.xz",
-        {"Makefile": MAKEFILE, "mm/vmscan.c": VMSCAN, "fs/super.c": "super\n"},
-    )
+    tarball = make_tarball(folder / "linux-6.1.tar.xz", files)
     (base / "base.yaml").write_text(
         f"about: toy\nseries: '6.1'\ndefault: true\nconfig: [base.config]\n"
         f"source: {{package: linux-toy, tarball: {tarball}}}\n"

@@ -66,6 +66,13 @@ def test_the_command_gives_the_same_again() -> None:
     )
 
 
+def test_layouts_are_asked_for_by_number_and_one_is_off() -> None:
+    assert asked().layouts == asked(layouts="1").layouts == 0
+    assert "--layouts" not in command_of(asked(layouts="1"))
+    assert asked(layouts=" 5 ").layouts == 5
+    assert command_of(asked(layouts="7")).endswith("--repeats 5 --layouts 7")
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -90,6 +97,11 @@ def test_the_command_gives_the_same_again() -> None:
         ({"shift": "3"}, "--shift sets the nanoseconds per instruction of the count clock"),
         ({"shift": "11", "clock": "count"}, "--shift wants numbers from 0 to 10"),
         ({"shift": "0,0", "clock": "count"}, "--shift has a value twice"),
+        ({"layouts": "4"}, "--layouts wants 5 to 30 links of each arm, but 4 came"),
+        ({"layouts": "0"}, "--layouts wants 5 to 30 links of each arm, but 0 came"),
+        ({"layouts": "31"}, "--layouts wants 5 to 30 links of each arm, but 31 came"),
+        ({"layouts": "-5"}, "--layouts wants 5 to 30 links of each arm, but -5 came"),
+        ({"layouts": ""}, "--layouts wants 5 to 30 links of each arm, but nothing came"),
         ({"clock": "sun"}, "does not run on the clock 'sun'"),
         ({"workload": "fio"}, "there is no workload 'fio'"),
         ({"settings": ("hogs",)}, "--set wants NAME=NUMBER"),
@@ -118,6 +130,7 @@ def test_bad_input_is_reported_in_a_sentence(given: dict[str, Any], sentence: st
         ([SLUG, "--all", "--published"], "--all is every lesson, but 02-grace-periods was named"),
         ([SLUG, "--all", "--against-seeds"], "--all is every lesson"),  # the former name
         (["--published", "--clock", "wall"], "from the lessons' own `published:`"),
+        (["--published", "--layouts", "5"], "from the lessons' own `published:`"),
         (["--all", "--published", "--repeats", "0"], "from the lessons' own `published:`"),
         (["--all", "--published", "--output", "/nowhere/x"], "but /nowhere/x cannot be"),
         (["--all", "--published", "--format", "lkp"], "makes one table, not 'lkp'"),

@@ -66,7 +66,7 @@ def build(
     before = [lookup(key, settings) for key in keys]
     todo = [spec for spec, image in zip(specs, before, strict=True) if image is None]
     if todo:
-        _build_with_bar(todo, settings)
+        build_with_bar(todo, settings)
     images = [lookup(key, settings) for key in keys]
     rows = [
         BuiltKernel(
@@ -107,7 +107,7 @@ def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
     """
     todo = [spec for spec in specs if lookup(plan(spec, settings), settings) is None]
     if todo:
-        _build_with_bar(todo, settings)
+        build_with_bar(todo, settings)
 
 
 def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSettings) -> None:
@@ -121,20 +121,31 @@ def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSe
     build_missing(specs, settings)
 
 
-def _build_with_bar(todo: list[ArmSpec], settings: KernelSettings) -> None:
+def build_with_bar(
+    todo: list[ArmSpec], settings: KernelSettings, work: Callable[..., object] = build_kernels
+) -> None:
+    """Have `work` done on these arms, with a progress bar on a terminal, else with lines.
+
+    Raises:
+        DuetError: it cannot be done.
+    """
     stop = threading.Event()
     former = signal.signal(signal.SIGTERM, lambda *_: stop.set())
     try:
         if sys.stderr.isatty():
-            _on_terminal(todo, settings, stop)
+            _on_terminal(todo, settings, stop, work)
         else:
-            tell = _plain_lines()
-            build_kernels(todo, settings, on_progress=tell, stop=stop)
+            work(todo, settings=settings, on_progress=_plain_lines(), stop=stop)
     finally:
         signal.signal(signal.SIGTERM, former)
 
 
-def _on_terminal(todo: list[ArmSpec], settings: KernelSettings, stop: threading.Event) -> None:
+def _on_terminal(
+    todo: list[ArmSpec],
+    settings: KernelSettings,
+    stop: threading.Event,
+    work: Callable[..., object],
+) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -157,15 +168,16 @@ def _on_terminal(todo: list[ArmSpec], settings: KernelSettings, stop: threading.
             if progress.note:
                 bar.console.print(progress.note)
 
-        build_kernels(todo, settings, on_progress=tell, stop=stop)
+        work(todo, settings=settings, on_progress=tell, stop=stop)
 
 
 def _plain_lines() -> Callable[[BuildProgress], None]:
-    """One line per phase and per 100 objects, for logs."""
-    last: list[tuple[str, Phase, int]] = []
+    """One line per phase, per 100 objects and per link in another order, for logs."""
+    last: list[tuple[str, Phase, int, str]] = []
 
     def tell(progress: BuildProgress) -> None:
-        moment = (progress.arm, progress.phase, progress.objects_done // 100)
+        link = progress.note if progress.phase is Phase.LINK else ""
+        moment = (progress.arm, progress.phase, progress.objects_done // 100, link)
         if last != [moment]:
             last[:] = [moment]
             count = f" {progress.objects_done}/{progress.objects_expected}"

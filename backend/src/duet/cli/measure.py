@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from duet.cli.build import build_optional
+from duet.cli.layouts import link_layouts
 from duet.cli.measure_args import Given, command_of, read_plan
 from duet.cli.measuring import (
     INTERRUPTED,
@@ -44,6 +45,7 @@ def measure(given: Given, how: str, output: Path | None) -> int:
         )
     kernels = KernelSettings.default()
     build_optional(plan.folder, plan.arms, kernels)
+    link_layouts(plan, kernels)
     for warning in warnings([arm_facts(plan.folder, arm, kernels) for arm in plan.arms]):
         note(f"warning: {warning}.")
     began = time.monotonic()

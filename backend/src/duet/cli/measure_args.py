@@ -12,6 +12,7 @@ from duet.cli.request import read_request
 from duet.cli.sharing_args import shares_thread, untraced, with_vcpus
 from duet.errors import InputError
 from duet.guests import Clock
+from duet.kernels.layouts import MAX_LAYOUTS, MIN_LAYOUTS
 from duet.lessons.load import LessonFolder, slugs
 from duet.lessons.roles import knob
 from duet.measure import MeasurePlan
@@ -33,6 +34,7 @@ class Given:
     sweep: str | None = None
     repeats: str | None = None
     shift: str = ""
+    layouts: str | None = None
 
 
 def read_plan(given: Given) -> MeasurePlan:
@@ -78,7 +80,26 @@ def read_plan(given: Given) -> MeasurePlan:
         sweep=sweep,
         perturbed=PERTURBED if count else 0,
         metrics=metrics,
+        layouts=read_layouts(given.layouts),
     )
+
+
+def read_layouts(text: str | None) -> int:
+    """How often each arm is linked anew; 0 when nothing, or 1, was given.
+
+    Raises:
+        InputError: no whole number, too few for a spread, or too many.
+    """
+    number = int(text) if text is not None and re.fullmatch(r"\d{1,9}", text.strip()) else 0
+    if text is None or number == 1:
+        return 0
+    if not MIN_LAYOUTS <= number <= MAX_LAYOUTS:
+        raise InputError(
+            f"--layouts wants {MIN_LAYOUTS} to {MAX_LAYOUTS} links of each arm, "
+            f"but {text or 'nothing':.20} came.",
+            remedy="Leave it out, or write 1, for the usual link alone.",
+        )
+    return number
 
 
 def read_repeats(text: str | None, clock: Clock) -> int:
@@ -183,4 +204,6 @@ def command_of(plan: MeasurePlan) -> str:
     words += ["--repeats", str(plan.repeats)]
     if plan.clock is Clock.COUNT:
         words += ["--shift", ",".join(map(str, plan.shifts))]
+    if plan.layouts:
+        words += ["--layouts", str(plan.layouts)]
     return shlex.join(words)

@@ -18,7 +18,6 @@ from threading import Event
 from duet import durable
 from duet.errors import InputError
 from duet.kernels.compiler import (
-    BZIMAGE,
     Make,
     check_tools,
     configure,
@@ -30,6 +29,7 @@ from duet.kernels.image import KernelImage, Manifest, PatchRecord
 from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.lock import build_lock
 from duet.kernels.order import outwards
+from duet.kernels.product import Made, Product
 from duet.kernels.progress import BuildProgress, MakeCounter, Phase, ProgressSink
 from duet.kernels.recipe import (
     ArmSpec,
@@ -77,10 +77,13 @@ def build(
     arms: Sequence[ArmSpec],
     settings: KernelSettings,
     *,
+    product: Product | None = None,
     on_progress: ProgressSink = lambda progress: None,
     stop: Event | None = None,
 ) -> tuple[KernelImage, ...]:
     """Make what is not stored yet; returns one image per arm, in the order given.
+
+    `product` is what is made of each arm's objects, the kernel itself when nothing is given.
 
     Arms with equal inputs share one image. With nothing to do no lock is taken and no source
     is needed. Safe to kill at any moment: a later call goes on from there.
@@ -89,11 +92,12 @@ def build(
         InputError: a patch changed meanwhile.
         DuetError: its subclasses here name what was wanted, what came and what to do.
     """
+    product = product or Product()
     found: dict[KernelKey, KernelImage] = {}
     wanted: dict[KernelKey, ArmSpec] = {}
     keys = [plan(arm, settings) for arm in arms]
     for key, arm in zip(keys, arms, strict=True):
-        if image := lookup(key, settings):
+        if image := product.there(key, settings):
             found[key] = image
         else:
             wanted.setdefault(key, arm)
@@ -104,7 +108,7 @@ def build(
         before = 0
         for some in groups.values():  # the arms of one tree, then those of the next
             place = (before, len(wanted))
-            found |= _Run(settings, some, place, on_progress, stop or Event()).all()
+            found |= _Run(settings, product, some, place, on_progress, stop or Event()).all()
             before += len(some)
     for key, arm in zip(keys, arms, strict=True):
         if key not in found:
@@ -125,6 +129,7 @@ class _Run:
     """What one call of build() has to do in one tree.
 
     Args:
+        product: what is made of each arm's objects.
         arms: of one base and one configuration.
         place: how many kernels were built before these, and how many there are in all.
     """
@@ -132,12 +137,13 @@ class _Run:
     def __init__(
         self,
         settings: KernelSettings,
+        product: Product,
         arms: list[ArmSpec],
         place: tuple[int, int],
         on_progress: ProgressSink,
         stop: Event,
     ) -> None:
-        self._settings = settings
+        self._settings, self._product = settings, product
         self._on_progress = on_progress
         self._stop = stop
         self._started = time.monotonic()
@@ -162,7 +168,7 @@ class _Run:
             for index, arm in enumerate(self._arms):
                 self._index = index
                 need = inputs(arm, self._settings)
-                image = lookup(need.key(), self._settings)
+                image = self._product.there(need.key(), self._settings)
                 made[need.key()] = image or self._one(arm, need, lock_fd)
         self._tell(Phase.DONE)
         return made
@@ -200,7 +206,12 @@ class _Run:
         manifest = _manifest(
             self._tree.src, self._base.package, need, time.monotonic() - started, objects, cold
         )
-        return self._publish(manifest)
+        return self._product.store(
+            Made(self._tree.src, make, self._marker, self._stop),
+            manifest,
+            self._settings,
+            lambda note: self._tell(Phase.LINK, objects, note),
+        )
 
     def _prepare(self, lock_fd: int) -> bool:
         """Have the tree unpacked and whole; True when it was unpacked just now."""
@@ -234,17 +245,6 @@ class _Run:
         os.sync()  # without the marker every object counts as whole
         self._marker.unlink()
         return counter.objects
-
-    def _publish(self, manifest: Manifest) -> KernelImage:
-        src = self._tree.src
-        files = {
-            "bzImage": src / BZIMAGE,
-            "vmlinux": src / "vmlinux",
-            "System.map": src / "System.map",
-            "config": src / ".config",
-        }
-        check_space(self._settings.cache, self._settings.image_bytes, "to store a kernel")
-        return self._settings.store.publish(files, manifest)
 
     def _tell(self, phase: Phase, objects: int = 0, note: str = "") -> None:
         arm = self._arms[self._index]

@@ -233,7 +233,13 @@ def sweep_half_written(src: Path) -> None:
             path = Path(folder, name)
             if path.stat().st_mtime_ns > Path(folder, record).stat().st_mtime_ns:
                 path.unlink()
-    for name in ("vmlinux", "vmlinux.o", "System.map", BZIMAGE, "arch/x86/boot/vmlinux.bin"):
+    (src / "vmlinux.o").unlink(missing_ok=True)
+    drop_links(src)
+
+
+def drop_links(src: Path) -> None:
+    """Remove the linked kernel and all that is made of it, so that make links it again."""
+    for name in ("vmlinux", "System.map", BZIMAGE, "arch/x86/boot/vmlinux.bin"):
         (src / name).unlink(missing_ok=True)
     for left in (src / "arch/x86/boot/compressed").glob("vmlinux*"):
         if left.suffix not in (".lds", ".S"):

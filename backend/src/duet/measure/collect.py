@@ -10,6 +10,7 @@ from duet.lessons.schema.metric import TRACED
 from duet.measure.accesses import Places, access_value, no_counts
 from duet.measure.blank import Statics, blank_series
 from duet.measure.compare import compare_all
+from duet.measure.layouts import add_layout, fault_aside
 from duet.measure.model import Condition, Series, Table
 from duet.measure.plan import COUNTING, Kind, MeasurePlan, Step, metrics_of
 from duet.measure.values import line_value, tally_value
@@ -73,6 +74,9 @@ class Collector:
                 self._other_start(step, lane)
             case Kind.COUNTED:
                 self._counted(step, lane)
+            case Kind.LAYOUT:
+                if waited_share is None or waited_share <= BUSY:
+                    add_layout(self._of(step.arm, "line"), step.layout, lane.lines)
             case Kind.WATCHED:
                 self._watched(step, lane, places or {})
             case Kind.TRACED:
@@ -103,9 +107,8 @@ class Collector:
         ]
 
     def _fail(self, step: Step, error: DuetError) -> None:
-        if step.kind is Kind.PERTURBED:
-            said = f"{step.arm} failed on a perturbed start (seed {step.seed}): {error.sentence}"
-            self._refuse_table(said.rstrip("."))
+        if (said := fault_aside(step, error.sentence.rstrip("."))) is not None:
+            self._refuse_table(said)
             return
         self.table.errors.setdefault(step.arm, error)
         words = error.sentence.rstrip(".")

@@ -74,6 +74,7 @@ class Series:
         samples: one per run, of the runs that count.
         perturbed: count clock only: one per run with another seed; robustness, not evidence.
         refused: why there is no number, or none that may be used.
+        layouts: number of a further link of the kernel -> its samples; robustness, not evidence.
     """
 
     metric: str
@@ -87,6 +88,7 @@ class Series:
     resolution: float = 0.0
     extra: bool = False
     refused: str | None = None
+    layouts: dict[int, list[float]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:

@@ -38,6 +38,7 @@ class Kind(StrEnum):
     COUNTED = "counted"
     WATCHED = "under the microscope"
     TRACED = "traced"
+    LAYOUT = "linked in order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class MeasurePlan:
         perturbed: count clock: runs per arm with another seed.
         explain: also one run per arm with the probes that explain, for `duet run`.
         metrics: only these; None: all that apply.
+        layouts: further links of each arm that are run (`duet.measure.layouts`).
     """
 
     folder: LessonFolder
@@ -66,6 +68,7 @@ class MeasurePlan:
     perturbed: int = 0
     explain: bool = False
     metrics: frozenset[str] | None = None
+    layouts: int = 0
 
     @property
     def lesson(self) -> Lesson:
@@ -80,12 +83,14 @@ class Step:
     Args:
         table: index of its condition.
         seed: of the guest, on the count clock.
+        layout: the number of a further link of the arm; 0 is the usual one.
     """
 
     table: int
     arm: str
     kind: Kind
     seed: int = FIRST_SEED
+    layout: int = 0
 
 
 def default_repeats(clock: Clock) -> int:

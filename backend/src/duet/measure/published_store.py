@@ -39,6 +39,7 @@ class StoredSeries(BaseModel):
     resolution: float = 0.0
     extra: bool = False
     refused: str | None = None
+    layouts: dict[int, list[float]] = {}
 
 
 class StoredTable(BaseModel):

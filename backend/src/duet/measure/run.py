@@ -20,6 +20,7 @@ from duet.lessons.roles import knob
 from duet.measure.accesses import Places, variable_places
 from duet.measure.blank import Statics
 from duet.measure.collect import Collector
+from duet.measure.layouts import all_steps
 from duet.measure.model import ArmFacts, Report
 from duet.measure.plan import (
     AFTER,
@@ -29,7 +30,6 @@ from duet.measure.plan import (
     conditions,
     metrics_of,
     probes_for,
-    steps,
 )
 from duet.measure.stats import prepare
 from duet.measure.watch import BUSY, HostWatch
@@ -69,7 +69,8 @@ class Progress:
     report: Report
 
     def __str__(self) -> str:
-        return f"run {self.number} of {self.total}: {self.step.arm}, {self.step.kind}"
+        which = f" {self.step.layout}" if self.step.layout else ""
+        return f"run {self.number} of {self.total}: {self.step.arm}, {self.step.kind}{which}"
 
 
 class Measuring:
@@ -77,6 +78,7 @@ class Measuring:
 
     Args:
         sources: one per arm.
+        layouts: those of further links, one per arm and number.
         facts: one per arm, for provenance; plain ones are made where none are given.
         host: fingerprint of the machine.
         statics: values of `dwarf` metrics.
@@ -90,6 +92,7 @@ class Measuring:
         plan: MeasurePlan,
         sources: Mapping[str, LaneSource],
         *,
+        layouts: Mapping[tuple[str, int], LaneSource] | None = None,
         facts: Iterable[ArmFacts] = (),
         host: Mapping[str, str] | None = None,
         statics: Statics | None = None,
@@ -99,8 +102,9 @@ class Measuring:
         limits: Limits = MEASURE_LIMITS,
     ) -> None:
         self.plan, self._sources, self._limits = plan, sources, limits
+        self._layouts = layouts or {}
         self._progress, self._on_run = progress, on_run
-        self._steps = deque(enumerate(steps(plan), 1))
+        self._steps = deque(enumerate(all_steps(plan), 1))
         self.total = len(self._steps)
         self.done = 0
         self._spare = max(3, self.total // 4)
@@ -182,7 +186,7 @@ class Measuring:
     ) -> tuple[LaneResult, float | None]:
         """One run; taken again where the host did not let its guest run."""
         lane, share = await self._once(lanes, number, step)
-        if self.plan.clock is Clock.COUNT or step.kind is not Kind.EVIDENCE:
+        if self.plan.clock is Clock.COUNT or step.kind not in (Kind.EVIDENCE, Kind.LAYOUT):
             return lane, None
         for _ in range(RETRIES):
             if lane.error or share is None or share <= BUSY or self._spare <= 0:
@@ -209,7 +213,9 @@ class Measuring:
             microscope=_microscope(self.plan, step),
         )
         watch = HostWatch()
-        result = await RunSession(lanes, spec, self._sources, watch).execute()
+        link = (step.arm, step.layout)
+        sources = {step.arm: self._layouts[link]} if step.layout else self._sources
+        result = await RunSession(lanes, spec, sources, watch).execute()
         return result.lanes[step.arm], watch.waited_share
 
     def _tell(self, number: int, step: Step) -> None:

@@ -13,6 +13,7 @@ from duet.kernels.dwarf import read as read_dwarf
 from duet.measure import MeasurePlan, Measuring, Progress
 from duet.measure.plan import metrics_of
 from duet.measure.provenance import arm_facts, host_fingerprint
+from duet.runs.layouts import layout_sources
 from duet.runs.sources import kernel_sources
 
 
@@ -25,11 +26,13 @@ async def prepare_measurement(
     """Everything that a measurement needs, ready to run.
 
     Raises:
-        InfraError: a kernel is not built, or the guests' root cannot be made.
+        InfraError: a kernel is not built or not linked as asked, or the guests' root cannot be
+            made.
     """
     return Measuring(
         plan,
         await kernel_sources(plan.folder, plan.arms, settings),
+        layouts=await layout_sources(plan, settings),
         facts=[arm_facts(plan.folder, arm, settings) for arm in plan.arms],
         host=host_fingerprint(),
         statics=await asyncio.to_thread(read_statics, plan, settings),

@@ -65,6 +65,15 @@ def measure(
             "lessons about waiting.",
         ),
     ] = "",
+    layouts: Annotated[
+        str | None,
+        typer.Option(
+            "--layouts",
+            metavar="NUMBER",
+            help="Link each arm so often in other orders, run each link, and report the spread "
+            "beside the figures; at least 5, 1 is off.",
+        ),
+    ] = None,
     format: Annotated[
         str,
         typer.Option("--format", help="mail, ministat, lkp, will-it-scale, sweep, json or csv."),
@@ -105,12 +114,13 @@ def measure(
     if published or all or stored or write is not None:
         from duet.cli.against import Keep, against
 
-        others = (arms, workload, clock, set, sweep, repeats, shift)
+        others = (arms, workload, clock, set, sweep, repeats, shift, layouts)
         more = any(other not in (None, "", []) for other in others)
         return against(lesson, all, published, more, format, output, Keep(write, stored))
     from duet.cli.measure import measure as body
 
-    given = Given(lesson or "", arms, workload, clock, tuple(set or ()), sweep, repeats, shift)
+    settings = tuple(set or ())
+    given = Given(lesson or "", arms, workload, clock, settings, sweep, repeats, shift, layouts)
     return body(given, format, output)
 
 

@@ -97,6 +97,7 @@ class MeasuredRow:
     perturbed: Sequence[float | None]
     extra: bool
     refused: str | None
+    layouts: Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ class MeasuredComparison:
     change_percent: float | None
     ci: Sequence[float | None] | None
     range: Sequence[float | None] | None
+    layouts: Sequence[float | None] | None
     p: float | None
     verdict: str
     sentence: str

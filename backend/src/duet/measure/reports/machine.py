@@ -16,6 +16,7 @@ from dataclasses import asdict
 from duet.guests.types import Clock
 from duet.measure.apart import warnings
 from duet.measure.model import Comparison, Report, Series, Table
+from duet.measure.spread import ratios, spread, spread_words
 from duet.measure.stats import summary
 
 SCHEMA_VERSION = 1
@@ -56,6 +57,9 @@ KEYS: dict[str, str] = {
     "rows.perturbed": "count clock: one per other start (seed); robustness, not evidence",
     "rows.extra": "true: shown, no verdict is drawn from it",
     "rows.refused": "why there is no number, or none to be used; null",
+    "rows.layouts": "{values, runs, low, high, low_ratio, high_ratio, part, noise, sentence} over "
+    "further links of the kernel; ratios are to the figure, part is half of the range as a part "
+    "of it, noise the same of the usual link's own runs; null without --layouts",
     "comparisons": "one per metric, arm and condition; the headline metric first",
     "comparisons.metric": "name",
     "comparisons.arm": "name",
@@ -64,6 +68,7 @@ KEYS: dict[str, str] = {
     "comparisons.change_percent": "-78.2 for a ratio of 0.218",
     "comparisons.ci": "[low, high], 95 % of the ratio (bootstrap); null on the count clock",
     "comparisons.range": "[lowest, highest] ratio over perturbed starts; null without",
+    "comparisons.layouts": "[lowest, highest] ratio of both arms linked in one order; null without",
     "comparisons.p": "Mann-Whitney U, two-sided; null on the count clock",
     "comparisons.verdict": "higher, lower, no difference proven, deterministic or refused",
     "comparisons.sentence": "the same in words, with better or worse",
@@ -174,6 +179,25 @@ def row(one: Series, table: Table) -> dict[str, object]:
         "perturbed": [_finite(v) for v in one.perturbed],
         "extra": one.extra,
         "refused": one.refused,
+        "layouts": _layouts(one),
+    }
+
+
+def _layouts(one: Series) -> dict[str, object] | None:
+    found = spread(one)
+    if found is None:
+        return None
+    low, high = found.ratios
+    return {
+        "values": [_finite(v) for v in found.values],
+        "runs": found.runs,
+        "low": _finite(found.low),
+        "high": _finite(found.high),
+        "low_ratio": _finite(low),
+        "high_ratio": _finite(high),
+        "part": _finite(found.part),
+        "noise": _finite(found.noise),
+        "sentence": spread_words(one),
     }
 
 
@@ -201,6 +225,9 @@ def _samples(one: Series) -> Iterator[tuple[str, int | str, str]]:
     for kind, values in (("run", one.samples), ("perturbed", one.perturbed)):
         for number, value in enumerate(values, 1):
             yield kind, number, repr(value)
+    for number, values in sorted(one.layouts.items()):
+        for value in values:
+            yield "layout", number, repr(value)
 
 
 def _headline(report: Report) -> Comparison | None:
@@ -210,6 +237,7 @@ def _headline(report: Report) -> Comparison | None:
 
 
 def _comparison(found: Comparison, table: Table) -> dict[str, object]:
+    ours, theirs = table.of(found.metric, found.arm), table.of(found.metric, found.to)
     return {
         "metric": found.metric,
         "arm": found.arm,
@@ -218,6 +246,7 @@ def _comparison(found: Comparison, table: Table) -> dict[str, object]:
         "change_percent": _finite(found.change_percent),
         "ci": _finite_pair(found.ci),
         "range": _finite_pair(found.range),
+        "layouts": _finite_pair(ratios(ours, theirs) if ours and theirs else None),
         "p": _finite(found.p),
         "verdict": found.verdict,
         "sentence": found.sentence,

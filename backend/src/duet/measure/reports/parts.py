@@ -15,6 +15,7 @@ from duet.measure.reports.text import (
     plain,
     wrap,
 )
+from duet.measure.spread import ratio_words, spread_words
 
 SHORT = 12
 """Digits of a hash that are shown."""
@@ -140,7 +141,17 @@ def verdicts(block: Block) -> list[str]:
             lines += wrap(said + found.sentence, "    ", "  ")
     if block.first.extra:
         lines.append("  no verdict is drawn from it")
-    return lines
+    return [*lines, *layouts(block)]
+
+
+def layouts(block: Block) -> list[str]:
+    """What further links of the kernels do to a metric; nothing where none ran."""
+    said = [spread_words(one) for one in block.series]
+    for one in block.series[1:]:
+        found = block.comparison(one.arm)
+        if found is not None and not block.first.extra:
+            said.append(ratio_words(one, block.first, found.ratio))
+    return [line for words in said if words for line in wrap(words, "    ", "  ")]
 
 
 def whole(*parts: list[str]) -> str:

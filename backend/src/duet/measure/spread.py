@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a figure does when its kernel is linked in other orders, in numbers and words. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from duet.measure.compare import format_value
+from duet.measure.model import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure over layouts.
+
+    Args:
+        values: one per layout that gave a number; the median of its runs.
+        runs: of each layout, the fewest.
+        figure: of the usual link, a median.
+        noise: half of the range of that link's own runs (on the count clock: of its perturbed
+            starts) as a part of its figure; None where there are fewer than two.
+    """
+
+    values: tuple[float, ...]
+    runs: int
+    figure: float
+    noise: float | None
+
+    @property
+    def low(self) -> float:
+        """The lowest."""
+        return min(self.values)
+
+    @property
+    def high(self) -> float:
+        """The highest."""
+        return max(self.values)
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """Lowest and highest, over the figure of the usual link."""
+        return self.low / self.figure, self.high / self.figure
+
+    @property
+    def part(self) -> float:
+        """Half of the range over layouts, as a part of the figure: 0.02 is +-2 %."""
+        return (self.high - self.low) / 2 / self.figure
+
+
+def spread(one: Series) -> Spread | None:
+    """Of a series; None where no layout gave a number, or there is no figure above zero."""
+    runs = [samples for _, samples in sorted(one.layouts.items()) if samples]
+    figure = statistics.median(one.samples) if one.samples else 0.0
+    if not runs or figure <= 0:
+        return None
+    others = [*one.perturbed, figure] if one.perturbed else one.samples
+    noise = (max(others) - min(others)) / 2 / figure if len(others) > 1 else None
+    values = tuple(statistics.median(samples) for samples in runs)
+    return Spread(values, min(map(len, runs)), figure, noise)
+
+
+def ratios(ours: Series, theirs: Series) -> tuple[float, float] | None:
+    """Lowest and highest ratio of two arms linked in the same order; None without."""
+    both = [number for number in ours.layouts if theirs.layouts.get(number)]
+    found = [
+        statistics.median(ours.layouts[number]) / bottom
+        for number in both
+        if ours.layouts[number] and (bottom := statistics.median(theirs.layouts[number])) > 0
+    ]
+    return (min(found), max(found)) if found else None
+
+
+def spread_words(one: Series) -> str | None:
+    """'srcu relinked 5 times: 812 to 840 umounts/s, i.e. +-1.7 % ...'; None without a spread."""
+    found = spread(one)
+    if found is None:
+        return None
+    low, high = found.ratios
+    each = f", the median of {found.runs} runs each" if found.runs > 1 else ""
+    times = f"{len(found.values)} times" if len(found.values) > 1 else "once"
+    return (
+        f"{one.arm} relinked {times}: {format_value(found.low)} to {format_value(found.high)} "
+        f"{one.unit}, i.e. {_within(found.part)} ({100 * (low - 1):+.1f} % to "
+        f"{100 * (high - 1):+.1f} % of the usual link's {format_value(found.figure)}{each})"
+        f"{_beside(one, found)}."
+    )
+
+
+def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None:
+    """What layouts do to the change of an arm against another; None without layouts."""
+    found = ratios(ours, theirs)
+    if found is None:
+        return None
+    low, high = (100 * (one - 1) for one in found)
+    said = f"{ours.arm} against {theirs.arm} over layouts: {low:+.1f} % to {high:+.1f} %"
+    if ratio is None or ratio == 1:
+        return f"{said}."
+    if found[0] <= 1 <= found[1]:
+        return f"{said}, which includes no change: it may be one of code addresses."
+    if (found[0] > 1) != (ratio > 1):
+        return f"{said}, the other way than with the usual link: it is one of code addresses."
+    return f"{said}: its direction does not hang on the link order."
+
+
+def _beside(one: Series, found: Spread) -> str:
+    """How that compares with what the usual link's own runs do."""
+    if found.noise is None:
+        return ""
+    whose = "its perturbed starts" if one.perturbed else "its own runs"
+    relation = "more than" if found.part > found.noise else "within what"
+    return f"; {relation} {whose} spread by ({_within(found.noise)})"
+
+
+def _within(part: float) -> str:
+    return f"+-{100 * part:.2g} %"
