@@ -34,14 +34,13 @@ for (const slug of [
   test(`every step of ${slug} shows what it claims`, async ({ page }) => {
     const all = await steps(page, slug);
     expect(all.filter((step) => step.claims).length).toBeGreaterThan(4);
-    for (const { id, claims } of all) {
+    for (const { id } of all.filter((step) => step.claims)) {
       await page.goto(`/?lesson=${slug}&step=${id}`);
-      await expect(page.locator('html')).toHaveAttribute('data-idle', 'true');
+      await expect.poll(async () => (await searched(page)).length, id).toBeGreaterThan(0);
+      expect(Math.max(...(await searched(page))), id).toBeLessThan(searchMs);
       // What is to be predicted first covers the stage, and with it the sentence.
       const show = page.getByRole('button', { name: 'just show me' });
       if (await show.isVisible()) await show.click();
-      if (claims) await expect.poll(async () => (await searched(page)).length, id).toBeGreaterThan(0);
-      expect(Math.max(0, ...(await searched(page))), id).toBeLessThan(searchMs);
       await expect(page.getByTestId('unseen'), id).toHaveCount(0);
     }
   });
