@@ -26,7 +26,8 @@ const answers = new WeakMap<RunIndex, Map<Claimed, Answer>>();
 
 /** Nothing more will come: what is not there now is not in the run. */
 function isWhole(index: RunIndex): boolean {
-  return !index.live && index.reading !== 'coming';
+  const over = index.lanes.every((lane) => lane.ended || lane.failed);
+  return over && !index.live && index.reading !== 'coming';
 }
 
 /** The step's own moment if it shows the claim; else of the windows that do, the most usual one of the best. */
