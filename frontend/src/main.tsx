@@ -17,6 +17,7 @@ import './page/stage.css';
 import './page/side-panel.css';
 import './controls/transport.css';
 import './panels/words-panel.css';
+import './toys/toy.css';
 import './panels/dialogs.css';
 import './page/narrow.css';
 import './page/deck/deck.css';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The layer rule bites: base < protocol < store < derive < views < playback < ui, svg and the parts of the page, where
+ * The layer rule bites: base < protocol < store < derive < toys < views < playback < ui, svg and the parts of the page, where
  * navigation < runs < controls < panels < the pages. Checked on files in a scratch folder.
  */
 
@@ -25,6 +25,8 @@ const forbidden = [
   ['src/views/d.ts', '../playback/hooks.ts'],
   ['src/views/e.ts', '../store/hooks.tsx'],
   ['src/derive/d.ts', '../playback/machine.ts'],
+  ['src/toys/a.ts', '../views/registry.ts'],
+  ['src/derive/e.ts', '../toys/types.ts'],
   ['src/playback/a.ts', '../page/place.ts'],
   ['src/navigation/a.ts', '../runs/knobs.ts'],
   ['src/runs/a.ts', '../controls/keyboard.ts'],
@@ -39,6 +41,7 @@ const forbidden = [
 const allowed = [
   ['src/derive/c.ts', '../store/store.ts'],
   ['src/views/kind/c.ts', '../../derive/types.ts'],
+  ['src/views/kind/d.ts', '../../toys/types.ts'],
   ['src/playback/c.ts', '../views/registry.ts'],
   ['src/navigation/c.ts', '../playback/hooks.ts'],
   ['src/compare/c.ts', '../page/stage.tsx'],

@@ -57,6 +57,7 @@ export function wrongIn(view: ViewKind): string[] {
     ...mismatches(of('moment'), names(view.moments), about.moments),
     ...mismatches(of('answer'), names(view.answers), about.answers),
     ...mismatches(of('panel'), names(view.panels), about.panels),
+    ...mismatches(of('toy'), names(view.toys), about.toys),
     ...mismatches(of('knob'), view.knobs ?? [], about.knobs),
     ...mismatches(of('table'), view.counts ? ['counts'] : [], textsOf(about.counts)),
   ];
@@ -83,6 +84,7 @@ function entry({ about, panels = {} }: ViewKind) {
     answers: about.answers ?? {},
     panels: Object.fromEntries(shown),
     parts: about.parts ?? {},
+    toys: about.toys ?? {},
     quantities: about.quantities ?? {},
     knobs: about.knobs ?? {},
     counts: about.counts ?? '',

@@ -46,8 +46,11 @@ export interface Place {
   readonly embed: boolean;
 }
 
-/** What a viewer may open or close; `knobs` are shown where the scene hides them, and the other way about. */
-export const panes = ['words', 'knobs', 'questions'] as const;
+/**
+ * What a viewer may open or close; `knobs` are shown where the scene hides them, and the other way about; `toy` takes
+ * the place of the lanes.
+ */
+export const panes = ['words', 'knobs', 'questions', 'toy'] as const;
 export type Pane = (typeof panes)[number];
 
 export const sideTabs = ['patch', 'evidence'] as const;

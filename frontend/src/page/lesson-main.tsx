@@ -15,6 +15,7 @@ import { ContendedNotice, canCount } from '../runs/contended.tsx';
 import { RunsLine } from '../runs/runs-line.tsx';
 import { armStates, failedArms } from './arm-states.ts';
 import { LessonStage } from './lesson-stage.tsx';
+import { LessonToy, ToyTabs, toyOf } from './lesson-toy.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 import { pendingWords } from './words.ts';
 
@@ -26,6 +27,7 @@ export function LessonMain({ page }: Props) {
   const { lesson, scene, place, index, playback, theme, server, actions } = page;
   const { run, commands } = server;
   const showKnobs = scene.show.includes('knobs') !== place.panes.includes('knobs');
+  const playing = toyOf(lesson, scene) !== null && place.panes.includes('toy');
   return (
     <main className="stage">
       <State page={page} />
@@ -38,13 +40,14 @@ export function LessonMain({ page }: Props) {
         blocked={actions.running ? 'A live run is going on.' : actions.blocked}
         onCount={actions.beginOnCount}
       />
-      {showKnobs && <Controls page={page} />}
+      {showKnobs && !playing && <Controls page={page} />}
       <ActBar lesson={lesson} run={run} onAct={commands.act} />
       <HoldBar
         {...{ lesson, run, control: server.control, holds: server.holds }}
         onHold={commands.hold}
       />
-      <LessonStage page={page} />
+      <ToyTabs page={page} />
+      {playing ? <LessonToy page={page} /> : <LessonStage page={page} />}
       {place.panes.includes('words') && (
         <WordsPanel
           sentence={page.sentence}
@@ -52,8 +55,8 @@ export function LessonMain({ page }: Props) {
           onClose={() => page.toggle('words', false)}
         />
       )}
-      <AxisLine lesson={lesson} index={index} playback={playback} />
-      <Legend lesson={lesson} scene={scene} theme={theme} />
+      {!playing && <AxisLine lesson={lesson} index={index} playback={playback} />}
+      {!playing && <Legend lesson={lesson} scene={scene} theme={theme} />}
     </main>
   );
 }

@@ -13,6 +13,7 @@ import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
 import { Entry } from '../panels/terms/entry.tsx';
 import { unjudged } from '../runs/contention.ts';
 import { Mismatch } from '../runs/mismatch.tsx';
+import { ToyInvitation } from './lesson-toy.tsx';
 import { Story } from './story.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 import { unfit } from './words.ts';
@@ -50,6 +51,7 @@ export function LessonStory({ page }: Props) {
       onCaveats={acts.caveats}
       onQuestions={acts.questions}
     >
+      <ToyInvitation page={page} />
       {place.panes.includes('questions') && <LessonQuestions page={page} />}
     </Story>
   );

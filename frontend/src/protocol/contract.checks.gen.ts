@@ -829,6 +829,7 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   sentence: or(o['sentence'], 'sentence', string, 'none'),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   predict: or(o['predict'], 'predict', ErrorMessage_run, null),
+  toy: or(o['toy'], 'toy', ErrorMessage_run, null),
   on_count: or(o['on_count'], 'on_count', Scene_on_count, null),
   notes: or(o['notes'], 'notes', string, ''),
 }));

@@ -2123,6 +2123,10 @@ export interface Scene {
    */
   predict: string | null;
   /**
+   * a rule to play with, beside the run; the view knows the names
+   */
+  toy: string | null;
+  /**
    * what differs on the count clock, in a lesson of both
    */
   on_count: OnCount | null;

@@ -34,6 +34,8 @@ export interface About {
   readonly parts?: Texts;
   /** Knobs with `applies: model` that it reads: numbers of its model. */
   readonly knobs?: Texts;
+  /** Toys that a step may offer. */
+  readonly toys?: Texts;
   /** What `references` may be of. */
   readonly quantities?: Texts;
   /** What the table of counts has for each lane. */

@@ -37,8 +37,8 @@ def test_one_view_has_its_needs_its_names_and_a_step_that_parses(
     heads = [line for line in out.splitlines() if line and not line.startswith(" ")]
     assert heads == [
         "inode-flow", "needs", "points", "sentence of a step", "moment of a step",
-        "show of a step", "metric of a prediction", "quantity of a reference", "focus of a step",
-        "counts", "example: a step of 03-inode-recycling",
+        "show of a step", "metric of a prediction", "toy of a step", "quantity of a reference",
+        "focus of a step", "counts", "example: a step of 03-inode-recycling",
     ]  # fmt: skip
     for name in ("danger", "ages", "walker", "sweep", "early_share", "files_per_s", "hold"):
         assert f"\n  {name} " in out

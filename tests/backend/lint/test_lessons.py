@@ -50,6 +50,11 @@ FAULTS = {
         "show: [knobs, path, tracks, links], sentence: wakes",
         "the view hog-rows cannot show 'path' (did you mean 'patch'?)",
     ),
+    "toy": Fault(
+        "toy: reader",
+        "toy: raeder",
+        "the view hog-rows has no toy 'raeder' (did you mean 'reader'?)",
+    ),
     "answer": Fault(
         "    metric: ops_ratio\n",
         "    metric: ops_ration\n",

@@ -101,6 +101,7 @@ def _page(kind: str, view: View, catalogue: Catalogue) -> Iterator[str]:
         ("moment of a step", common.moments | view.moments),
         ("show of a step", common.show | view.parts | panels),
         ("metric of a prediction", common.answers | view.answers),
+        ("toy of a step", view.toys),
         ("quantity of a reference", view.quantities),
         ("knob with applies: model", view.knobs),
     ):

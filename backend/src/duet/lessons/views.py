@@ -51,6 +51,7 @@ class View(_Generated):
     answers: dict[str, str]
     panels: dict[str, ViewPanel]
     parts: dict[str, str]
+    toys: dict[str, str]
     quantities: dict[str, str]
     knobs: dict[str, str]
     counts: str

@@ -31,6 +31,8 @@ def steps(subject: Subject) -> Found:
             yield unknown(f"the view {name} has no sentence", scene.sentence, known, place)
         if scene.moment not in (known := catalogue.moments(own)):
             yield unknown(f"the view {name} finds no moment", scene.moment, known, (*at, "moment"))
+        if scene.toy is not None and scene.toy not in own.toys:
+            yield unknown(f"the view {name} has no toy", scene.toy, own.toys, (*at, "toy"))
         for number, part in enumerate(scene.show):
             if part not in (known := catalogue.shows(own)):
                 yield unknown(f"the view {name} cannot show", part, known, (*at, "show", number))

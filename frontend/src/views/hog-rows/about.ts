@@ -25,5 +25,6 @@ export const about: About = {
     longest_wait: 'one of the longest waits that fit the window',
     reader: 'a reader that somebody waits for (kinds gp_recheck or reader)',
   },
+  toys: { reader: 'a reader is dragged across an umount: who waits, on four kernels' },
   parts: { tracks: 'the strips of `tracks`', links: 'lines from a wake to the threads it frees' },
 };

@@ -11,6 +11,7 @@ import { about } from './about.ts';
 import { hogLook } from './look.ts';
 import { waitMoments } from './moments.ts';
 import { rowSentences } from './sentences.ts';
+import { reader } from './toy/reader.ts';
 
 export const view: ViewKind = {
   kind: 'hog-rows',
@@ -22,5 +23,6 @@ export const view: ViewKind = {
     preferredHeight(index, scoreOf(lesson, show, null, fontSize, hogLook)),
   sentences: rowSentences,
   moments: waitMoments,
+  toys: { reader },
   Swatch: (props: SwatchProps) => <KindSwatch {...props} functions="brackets" />,
 };

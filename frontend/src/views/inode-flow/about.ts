@@ -64,6 +64,7 @@ export const about: About = {
     queue: 'the queue of each CPU',
     walker: 'a reader that could have been',
   },
+  toys: { walker: 'an old reader is dragged across an unlink and the next life of the inode' },
   quantities: { files_per_s: 'files a second' },
   counts: 'inodes queued, inactivated, used again, used again early, and waits',
 };

@@ -15,6 +15,7 @@ import { type Layout, layoutOf, naturalHeight } from './layout.ts';
 import { moments } from './moments.ts';
 import { hit, placeOf, step } from './point.ts';
 import { SweepPanel } from './sweep.tsx';
+import { walker } from './toy/walker.ts';
 import { counts, sentences, summary, table } from './words.ts';
 
 function easelOf({ theme, frame }: Drawing, fontSize: number, tiles: TileMaker): Easel {
@@ -108,6 +109,7 @@ export const view: ViewKind = {
   answers,
   counts,
   legend,
+  toys: { walker },
   panels: {
     sweep: { title: 'Files a second against batch', evidence: 'counted', Body: SweepPanel },
   },

@@ -46,6 +46,9 @@ export const about: About = {
     visits_third: 'visits of the third call, arm over arm, for ten',
   },
   panels: { cost: 'visits and time of a call against n, on logarithmic axes' },
+  toys: {
+    arrival: 'an object arrives while a walk looks, clears and looks again, with and without care',
+  },
   quantities: { visits: 'visits of a call', ns: 'time of a call, ns' },
   counts: 'visits, those in vain, second looks, objects freed, bits set, time of the call',
 };

@@ -11,6 +11,7 @@ import { CostPanel } from './cost-panel.tsx';
 import { type Face, faces, Sprites } from './faces.ts';
 import { touched } from './moments.ts';
 import { summary, table } from './text-table.ts';
+import { arrival } from './toy/arrival.ts';
 import { answers, counts, sentences } from './words.ts';
 
 /** A cell as the wall has it, large enough to see. */
@@ -67,6 +68,7 @@ export const view: ViewKind = {
   sentences,
   moments: { touched },
   answers,
+  toys: { arrival },
   panels: { cost: { title: 'Cost against n', evidence: 'counted', Body: CostPanel } },
   counts,
   legend,

@@ -57,6 +57,7 @@ class ViewEntry:
     answers: Mapping[str, str] = key()
     panels: Mapping[str, Mapping[str, str]] = key(shape="{name: {title, evidence, about}}")
     parts: Mapping[str, str] = key()
+    toys: Mapping[str, str] = key()
     quantities: Mapping[str, str] = key()
     knobs: Mapping[str, str] = key()
     counts: str = key()

@@ -52,6 +52,9 @@ class Scene(Strict):
     sentence: Name = Field(default="none", description="the view knows the names")
     workload: Name | None = Field(default=None, description="default: the first")
     predict: Name | None = Field(default=None, description="prediction that is asked before it")
+    toy: Name | None = Field(
+        default=None, description="a rule to play with, beside the run; the view knows the names"
+    )
     on_count: OnCount | None = Field(
         default=None, description="what differs on the count clock, in a lesson of both"
     )

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The toy of a step: an invitation below its text, a tab over the stage, and the toy in place of the lanes. */
+
+import { useState } from 'react';
+import type { RunIndex } from '../derive/types.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { RunMessage } from '../protocol/messages.ts';
+import { ToyFrame } from '../toys/toy.tsx';
+import type { Toy } from '../toys/types.ts';
+import { viewOf } from '../views/registry.ts';
+import type { LessonModel } from './use-lesson-page.ts';
+
+interface Props {
+  readonly page: LessonModel;
+}
+
+/** The rule that a step offers; null: none. */
+export function toyOf(lesson: Lesson, scene: Scene): Toy | null {
+  return scene.toy === null ? null : (viewOf(lesson.view).toys?.[scene.toy] ?? null);
+}
+
+/** The run whose distances a toy has. */
+function runWords(run: RunMessage | null, name: string | null): string {
+  if (run === null) return '';
+  return run.source === 'live' ? 'this live run' : `the recording ${name ?? run.run_id}`;
+}
+
+/** The run stands still while somebody plays with the rule. */
+function turn(page: LessonModel, open: boolean): void {
+  if (open) page.playback.pause();
+  page.toggle('toy', open);
+}
+
+export function ToyInvitation({ page }: Props) {
+  const toy = toyOf(page.lesson, page.scene);
+  if (toy === null) return null;
+  const open = page.place.panes.includes('toy');
+  return (
+    <section className="toy-invitation" aria-label="Try it">
+      <p>
+        <b>Try it: {toy.title.toLowerCase()}.</b> A rule to play with; it needs no guest.
+      </p>
+      <button
+        type="button"
+        className="button"
+        onClick={() => turn(page, !open)}
+        data-testid="toy-open"
+      >
+        {open ? 'back to the run' : 'play'}
+      </button>
+    </section>
+  );
+}
+
+export function ToyTabs({ page }: Props) {
+  const toy = toyOf(page.lesson, page.scene);
+  if (toy === null) return null;
+  const open = page.place.panes.includes('toy');
+  const tab = (shown: boolean, words: string, name: string) => (
+    <button
+      type="button"
+      role="tab"
+      className="tab"
+      aria-selected={open === shown}
+      data-state={open === shown ? 'active' : 'inactive'}
+      onClick={() => turn(page, shown)}
+      data-testid={name}
+    >
+      {words}
+    </button>
+  );
+  return (
+    <div className="tabs toy-tabs" role="tablist" aria-label="The run, or a rule to play with">
+      {tab(false, 'what happened', 'tab-run')}
+      {tab(true, `try it: ${toy.title.toLowerCase()}`, 'tab-toy')}
+    </div>
+  );
+}
+
+/** The toy of the step, by itself: any shell may show it, with or without a run. */
+export function LessonToy({ page, font = 13 }: Props & { readonly font?: number }) {
+  const { lesson, scene, server, nav } = page;
+  const toy = toyOf(lesson, scene);
+  // What comes in part by part would move the steps under the viewer's hand.
+  const index = nav.whole ? page.index : null;
+  if (toy === null) return null;
+  const run = index === null ? '' : runWords(server.run, nav.runName);
+  return (
+    <div className="toy-place">
+      {/* Another run has other distances: the toy begins anew. */}
+      <ToyOfRun key={`${scene.id} ${index?.runId}`} {...{ toy, lesson, index, run, font }} />
+    </div>
+  );
+}
+
+interface OfRunProps {
+  readonly toy: Toy;
+  readonly lesson: Lesson;
+  readonly index: RunIndex | null;
+  readonly run: string;
+  readonly font: number;
+}
+
+function ToyOfRun({ toy, lesson, index, run, font }: OfRunProps) {
+  // Looked up once: a live run goes on meanwhile.
+  const [times] = useState(() => toy.times(index, lesson));
+  return <ToyFrame {...{ toy, times, run, font }} />;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Toys: keys drag the steps of a race to its goals, over a recording's distances; nothing serious for axe. */
+
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Locator, type Page, test } from '@playwright/test';
+
+async function openToy(page: Page, lesson: string, step: string): Promise<Locator> {
+  await page.goto(`/?lesson=${lesson}&step=${step}`);
+  await page.getByTestId('toy-open').click();
+  const toy = page.getByTestId('toy');
+  await expect(toy.getByTestId('toy-source')).toContainText('Distances from the recording');
+  await expect(toy).toContainText('a rule, not a run');
+  return toy;
+}
+
+/** Presses a key on a handle until the goal is reached; false: the handle came to its end. */
+async function drag(toy: Locator, handle: string, key: string, goal: string): Promise<boolean> {
+  const grip = toy.getByTestId(`grip-${handle}`);
+  const reached = toy.getByTestId(`goal-${goal}`).and(toy.page().locator('[data-reached]'));
+  for (let at = ''; (await reached.count()) === 0; ) {
+    const now = await grip.getAttribute('aria-valuenow');
+    if (now === at) return false;
+    at = now ?? '';
+    await grip.press(key);
+  }
+  return true;
+}
+
+async function nothingSerious(page: Page): Promise<void> {
+  const axe = new AxeBuilder({ page }).setLegacyMode().include('[data-testid=toy]');
+  const { violations } = await axe.analyze();
+  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  expect(bad.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+}
+
+test('01: an object is lost where care is missing, and never where it is not', async ({ page }) => {
+  const toy = await openToy(page, '01-shrinker-bitmaps', 'no-bit-to-lose');
+  await nothingSerious(page);
+  await toy.getByTestId('grip-add').press('Home');
+  expect(await drag(toy, 'add', 'ArrowRight', 'whole')).toBe(false);
+  await toy.getByTestId('switch-second').uncheck();
+  await toy.getByTestId('grip-add').press('Home');
+  expect(await drag(toy, 'add', 'ArrowRight', 'naive')).toBe(true);
+  await expect(toy.getByTestId('toy-outcome')).toContainText('Lost.');
+  await toy.getByTestId('switch-second').check();
+  await toy.getByTestId('switch-walkBarrier').uncheck();
+  await toy.getByTestId('grip-clear').press('End');
+  await toy.getByTestId('grip-add').press('Home');
+  expect(await drag(toy, 'add', 'ArrowRight', 'late')).toBe(true);
+  await toy.getByTestId('goal-whole').getByRole('button').click();
+  await expect(toy.getByTestId('goal-whole')).toContainText('none loses the object');
+});
+
+test('01: a pointer drags; the tab leads back to the run', async ({ page }) => {
+  const toy = await openToy(page, '01-shrinker-bitmaps', 'no-bit-to-lose');
+  const grip = toy.getByTestId('grip-add');
+  const at = async () => Number(await grip.getAttribute('aria-valuenow'));
+  const before = await at();
+  const box = (await grip.boundingBox())!;
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 200, y, { steps: 5 });
+  await page.mouse.up();
+  expect(await at()).toBeGreaterThan(before + 500);
+  await expect(page).toHaveURL(/open=toy/);
+  await page.getByTestId('tab-run').click();
+  await expect(page.getByTestId('stage')).toBeVisible();
+  await expect(page.getByTestId('toy')).toHaveCount(0);
+});
+
+test('02: a reader is dragged across an umount, and each goal that can be is reached', async ({ page }) => {
+  const toy = await openToy(page, '02-grace-periods', 'the-reader');
+  await nothingSerious(page);
+  await toy.getByTestId('grip-reader').press('Home');
+  expect(await drag(toy, 'reader', 'ArrowRight', 'quits')).toBe(true);
+  expect(await drag(toy, 'reader', 'ArrowRight', 'innocent')).toBe(true);
+  await toy.getByTestId('grip-reader').press('Home');
+  expect(await drag(toy, 'end', 'ArrowRight', 'twice')).toBe(true);
+  await toy.getByTestId('goal-nobody').getByRole('button').click();
+  await expect(toy.getByTestId('goal-nobody')).toContainText('No: ');
+});
+
+test('03: an old reader sees the wrong file on stock, and on no other kernel', async ({ page }) => {
+  const toy = await openToy(page, '03-inode-recycling', 'buys');
+  await nothingSerious(page);
+  expect(await drag(toy, 'end', 'ArrowRight', 'wrong')).toBe(true);
+  await expect(toy.getByTestId('toy-outcome')).toContainText('the wrong file');
+  expect(await drag(toy, 'create', 'ArrowRight', 'nobody')).toBe(true);
+  // A long reader, from before the unlink to after it.
+  await toy.getByTestId('grip-create').press('Home');
+  await toy.getByTestId('grip-reader').press('Home');
+  for (let i = 0; i < 6; i++) await toy.getByTestId('grip-end').press('PageUp');
+  expect(await drag(toy, 'reader', 'ArrowRight', 'innocent')).toBe(true);
+  await toy.getByTestId('goal-elsewhere').getByRole('button').click();
+  await expect(toy.getByTestId('goal-elsewhere')).toContainText('none does');
+});
