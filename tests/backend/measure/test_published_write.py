@@ -145,3 +145,24 @@ def test_results_that_are_something_else_are_refused(
     (tmp_path / "PAGE.json").write_text('{"tables": 3}')
     assert main(["measure", "--published", "--write", str(tmp_path / "PAGE.md")]) == 2
     assert "PAGE.json does not hold results of published figures" in capsys.readouterr().err
+
+
+def test_a_knob_that_a_lesson_has_got_since_is_at_its_usual_value(
+    bench: Bench, tmp_path: Path
+) -> None:
+    page = tmp_path / "PAGE.md"
+    results = page.with_suffix(".json")
+    words = ["measure", "--published", "--write", str(page)]
+    assert main(words) == 0
+    stored = json.loads(results.read_text())
+    params = stored["tables"][0]["params"]
+    assert params.pop("reclaim_ms") == 0
+    stored["tables"][0]["params"] = dict(reversed(params.items()))
+    results.write_text(json.dumps(stored))
+    assert main(words) == 0
+    assert bench.began == 1
+    params["hogs"] = 2
+    stored["tables"][0]["params"] = params
+    results.write_text(json.dumps(stored))
+    assert main(words) == 0
+    assert bench.began == 2

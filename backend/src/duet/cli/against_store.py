@@ -51,7 +51,7 @@ class Shelf:
                 remedy="Write for example --write docs/PUBLISHED.md.",
             )
         results = where.with_suffix(".json")
-        return cls(results, read_stored(results), page_file)
+        return cls(results, _fitted(read_stored(results)), page_file)
 
     def fill(self, work: Work) -> None:
         """All stored tables with what they were measured on."""
@@ -97,12 +97,20 @@ def fill(work: Work, stored: Stored) -> None:
 
 def stored_page(stored: Stored) -> str:
     """The page out of stored results and the lessons as they are now."""
+    stored = _fitted(stored)
     root = repo_root()
     folders = [lessons.load(slug, root) for slug in lessons.slugs(root)]
     work = Work(folders=[folder for folder in folders if folder.lesson.published])
     fill(work, stored)
     changed = {folder.slug: changed_arms(folder, stored) for folder in work.folders}
     return page(work, stored, changed)
+
+
+def _fitted(stored: Stored) -> Stored:
+    """Results as the lessons name their knobs now."""
+    named = {table.lesson for table in stored.tables}
+    known = [lessons.load(slug) for slug in lessons.slugs() if slug in named]
+    return stored.fitted({folder.slug: folder.check_params({}) for folder in known})
 
 
 def changed_arms(folder: LessonFolder, stored: Stored) -> frozenset[str]:

@@ -96,6 +96,21 @@ class Stored(BaseModel):
         """The tables of one lesson."""
         return {table.key: table for table in self.tables if table.lesson == lesson}
 
+    def fitted(self, knobs: Mapping[str, Mapping[str, int]]) -> Stored:
+        """With the usual value of each knob that a lesson has got since, in the lesson's order.
+
+        Args:
+            knobs: lesson -> knob -> its usual value. Where a knob is gone, the table stays.
+        """
+        tables = []
+        for table in self.tables:
+            usual = knobs.get(table.lesson, {})
+            if set(table.params) <= set(usual):
+                now = {name: table.params.get(name, value) for name, value in usual.items()}
+                table = table.model_copy(update={"params": now})
+            tables.append(table)
+        return Stored(tables=tables)
+
     def put(self, table: StoredTable) -> None:
         """In place of the one of the same condition, or at its place in the order."""
         others = [one for one in self.tables if (one.lesson, one.key) != (table.lesson, table.key)]

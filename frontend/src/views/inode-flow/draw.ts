@@ -19,7 +19,7 @@ import {
 } from './draw-bands.ts';
 import { drawFlow } from './draw-flow.ts';
 import { type Easel, fontOf, say } from './ink.ts';
-import { type Band, type LaneBox, type Layout, pitchIn, xOf } from './layout.ts';
+import { type Band, type LaneBox, type Layout, pitchIn, processesOf, xOf } from './layout.ts';
 
 export function drawAll(
   pen: Pen,
@@ -112,8 +112,12 @@ function drawWords(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
 function labelOf({ box, layout }: Scene, band: Band): readonly string[] {
   const tall = band.height > 30 * layout.em;
   switch (band.name) {
-    case 'thread':
-      return [box.lane.rows.find((row) => row.role === 'thread')?.name ?? 'process'];
+    case 'thread': {
+      const processes = processesOf(box.lane);
+      return [
+        processes.length > 1 ? `${processes.length} processes` : (processes[0]?.name ?? 'process'),
+      ];
+    }
     case 'inode':
       return box.hero === null ? ['no inode yet'] : [`inode ${box.hero}`];
     case 'inodes': {

@@ -109,6 +109,11 @@ export function lifeOf(
   return { lives, queues: queuesFor(lives, lane.points, names) };
 }
 
+/** Rows of the workload's processes, in order. */
+export function processesOf(lane: Pick<LaneIndex, 'rows'>): LaneIndex['rows'] {
+  return lane.rows.filter((row) => row.role !== 'track');
+}
+
 export function limitOf(index: Pick<RunIndex, 'params'>): number {
   return backlog * (index.params['backlog'] ?? 1);
 }

@@ -5,7 +5,7 @@ import { ns } from '../../base/units.ts';
 import { spansIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import { type At, askedOf, livesIn, windowOf, workerIn } from './in-window.ts';
-import { type Band, kindAt, xOf } from './layout.ts';
+import { type Band, kindAt, processesOf, xOf } from './layout.ts';
 import { dangerEnd, type Life, never } from './lives.ts';
 
 export interface Shape {
@@ -184,10 +184,12 @@ export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] 
   return shapes;
 }
 
-/** Spans of a layer that lie in the window, as shapes of a strip. */
+/** Spans of a layer that lie in the window, as shapes of a strip; processes share its height. */
 export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape[] {
   const { index, box, layout } = at;
   const shapes: Shape[] = [];
+  const rows = layer === 'state' ? processesOf(box.lane).map((row) => row.row) : [];
+  const h = (band.height - 2) / Math.max(1, rows.length);
   for (const found of spansIn(box.lane, layer, ...askedOf(at))) {
     const kind = index.kinds[found.kind];
     if (kind === undefined) continue;
@@ -197,8 +199,8 @@ export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape
       ...{ kind: found.kind, t0: found.t0, t1: found.t1 },
       ...(found.open ? { open: true } : {}),
     };
-    const y = band.top + 1;
-    shapes.push({ kind: kind.name, x0, x1, y, h: band.height - 2, mark, words: [] });
+    const y = band.top + 1 + Math.max(0, rows.indexOf(found.row)) * h;
+    shapes.push({ kind: kind.name, x0, x1, y, h, mark, words: [] });
   }
   return shapes;
 }
