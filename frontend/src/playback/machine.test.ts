@@ -72,6 +72,11 @@ test('scrubbing pauses; the window comes along only when the moment leaves it', 
   expect(seen(outside)).toEqual(['paused', 1.4, 3]);
   const beyond = reduce(inside, { type: 'seek', moment: 99 * cell }, world);
   expect(beyond.moment / cell).toBe(20);
+  // A link has whole ns: the window that it brings back must be the same one.
+  const between = reduce(inside, { type: 'seek', moment: 3 * cell + 0.3 }, world);
+  expect(Number.isInteger(between.start)).toBe(true);
+  const near = reduce(between, { type: 'zoom', factor: 1 / 3 }, world);
+  expect([near.start, near.span].every(Number.isInteger)).toBe(true);
 });
 
 test('playing on turns the window like a page, and stops at the end of a recording', () => {

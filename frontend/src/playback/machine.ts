@@ -157,11 +157,11 @@ function look(
   return { ...state, mode: 'paused', start, span, moment, armed: true, heldMs: 0 };
 }
 
-/** Moves the moment; the window follows if the moment would leave it. */
+/** Moves the moment; the window follows if the moment would leave it. Windows are whole ns, as links have them. */
 function jump(state: PlaybackState, t: number, world: World): PlaybackState {
   const moment = clampMoment(state, t, world);
   const inside = moment >= state.start && moment <= state.start + state.span;
-  const start = inside ? state.start : ns(Math.max(0, moment - state.span * 0.4));
+  const start = inside ? state.start : ns(Math.round(Math.max(0, moment - state.span * 0.4)));
   return { ...state, mode: 'paused', moment, start, armed: true, heldMs: 0 };
 }
 
@@ -199,9 +199,9 @@ function view(state: PlaybackState, start: number, span: number, world: World): 
 }
 
 function zoom(state: PlaybackState, factor: number, world: World): PlaybackState {
-  const span = Math.max(leastSpan, Math.min(mostSpan, state.span * factor));
+  const span = Math.round(Math.max(leastSpan, Math.min(mostSpan, state.span * factor)));
   const share = (state.moment - state.start) / state.span;
-  const start = ns(Math.max(0, state.moment - share * span));
+  const start = ns(Math.round(Math.max(0, state.moment - share * span)));
   return {
     ...state,
     mode: state.mode === 'scope' ? 'paused' : state.mode,
