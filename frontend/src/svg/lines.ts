@@ -71,6 +71,15 @@ function ellipsisAt(element: Element): number | null {
   return box.scrollWidth > box.clientWidth ? box.getBoundingClientRect().right : null;
 }
 
+/** The line under a text, with its colour, pattern and place. */
+function decorationOf(style: CSSStyleDeclaration): readonly string[] {
+  if (style.textDecorationLine === 'none') return [];
+  return [
+    `text-decoration:${style.textDecoration}`,
+    `text-underline-offset:${style.textUnderlineOffset}`,
+  ];
+}
+
 export function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure): string[] {
   const parent = node.parentElement;
   if (parent === null || node.data.trim() === '') return [];
@@ -83,7 +92,7 @@ export function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure
   const { letterSpacing, fontVariantNumeric } = style;
   const css = [
     ...(fontVariantNumeric === 'normal' ? [] : [`font-variant-numeric:${fontVariantNumeric}`]),
-    ...(style.textDecorationLine === 'none' ? [] : [`text-decoration:${style.textDecorationLine}`]),
+    ...decorationOf(style),
   ];
   const look = attributes({
     ...ink('fill', style.color),

@@ -68,7 +68,9 @@ function canvasOf(canvas: HTMLCanvasElement, box: DOMRect, sheet: Sheet): string
   const drawn = pen.finish();
   if (drawn === '') throw new Error('a canvas drew nothing');
   const clip = `<rect${attributes({ width: box.width, height: box.height })}/>`;
-  const moved = `translate(${num(box.x)} ${num(box.y)})`;
+  // The browser shows a canvas at whole pixels of the screen, wherever its box begins.
+  const whole = (at: number) => Math.round(at * devicePixelRatio) / devicePixelRatio;
+  const moved = `translate(${num(whole(box.x))} ${num(whole(box.y))})`;
   return [
     `<g${attributes({ transform: moved, 'clip-path': `url(#${sheet.clip(clip)})` })}>`,
     drawn,

@@ -218,6 +218,17 @@ def test_a_missing_or_foreign_header_page_is_refused() -> None:
         Decoder({"header_page": ring.HEADER_PAGE.replace(b"4080", b"65520")})
 
 
+@pytest.mark.parametrize("length", [b"[\1\0\0\0\17", b"[\xff]", b"[\n", b"[;", b"["])
+def test_a_format_that_no_kernel_writes_is_refused(length: bytes) -> None:
+    """libtraceevent looks for the end of an array's length beyond the last token."""
+    name = "events/sched/sched_switch/format"
+    files = ring.files(ring.SWITCH)
+    broken = files[name].replace(b"[16]", length + b"16", 1)
+    assert broken != files[name]
+    with pytest.raises(DecodeError, match="format of sched holds what no format file holds"):
+        Decoder({**files, name: broken})
+
+
 def test_a_format_that_is_none_is_refused() -> None:
     with pytest.raises(DecodeError, match="format of duet/x could not be parsed"):
         Decoder({**ring.files(), "events/duet/x/format": b"not a format"})

@@ -205,7 +205,7 @@ def test_a_page_that_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "pdf"], "there is no export to 'pdf'"),
+        (["--to", "docx"], "there is no export to 'docx'"),
         (["--to", "gif"], "a film needs a range"),
         (["--to", "gif", "--from", "9", "--to-ms", "3"], "has no length"),
         (["--to", "webm", "--from", "1", "--to-ms", "3", "--seconds", "999"], "frames"),

@@ -13,6 +13,7 @@
 #include <event-parse.h>
 #include <kbuffer.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,6 +218,28 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 }
 
 /*
+ * Whether these are lines of ASCII text whose brackets are closed. libtraceevent 1.7 looks for the
+ * end of an array's length until it has no token left, and then reads address 0.
+ */
+static bool is_text(const char *text, long bytes)
+{
+	bool open = false;
+	long i;
+
+	for (i = 0; i < bytes; i++) {
+		unsigned char c = text[i];
+
+		if ((c < ' ' && c != '\n' && c != '\t') || c > '~')
+			return false;
+		if (open && (c == '\n' || c == ';'))
+			return false;
+		if (c == '[' || c == ']')
+			open = c == '[';
+	}
+	return !open;
+}
+
+/*
  * Parse a format without its print format, which says how people are shown an event:
  * no column needs it, and libtraceevent parses it by recursion, so that 64 KiB of
  * "- - - " would overflow the stack.
@@ -226,8 +249,11 @@ static int parse_format(struct duet *d, const char *group, const char *text, lon
 	static const char print[] = "\nprint fmt:", none[] = "\nprint fmt: \"\"\n";
 	const char *cut = memmem(text, bytes, print, sizeof(print) - 1);
 	long length = cut ? cut - text : bytes;
-	char *plain = malloc(length + sizeof(none));
+	char *plain;
 
+	if (!is_text(text, length))
+		return fail(d, "the format of %s holds what no format file holds", group);
+	plain = malloc(length + sizeof(none));
 	if (!plain)
 		return fail(d, "out of memory");
 	memcpy(plain, text, length);
