@@ -47,7 +47,7 @@ class AccessSink(ConsoleSink):
 
 def microscope_predict(lesson: str, workload: str, settings: list[str], as_json: bool) -> int:
     """See `duet microscope --help`."""
-    arms = [arm.name for arm in load(lesson).lesson.arms]
+    arms = load(lesson).usual_arms
     if len(arms) < 2:
         raise InputError(
             f"lesson {lesson} has one arm, so there is nothing to compare.",
