@@ -80,7 +80,8 @@ function Prediction({ page }: Props) {
   const { lesson, scene, guess, contended } = page;
   const { prediction, answer, settle } = guess;
   const blocked =
-    prediction && (unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended));
+    prediction &&
+    (unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended, prediction));
   const truth = answer && blocked === '' && page.nav.whole ? answer.choice : null;
   useEffect(() => {
     if (truth !== null) settle(truth);

@@ -37,12 +37,13 @@ it('adds up the lanes of a run, which wait for each other as well', () => {
   });
   const found = contendedOf(lesson, run, [lane(quiet), lane(busy), lane(null)]);
   expect(found).toEqual({ share: expect.closeTo(0.608, 3), distorted: true });
-  expect(unjudged(found)).toContain('waited 61 %');
+  expect(unjudged(found, { judged_when_busy: false })).toContain('waited 61 %');
+  expect(unjudged(found, { judged_when_busy: true })).toBe('');
   expect(contendedOf(lesson, run, [lane(null)])).toBeNull();
   expect(contendedOf(lesson, { ...run, clock: 'count' }, [lane(busy)])).toBeNull();
   const axis = { point: 'access', title: '', unit: '', plural: '', workloads: ['storm'] };
   expect(contendedOf({ axis }, run, [lane(busy)])).toBeNull();
-  expect(unjudged(null)).toBe('');
+  expect(unjudged(null, { judged_when_busy: false })).toBe('');
 });
 
 it('offers the count clock where the lesson and its workload have one', () => {

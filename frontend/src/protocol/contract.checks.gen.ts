@@ -844,6 +844,7 @@ export const readPrediction: Read<wire.Prediction> = shape((o) => ({
   arms: Metric_span_one(o['arms'], 'arms'),
   bounds: MeasuredRow_ops_per_s(o['bounds'], 'bounds'),
   params: or(o['params'], 'params', Measured_params, {}),
+  judged_when_busy: or(o['judged_when_busy'], 'judged_when_busy', boolean, false),
 }));
 
 const PictureLesson_predictions = map(readPrediction);

@@ -2179,6 +2179,10 @@ export interface Prediction {
   params: {
     [k: string]: number;
   };
+  /**
+   * also on a run whose vCPUs waited for the host: it is the effect
+   */
+  judged_when_busy: boolean;
 }
 /**
  * Answered by pointing at a mark of `kind` on `arm`.

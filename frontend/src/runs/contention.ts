@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Whether the host gave a run the CPU time that it wanted, and what to say of it. Pure. */
 
-import type { Lesson } from '../protocol/lesson.ts';
+import type { Lesson, Prediction } from '../protocol/lesson.ts';
 import type { Contention, LaneMessage, RunMessage } from '../protocol/messages.ts';
 
 /** Of all lanes of a run together: lanes of one run wait for each other as well. */
@@ -43,8 +43,11 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Why no prediction is judged on the run; empty where one may be. */
-export function unjudged(found: Contended | null): string {
-  if (!found?.distorted) return '';
+/** Why the prediction is not judged on the run; empty where it may be. */
+export function unjudged(
+  found: Contended | null,
+  prediction: Pick<Prediction, 'judged_when_busy'>,
+): string {
+  if (!found?.distorted || prediction.judged_when_busy) return '';
   return `Not judged on this run: the host was busy, and its vCPUs waited ${percent(found.share)} of their time for a CPU.`;
 }

@@ -7,7 +7,8 @@
  *
  * The tasks are processes, or threads with --threads 1. All start at one barrier. With --stats
  * each task does exactly K calls, which makes counts exact; with --seconds a line in the form of
- * will-it-scale follows every second.
+ * will-it-scale follows every second. K calls are over within a few ticks, before the scheduler
+ * has spread the tasks: so with --stats, and no more tasks than CPUs, each has a CPU of its own.
  *
  * --disturb makes three phases of S seconds each: `start` without company; `disturbed`, while one
  * more process lists the directory in a loop (reading a directory of tmpfs takes the d_lock of
@@ -31,6 +32,7 @@
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -191,12 +193,26 @@ static void stand(int tell, int wait)
 		fail("cannot pass", "the barrier");
 }
 
+/* By number, where every task of a fixed number of calls can have a CPU; else the scheduler's. */
+static void take_cpu(const struct task *task)
+{
+	cpu_set_t cpu;
+
+	if (!options.stats || options.tasks > (unsigned long)sysconf(_SC_NPROCESSORS_ONLN))
+		return;
+	CPU_ZERO(&cpu);
+	CPU_SET(task - shared->task, &cpu);
+	if (sched_setaffinity(0, sizeof(cpu), &cpu))
+		fail("cannot run on", "a CPU of its own");
+}
+
 static void *storm(void *argument)
 {
 	struct task *task = argument;
 	uint64_t stats = 0, most = options.stats ? options.stats : UINT64_MAX;
 	struct stat st;
 
+	take_cpu(task);
 	stand(ready[1], barrier[0]);
 	while (stats < most && !atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
 		if (stat(path, &st) || st.st_ino != wanted.st_ino || st.st_size != wanted.st_size)

@@ -17,7 +17,8 @@ export function AskSlide({ page, revealed }: Props) {
   const choices = prediction?.choices ?? [];
   const { counts, raise } = useHands(`${lesson.slug} ${scene.predict}`, choices.length);
   if (prediction === undefined) return null;
-  const why = unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended);
+  const why =
+    unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended, prediction);
   const answer = why === '' ? guess.answer : null;
   const truth = revealed && answer !== null ? answer.choice : null;
   const hands = counts.reduce((sum, n) => sum + n, 0);

@@ -89,7 +89,16 @@ test('answers: words of the name, the ratio, the share after the listing', () =>
   const ask = (metric: string, index: RunIndex, arms: [string, string], bounds: number[]) =>
     answers[metric]!(
       index,
-      { question: '', choices: ['a', 'b', 'c', 'd'], metric, unit: '', arms, bounds, params: {} },
+      {
+        question: '',
+        choices: ['a', 'b', 'c', 'd'],
+        metric,
+        unit: '',
+        arms,
+        bounds,
+        params: {},
+        judged_when_busy: false,
+      },
       lineLesson,
     );
   const words = [0.5, 1.5, 2.5];

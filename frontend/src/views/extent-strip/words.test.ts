@@ -114,6 +114,7 @@ test('answers come from the first scan, and from the first that frees', () => {
         arms: [arm, arm],
         bounds,
         params: {},
+        judged_when_busy: false,
       },
       extentLesson,
     );

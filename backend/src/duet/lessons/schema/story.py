@@ -73,6 +73,9 @@ class Prediction(Strict):
     arms: tuple[Name, Name] = Field(description="ops_ratio: the first over the second")
     bounds: tuple[float, ...] = Field(description="rising limits between the choices")
     params: dict[str, int] = Field(default_factory=dict, description="knobs of the run")
+    judged_when_busy: bool = Field(
+        default=False, description="also on a run whose vCPUs waited for the host: it is the effect"
+    )
 
 
 class Question(Strict):
