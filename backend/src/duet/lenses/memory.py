@@ -123,18 +123,8 @@ class Memory:
             Gone: a node does not point back (the list changed under the walk), or there are
                 more than `most`.
         """
-        former, (node, _) = head, _LIST.unpack(self.once(head, 16))
-        for _ in range(most + 1):
-            if node == head:
-                return
-            raw = self.once(node - link, max(size, link + 16))
-            following, back = _LIST.unpack_from(raw, link)
-            if back != former:
-                self.torn += 1
-                raise Gone("a list changed while it was walked")
-            yield node - link, raw
-            former, node = node, following
-        raise Gone(f"a list has more than {most} entries")
+        (node, _) = _LIST.unpack(self.once(head, 16))
+        yield from self._linked(node, head, head, link, size, most)
 
     def hlist(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
         """The objects of an hlist_head, as list(); here a node points back at a pointer.
@@ -142,9 +132,15 @@ class Memory:
         Raises:
             Gone: as list().
         """
-        former, node = head, self.u64(head)
+        yield from self._linked(self.u64(head), head, 0, link, size, most)
+
+    def _linked(
+        self, node: int, head: int, end: int, link: int, size: int, most: int
+    ) -> Iterator[tuple[int, bytes]]:
+        """From `node`, the first after `head`, to `end`; each points back at the one before."""
+        former = head
         for _ in range(most + 1):
-            if not node:
+            if node == end:
                 return
             raw = self.once(node - link, max(size, link + 16))
             following, back = _LIST.unpack_from(raw, link)
