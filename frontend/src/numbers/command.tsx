@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A command to copy into a terminal. */
 
-import { useState } from 'react';
+import { copiedMs, useCopy } from '../ui/use-copy.ts';
 
 export function measureCommand(slug: string): string {
   return `./duet measure ${slug}`;
@@ -9,7 +9,7 @@ export function measureCommand(slug: string): string {
 
 /** A command to copy; where the clipboard is closed it can still be marked. */
 export function Command({ text }: { readonly text: string }) {
-  const [copied, setCopied] = useState(false);
+  const [copied, copy] = useCopy(copiedMs);
   return (
     <p className="command">
       <code>{text}</code>
@@ -17,17 +17,9 @@ export function Command({ text }: { readonly text: string }) {
         type="button"
         className="button"
         data-testid="copy-command"
-        onClick={async () => {
-          try {
-            await navigator.clipboard.writeText(text);
-            setCopied(true);
-            setTimeout(() => setCopied(false), 4000);
-          } catch {
-            setCopied(false);
-          }
-        }}
+        onClick={() => copy(text)}
       >
-        {copied ? 'copied' : 'copy'}
+        {copied === 'copied' ? 'copied' : 'copy'}
       </button>
     </p>
   );

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The header of a lesson and its small tools: share, present, theme, keys. */
 
-import { useState } from 'react';
 import { Mark } from '../ui/icons.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
+import { copiedMs, useCopy } from '../ui/use-copy.ts';
 
 export function ThemeButton() {
   const theme = useTheme();
@@ -23,27 +23,13 @@ export function ThemeButton() {
 
 /** Copies the address, which holds lesson, step, moment, speed and arms. */
 export function ShareButton({ address }: { readonly address: () => string }) {
-  const [state, setState] = useState<'idle' | 'copied' | 'shown'>('idle');
+  const [copied, copy] = useCopy(copiedMs);
   return (
     <span className="share">
-      <button
-        type="button"
-        className="button"
-        data-testid="share"
-        onClick={async () => {
-          const url = address();
-          try {
-            await navigator.clipboard.writeText(url);
-            setState('copied');
-          } catch {
-            setState('shown');
-          }
-          setTimeout(() => setState('idle'), 4000);
-        }}
-      >
-        {state === 'copied' ? 'link copied' : 'share'}
+      <button type="button" className="button" data-testid="share" onClick={() => copy(address())}>
+        {copied === 'copied' ? 'link copied' : 'share'}
       </button>
-      {state === 'shown' && (
+      {copied === 'refused' && (
         <input
           className="share-link"
           readOnly
