@@ -19,25 +19,19 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#define TRACE_MARKER "/sys/kernel/tracing/trace_marker"
-#define NSEC_PER_SEC 1000000000ull
+#define PROGRAM "paths"
+#define SMALLER "Take fewer names, shorter targets or a larger disk."
+#include "scratch.h"
+
 #define MAX_PROCS    16
 #define MAX_TARGET   1023 /* XFS_SYMLINK_MAXLEN less one */
 #define TARGET_NAME  "target"
@@ -61,38 +55,6 @@ struct shared {
 
 static struct shared *shared;
 static ino_t target_ino;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
-static _Noreturn void fail(const char *what, const char *name)
-{
-	if (errno == ENOSPC)
-		fprintf(stderr,
-			"paths: the scratch disk is full: cannot %s %s. "
-			"Take fewer names, shorter targets or a larger disk.\n",
-			what, name);
-	else
-		fprintf(stderr, "paths: cannot %s %s: %s\n", what, name, strerror(errno));
-	exit(1);
-}
-
-static void mark(const char *text)
-{
-	int fd = open(TRACE_MARKER, O_WRONLY | O_CLOEXEC);
-
-	/* Without tracing there is nobody to tell; the write says EBADF. */
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0 && errno != EBADF)
-		fprintf(stderr, "paths: no marker `%s`: %s\n", text, strerror(errno));
-	close(fd);
-}
 
 /* Name @i lies in directory i % removers, so that all directories are equally large. */
 static const char *name_of(const struct options *options, unsigned long i)

@@ -14,22 +14,16 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#define TRACE_MARKER "/sys/kernel/tracing/trace_marker"
-#define NSEC_PER_SEC 1000000000ull
-#define MAX_BATCH    4096
+#define PROGRAM "recycle"
+#define SMALLER "Take a smaller batch or a larger disk."
+#include "scratch.h"
+
+#define MAX_BATCH 4096
 
 struct options {
 	unsigned long batch;
@@ -39,38 +33,6 @@ struct options {
 };
 
 static volatile sig_atomic_t stop;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
-static _Noreturn void fail(const char *what, const char *name)
-{
-	if (errno == ENOSPC)
-		fprintf(stderr,
-			"recycle: the scratch disk is full: cannot %s %s. "
-			"Take a smaller batch or a larger disk.\n",
-			what, name);
-	else
-		fprintf(stderr, "recycle: cannot %s %s: %s\n", what, name, strerror(errno));
-	exit(1);
-}
-
-static void mark(const char *text)
-{
-	int fd = open(TRACE_MARKER, O_WRONLY | O_CLOEXEC);
-
-	/* Without tracing there is nobody to tell; the write says EBADF. */
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0 && errno != EBADF)
-		fprintf(stderr, "recycle: no marker `%s`: %s\n", text, strerror(errno));
-	close(fd);
-}
 
 static void create_files(unsigned long n)
 {

@@ -14,54 +14,15 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <linux/fs.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#define TRACE_MARKER "/sys/kernel/tracing/trace_marker"
-#define NSEC_PER_SEC 1000000000ull
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
-static _Noreturn void fail(const char *what, const char *name)
-{
-	if (errno == ENOSPC)
-		fprintf(stderr,
-			"removal: the scratch disk is full: cannot %s %s. "
-			"Take fewer files or a larger disk.\n",
-			what, name);
-	else
-		fprintf(stderr, "removal: cannot %s %s: %s\n", what, name, strerror(errno));
-	exit(1);
-}
-
-static void mark(const char *text)
-{
-	int fd = open(TRACE_MARKER, O_WRONLY | O_CLOEXEC);
-
-	/* Without tracing there is nobody to tell; the write says EBADF. */
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0 && errno != EBADF)
-		fprintf(stderr, "removal: no marker `%s`: %s\n", text, strerror(errno));
-	close(fd);
-}
+#define PROGRAM "removal"
+#define SMALLER "Take fewer files or a larger disk."
+#include "scratch.h"
 
 static void create_files(int dir, unsigned long n)
 {
