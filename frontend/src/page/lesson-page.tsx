@@ -35,7 +35,7 @@ export function LessonPage({ page }: { readonly page: LessonModel }) {
           {...{ lesson, scene, arms, index, theme, place, go }}
           recorded={page.recorded}
           veiled={page.guess.veiled}
-          measured={tableFor(measured, lesson, scene)}
+          measured={tableFor(measured, lesson, scene, actions.knobs)}
           blocked={
             actions.running
               ? 'A live run is going on; measuring would disturb it.'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Charts, tables and the patch of a step, as large as the slide lets them be. */
 
+import { tableFor } from '../../derive/measured-table.ts';
 import { CountsPanel } from '../../panels/counts-panel.tsx';
 import { MeasuredPanel } from '../../panels/measured-panel.tsx';
 import { Latency, ViewPanels } from '../side-panel.tsx';
@@ -54,7 +55,7 @@ function cardsOf(page: LessonModel, part: Part, beside: boolean) {
         <MeasuredPanel
           key="measured"
           lesson={lesson}
-          measured={server.measured?.lesson === lesson.slug ? server.measured : null}
+          measured={tableFor(server.measured, lesson, scene, actions.knobs)}
           blocked={actions.blocked}
           onMeasure={actions.measure}
         />,
