@@ -18,6 +18,7 @@ import './page/side-panel.css';
 import './controls/transport.css';
 import './panels/words-panel.css';
 import './toys/toy.css';
+import './toys/tiles/tiles.css';
 import './panels/dialogs.css';
 import './page/narrow.css';
 import './page/deck/deck.css';

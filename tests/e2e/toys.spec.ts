@@ -4,11 +4,11 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Locator, type Page, test } from '@playwright/test';
 
-async function openToy(page: Page, lesson: string, step: string): Promise<Locator> {
+async function openToy(page: Page, lesson: string, step: string, of = 'Distances from'): Promise<Locator> {
   await page.goto(`/?lesson=${lesson}&step=${step}`);
   await page.getByTestId('toy-open').click();
   const toy = page.getByTestId('toy');
-  await expect(toy.getByTestId('toy-source')).toContainText('Distances from the recording');
+  await expect(toy.getByTestId('toy-source')).toContainText(`${of} the recording`);
   await expect(toy).toContainText('a rule, not a run');
   return toy;
 }
@@ -94,4 +94,47 @@ test('03: an old reader sees the wrong file on stock, and on no other kernel', a
   expect(await drag(toy, 'reader', 'ArrowRight', 'innocent')).toBe(true);
   await toy.getByTestId('goal-elsewhere').getByRole('button').click();
   await expect(toy.getByTestId('goal-elsewhere')).toContainText('none does');
+});
+
+test('05: fields moved by keys come to what upstream has, and no goal is to have less', async ({ page }) => {
+  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'Out of');
+  await nothingSerious(page);
+  await expect(toy.getByTestId('bar-mine')).toContainText(
+    (await toy.getByTestId('bar-stock').locator('.number').textContent())!,
+  );
+  const count = toy.locator('button[data-tile=d_lockref]');
+  await count.focus();
+  await page.keyboard.press('Space');
+  for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Space');
+  await expect(count).toBeFocused();
+  await expect(toy.getByTestId('goal-stock')).toHaveAttribute('data-reached');
+  await expect(toy.getByTestId('toy-outcome')).toContainText("As few as upstream's layout");
+  await toy.getByTestId('goal-beat').getByRole('button').click();
+  await expect(toy.getByTestId('goal-beat')).toContainText('No: ');
+});
+
+test('05: a pointer drags a field to another place', async ({ page }) => {
+  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'Out of');
+  const count = (await toy.locator('button[data-tile=d_lockref]').boundingBox())!;
+  const to = (await toy.locator('button[data-tile=d_child]').boundingBox())!;
+  await page.mouse.move(count.x + count.width / 2, count.y + count.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(to.x + to.width * 0.8, to.y + to.height / 2, { steps: 8 });
+  await page.mouse.up();
+  await expect(toy.getByTestId('goal-stock')).toHaveAttribute('data-reached');
+});
+
+test('04: a letter makes a scan free nothing, and the list has nobody wait', async ({ page }) => {
+  const toy = await openToy(page, '04-extent-shrinker', 'budget', 'Out of');
+  await nothingSerious(page);
+  await toy.locator('button[data-tile="1"]').press('d');
+  await expect(toy.getByTestId('goal-empty')).toHaveAttribute('data-reached');
+  await expect(toy.getByTestId('toy-outcome')).toContainText('frees nothing');
+  await toy.locator('button[data-tile="0"]').press('w');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('w');
+  await expect(toy.getByTestId('goal-nobody')).toHaveAttribute('data-reached');
+  await toy.getByTestId('goal-never').getByRole('button').click();
+  await expect(toy.getByTestId('goal-never')).toContainText('No: ');
 });

@@ -5,6 +5,8 @@ import { useState } from 'react';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
+import { TilesFrame } from '../toys/tiles/frame.tsx';
+import type { TileToy } from '../toys/tiles/types.ts';
 import { ToyFrame } from '../toys/toy.tsx';
 import type { Toy } from '../toys/types.ts';
 import { viewOf } from '../views/registry.ts';
@@ -15,7 +17,7 @@ interface Props {
 }
 
 /** The rule that a step offers; null: none. */
-export function toyOf(lesson: Lesson, scene: Scene): Toy | null {
+export function toyOf(lesson: Lesson, scene: Scene): Toy | TileToy | null {
   return scene.toy === null ? null : (viewOf(lesson.view).toys?.[scene.toy] ?? null);
 }
 
@@ -88,21 +90,30 @@ export function LessonToy({ page, font = 13 }: Props & { readonly font?: number 
   return (
     <div className="toy-place">
       {/* Another run has other distances: the toy begins anew. */}
-      <ToyOfRun key={`${scene.id} ${index?.runId}`} {...{ toy, lesson, index, run, font }} />
+      {'form' in toy ? (
+        <TilesOfRun key={`${scene.id} ${index?.runId}`} {...{ toy, lesson, index, run, font }} />
+      ) : (
+        <ToyOfRun key={`${scene.id} ${index?.runId}`} {...{ toy, lesson, index, run, font }} />
+      )}
     </div>
   );
 }
 
-interface OfRunProps {
-  readonly toy: Toy;
+interface OfRunProps<T> {
+  readonly toy: T;
   readonly lesson: Lesson;
   readonly index: RunIndex | null;
   readonly run: string;
   readonly font: number;
 }
 
-function ToyOfRun({ toy, lesson, index, run, font }: OfRunProps) {
+function ToyOfRun({ toy, lesson, index, run, font }: OfRunProps<Toy>) {
   // Looked up once: a live run goes on meanwhile.
   const [times] = useState(() => toy.times(index, lesson));
   return <ToyFrame {...{ toy, times, run, font }} />;
+}
+
+function TilesOfRun({ toy, lesson, index, run, font }: OfRunProps<TileToy>) {
+  const [game] = useState(() => toy.open(index, lesson));
+  return <TilesFrame {...{ toy, game, run, font }} />;
 }

@@ -12,6 +12,7 @@ import type { NearbyRow } from '../derive/summary.ts';
 import type { Frame, FrameSource, KindFacts, Mark, RunIndex, Size } from '../derive/types.ts';
 import type { Kind, Lesson, MeasuredTable, Prediction, Scene } from '../protocol/lesson.ts';
 import type { LineMessage, MeasuredMessage } from '../protocol/messages.ts';
+import type { TileToy } from '../toys/tiles/types.ts';
 import type { Toy } from '../toys/types.ts';
 import type { About } from './about.ts';
 import type { Pen, TileMaker } from './paints.ts';
@@ -163,7 +164,7 @@ export interface ViewKind {
   readonly answers?: Readonly<Record<string, Answerer>>;
   readonly panels?: Readonly<Record<string, Panel>>;
   /** Rules to play with that a scene's `toy` names; they need no run. */
-  readonly toys?: Readonly<Record<string, Toy>>;
+  readonly toys?: Readonly<Record<string, Toy | TileToy>>;
   readonly counts?: (index: RunIndex, frame: Frame, lesson: Lesson) => Counts;
   /** Kinds in the legend of a scene; without it those in focus, or all of the lesson. */
   readonly legend?: (lesson: Lesson, scene: Scene) => readonly Kind[];

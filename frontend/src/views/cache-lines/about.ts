@@ -60,6 +60,7 @@ export const about: About = {
     model: 'the predicted rate on 2 to 64 CPUs, with the numbers of the model',
     path: 'operations under the lock, phase by phase',
   },
+  toys: { fields: 'the fields of the object in another order, and what the model makes of it' },
   knobs: {
     model_cpus: 'CPUs on which the counted accesses meet',
     protocol: '0 MESI, 1 MSI',

@@ -24,6 +24,7 @@ import { laneNow } from './now.ts';
 import { panels } from './panels.tsx';
 import { modelKnobs, settingsOf } from './settings.ts';
 import { Swatch } from './swatch.tsx';
+import { fields } from './toy/fields.ts';
 import { sentences, summary } from './words.ts';
 
 /** One of the two acts. */
@@ -185,4 +186,5 @@ export const view: ViewKind = {
   counts,
   legend,
   Swatch,
+  toys: { fields },
 };

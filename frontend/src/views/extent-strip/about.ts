@@ -50,5 +50,8 @@ export const about: About = {
     cumulative: 'entries freed against looks, a line for each lane',
     price: 'bytes of an entry, changes of the list, looks for each gain, time of a scan',
   },
+  toys: {
+    budget: 'delayed and written entries are arranged, and a scan gets a budget, on three kernels',
+  },
   counts: 'scans, entries visited, freed, kept and spared, visits for each freed',
 };

@@ -13,6 +13,7 @@ import { describe, hit, step } from './marks.ts';
 import { panels } from './panels.tsx';
 import { factsOf } from './scans.ts';
 import { Swatch } from './swatch.tsx';
+import { budget } from './toy/budget.ts';
 import { sentences, summary } from './words.ts';
 
 function layout(drawing: Drawing, headerHeight: number, fontSize: number): StripLayout {
@@ -77,4 +78,5 @@ export const view: ViewKind = {
   counts,
   legend,
   Swatch,
+  toys: { budget },
 };

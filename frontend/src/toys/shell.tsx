@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What every toy has around its picture: what to do, its badge, what comes of it, goals, and whose data it plays with. */
+
+import { type ReactNode, useState } from 'react';
+import type { Face } from './types.ts';
+
+export interface ShellGoal {
+  readonly name: string;
+  readonly title: string;
+  /** Whether it can be reached at all, by the rule itself: tried, not believed. */
+  readonly can: () => string;
+}
+
+interface Props {
+  readonly title: string;
+  readonly ask: string;
+  readonly outcome: { readonly words: string; readonly face: Face };
+  readonly goals: readonly ShellGoal[];
+  /** Goals that the setting reaches, and those reached so far. */
+  readonly now: readonly string[];
+  readonly reached: readonly string[];
+  /** Whose data, and what the rule leaves out. */
+  readonly source: string;
+  readonly onReset: () => void;
+  readonly children: ReactNode;
+}
+
+export function ToyShell({ title, ask, outcome, source, onReset, children, ...goals }: Props) {
+  return (
+    <section className="toy" aria-label={title} data-testid="toy">
+      <header className="toy-head">
+        <h3>{title}</h3>
+        <span className="evidence toy-badge">a rule, not a run</span>
+        <span className="spring" />
+        <button type="button" className="button" onClick={onReset}>
+          reset
+        </button>
+      </header>
+      <p className="toy-ask">{ask}</p>
+      {children}
+      <p className="toy-outcome" data-face={outcome.face} role="status" data-testid="toy-outcome">
+        {outcome.words}
+      </p>
+      <Goals {...goals} />
+      <p className="small quiet" data-testid="toy-source">
+        {source}
+      </p>
+    </section>
+  );
+}
+
+function Goals({ goals, now, reached }: Pick<Props, 'goals' | 'now' | 'reached'>) {
+  const [asked, setAsked] = useState<readonly string[]>([]);
+  return (
+    <ul className="toy-goals" aria-label="Goals">
+      {goals.map(({ name, title, can }) => {
+        const done = reached.includes(name);
+        return (
+          <li
+            key={name}
+            data-reached={done ? '' : undefined}
+            data-now={now.includes(name) ? '' : undefined}
+            data-testid={`goal-${name}`}
+          >
+            <span aria-hidden="true" className="toy-tick">
+              {done ? '✓' : ''}
+            </span>
+            <span>
+              {title}
+              {done && <b> reached</b>}
+            </span>
+            {!done && !asked.includes(name) && (
+              <button
+                type="button"
+                className="link small"
+                onClick={() => setAsked([...asked, name])}
+                aria-label={`Can it be done? ${title}`}
+              >
+                can it be done?
+              </button>
+            )}
+            {asked.includes(name) && <span className="small quiet">{can()}</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The toy of the lines: choose order and sizes of the fields, see the lines, and beat the layout that was merged. */
+
+import { formatFigure, plural } from '../../../base/units.ts';
+import { armTitle } from '../../../derive/words.ts';
+import type {
+  Part,
+  Tile,
+  TileGame,
+  TilePlay,
+  TileSetting,
+  TileToy,
+} from '../../../toys/tiles/types.ts';
+import type { Face } from '../../../toys/types.ts';
+import { lineBytes } from '../cells.ts';
+import type { Role } from '../dentry.ts';
+import { type Stats, statsOf } from './counted-stat.ts';
+import { type Layout, layoutOf, transfersOf } from './score.ts';
+
+/** The layout to beat, in words. */
+const upstream = "upstream's layout";
+
+/** Differences below this are of chance, transfers an operation. */
+const chance = 0.01;
+
+const faces: Readonly<Record<Role, Face>> = {
+  name: 'work',
+  count: 'mechanism',
+  chain: 'other',
+  plain: 'idle',
+};
+
+interface Score {
+  readonly mine: number;
+  readonly stock: number;
+  readonly other: number;
+}
+
+/** What is scored against what: both with the name's field as the run has it. */
+export interface Bench {
+  readonly stats: Stats;
+  readonly order: readonly string[];
+  readonly name: number;
+  readonly otherTitle: string;
+  readonly known: Map<string, number>;
+}
+
+export function benchOf(stats: Stats, otherTitle: string): Bench {
+  const order = stats.fields.map(({ name }) => name);
+  const name = stats.fields.find(({ role }) => role === 'name')!.size;
+  return { stats, order, name, otherTitle, known: new Map() };
+}
+
+export function scored(bench: Bench, order: readonly string[], name: number, cpus: number): number {
+  const key = `${order} ${name} ${cpus}`;
+  const value =
+    bench.known.get(key) ?? transfersOf(bench.stats, layoutOf(bench.stats, order, name), cpus);
+  bench.known.set(key, value);
+  return value;
+}
+
+function hotLine({ laid, fields }: Layout): number {
+  const hot = fields.find(({ role }) => role === 'count');
+  return Math.floor((laid.at.get(hot?.name ?? '') ?? 0) / lineBytes);
+}
+
+/** Bytes of the name's field that a comparison reads. */
+function comparedBytes({ letters }: Stats, { outside }: Layout): number {
+  return outside ? 0 : Math.ceil(letters / 8) * 8;
+}
+
+export function playFields(bench: Bench, setting: TileSetting): TilePlay {
+  const { stats, order, name } = bench;
+  const { cpus, name: long } = setting.amounts as { cpus: number; name: number };
+  const layout = layoutOf(stats, setting.order, long);
+  const score: Score = {
+    mine: scored(bench, setting.order, long, cpus),
+    stock: scored(bench, order, name, cpus),
+    other: scored(bench, stats.other, name, cpus),
+  };
+  const { bytes, lines } = layout.laid;
+  const bar = (id: string, title: string, value: number, face: Face) => ({
+    name: id,
+    title,
+    value,
+    words: `${formatFigure(value)} transfers a stat`,
+    face,
+  });
+  return {
+    shelf: {
+      name: 'fields',
+      title: 'Your struct',
+      verdict: `${bytes} bytes, ${plural(lines, 'line')} of ${lineBytes}; the count at byte ${countAt(layout)}`,
+      cells: lineBytes,
+      folds: 2,
+      rows: Array.from({ length: lines }, (_, i) => `line ${i}`),
+      tiles: tilesOf(bench, layout),
+    },
+    results: [],
+    barsTitle: `Lines that come from another CPU, ${plural(cpus, 'CPU')}, modelled`,
+    bars: [
+      bar('stock', 'stock', score.stock, 'wait'),
+      bar('other', `upstream (${bench.otherTitle})`, score.other, 'wait'),
+      bar('mine', 'yours', score.mine, score.mine <= score.other + chance ? 'gain' : 'hazard'),
+    ],
+    outcome: outcome(bench, layout, score),
+    reached: reached(bench, setting, layout, score),
+  };
+}
+
+function countAt({ laid, fields }: Layout): number {
+  return laid.at.get(fields.find(({ role }) => role === 'count')?.name ?? '') ?? 0;
+}
+
+function tilesOf({ stats }: Bench, layout: Layout): Tile[] {
+  const hot = hotLine(layout);
+  const touched = touchedFields(stats);
+  return layout.laid.runs.map(({ field: id, at, size }, i): Tile => {
+    const field = layout.fields.find(({ name }) => name === id);
+    if (field === undefined)
+      return {
+        id: `hole ${i}`,
+        gap: true,
+        says: `a hole of ${size} bytes`,
+        parts: [{ size, label: '', face: 'idle', look: 'hollow' }],
+      };
+    const lines = [Math.floor(at / lineBytes), Math.floor((at + size - 1) / lineBytes)];
+    const where = lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines.join(' and ')}`;
+    const read = touched.has(field.name) ? '' : ', not touched by a stat';
+    return {
+      id: field.name,
+      says: `${field.name}, ${plural(size, 'byte')} from ${at}, ${where}${read}`,
+      parts:
+        field.role === 'name'
+          ? nameParts(stats, layout, at, size, hot)
+          : [
+              {
+                size,
+                label: field.name,
+                ...lookOf(field.role, touched.has(field.name), lines, hot),
+              },
+            ],
+    };
+  });
+}
+
+function lookOf(
+  role: Role,
+  touched: boolean,
+  lines: readonly number[],
+  hot: number,
+): Pick<Part, 'face' | 'look'> {
+  if (role === 'count') return { face: 'mechanism', look: 'solid' };
+  if (!touched) return { face: 'idle', look: 'solid' };
+  return lines.includes(hot)
+    ? { face: 'hazard', look: 'hatched' }
+    : { face: faces[role] === 'idle' ? 'work' : faces[role], look: 'solid' };
+}
+
+/** What is compared, apart where it lies with the count; and the rest. */
+function nameParts(stats: Stats, layout: Layout, at: number, size: number, hot: number): Part[] {
+  const compared = Math.min(size, comparedBytes(stats, layout));
+  const parts: Part[] = [];
+  for (let from = 0; from < compared; ) {
+    const line = Math.floor((at + from) / lineBytes);
+    const to = Math.min(compared, (line + 1) * lineBytes - at);
+    parts.push({
+      size: to - from,
+      label: 'd_iname',
+      face: line === hot ? 'hazard' : 'work',
+      look: line === hot ? 'hatched' : 'solid',
+    });
+    from = to;
+  }
+  if (size > compared)
+    parts.push({
+      size: size - compared,
+      label: compared === 0 ? 'd_iname' : '',
+      face: 'idle',
+      look: 'solid',
+    });
+  return parts;
+}
+
+/** Fields that an operation reads or writes. */
+function touchedFields({ fields, streams }: Stats): ReadonlySet<string> {
+  return new Set(
+    streams.flatMap(({ field }) => [...new Set(field)].map((f) => fields[f]?.name ?? '')),
+  );
+}
+
+/** Fields that a stat reads in the line that every stat writes. */
+function guests(stats: Stats, layout: Layout): string[] {
+  const hot = hotLine(layout);
+  const touched = touchedFields(stats);
+  return layout.fields.flatMap(({ name, role, size }) => {
+    const at = layout.laid.at.get(name)!;
+    const used = role === 'name' ? Math.min(size, comparedBytes(stats, layout)) : size;
+    const [first, last] = [Math.floor(at / lineBytes), Math.floor((at + used - 1) / lineBytes)];
+    return role !== 'count' && touched.has(name) && used > 0 && first <= hot && hot <= last
+      ? [name]
+      : [];
+  });
+}
+
+function outcome(bench: Bench, layout: Layout, score: Score): TilePlay['outcome'] {
+  const { stats } = bench;
+  const with_ = guests(stats, layout);
+  const why =
+    with_.length === 0
+      ? 'Nothing that a stat reads lies in the line of the count: what still travels is the count itself.'
+      : `A stat also reads ${with_.join(', ')} there, and every count of another CPU takes that away: false sharing.`;
+  const outside = layout.outside
+    ? ` A name of ${stats.letters} letters does not fit and lies elsewhere, which takes memory of its own for each such name.`
+    : '';
+  const than =
+    score.mine < score.other - chance
+      ? `Fewer than ${upstream}.`
+      : score.mine <= score.other + chance
+        ? `As few as ${upstream}.`
+        : score.mine < score.stock - chance
+          ? `Fewer than stock, more than ${upstream}.`
+          : score.mine <= score.stock + chance
+            ? 'As many as stock.'
+            : 'More than stock.';
+  const face = score.mine <= score.other + chance ? 'gain' : 'hazard';
+  return { words: `${than} ${why}${outside}`, face };
+}
+
+function reached(bench: Bench, setting: TileSetting, layout: Layout, score: Score): string[] {
+  const { stats, order } = bench;
+  const asFew = score.mine <= score.other + chance;
+  const stockLine = hotLine(layoutOf(stats, order, bench.name));
+  const sameOrder = setting.order.join() === order.join();
+  return [
+    ...(score.mine < score.stock - chance ? ['stock'] : []),
+    ...(asFew && hotLine(layout) === stockLine ? ['line'] : []),
+    ...(asFew && sameOrder ? ['sizes'] : []),
+    ...(score.mine < score.other - chance ? ['beat'] : []),
+  ];
+}
+
+/** Each field that a stat reads, put beside the count alone: what it adds to transfers, from least to most. */
+export function added(bench: Bench, cpus: number): readonly (readonly [string, number])[] {
+  const { stats } = bench;
+  const none = scored(bench, stats.other, bench.name, cpus);
+  const touched = touchedFields(stats);
+  const count = stats.fields.find(({ role }) => role === 'count')!.name;
+  const plain = stats.fields.filter(({ name }) => !touched.has(name)).map(({ name }) => name);
+  const read = stats.fields.flatMap(({ name, role }) =>
+    touched.has(name) && role !== 'count' && role !== 'name' ? [name] : [],
+  );
+  const name = stats.fields.filter(({ role }) => role === 'name').map((one) => one.name);
+  return read
+    .map((one) => {
+      // Two lines of what is read, then the count, the one field, and what nobody reads.
+      const rest = read.filter((field) => field !== one);
+      const order = [...rest, ...name, ...plain, one, count];
+      return [one, scored(bench, order, 64, cpus) - none] as const;
+    })
+    .sort((a, b) => a[1] - b[1]);
+}
+
+function gameOf(stats: Stats, otherTitle: string): TileGame {
+  const bench = benchOf(stats, otherTitle);
+  const { order, name } = bench;
+  const cpus = Math.max(2, Math.min(20, stats.settings.cpus));
+  const start: TileSetting = { order, marks: {}, amounts: { cpus, name } };
+  const goal = (id: string, title: string, can: () => string) => ({ name: id, title, can });
+  return {
+    from: stats.counted
+      ? `the fields, and ${stats.ops} whole stats of each of ${plural(stats.streams.length, 'CPU')}, each access where its field now lies. Yours was not in it`
+      : null,
+    start,
+    amounts: [
+      {
+        name: 'name',
+        title: 'bytes of d_iname',
+        min: 16,
+        max: 80,
+        step: 8,
+        words: (n) => `${n}, up to ${n - 1} letters`,
+      },
+      { name: 'cpus', title: 'CPUs that stat the file', min: 2, max: 20, step: 1, words: String },
+    ],
+    presets: [
+      { title: 'as stock', setting: start },
+      { title: 'as upstream', setting: { ...start, order: stats.other } },
+    ],
+    play: (setting) => playFields(bench, setting),
+    goals: [
+      goal(
+        'stock',
+        'Fewer transfers than stock.',
+        () => 'Yes: whatever takes d_lockref and the end of the name apart.',
+      ),
+      goal(
+        'line',
+        `As few as ${upstream}, with d_lockref in the line where stock has it.`,
+        () => 'Yes: then the name has to go, and nothing else that a stat reads may come.',
+      ),
+      goal(
+        'sizes',
+        `As few as ${upstream}, in stock's order: change the size of d_iname alone.`,
+        () => 'Yes, in two ways, and both cost memory.',
+      ),
+      goal('beat', `Fewer than ${upstream}.`, () => {
+        const [least] = added(bench, cpus);
+        return `No: there the count has its line to itself, and all that travels is the count. Each field that a stat reads was tried on that line in turn; ${least?.[0]} adds least, ${formatFigure(least?.[1] ?? 0)} transfers a stat with ${plural(cpus, 'CPU')}.`;
+      }),
+    ],
+  };
+}
+
+export const fields: TileToy = {
+  form: 'tiles',
+  title: 'Lay out the struct',
+  ask: 'Every stat of a file adds to d_lockref and takes it off again; each time, the whole line leaves the other CPUs. Move fields and change sizes until as little as possible travels, and try to beat the layout that upstream merged.',
+  leavesOut:
+    "Upstream's layout is that of 6.1 with d_lockref behind d_lru; in 6.11 names have 40 bytes, and it stands at 128. Each object begins on a line. An access is a read, a write or both of one line; the numbers of the model are those of this lesson. Users of the other fields are not in it, and somebody may miss them.",
+  hand: 'order',
+  open(index, lesson) {
+    const stats = statsOf(index, lesson);
+    const last = index?.lanes.at(-1);
+    const shown = last !== undefined && (index?.lanes.length ?? 0) > 1;
+    return gameOf(stats, shown ? armTitle(lesson, last) : 'd_lockref behind d_lru');
+  },
+};
