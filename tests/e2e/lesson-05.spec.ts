@@ -8,9 +8,9 @@ import { countsOf } from './counts.ts';
 const runMs = 400_000;
 const arms = ['stock', 'moved'] as const;
 const storm = '/?lesson=05-cacheline-pingpong';
-const reads = 'reads of the count’s line per stat';
-const forName = 'reads of it for the name per stat';
-const rmws = 'read-modify-writes of it per stat';
+const reads = 'reads of the count’s line per stat, whole run';
+const forName = 'reads of it for the name per stat, whole run';
+const rmws = 'read-modify-writes of it per stat, whole run';
 
 /** Two 8-byte loads of the count, and two of the three words of the name on stock. */
 const exact = {
@@ -89,7 +89,7 @@ async function checkCounts(page: Page): Promise<void> {
     const first = page.getByTestId(`busiest-${arm}`).locator('tbody tr').first();
     await expect(first).toContainText('d_lockref');
   }
-  const transfers = async (arm: string) => (await countsOf(page, arm))('transfers per stat, all');
+  const transfers = async (arm: string) => (await countsOf(page, arm))('transfers per stat, whole run');
   const [stock, moved] = [await transfers('stock'), await transfers('moved')];
   expect(moved).toBeGreaterThan(1);
   expect(stock).toBeGreaterThan(moved);

@@ -4,6 +4,7 @@
 import { firstAtLeast } from '../base/search.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import { laneTime } from './align.ts';
+import { opsUpTo } from './query.ts';
 import type { Frame, LaneIndex } from './types.ts';
 
 /** Half a step of a counting axis: begins are compared after a sum of offsets. */
@@ -22,4 +23,9 @@ export function heldTime(lane: LaneIndex, frame: Frame): Nanos {
   const t = laneTime(frame.offset, lane.arm, frame.moment);
   const p = frame.hold === true ? heldOp(lane, frame) : -1;
   return p < 0 ? t : ns(Math.min(t, lane.ops.t1[lane.opsByEnd.order[p]!]!));
+}
+
+/** Operations of a lane up to the moment, for the header over it. */
+export function opsNow(lane: LaneIndex, frame: Frame): number {
+  return opsUpTo(lane, heldTime(lane, frame));
 }

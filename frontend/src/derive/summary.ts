@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The window in words and figures: share of time per state, and the marks near the moment as a table. */
 
-import { formatMoment, formatNs, type Nanos, ns } from '../base/units.ts';
+import { formatMoment, formatNs, type Nanos, ns, plural } from '../base/units.ts';
 import { laneTime } from './align.ts';
+import { figure, lengthOf } from './figures.ts';
 import { markOf, opsUpTo, type SpanRecord, spansIn, threadRows } from './query.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from './types.ts';
-import { armTitle, severalOf, shortTitle, type Titles } from './words.ts';
+import { armTitle, severalOf, shareWords, shortTitle, type Titles } from './words.ts';
 
 export interface StateShare {
   readonly kind: number;
@@ -54,12 +55,17 @@ export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSu
     const title = armTitle(titles, lane);
     const ops = opsUpTo(lane, b) - opsUpTo(lane, a);
     const losses = lane.losses.filter((l) => l.t0 < b && l.t1 >= a).length;
-    const parts = shares.slice(0, 4).map((s) => `${Math.round(s.share * 100)} % ${s.title}`);
+    const parts = shares
+      .slice(0, 4)
+      .map((s) => `${shareWords(lane, index.kinds[s.kind]!, s.share)} ${s.title}`);
+    const length = figure('window', lane.arm, 'length', b - a, formatNs(b - a));
+    const { name: one, plural: many } = titles.operation;
+    const done = figure('window', lane.arm, 'ops', ops, plural(ops, one, many));
     const lost = losses > 0 ? ' Events were lost here, so shares are not proven.' : '';
     const sentence =
       shares.length === 0
         ? `${title}: nothing is known of this window.`
-        : `${title}, ${formatNs(b - a)}: ${ops} ${ops === 1 ? titles.operation.name : titles.operation.plural}; of the ${severalOf(titles.thread)}' time ${parts.join(', ')}.${lost}`;
+        : `${title}, ${length} of this window: ${done}; of the ${severalOf(titles.thread)}' time ${parts.join(', ')}.${lost}`;
     return { arm: lane.arm, title, threads: rows.size, ops, shares, losses, sentence };
   });
 }
@@ -103,9 +109,7 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
       lane: armTitle(titles, lane),
       row: lane.rows.find((r) => r.row === span.row)?.name ?? String(span.row),
       what: index.kinds[span.kind]?.title ?? 'unknown',
-      length: span.open
-        ? `${formatNs(span.t1 - span.t0)}, not over yet`
-        : formatNs(span.t1 - span.t0),
+      length: `${lengthOf(markOf(lane.arm, span))}${span.open ? ', not over yet' : ''}`,
       cpu: span.cpu < 0 ? '' : String(span.cpu),
     }));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Small pieces of the sentences: kinds and lanes as people name them. */
 
+import { figure } from './figures.ts';
 import type { KindFacts, LaneIndex } from './types.ts';
 
 /** What the sentences need of the lesson. */
@@ -42,4 +43,10 @@ export function list(parts: readonly string[]): string {
 
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** "34 %": of the time of a lane's threads in the window, `share` from 0 to 1. */
+export function shareWords(lane: Pick<LaneIndex, 'arm'>, kind: KindFacts, share: number): string {
+  const text = `${Math.round(share * 100)} %`;
+  return figure('window', lane.arm, `share ${kind.name}`, share, text);
 }

@@ -4,9 +4,8 @@
 import { useMemo, useRef, useSyncExternalStore } from 'react';
 import { ns } from '../base/units.ts';
 import { frameEnd } from '../derive/episodes.ts';
-import { heldTime } from '../derive/hold.ts';
+import { opsNow } from '../derive/hold.ts';
 import { type Answer, opsRatio } from '../derive/prediction.ts';
-import { opsUpTo } from '../derive/query.ts';
 import { axisSpeedWords } from '../derive/retime.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import type { NearbyRow } from '../derive/summary.ts';
@@ -119,11 +118,7 @@ const noCounts: readonly LaneCount[] = [];
 
 export function useCounts(): readonly LaneCount[] {
   return useDerived<readonly LaneCount[]>(
-    (index, frame) =>
-      index.lanes.map((lane) => ({
-        arm: lane.arm,
-        ops: opsUpTo(lane, heldTime(lane, frame)),
-      })),
+    (index, frame) => index.lanes.map((lane) => ({ arm: lane.arm, ops: opsNow(lane, frame) })),
     noCounts,
     'counts',
   );

@@ -3,6 +3,7 @@
 
 import { formatCount, formatFigure, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { figure } from '../../derive/figures.ts';
 import { type Answer, choiceOf } from '../../derive/prediction.ts';
 import { momentWords, stepNs } from '../../derive/retime.ts';
 import type { NearbyRow } from '../../derive/summary.ts';
@@ -20,7 +21,7 @@ import { accessAt, happening, laneNow } from './now.ts';
 import { predictedRatio } from './predicted.ts';
 import { operationWords } from './refusal.ts';
 import { settingsOf } from './settings.ts';
-import { perStatWords, soFar } from './so-far.ts';
+import { far, perStatWords, soFar } from './so-far.ts';
 
 type Reading = Pick<Answer, 'value' | 'words' | 'modelled'> | null;
 
@@ -74,17 +75,17 @@ type Head = readonly [title: string, evidence: 'counted' | 'modelled'];
 function lineHeads({ operation }: Lesson, lineWords: string, named: boolean): Head[] {
   const { name, plural: many } = operation;
   const of: Head[] = [
-    [`reads of the ${lineWords} per ${name}`, 'counted'],
-    [`writes of the ${lineWords} per ${name}`, 'counted'],
-    [`read-modify-writes of it per ${name}`, 'counted'],
+    [`reads of the ${lineWords} per ${name}, whole run`, 'counted'],
+    [`writes of the ${lineWords} per ${name}, whole run`, 'counted'],
+    [`read-modify-writes of it per ${name}, whole run`, 'counted'],
   ];
   return [
     ...(lineWords === '' ? [] : of),
-    ...(named ? [[`reads of it for the name per ${name}`, 'counted'] as const] : []),
-    [`${many} counted`, 'counted'],
+    ...(named ? [[`reads of it for the name per ${name}, whole run`, 'counted'] as const] : []),
+    [`${many} counted, whole run`, 'counted'],
     [`${many} of the model so far`, 'modelled'],
     [`transfers per ${name}, so far`, 'modelled'],
-    [`transfers per ${name}, all`, 'modelled'],
+    [`transfers per ${name}, whole run`, 'modelled'],
   ];
 }
 
@@ -109,17 +110,20 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
     const totals = totalsOf(lane);
     if (totals === null || shown.model === null) return [lane.arm, []];
     const { hot, nameReads } = totals;
-    const figure = (n: number | null | undefined) => (n == null ? '–' : formatFigure(n));
-    const sums = soFar(shown);
+    const of = (what: string, n: number | null | undefined, text?: string) =>
+      n == null ? '–' : figure('run', lane.arm, what, n, text ?? formatFigure(n));
+    const { ops } = soFar(shown);
     return [
       lane.arm,
       [
-        ...(lineWords === '' ? [] : [hot?.reads, hot?.writes, hot?.rmws].map(figure)),
-        ...(named ? [figure(nameReads)] : []),
-        formatCount(totals.ops),
-        formatFigure(sums.ops),
-        perStatWords(sums),
-        formatFigure(transfersPerStat(shown.model)),
+        ...(lineWords === ''
+          ? []
+          : (['reads', 'writes', 'rmws'] as const).map((name) => of(`hot ${name}`, hot?.[name]))),
+        ...(named ? [of('name reads', nameReads)] : []),
+        of('ops counted', totals.ops, formatCount(totals.ops)),
+        far(shown, 'ops', formatFigure(ops)),
+        perStatWords(shown),
+        of('transfers per op', transfersPerStat(shown.model)),
       ],
     ];
   });
@@ -133,8 +137,10 @@ function lockCounts(index: RunIndex, frame: Frame): Counts['rows'] {
       const { fast, slow, retries, over } = shareIn(intervalsOf(lane), 0, now, now);
       const share = slowShare({ fast, slow });
       if (over === 0) return [lane.arm, []];
-      const percent = share === null ? '–' : formatFigure(share * 100);
-      return [lane.arm, [formatCount(fast), formatCount(slow), percent, formatCount(retries)]];
+      const of = (what: string, n: number, text?: string) => figure('far', lane.arm, what, n, text);
+      const percent =
+        share === null ? '–' : of('percent slow', share * 100, formatFigure(share * 100));
+      return [lane.arm, [of('fast', fast), of('slow', slow), percent, of('retries', retries)]];
     }),
   );
 }

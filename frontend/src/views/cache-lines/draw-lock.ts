@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The second act: which way lockref operations took, over time, in the workload's three phases; and how many came through. */
 
-import { formatCount, formatFigure, formatNs, second } from '../../base/units.ts';
+import { formatCount, formatNs, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
 import { msTicks } from '../axis.ts';
@@ -9,6 +9,7 @@ import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { type Brushes, brushesFor, dashedBox } from './brush.ts';
 import { intervalsOf, type Phase, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
+import { pathFigures } from './lock-figures.ts';
 import { type LockLane, type LockLayout, rateHeight } from './lock-layout.ts';
 import { noPath } from './refusal.ts';
 
@@ -116,12 +117,11 @@ function headline(easel: Easel): void {
   const big = Math.round(fontSize * 1.45);
   const y = laid.headlineY + big;
   let at = 0;
-  const words = slow === null ? '–' : `${formatFigure(slow * 100)} %`;
+  const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, 'under the lock', at, y, { weight: 600, colour: theme.ink }) + 22;
-  const per = rate === null ? '–' : formatCount(rate);
   at += text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
-  at += text(easel, 'lockref operations a second of guest time', at, y);
+  at += text(easel, 'lockref operations a second, in the last quarter of a second', at, y);
   if (drawing.size.width > fontSize * 62)
     text(easel, ', counted, with tracing on: no verdict', at, y);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Draws the lanes of the first act: headline, struct, copies, order. */
 
-import { formatCount, formatFigure } from '../../base/units.ts';
+import { formatFigure } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
@@ -14,8 +15,8 @@ import { type Easel, write } from './easel.ts';
 import type { LinesLayout } from './layout.ts';
 import { placesOf } from './marks.ts';
 import { laneNow } from './now.ts';
-import { noHot, noOrder, operationWords } from './refusal.ts';
-import { perStatWords, soFar } from './so-far.ts';
+import { noHot, noOrder } from './refusal.ts';
+import { far, operationsFar, perStatWords } from './so-far.ts';
 
 export function drawLines(
   pen: Pen,
@@ -83,9 +84,11 @@ function headline(easel: Easel): void {
   const text = Math.round(fontSize * 1.35);
   let x = laid.left;
   const y = laid.headlineY + big;
-  const sums = soFar(shown);
-  const figure = perStatWords(sums);
-  const wide = write(easel, figure, x, y, { size: big, weight: 700, colour: theme.ink });
+  const wide = write(easel, perStatWords(shown), x, y, {
+    size: big,
+    weight: 700,
+    colour: theme.ink,
+  });
   // Dashed: the figure is modelled.
   pen.strokeStyle = theme.wait;
   pen.lineWidth = 2;
@@ -99,8 +102,8 @@ function headline(easel: Easel): void {
   const { lesson } = drawing;
   const what = `transfers per ${lesson.operation.name}`;
   x += write(easel, what, x, y, { weight: 600, colour: theme.ink });
-  const done = operationWords(sums.ops, lesson);
-  x += write(easel, ` so far (${formatCount(sums.transfers)} in ${done}), modelled`, x, y);
+  const done = operationsFar(shown, lesson);
+  x += write(easel, ` so far (${far(shown, 'transfers')} in ${done}), modelled`, x, y);
   const one = laid.width >= fontSize * 62;
   const [left, below] = one ? [x + 22, y] : [laid.left, y + text];
   countedWords(easel, left, below);
@@ -118,10 +121,11 @@ function countedWords(easel: Easel, left: number, below: number): void {
     return;
   }
   const { reads, writes, rmws } = totals.hot;
-  const parts = [`${formatFigure(reads)} reads`, `${formatFigure(rmws)} read-modify-writes`];
-  if (writes > 0.004) parts.splice(1, 0, `${formatFigure(writes)} writes`);
+  const of = (what: string, n: number) => figure('run', shown.lane.arm, what, n, formatFigure(n));
+  const parts = [`${of('hot reads', reads)} reads`, `${of('hot rmws', rmws)} read-modify-writes`];
+  if (writes > 0.004) parts.splice(1, 0, `${of('hot writes', writes)} writes`);
   let at = left + write(easel, parts.join(' + '), left, below, { weight: 600, colour: theme.ink });
-  const per = ` per ${lesson.operation.name}, counted`;
+  const per = ` per ${lesson.operation.name}, counted over the whole run`;
   const whole = ` of the ${hot.lineWords}${per}`;
   easel.pen.font = `400 ${easel.layout.fontSize}px ${theme.font}`;
   const fits = at + easel.pen.measureText(whole).width <= easel.laid.left + easel.laid.width;

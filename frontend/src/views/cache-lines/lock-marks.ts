@@ -2,7 +2,7 @@
 /** Columns of the second act as marks. */
 
 import { bisector } from 'd3-array';
-import { formatCount, formatFigure, formatNs, ns } from '../../base/units.ts';
+import { formatCount, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
@@ -10,6 +10,7 @@ import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
 import type { ArrowKey, Drawing } from '../contract.ts';
 import { timeScale } from './draw-lock.ts';
 import { type Interval, intervalsOf, rateOf, slowShare } from './lock.ts';
+import { pathFigures } from './lock-figures.ts';
 import type { LockLayout } from './lock-layout.ts';
 
 export type LockKind = 'by_cas' | 'under_lock';
@@ -91,7 +92,13 @@ export function describeLock(lane: LaneIndex, mark: Mark, lesson: Lesson): strin
   const slow = slowShare(one);
   const where = `${capital(armTitle(lesson, lane))}, ${formatNs(one.t0)} to ${formatNs(one.t1)}`;
   if (slow === null) return `${where}: no operation ended.`;
-  const rate = formatCount(rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0);
+  const [share, rate] = pathFigures(
+    lane,
+    'mark',
+    `in interval ${mark.row}`,
+    slow,
+    rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0,
+  );
   const [fast, under] = [formatCount(one.fast), formatCount(one.slow)];
-  return `${where}: ${fast} by compare-and-swap, ${under} under the lock (${formatFigure(slow * 100)} %); ${rate} a second.`;
+  return `${where}: ${fast} by compare-and-swap, ${under} under the lock (${share}); ${rate} a second.`;
 }

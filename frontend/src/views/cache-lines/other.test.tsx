@@ -115,7 +115,7 @@ it('counts the line that is written most, whatever it is called', () => {
   expect(said(one)).toContain('The nr_files stands at byte 0 on one counter and 0 on per CPU');
   expect(paneled(one)).toContain('other data on the line');
   const { heads, rows } = counts(one, stepFrame(30), openLesson);
-  expect(heads[0]).toBe('reads of the line of nr_files per open');
+  expect(heads[0]).toBe('reads of the line of nr_files per open, whole run');
   expect(rows.get('stock')).toHaveLength(heads.length);
   const many = counterRun({ shape: table, ops: 20 });
   expect(structOf(many.lanes[0]!)!.hot).toMatchObject({ line: 4, words: 'used' });

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lock path in figures, phase by phase, and why it feeds itself. */
 
-import { formatCount, formatFigure } from '../../base/units.ts';
+import { formatCount } from '../../base/units.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { PanelProps } from '../contract.ts';
 import { phaseWords } from './draw-lock.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
+import { phaseFigures } from './lock-figures.ts';
 
 export interface PhaseRow {
   readonly phase: string;
@@ -19,11 +20,12 @@ export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
   const intervals = intervalsOf(lane);
   return phasesOf(index).map(({ name, t0, t1 }) => {
     const share = shareIn(intervals, t0, t1);
-    const [slow, rate] = [slowShare(share), rateOf(share)];
+    const rate = rateOf(share);
+    const [percent, per] = phaseFigures(lane, name, true, slowShare(share), rate);
     return {
       phase: phaseWords[name],
-      slow: slow === null ? '–' : `${formatFigure(slow * 100)} %`,
-      rate: rate === null ? '–' : formatCount(rate),
+      slow: percent,
+      rate: per,
       retries: rate === null ? '–' : formatCount(share.retries),
     };
   });

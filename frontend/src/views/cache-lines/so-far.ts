@@ -2,7 +2,10 @@
 /** Sums of a lane up to the moment. */
 
 import { formatFigure } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
 import type { LaneNow } from './now.ts';
+import { operationWords } from './refusal.ts';
 
 export interface SoFar {
   readonly transfers: number;
@@ -23,7 +26,21 @@ export function soFar({ model, done }: Pick<LaneNow, 'model' | 'done'>): SoFar {
   };
 }
 
+/** A figure of the order up to the moment. */
+export function far(one: LaneNow, name: keyof SoFar, text?: string): string {
+  return figure('far', one.lane.arm, name, soFar(one)[name], text);
+}
+
+/** "4 stats so far" without the last two words. */
+export function operationsFar(one: LaneNow, lesson: Lesson): string {
+  return far(one, 'ops', operationWords(soFar(one).ops, lesson));
+}
+
 /** Transfers of each operation so far; a dash before there is half of one. */
-export function perStatWords({ transfers, ops }: Pick<SoFar, 'transfers' | 'ops'>): string {
-  return ops < 0.5 ? '–' : formatFigure(transfers / ops);
+export function perStatWords(one: LaneNow): string {
+  const { transfers, ops } = soFar(one);
+  const each = transfers / ops;
+  return ops < 0.5
+    ? '–'
+    : figure('far', one.lane.arm, 'transfers per op', each, formatFigure(each));
 }

@@ -3,18 +3,20 @@
 
 import { formatCount, formatFigure, plural, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import type { Frame, RunIndex } from '../../derive/types.ts';
+import { figure } from '../../derive/figures.ts';
+import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../contract.ts';
 import { all, totalsOf } from './counted.ts';
 import { fieldWords, lineBytes, type Struct } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
+import { phaseFigures } from './lock-figures.ts';
 import { stepWords } from './marks.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
 import { predictedPerSecond, predictedRatio } from './predicted.ts';
-import { noHot, noObject, noOrder, noPath, operationWords } from './refusal.ts';
-import { perStatWords, soFar } from './so-far.ts';
+import { noHot, noObject, noOrder, noPath } from './refusal.ts';
+import { far, operationsFar, perStatWords, soFar } from './so-far.ts';
 
 interface SentenceInput {
   readonly shown: readonly LaneNow[];
@@ -62,14 +64,16 @@ const oneStat = sentence(({ shown, lesson }) => {
     }
     if (happening(past) === 'fetch') fetched += 1;
   }
+  const of = (n: number, kind: string) => figure('operation', lane.arm, kind, n, plural(n, kind));
   const how = [
-    ...(writes > 0 ? [plural(writes, 'write')] : []),
-    ...(rmws > 0 ? [plural(rmws, 'read-modify-write')] : []),
+    ...(writes > 0 ? [of(writes, 'write')] : []),
+    ...(rmws > 0 ? [of(rmws, 'read-modify-write')] : []),
   ];
   const wrote = how.length === 0 ? 'nothing written' : `${list(how)} of ${list([...written])}`;
   const came =
-    fetched > 0 ? `${plural(fetched, 'line')} had to come from memory` : 'nothing had to come';
-  return `${capital(name)} ${access.op}: so far ${plural(reads, 'read')}, ${wrote}, counted; ${came}, modelled.`;
+    fetched > 0 ? `${of(fetched, 'line')} had to come from memory` : 'nothing had to come';
+  const number = figure('now', lane.arm, 'operation', access.op, String(access.op));
+  return `${capital(name)} ${number}: so far ${of(reads, 'read')}, ${wrote}, counted; ${came}, modelled.`;
 });
 
 const numbers = ['', '', 'two', 'three', 'four'];
@@ -90,47 +94,62 @@ const sharedLine = sentence(({ shown, lesson }) => {
   const totals = totalsOf(one.lane);
   const words = totals?.nameReads == null ? '' : nameWords(totals.nameReads, one, lesson);
   if (ops < 0.5) return `${words}${now}`.trim();
-  const each = formatFigure(transfers / ops);
-  const name = forName === 0 ? 'none' : formatCount(forName);
+  const name = far(one, 'forName', none(forName));
   const why = one.struct?.name ? `, ${name} of them to read the name` : '';
-  return `${words}${now}So far ${plural(transfers, 'transfer')} in ${operationWords(ops, lesson)}, ${each} each${why}; modelled.`;
+  return `${words}${now}So far ${far(one, 'transfers', plural(transfers, 'transfer'))} in ${operationsFar(one, lesson)}, ${perStatWords(one)} each${why}; modelled.`;
 });
 
-function nameWords(reads: number, { struct }: LaneNow, { operation }: Lesson): string {
+const none = (n: number) => (n === 0 ? 'none' : formatCount(n));
+
+/** Of the whole run. */
+function whole(one: LaneNow, what: string, n: number, text = formatFigure(n)): string {
+  return figure('run', one.lane.arm, what, n, text);
+}
+
+function nameWords(reads: number, one: LaneNow, { operation }: Lesson): string {
+  const { struct } = one;
   if (!struct?.name || struct.hot === null) return '';
-  const letters = plural(struct.name.length, 'letter');
-  const where = `on the line of the ${struct.hot.words}, counted. `;
-  const n = formatFigure(reads);
-  return reads < 0.005
-    ? `${letters}: no read of the name falls ${where}`
-    : `${letters}: ${n === '1' ? '1 read' : `${n} reads`} of the name a ${operation.name} fall${n === '1' ? 's' : ''} ${where}`;
+  const { length } = struct.name;
+  const letters = figure('setup', one.lane.arm, 'letters', length, plural(length, 'letter'));
+  const where = `on the line of the ${struct.hot.words}, counted over the whole run. `;
+  if (reads < 0.005) return `${letters}: no read of the name falls ${where}`;
+  const n = whole(one, 'name reads', reads);
+  const fall = n === '1' ? '1 read of the name' : `${n} reads of the name`;
+  return `${letters}: ${fall} a ${operation.name} fall${n === '1' ? 's' : ''} ${where}`;
 }
 
 /** The same operations on each kernel: how many lines travel, and what for. */
 const compared = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
-    const { transfers, ops, forName } = soFar(one);
+    const { ops, forName } = soFar(one);
     const per = `transfers a ${lesson.operation.name}`;
-    const each = ops < 0.5 ? 'none yet' : `${formatFigure(transfers / ops)} ${per}`;
-    const name = forName === 0 ? 'none' : formatCount(forName);
-    const why = one.struct?.name ? `, ${name} of ${formatCount(transfers)} to read the name` : '';
+    const each = ops < 0.5 ? 'none yet' : `${perStatWords(one)} ${per}`;
+    const name = far(one, 'forName', none(forName));
+    const why = one.struct?.name ? `, ${name} of ${far(one, 'transfers')} to read the name` : '';
     return `${title(lesson, one)} ${each}${why}`;
   });
   const where = shown.map(({ struct, ...one }) =>
-    struct?.hot ? `${struct.hot.at - struct.lead} on ${armTitle(lesson, one.lane)}` : '',
+    struct?.hot
+      ? `${figure('setup', one.lane.arm, 'place of the count', struct.hot.at - struct.lead)} on ${armTitle(lesson, one.lane)}`
+      : '',
   );
   const hot = shown[0]?.struct?.hot?.words ?? '';
   const moved = where.every(Boolean) ? ` The ${hot} stands at byte ${list(where)}.` : '';
   return `So far: ${list(parts)}; modelled.${moved}`;
 });
 
+function cpusOf({ lane, model }: LaneNow): string {
+  const { cpus } = model!.settings;
+  return figure('setup', lane.arm, 'CPUs', cpus, plural(cpus, 'CPU'));
+}
+
 /** What more CPUs make of it, and what the model predicts. */
 const many = sentence(({ shown, lesson }) => {
-  const cpus = shown[0]!.model!.settings.cpus;
+  const cpus = cpusOf(shown[0]!);
   const parts = shown.map((one) => {
-    return `${perStatWords(soFar(one))} on ${title(lesson, one)}`;
+    return `${perStatWords(one)} on ${title(lesson, one)}`;
   });
-  return `${plural(cpus, 'CPU')}, transfers a ${lesson.operation.name}: ${list(parts)}; modelled.${ratioWords(shown, lesson)}`;
+  return `${cpus}, transfers a ${lesson.operation.name} so far: ${list(parts)}; modelled.${ratioWords(shown, lesson)}`;
 });
 
 function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
@@ -140,7 +159,8 @@ function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   if (ratio === null) return '';
   const mail = mailRatio(lesson);
   const beside = mail === null ? '' : `; the mail measured ${formatFigure(mail)} on 20`;
-  return ` Predicted rate of ${title(lesson, after)}, in times of ${title(lesson, before)}: ${formatFigure(ratio)}${settings.owning ? '' : ' if loads only read'}${beside}.`;
+  const times = figure('model', after.lane.arm, 'times the rate', ratio, formatFigure(ratio));
+  return ` Predicted rate of ${title(lesson, after)}, in times of ${title(lesson, before)}: ${times}${settings.owning ? '' : ' if loads only read'}${beside}.`;
 }
 
 /** "5038006 to 7842883 ops/s": the mail's own figures, out of the lesson's published figures. */
@@ -163,14 +183,14 @@ const proved = sentence(({ shown, lesson }) => {
     const totals = totalsOf(one.lane);
     if (totals === null) return `${title(lesson, one)} not counted yet`;
     const sum = totals.lines.reduce((n, line) => n + all(line), 0);
-    const whole = `${title(lesson, one)} ${formatFigure(sum)} accesses a ${lesson.operation.name}`;
+    const each = `${title(lesson, one)} ${whole(one, 'accesses per op', sum)} accesses a ${lesson.operation.name}`;
     const hot = one.struct?.hot;
-    if (totals.hot === null || !hot) return whole;
+    if (totals.hot === null || !hot) return each;
     const { reads, writes, rmws } = totals.hot;
-    const wrote = writes > 0.004 ? `, ${formatFigure(writes)} writes` : '';
-    return `${whole}, of the ${hot.lineWords} (line ${hot.line}) ${formatFigure(reads)} reads${wrote} and ${formatFigure(rmws)} read-modify-writes`;
+    const wrote = writes > 0.004 ? `, ${whole(one, 'hot writes', writes)} writes` : '';
+    return `${each}, of the ${hot.lineWords} (line ${hot.line}) ${whole(one, 'hot reads', reads)} reads${wrote} and ${whole(one, 'hot rmws', rmws)} read-modify-writes`;
   });
-  return `Counted: ${list(parts)}. A rate here says nothing of caches.`;
+  return `Counted over the whole run: ${list(parts)}. A rate here says nothing of caches.`;
 });
 
 /** What the gain does to the lock: operations on the one word come faster. */
@@ -180,14 +200,15 @@ const price = sentence(({ shown, lesson }) => {
     const totals = totalsOf(one.lane);
     if (rate === null || !totals?.hot?.rmws) return `not known on ${title(lesson, one)}`;
     const gap = second / (rate * totals.hot.rmws);
-    return `every ${formatFigure(gap)} ns on ${title(lesson, one)}`;
+    const every = figure('model', one.lane.arm, 'gap', gap, formatFigure(gap));
+    return `every ${every} ns on ${title(lesson, one)}`;
   });
-  const cpus = shown[0]!.model!.settings.cpus;
+  const cpus = cpusOf(shown[0]!);
   const hot = shown[0]!.struct?.hot?.words;
   if (hot === undefined) return noHot(shown[0]!.lane, lesson);
   if (parts.every((part) => part.startsWith('not known')))
     return 'No rate is predicted: where in an operation these functions run was not counted.';
-  return `With ${plural(cpus, 'CPU')} somebody moves the ${hot} ${list(parts)}; modelled. The sooner the next one comes, the likelier he finds the lock taken.`;
+  return `With ${cpus} somebody moves the ${hot} ${list(parts)}; modelled. The sooner the next one comes, the likelier he finds the lock taken.`;
 });
 
 /** The three phases, as far as they are known. */
@@ -206,7 +227,9 @@ const stuck: Sentence = (index, frame, lesson) => {
       const when = { before: 'alone', listing: 'during the listing', after: 'after it' }[
         phase.name
       ];
-      return [`${when} ${formatFigure(slow * 100)} % (${formatCount(rate)} operations a second)`];
+      const over = now >= phase.t1;
+      const [part, per] = phaseFigures(lane, phase.name, over, slow, rate);
+      return [`${when}${over ? '' : ' so far'} ${part} (${per} operations a second)`];
     });
     if (phases.length === 0) return `${armTitle(lesson, lane)}: nothing was counted yet`;
     return `${armTitle(lesson, lane)}: ${list(phases)}`;
@@ -232,17 +255,22 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
     const name = capital(armTitle(lesson, lane));
     if (shown.model === null) return `${name}: ${noOrder(lane, lesson)}`;
     const { settings, trace } = shown.model;
-    const { transfers, ops } = soFar(shown);
-    const where = shown.struct === null ? ` ${noObject(lesson)}` : placeWords(shown.struct);
-    return `${name}: ${formatCount(shown.done)} of ${formatCount(trace.log.length)} accesses, ${operationWords(ops, lesson)}, ${plural(transfers, 'transfer')} among ${plural(settings.cpus, 'CPU')} (${settings.protocol}, modelled).${where}`;
+    const { transfers } = soFar(shown);
+    const where = shown.struct === null ? ` ${noObject(lesson)}` : placeWords(lane, shown.struct);
+    const done = figure('far', lane.arm, 'accesses', shown.done);
+    const order = figure('run', lane.arm, 'accesses', trace.log.length);
+    return `${name}: so far ${done} of the ${order} accesses of the whole run, ${operationsFar(shown, lesson)}, ${far(shown, 'transfers', plural(transfers, 'transfer'))} among ${cpusOf(shown)} (${settings.protocol}, modelled).${where}`;
   });
 }
 
 /** " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes." */
-function placeWords({ name, hot, lead, lines }: Struct): string {
-  const among = `${plural(lines, 'line')} of ${lineBytes} bytes`;
+function placeWords({ arm }: LaneIndex, { name, hot, lead, lines }: Struct): string {
+  const given = (what: string, n: number, text = String(n)) => figure('setup', arm, what, n, text);
+  const among = `${given('lines', lines, plural(lines, 'line'))} of ${lineBytes} bytes`;
   if (hot === null) return ` It lies on ${among}.`;
-  const at = `at ${name ? '' : 'byte '}${hot.at - lead}, in line ${hot.line} of ${among}`;
+  const place = given('place of the count', hot.at - lead);
+  const at = `at ${name ? '' : 'byte '}${place}, in line ${hot.line} of ${among}`;
   if (name === null) return ` The ${hot.words} begins ${at}.`;
-  return ` The name begins at byte ${name.compared[0] - lead}, the ${hot.words} ${at}.`;
+  const begin = given('place of the name', name.compared[0] - lead);
+  return ` The name begins at byte ${begin}, the ${hot.words} ${at}.`;
 }

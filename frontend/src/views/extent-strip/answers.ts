@@ -10,10 +10,10 @@ import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Answerer, Counts } from '../contract.ts';
 import { blocksOf, fates, letterOf, letters } from './block-replay.ts';
-import { type Counted, counted, perFreed } from './figures.ts';
+import { eachFreed, scansSoFar, soFar } from './figures.ts';
 import { boxMark } from './marks.ts';
 import { laneNow } from './now.ts';
-import { type Facts, factsOf, nowOf, sumsOf } from './scans.ts';
+import { type Facts, factsOf, sumsOf } from './scans.ts';
 
 type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
 
@@ -46,18 +46,8 @@ export const answers: Readonly<Record<string, Answerer>> = {
   }),
 };
 
-/** Up to the moment; null for a lane of which that is not known yet. */
-export function countsOf(index: RunIndex, frame: Frame): ReadonlyMap<string, Counted | null> {
-  return new Map(
-    index.lanes.map((lane) => {
-      const now = nowOf(lane, frame);
-      return [lane.arm, now.beyond ? null : counted({ facts: factsOf(lane), now, lane })];
-    }),
-  );
-}
-
+/** Up to the moment; nothing for a lane of which that is not known yet. */
 export function counts(index: RunIndex, frame: Frame): Counts {
-  const all = countsOf(index, frame);
   // Nobody is spared where no entry was in use.
   const spared = index.lanes.some((lane) => lane.points.length > 0 && sparesAny(lane));
   const heads = [
@@ -68,10 +58,11 @@ export function counts(index: RunIndex, frame: Frame): Counts {
     ...(spared ? ['spared'] : []),
     'visited per freed',
   ];
-  const rows = [...all].map(([arm, one]): [string, string[]] => {
-    if (one === null) return [arm, []];
-    const numbers = [one.scans, one.visited, one.freed, one.kept, ...(spared ? [one.spared] : [])];
-    return [arm, [...numbers.map(formatCount), perFreed(one)]];
+  const names = ['visited', 'freed', 'kept', ...(spared ? (['spared'] as const) : [])] as const;
+  const rows = index.lanes.map((lane): [string, string[]] => {
+    const one = laneNow({ index, frame }, lane);
+    if (one.now.beyond) return [lane.arm, []];
+    return [lane.arm, [scansSoFar(one), ...names.map((name) => soFar(one, name)), eachFreed(one)]];
   });
   return { heads, rows: new Map(rows) };
 }

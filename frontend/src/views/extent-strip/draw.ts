@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Draws a lane: boxes with their letters, the list through them, the hand of the scan, the budget, figures. */
 
-import { formatCount } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
@@ -198,7 +198,7 @@ function regionWords(
   { fontSize, gutter }: StripLayout,
   { grid }: StripLane,
   { theme }: Drawing,
-  { boxes }: LaneNow,
+  { lane, boxes }: LaneNow,
 ): void {
   const found = letters.flatMap((name, letter) => {
     const first = letter === 0 ? -1 : boxes.letter.indexOf(letter);
@@ -215,7 +215,7 @@ function regionWords(
     const { y } = cellAt(grid, first);
     const at = Math.max(lowest + fontSize * 1.4, y + grid.high / 2 + 0.5);
     lowest = at;
-    const number = formatCount(n);
+    const number = figure('now', lane.arm, `letter ${letter} there`, n);
     pen.font = `${fontSize}px ${theme.font}`;
     pen.fillStyle = theme.soft;
     pen.fillText(number, gutter - 9, at);
@@ -261,7 +261,7 @@ function drawMeter(
     pen.fillText(text, x, middle);
     x += pen.measureText(text).width;
   };
-  say(chargeWords(facts), theme.soft);
+  say(chargeWords(scene), theme.soft);
   x += fontSize * 1.2;
   for (const { text, strong } of figures(scene)) {
     say(text, strong ? theme.ink : theme.soft, strong ? 600 : 400);

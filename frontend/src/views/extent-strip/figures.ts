@@ -2,6 +2,7 @@
 /** Figures of a lane at the moment, for the line below it and for the counts. */
 
 import { formatCount, formatFigure } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import type { Facts, Now, Sums } from './scans.ts';
 import { sumsOf } from './scans.ts';
@@ -13,29 +14,69 @@ interface Sentences {
 }
 
 /** What its budget is charged for, in words. */
-export function chargeWords({ charge, budget }: Facts): string {
+export function chargeWords(one: Sentences): string {
+  const { charge } = one.facts;
   if (charge === null) return '';
   return charge === 'looks'
-    ? `budget: ${formatCount(budget)} looks`
-    : `budget: ${formatCount(budget)} gains, looks are free`;
+    ? `budget: ${budgetOf(one)} looks`
+    : `budget: ${budgetOf(one)} gains, looks are free`;
+}
+
+type One = Pick<Sentences, 'lane' | 'facts' | 'now'>;
+
+/** Of the scan that the moment is in, or that was the last, up to the moment. */
+export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): string {
+  const [value, scan] = [now.sums[name], now.scan?.number ?? 0];
+  return now.over
+    ? figure('mark', lane.arm, `${name} of scan ${scan}`, value, text)
+    : figure('operation', lane.arm, name, value, text);
+}
+
+/** Of all scans up to the moment. */
+export function soFar({ lane, facts, now }: One, name: keyof Sums, text?: string): string {
+  return figure('far', lane.arm, name, sumsOf(facts, 0, now.visits)[name], text);
+}
+
+/** The number of the scan that the moment is in. */
+export function scanNumber({ lane, now }: One): string {
+  return figure('now', lane.arm, 'scan', now.scan?.number ?? 0);
+}
+
+export function budgetOf({ lane, facts }: One, text?: string): string {
+  return figure('setup', lane.arm, 'budget', facts.budget, text);
+}
+
+/** Visits for each entry freed, up to the moment; a dash while nothing was. */
+export function eachFreed({ lane, facts, now }: One): string {
+  const sums = sumsOf(facts, 0, now.visits);
+  const { visited, freed } = sums;
+  return freed === 0
+    ? '–'
+    : figure('far', lane.arm, 'visited per freed', visited / freed, perFreed(sums));
+}
+
+/** Scans that are over at the moment. */
+export function scansSoFar({ lane, facts, now }: One, of = formatCount): string {
+  const n = scansOver(facts, now.visits);
+  return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
 /** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
-export function figures({ facts, now }: Sentences): { text: string; strong: boolean }[] {
+export function figures(one: Sentences): { text: string; strong: boolean }[] {
+  const { now } = one;
   if (now.beyond) return [{ text: 'not known yet', strong: false }];
   if (now.scan === null) return [];
-  const all = sumsOf(facts, 0, now.visits);
   const words = (text: string) => ({ text, strong: false });
-  const number = (n: number) => ({ text: formatCount(n), strong: true });
+  const number = (text: string) => ({ text, strong: true });
   return [
-    words(`scan ${formatCount(now.scan.number)}: looked at `),
-    number(now.sums.visited),
+    words(`scan ${scanNumber(one)}: looked at `),
+    number(ofScan(one, 'visited')),
     words(', freed '),
-    number(now.sums.freed),
-    words('. All: '),
-    number(all.visited),
+    number(ofScan(one, 'freed')),
+    words('. So far: '),
+    number(soFar(one, 'visited')),
     words(', freed '),
-    number(all.freed),
+    number(soFar(one, 'freed')),
   ];
 }
 
@@ -49,12 +90,4 @@ export function scansOver({ scans }: Facts, visits: number): number {
   let n = 0;
   for (const scan of scans) if (!scan.open && scan.to <= visits) n += 1;
   return n;
-}
-
-export interface Counted extends Sums {
-  readonly scans: number;
-}
-
-export function counted({ facts, now }: Sentences): Counted {
-  return { ...sumsOf(facts, 0, now.visits), scans: scansOver(facts, now.visits) };
 }

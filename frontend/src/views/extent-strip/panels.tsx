@@ -2,15 +2,15 @@
 /** Beside the stage: freed against visited as a chart, and what an entry costs. */
 
 import { type CSSProperties, useCallback, useRef } from 'react';
-import { formatCount, formatFigure } from '../../base/units.ts';
+import { formatFigure } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import { ArmTable } from '../arm-table.tsx';
 import type { Panel, PanelProps } from '../contract.ts';
 import { useCalm } from '../use-calm.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawChart } from './chart.ts';
-import { perFreed } from './figures.ts';
+import { eachFreed, soFar } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
-import { sumsOf } from './scans.ts';
 import { listSteps } from './thread.ts';
 
 const chartBox: CSSProperties = { position: 'relative', height: 210 };
@@ -53,7 +53,7 @@ interface PriceRow {
   readonly of: (arm: string) => string;
 }
 
-function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
+export function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
   const { measured, linesOf } = data;
   const byArm = new Map(
     runIndex.lanes.map((lane) => [
@@ -65,31 +65,31 @@ function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
     const one = byArm.get(arm);
     return one === undefined ? '–' : of(one);
   };
-  const figure = (n: number | null | undefined, unit = '') =>
-    n == null ? '–' : `${formatFigure(n)}${unit}`;
+  const given = (arm: string, what: string, n: number | null | undefined, unit = '') =>
+    n == null ? '–' : figure('setup', arm, what, n, `${formatFigure(n)}${unit}`);
   const rows: PriceRow[] = [
     {
       head: 'bytes an entry',
       evidence: 'counted',
-      of: (arm) => figure(said(linesOf(arm), 'entry_bytes')),
+      of: (arm) => given(arm, 'bytes an entry', said(linesOf(arm), 'entry_bytes')),
     },
     {
-      head: 'list changed',
+      head: 'list changed so far',
       evidence: 'counted',
       of: at(({ lane, points }) => {
         const steps = listSteps(lane, points);
-        return steps === null ? 'no list' : formatCount(steps);
+        return steps === null ? 'no list' : figure('far', lane.arm, 'list steps', steps);
       }),
     },
     {
-      head: 'looks for each gain',
+      head: 'looks for each gain so far',
       evidence: 'counted',
-      of: at(({ facts, now }) => perFreed(sumsOf(facts, 0, now.visits))),
+      of: at(eachFreed),
     },
     {
       head: 'freed so far',
       evidence: 'counted',
-      of: at(({ facts, now }) => formatCount(sumsOf(facts, 0, now.visits).freed)),
+      of: at((one) => soFar(one, 'freed')),
     },
   ];
   const times = measured?.rows.filter((row) => row.unit === 'us') ?? [];
@@ -100,7 +100,8 @@ function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
       head: 'time of a scan',
       // On the count clock a time is counted instructions.
       evidence: measured.clock === 'count' ? 'counted' : 'measured',
-      of: (arm) => figure(times.find((row) => row.arm === arm)?.ops_per_s_median, ' µs'),
+      of: (arm) =>
+        given(arm, 'measured', times.find((row) => row.arm === arm)?.ops_per_s_median, ' µs'),
     },
   ];
 }

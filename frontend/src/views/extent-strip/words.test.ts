@@ -34,14 +34,14 @@ test('one scan, from its begin to its return', () => {
 
 test('the same scan on all: each stands when it has come back', () => {
   expect(say('each_scan', run, frameAfter(12))).toBe(
-    'Asked for 4: 2013 scan looked at 12 and freed 4, stock looked at 4 and freed none and evictable list looked at 4 and freed 4. All have come back.',
+    'In scan 1, asked for 4: 2013 scan looked at 12 and freed 4, stock looked at 4 and freed none and evictable list looked at 4 and freed 4. All have come back.',
   );
 });
 
 test('the first gain: how far it is, and when it came', () => {
   const stock = only('stock');
   expect(say('first_gain', stock, frameAfter(5))).toBe(
-    'Scan 2 of stock: 5 entries looked at, none freed, 3 more delayed ones lie ahead.',
+    'Scan 2 of stock: so far 5 entries looked at, none freed, 3 more delayed ones lie ahead.',
   );
   expect(say('first_gain', stock, frameAfter(10))).toBe(
     'Scan 3 of stock is the first to free anything, after 8 looks in vain; so far 2 are freed.',
@@ -50,7 +50,7 @@ test('the first gain: how far it is, and when it came', () => {
 
 test('equal looks bring unequal gains', () => {
   expect(say('charged', run, frameAfter(12))).toBe(
-    '12 looks each, and this many entries freed: 2013 scan 4 in 1 scan, stock 4 in 3 scans and evictable list 8 in 2 scans.',
+    '12 looks each so far, and this many entries freed: 2013 scan 4 up to scan 1, stock 4 up to scan 3 and evictable list 8 up to scan 2.',
   );
 });
 

@@ -2,12 +2,13 @@
 /** The picture in words: the sentence of each scene, read off the events up to the moment. */
 
 import { formatCount, plural } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../contract.ts';
 import { blocksOf } from './block-replay.ts';
-import { perFreed, scansOver } from './figures.ts';
+import { budgetOf, eachFreed, ofScan, scanNumber, scansSoFar, soFar } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { absence, sumsOf } from './scans.ts';
 import { listSteps, threadOf } from './thread.ts';
@@ -33,26 +34,30 @@ const title = (lesson: Lesson, lane: LaneIndex) => armTitle(lesson, lane);
 
 /** One scan, from its first look to its return. */
 const oneScan: SentenceOf = (states, lesson) => {
-  const { lane, now, facts } = states[0]!;
-  const { visited, kept, freed } = now.sums;
-  const asked = plural(facts.budget, 'entry', 'entries');
+  const one = states[0]!;
+  const { lane, now, facts } = one;
+  const { visited, kept } = now.sums;
+  const asked = budgetOf(one, plural(facts.budget, 'entry', 'entries'));
   if (visited === 0) return `${capital(title(lesson, lane))} is asked to look for ${asked}.`;
-  const fate = kept === visited ? 'all of them must stay' : `${none(kept)} must stay`;
-  const looked = `${plural(visited, 'entry', 'entries')} looked at, ${fate}`;
+  const stay = ofScan(one, 'kept', kept === visited ? 'all of them' : none(kept));
+  const many = plural(visited, 'entry', 'entries');
+  const looked = `${ofScan(one, 'visited', many)} looked at, ${stay} must stay`;
+  const freed = ofScan(one, 'freed', none(now.sums.freed));
   return now.over
-    ? `The scan comes back: ${looked}, ${none(freed)} freed. Its budget of ${formatCount(facts.budget)} is gone.`
-    : `The scan has begun: ${looked}, ${none(freed)} freed so far.`;
+    ? `The scan comes back: ${looked}, ${freed} freed. Its budget of ${budgetOf(one)} is gone.`
+    : `The scan has begun: ${looked}, ${freed} freed so far.`;
 };
 
 const eachScan: SentenceOf = (states, lesson) => {
-  const parts = states.map(({ lane, now }) => {
-    const { visited, freed } = now.sums;
+  const parts = states.map((one) => {
+    const { lane, now } = one;
     const done = now.over ? 'looked at' : 'has looked at';
-    return `${title(lesson, lane)} ${done} ${formatCount(visited)} and freed ${none(freed)}`;
+    const freed = ofScan(one, 'freed', none(now.sums.freed));
+    return `${title(lesson, lane)} ${done} ${ofScan(one, 'visited')} and freed ${freed}`;
   });
-  const budget = states[0]!.facts.budget;
   const over = states.every(({ now }) => now.over);
-  return `Asked for ${formatCount(budget)}: ${list(parts)}${over ? '. All have come back.' : '.'}`;
+  const scan = `In scan ${scanNumber(states[0]!)}, asked for ${budgetOf(states[0]!)}`;
+  return `${scan}: ${list(parts)}${over ? '. All have come back.' : '.'}`;
 };
 
 /** Delayed entries between the hand and the first entry behind it that may be freed; -1: there is none. */
@@ -71,31 +76,35 @@ function delayedAhead({ lane, now, boxes, blocks }: LaneNow): number {
 const firstGain: SentenceOf = (states, lesson) => {
   const one = states[0]!;
   const { lane, now, facts } = one;
-  const all = sumsOf(facts, 0, now.visits);
+  const freedOf = (other: LaneNow) =>
+    soFar(other, 'freed', none(sumsOf(other.facts, 0, other.now.visits).freed));
   const name = title(lesson, lane);
-  const rest = states.slice(1).map((other) => {
-    const sums = sumsOf(other.facts, 0, other.now.visits);
-    return ` ${capital(title(lesson, other.lane))} has freed ${none(sums.freed)}.`;
-  });
+  const rest = states
+    .slice(1)
+    .map((other) => ` ${capital(title(lesson, other.lane))} has freed ${freedOf(other)} so far.`);
+  const all = sumsOf(facts, 0, now.visits);
   if (all.freed === 0) {
     const ahead = delayedAhead(one);
-    const way = ahead > 0 ? `, ${formatCount(ahead)} more delayed ones lie ahead` : '';
-    return `Scan ${formatCount(now.scan!.number)} of ${name}: ${formatCount(all.visited)} entries looked at, none freed${way}.${rest.join('')}`;
+    const more = () => figure('now', lane.arm, 'delayed ahead', ahead);
+    const way = ahead > 0 ? `, ${more()} more delayed ones lie ahead` : '';
+    return `Scan ${scanNumber(one)} of ${name}: so far ${soFar(one, 'visited')} entries looked at, ${freedOf(one)} freed${way}.${rest.join('')}`;
   }
   const first = facts.scans.find((scan) => scan.number === facts.firstGain);
   const before = first === undefined ? 0 : sumsOf(facts, 0, first.from).visited;
-  return `Scan ${formatCount(facts.firstGain)} of ${name} is the first to free anything, after ${formatCount(before)} looks in vain; so far ${formatCount(all.freed)} are freed.${rest.join('')}`;
+  const of = (what: string, n: number) => figure('mark', lane.arm, what, n);
+  return `Scan ${of('first gain', facts.firstGain)} of ${name} is the first to free anything, after ${of('looks before', before)} looks in vain; so far ${freedOf(one)} are freed.${rest.join('')}`;
 };
 
 /** The same number of looks on every lane: what they brought. */
 const charged: SentenceOf = (states, lesson) => {
-  const parts = states.map(({ lane, now, facts }) => {
-    const { freed } = sumsOf(facts, 0, now.visits);
-    const scans = plural(now.scan!.number, 'scan');
-    return `${title(lesson, lane)} ${none(freed)} in ${scans}`;
+  const parts = states.map((one) => {
+    const { lane, now, facts } = one;
+    const freed = soFar(one, 'freed', none(sumsOf(facts, 0, now.visits).freed));
+    return `${title(lesson, lane)} ${freed} up to scan ${scanNumber(one)}`;
   });
-  const looks = Math.max(...states.map(({ now }) => now.visits));
-  return `${plural(looks, 'look')} each, and this many entries freed: ${list(parts)}.`;
+  const most = states.reduce((a, b) => (b.now.visits > a.now.visits ? b : a));
+  const looks = soFar(most, 'visited', plural(most.now.visits, 'look'));
+  return `${looks} each so far, and this many entries freed: ${list(parts)}.`;
 };
 
 const price: SentenceOf = (states, lesson) => {
@@ -105,18 +114,20 @@ const price: SentenceOf = (states, lesson) => {
   let off = 0;
   for (let box = 0; box < boxes.there.length; box++)
     if (boxes.there[box] === 1 && boxes.letter[box] === 1) off += 1;
-  const steps = listSteps(lane, one.points);
-  return `${capital(title(lesson, lane))}: ${plural(on, 'entry is', 'entries are')} on the list, which was changed ${plural(steps ?? 0, 'time')} so far; ${formatCount(off)} delayed ones carry its pointers and are not on it.`;
+  const steps = listSteps(lane, one.points) ?? 0;
+  const entries = figure('now', lane.arm, 'on the list', on, plural(on, 'entry is', 'entries are'));
+  const changed = figure('far', lane.arm, 'list steps', steps, plural(steps, 'time'));
+  return `${capital(title(lesson, lane))}: ${entries} on the list, which was changed ${changed} so far; ${figure('now', lane.arm, 'letter 1 there', off)} delayed ones carry its pointers and are not on it.`;
 };
 
 const promise: SentenceOf = (states, lesson) => {
-  const scan = states[0]!.now.scan!.number;
-  const parts = states.map(({ lane, now }) => {
-    const { freed, kept } = now.sums;
-    return `${title(lesson, lane)} brings ${none(freed)}, for ${plural(kept, 'look')} in vain`;
+  const parts = states.map((one) => {
+    const { freed, kept } = one.now.sums;
+    const vain = ofScan(one, 'kept', plural(kept, 'look'));
+    return `${title(lesson, one.lane)} brings ${ofScan(one, 'freed', none(freed))}, for ${vain} in vain`;
   });
-  const budget = formatCount(states[0]!.facts.budget);
-  return `Scan ${formatCount(scan)}, asked for ${budget}: ${list(parts)}.`;
+  const first = states[0]!;
+  return `Scan ${scanNumber(first)}, asked for ${budgetOf(first)}: ${list(parts)}.`;
 };
 
 const blockBytes = 4096;
@@ -133,8 +144,11 @@ const reader: SentenceOf = (states, lesson) => {
     let n = 0;
     for (let f = 0; f < found.length; f++)
       if (found.order[f]! > order[p - 1]! && found.order[f]! < order[p]!) n += 1;
-    const from = `data from block ${formatCount(data / blockBytes)}, a hole at ${formatCount(hole / blockBytes)}`;
-    const words = `${from}; ${plural(n, 'delayed entry', 'delayed entries')} gave the answer`;
+    const say = (what: string, value: number, text?: string) =>
+      figure('now', lane.arm, `answer: ${what}`, value, text);
+    const from = `data from block ${say('data', data / blockBytes)}, a hole at ${say('hole', hole / blockBytes)}`;
+    const entries = say('found', n, plural(n, 'delayed entry', 'delayed entries'));
+    const words = `${from}; ${entries} gave the answer`;
     return [{ name: title(lesson, lane), words }];
   });
   if (answers.length === 0) return 'No program has asked where the data are yet.';
@@ -145,10 +159,11 @@ const reader: SentenceOf = (states, lesson) => {
 };
 
 const totals: SentenceOf = (states, lesson) => {
-  const parts = states.map(({ lane, now, facts }) => {
-    const sums = sumsOf(facts, 0, now.visits);
-    const per = sums.freed === 0 ? 'nothing freed' : `${perFreed(sums)} looks for each entry freed`;
-    return `${title(lesson, lane)} ${per} in ${plural(scansOver(facts, now.visits), 'scan')}`;
+  const parts = states.map((one) => {
+    const { freed } = sumsOf(one.facts, 0, one.now.visits);
+    const per = freed === 0 ? 'nothing freed' : `${eachFreed(one)} looks for each entry freed`;
+    const scans = scansSoFar(one, (n) => plural(n, 'scan'));
+    return `${title(lesson, one.lane)} ${per} in ${scans} that came back`;
   });
   return `So far: ${list(parts)}.`;
 };
@@ -172,16 +187,19 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
 ) => {
   const boxes = blocksOf(index).length;
   return index.lanes.map((lane) => {
-    const { facts, now } = laneNow({ index, frame }, lane);
-    const sums = sumsOf(facts, 0, now.visits);
+    const one = laneNow({ index, frame }, lane);
+    const { facts, now } = one;
     const name = capital(title(lesson, lane));
-    if (now.scan === null) return `${name}: ${plural(boxes, 'entry', 'entries')}, no visit yet.`;
-    const { visited, kept, spared, freed } = sums;
-    const fates = [`${formatCount(freed)} freed`, `${formatCount(kept)} kept`];
-    if (spared > 0) fates.push(`${formatCount(spared)} spared once`);
-    const scan = `scan ${formatCount(now.scan.number)}${now.over ? ' is over' : ''}`;
+    const entries = figure('setup', lane.arm, 'entries', boxes, plural(boxes, 'entry', 'entries'));
+    if (now.scan === null) return `${name}: ${entries}, no visit yet.`;
+    const { visited, spared } = sumsOf(facts, 0, now.visits);
+    const fates = [`${soFar(one, 'freed')} freed`, `${soFar(one, 'kept')} kept`];
+    if (spared > 0) fates.push(`${soFar(one, 'spared')} spared once`);
+    const scan = `scan ${scanNumber(one)}${now.over ? ' is over' : ''}`;
+    const more = () =>
+      figure('run', lane.arm, 'untold', facts.untold, plural(facts.untold, 'visit'));
     const untold =
-      facts.untold > 0 ? ` ${plural(facts.untold, 'visit')} more were counted, not reported.` : '';
-    return `${name}: ${scan}; ${plural(visited, 'visit')} so far, ${list(fates)}.${untold}`;
+      facts.untold > 0 ? ` In the whole run ${more()} more were counted, not reported.` : '';
+    return `${name}: ${scan}; ${soFar(one, 'visited', plural(visited, 'visit'))} so far, ${list(fates)}.${untold}`;
   });
 };

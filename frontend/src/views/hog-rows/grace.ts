@@ -7,20 +7,19 @@
  * the callbacks of the first still wait for their tick, so two are in flight, and must not be mistaken for each other.
  */
 
-import type { Nanos } from '../../base/units.ts';
 import { type SpanRecord, spansIn } from '../../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 
 export interface Grace {
-  /** When it was armed; null: it is not yet. */
-  readonly askedAt: Nanos | null;
+  /** Its being armed; null: it is not yet. */
+  readonly asked: SpanRecord | null;
   /** One that began before it was asked for is not over. */
   readonly behind: boolean;
-  /** How long the kernel looked for readers; null: it has not yet. */
-  readonly checkNs: number | null;
+  /** The kernel's first look for readers, which may go on; null: it has not looked yet. */
+  readonly check: SpanRecord | null;
   readonly readerSeen: boolean;
-  /** When it was over and only the callbacks were left; null: it is not. */
-  readonly overSince: Nanos | null;
+  /** It is over and only the callbacks are left; null: it is not. */
+  readonly delay: SpanRecord | null;
 }
 
 /** The tracer may see the question some microseconds after the answer began. */
@@ -46,18 +45,18 @@ export function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: numb
   const armed = seen.find((span) => span.name === 'gp_armed');
   if (armed === undefined) {
     const behind = isUnderWay(index, lane, since, t);
-    return { askedAt: null, behind, checkNs: null, readerSeen: false, overSince: null };
+    return { asked: null, behind, check: null, readerSeen: false, delay: null };
   }
-  let checkNs: number | null = null;
+  let check: SpanRecord | null = null;
   let readerSeen = false;
-  let overSince: Nanos | null = null;
+  let delay: SpanRecord | null = null;
   for (const span of seen) {
     if (span.t0 <= armed.t0) continue;
-    if (span.name === 'gp_check' && checkNs === null) checkNs = Math.min(span.t1, t) - span.t0;
-    else if (span.name === 'gp_recheck' && overSince === null) readerSeen = true;
-    else if (span.name === 'cb_delay' && checkNs !== null) overSince ??= span.t0;
+    if (span.name === 'gp_check' && check === null) check = span;
+    else if (span.name === 'gp_recheck' && delay === null) readerSeen = true;
+    else if (span.name === 'cb_delay' && check !== null) delay ??= span;
   }
-  return { askedAt: armed.t0, behind: false, checkNs, readerSeen, overSince };
+  return { asked: armed, behind: false, check, readerSeen, delay };
 }
 
 const underWay: ReadonlySet<string> = new Set(['gp_armed', 'gp_check', 'gp_recheck']);
@@ -78,10 +77,9 @@ function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
 }
 
 /** The check of the grace period whose callbacks run at t: the last that ended before their delay began. */
-export function checkBefore(index: RunIndex, lane: LaneIndex, t: number): number | null {
+export function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | null {
   const seen = steps(index, lane, t - ticksBack * index.tickNs, t);
   const delay = seen.findLast((span) => span.name === 'cb_delay' && span.t1 <= t + slack);
   const over = delay?.t0 ?? t;
-  const check = seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack);
-  return check === undefined ? null : check.t1 - check.t0;
+  return seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack) ?? null;
 }

@@ -3,15 +3,9 @@
 
 import { formatNs, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import {
-  isWait,
-  opsUpTo,
-  type SpanRecord,
-  spansIn,
-  statesAt,
-  threadRows,
-} from '../../derive/query.ts';
-import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
+import { isWait, markOf, opsUpTo, type SpanRecord, spansIn, statesAt } from '../../derive/query.ts';
+import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list, type Titles, verbFor } from '../../derive/words.ts';
 import { doing, known, ofThreads, oneOp, rates, some } from '../timeline/sentences.ts';
 import { type Grace, graceOf } from './grace.ts';
@@ -47,26 +41,57 @@ export const rowSentences = {
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
   if (t > lane.watermark) return `On ${name} nothing is known yet of this moment.`;
-  const all = threadRows(lane).length;
   const states = statesAt(lane, t);
-  const waiting = states.filter((s): s is SpanRecord => s !== null && isWait(index.kinds[s.kind]));
-  if (waiting.length === 0) return `On ${name} ${whatElse(index, states, all, titles.thread)}.`;
-  const kind = index.kinds[waiting[0]!.kind]!;
-  const who = `On ${name} ${ofThreads(waiting.length, all, titles.thread)} ${verbFor(kind, waiting.length)}`;
-  const graces = waiting.map((s) => graceOf(index, lane, s.t0, t));
+  const groups = waitingAt(index, states);
+  const [largest, ...others] = groups;
+  if (largest === undefined) return `On ${name} ${whatElse(index, lane, states, titles.thread)}.`;
+  const kind = index.kinds[largest[0]!.kind]!;
+  const count = waitersOf(
+    index,
+    lane,
+    largest,
+    ofThreads(largest.length, states.length, titles.thread),
+  );
+  const who = `On ${name} ${count} ${verbFor(kind, largest.length)}`;
+  const also = others.map((group) => {
+    const { title } = index.kinds[group[0]!.kind]!;
+    return `, and ${waitersOf(index, lane, group)} ${title.replace(/^waits /, '')}`;
+  });
+  const graces = largest.map((s) => graceOf(index, lane, s.t0, t));
   const grace = mostWaitedFor(graces);
   if (grace === null) {
-    const oldest = Math.min(...waiting.map((s) => s.t0));
-    return `${who}; the longest of them for ${formatNs(t - oldest)} now.`;
+    const oldest = largest.reduce((a, b) => (b.t0 < a.t0 ? b : a));
+    return `${who}${also.join('')}; the longest of them for ${sinceBegin(markOf(lane.arm, oldest), t)} now.`;
   }
-  const same = graces.filter((g) => g?.askedAt === grace.askedAt).length;
+  const same = graces.filter((g) => g?.asked?.t0 === grace.asked?.t0).length;
   const shared =
     same === 1
       ? who
-      : same === waiting.length
+      : same === largest.length
         ? who.replace(' for an ', ' for the same ')
-        : `${who}, ${same} of them for the same one`;
-  return `${shared}; ${graceWords(grace, t)}.`;
+        : `${who}, ${figure('now', lane.arm, 'with one grace period', same)} of them for the same one`;
+  return `${shared}${also.join('')}; ${graceWords(grace, lane, t)}.`;
+}
+
+/** Who waits for the lesson's sake, by what they wait for; first what most wait for. */
+function waitingAt(
+  index: RunIndex,
+  states: readonly (SpanRecord | null)[],
+): readonly (readonly SpanRecord[])[] {
+  const groups = new Map<number, SpanRecord[]>();
+  for (const state of states)
+    if (state !== null && isWait(index.kinds[state.kind]))
+      groups.set(state.kind, [...(groups.get(state.kind) ?? []), state]);
+  return [...groups.values()].sort((a, b) => b.length - a.length);
+}
+
+function waitersOf(
+  index: RunIndex,
+  { arm }: LaneIndex,
+  group: readonly SpanRecord[],
+  text = String(group.length),
+): string {
+  return figure('now', arm, `in ${index.kinds[group[0]!.kind]!.name}`, group.length, text);
 }
 
 /** The grace period that most of the sleepers wait for. */
@@ -74,33 +99,36 @@ function mostWaitedFor(graces: readonly (Grace | null)[]): Grace | null {
   let best: { grace: Grace; n: number } | null = null;
   for (const grace of graces) {
     if (grace === null) continue;
-    const n = graces.filter((g) => g?.askedAt === grace.askedAt).length;
+    const n = graces.filter((g) => g?.asked?.t0 === grace.asked?.t0).length;
     if (best === null || n > best.n) best = { grace, n };
   }
   return best?.grace ?? null;
 }
 
-function graceWords(grace: Grace, t: number): string {
-  if (grace.askedAt === null)
+function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
+  const { asked, check, delay } = grace;
+  if (asked === null)
     return grace.behind
       ? 'it has not begun, since the one before is not over'
       : 'it has not begun yet';
-  const asked = `it was asked for ${formatNs(t - grace.askedAt)} ago`;
-  if (grace.checkNs === null) return `${asked}, and nobody has looked for readers yet`;
+  const since = `it was asked for ${sinceBegin(markOf(arm, asked), t)} ago`;
+  if (check === null) return `${since}, and nobody has looked for readers yet`;
+  if (check.t1 > t) return `${since}, and the check has begun`;
   const found = grace.readerSeen ? 'a reader was there' : 'no reader was there';
-  const check = `${asked}, the check took ${formatNs(grace.checkNs)}, and ${found}`;
-  if (grace.overSince === null) return check;
-  return `${check}; it has been over for ${formatNs(t - grace.overSince)}, but nobody was notified`;
+  const looked = `${since}, the check took ${lengthOf(markOf(arm, check))}, and ${found}`;
+  if (delay === null) return looked;
+  const over = sinceBegin(markOf(arm, delay), t);
+  return `${looked}; it has been over for ${over}, but nobody was notified`;
 }
 
 /** Nobody waits for the lesson's sake: what do they do? */
 function whatElse(
   index: RunIndex,
+  lane: LaneIndex,
   states: readonly (SpanRecord | null)[],
-  all: number,
   thread: string,
 ): string {
-  const words = doing(index, states, all, thread);
+  const words = doing(index, lane, states, thread);
   if (states.every((state) => state === null)) return words;
   return `${words}; nobody waits for the lesson's lock or grace period`;
 }
@@ -111,16 +139,19 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const from = laneTime(frame.offset, lane.arm, frame.start);
     const wake = largestWake(index, lane, t, from);
     if (wake === null) continue;
-    const freed = plural(wake.freed, titles.thread);
-    const ago = formatNs(t - wake.t);
+    const say = (what: string, value: number, text: string, mark: Mark | null = null) =>
+      figure('now', lane.arm, what, value, text, mark);
+    const freed = say('freed by the largest wake', wake.freed, plural(wake.freed, titles.thread));
+    const ago = say('since the largest wake', t - wake.t, formatNs(t - wake.t));
+    const { longest, check } = wake;
     const waited =
-      wake.longestWait > 0
-        ? ` The longest of them had slept for ${formatNs(wake.longestWait)}`
-        : '';
-    const checked =
-      wake.checkNs === null || waited === ''
+      longest === null
         ? ''
-        : `; the check took ${formatNs(wake.checkNs)} of it, the rest was delay`;
+        : ` The longest of them had slept for ${lengthOf(markOf(lane.arm, longest))}`;
+    const checked =
+      check === null || waited === ''
+        ? ''
+        : `; the check took ${lengthOf(markOf(lane.arm, check))} of it, the rest was delay`;
     const end = waited === '' ? '' : '.';
     return `On ${armTitle(titles, lane)} one wake freed ${freed} ${ago} ago.${waited}${checked}${end}`;
   }
@@ -138,15 +169,19 @@ function expedited(
     const b = Math.min(a + frame.span, lane.watermark);
     const ops = opsUpTo(lane, b) - opsUpTo(lane, a);
     let periods = 0;
-    let longest = 0;
+    let longest: SpanRecord | null = null;
     for (const span of spansIn(lane, 'track', a, b)) {
       if (index.kinds[span.kind]?.name !== 'exp_gp' || span.t0 < a) continue;
       periods += 1;
-      if (!span.open) longest = Math.max(longest, span.t1 - span.t0);
+      const least = longest === null ? 0 : longest.t1 - longest.t0;
+      if (!span.open && span.t1 - span.t0 > least) longest = span;
     }
-    const most = longest > 0 ? `, the longest ${formatNs(longest)}` : '';
+    const most = longest === null ? '' : `, the longest ${lengthOf(markOf(lane.arm, longest))}`;
     const { name, plural: many } = titles.operation;
-    return `${armTitle(titles, lane)} runs ${plural(periods, 'expedited RCU grace period')} for ${plural(ops, name, many)}${most}`;
+    const say = (what: string, n: number, text: string) =>
+      figure('window', lane.arm, what, n, text);
+    const begun = say('exp_gp begun', periods, plural(periods, 'expedited RCU grace period'));
+    return `${armTitle(titles, lane)} runs ${begun} for ${say('ops', ops, plural(ops, name, many))}${most}`;
   });
   return `In this window ${list(parts)}. Every kernel pays for them, so they cannot be the difference.`;
 }
@@ -176,16 +211,15 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
   );
   const states = statesAt(lane, t);
   const waiting = states.filter((s) => s !== null && isWait(index.kinds[s.kind])).length;
-  const all = threadRows(lane).length;
   if (inside === undefined) return '';
-  const since = `a reader has been inside shrink_slab for ${formatNs(t - inside.t0)}`;
+  const since = `a reader has been inside shrink_slab for ${sinceBegin(markOf(lane.arm, inside), t)}`;
   const recheck = [...spansIn(lane, 'track', t, t + 1)].some(
     (s) => index.kinds[s.kind]?.name === 'gp_recheck',
   );
   const effect =
     waiting === 0
       ? `no ${titles.thread} waits for it`
-      : `${ofThreads(waiting, all, titles.thread)} ${waiting === 1 ? 'waits' : 'wait'} meanwhile`;
+      : `${figure('now', lane.arm, 'waiting', waiting, ofThreads(waiting, states.length, titles.thread))} ${waiting === 1 ? 'waits' : 'wait'} meanwhile`;
   const again = recheck ? ', and the check has found it and looks again' : '';
   return capital(`on ${name} ${since}; ${effect}${again}.`);
 }

@@ -3,22 +3,22 @@
 
 import { firstAbove } from '../../base/search.ts';
 import { type Nanos, ns } from '../../base/units.ts';
-import { isWait, spanAt } from '../../derive/query.ts';
+import { isWait, type SpanRecord, spanAt } from '../../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import { checkBefore } from './grace.ts';
 
 export interface Wake {
   readonly t: Nanos;
   readonly freed: number;
-  /** The longest sleep that it ended, ns; 0 if none is known. */
-  readonly longestWait: number;
-  readonly checkNs: number | null;
+  /** The longest sleep that it ended; null: none is known. */
+  readonly longest: SpanRecord | null;
+  readonly check: SpanRecord | null;
 }
 
 interface Group {
   t: number;
   readonly rows: Set<number>;
-  longest: number;
+  longest: SpanRecord | null;
   /** Sleep that it ended, of all threads, ns. */
   slept: number;
 }
@@ -38,8 +38,8 @@ export function largestWake(
     if (largest === null || group.slept > largest.slept) largest = group;
   if (largest === null) return null;
   const { rows, longest } = largest;
-  const checkNs = checkBefore(index, lane, largest.t);
-  return { t: ns(largest.t), freed: rows.size, longestWait: longest, checkNs };
+  const check = checkBefore(index, lane, largest.t);
+  return { t: ns(largest.t), freed: rows.size, longest, check };
 }
 
 /** From the last one back. */
@@ -58,14 +58,14 @@ function* groups(index: RunIndex, lane: LaneIndex, t: number, from: number): Gen
     }
     if (group === null) {
       if (at < from) return;
-      group = { t: at, rows: new Set(), longest: 0, slept: 0 };
+      group = { t: at, rows: new Set(), longest: null, slept: 0 };
       last = at;
     }
     group.t = at;
     group.rows.add(links.to[i]!);
     const asleep = spanAt(lane, links.to[i]!, 'state', at - 1);
     if (asleep === null || !isWait(index.kinds[asleep.kind])) continue;
-    group.longest = Math.max(group.longest, at - asleep.t0);
+    if (group.longest === null || asleep.t0 < group.longest.t0) group.longest = asleep;
     group.slept += at - asleep.t0;
   }
   if (group !== null) yield group;

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A mark in words. */
 
-import { formatMoment, formatNs, plural } from '../../base/units.ts';
+import { formatMoment, plural } from '../../base/units.ts';
+import { figure, lengthOf } from '../../derive/figures.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { ageAtReuse, shadowLeft } from './figures.ts';
 import { lifeOf } from './layout.ts';
-import { type Life, lifeAt, never } from './lives.ts';
+import { type Life, lifeAt } from './lives.ts';
 
 export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   const kind = index.kinds[mark.kind];
   const lane = laneOf(index, mark.arm);
   if (kind === undefined || lane === null) return '';
   const arm = armTitle(lesson, lane);
-  const length = formatNs(mark.t1 - mark.t0) + (mark.open ? ' so far' : '');
+  const length = lengthOf(mark) + (mark.open ? ' so far' : '');
   const from = `from ${formatMoment(mark.t0, 1e6)}`;
   const { lives, queues } = lifeOf(index, lane, lesson);
   if (kind.name === 'batch') {
     const batch = queues.batches.find((one) => one.id === mark.id);
-    const n = plural(batch?.items ?? 0, 'inode');
+    const items = batch?.items ?? 0;
+    const n = figure('mark', mark.arm, 'items', items, plural(items, 'inode'), mark);
     return `${arm}, CPU ${mark.row}: the worker has taken ${n}, ${length}, ${from}.`;
   }
   if (kind.name === 'worker_wait') {
@@ -27,10 +30,10 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   }
   if (mark.table !== 'points') return `${arm}: ${kind.title}, ${length}, ${from}.`;
   const life = lifeAt(lives, mark.row, mark.t0);
-  return `Inode ${mark.row}, ${arm}: ${inodeWords(kind.name, life, length)} ${from}.`;
+  return `Inode ${mark.row}, ${arm}: ${inodeWords(mark.arm, kind.name, life, length)} ${from}.`;
 }
 
-function inodeWords(kind: string, life: Life | null, length: string): string {
+function inodeWords(arm: string, kind: string, life: Life | null, length: string): string {
   switch (kind) {
     case 'alive':
       return `a file has it, ${length},`;
@@ -45,14 +48,14 @@ function inodeWords(kind: string, life: Life | null, length: string): string {
     case 'early': {
       const before = life?.before;
       if (life === null || before == null) return 'used again inside its shadow,';
-      const left = before.shadowEnd === never ? null : before.shadowEnd - life.born;
-      const words = left === null ? '' : `, ${formatNs(left)} before its grace period ended,`;
-      return `used again ${formatNs(life.born - before.queued)} after it was let go${words}`;
+      const left = shadowLeft(arm, life, before);
+      const words = left === null ? '' : `, ${left} before its grace period ended,`;
+      return `used again ${ageAtReuse(arm, life, before)} after it was let go${words}`;
     }
     case 'reuse':
       return life?.before == null
         ? 'used again,'
-        : `used again after its shadow, ${formatNs(life.born - life.before.queued)} after it was let go,`;
+        : `used again after its shadow, ${ageAtReuse(arm, life, life.before)} after it was let go,`;
     default:
       return `${kind}, ${length},`;
   }

@@ -2,10 +2,12 @@
 /** The population at the moment: each inode a cell, in the place where it is now. Nothing glides; cells jump. */
 
 import { formatCount } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import { mix, type Pen } from '../paints.ts';
 import { queueAt, type Scene } from './draw-bands.ts';
+import { counted } from './figures.ts';
 import { bar, cross, type Easel, lookOf, say, widthOf } from './ink.ts';
-import type { Band } from './layout.ts';
+import type { Band, LaneBox } from './layout.ts';
 import { endangered, type Life } from './lives.ts';
 import { type Population, populationAt, type Tally, tallyOf } from './tally.ts';
 
@@ -64,20 +66,24 @@ export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void
   drawAlive(pen, scene, at.alive, people, { fresh, pitch }, easel);
   drawQueues(pen, scene, at.queue, people, easel);
   drawFree(pen, scene, at.free, people, { fresh, pitch }, easel);
-  drawAgain(pen, at.again, tally, easel);
+  drawAgain(pen, box, at.again, tally, easel);
   arrow(pen, at.alive, at.queue, easel);
   arrow(pen, at.queue, at.free, easel);
   arrow(pen, at.free, at.again, easel);
 }
 
-function title(pen: Pen, place: Place, words: string, n: number, easel: Easel): void {
+function title(pen: Pen, place: Place, words: string, count: string, easel: Easel): void {
   const y = place.y - 9 * easel.em;
-  const count = formatCount(n);
   const room = place.w - widthOf(pen, easel, count, 600) - 8;
   const short = widthOf(pen, easel, words) < room ? words : words.split(',')[0]!;
   say(pen, easel, short, place.x, y, 'left', easel.theme.soft);
   say(pen, easel, count, place.x + place.w, y, 'right', easel.theme.ink, 600);
 }
+
+const now = ({ lane }: LaneBox, what: string, n: number) => figure('now', lane.arm, what, n);
+
+const afterShadow = ({ arm }: LaneBox['lane'], { reused, early }: Tally) =>
+  figure('far', arm, 'after the shadow', reused - early);
 
 function frameOf(pen: Pen, place: Place, easel: Easel): void {
   pen.beginPath();
@@ -132,7 +138,7 @@ function drawAlive(
 ): void {
   const { theme } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, 'alive, a file each', people.alive.length, easel);
+  title(pen, place, 'alive, a file each', now(box, 'alive', people.alive.length), easel);
   const calm = mix(theme.work, theme.paper, 0.75);
   cells(pen, place, people.alive, pitch, easel, (life, x, y, side) => {
     const danger = endangered(life, box.now);
@@ -156,7 +162,7 @@ function drawFree(
 ): void {
   const { theme, tiles } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, 'inactivated, free', people.free.length, easel);
+  title(pen, place, 'inactivated, free', now(box, 'free', people.free.length), easel);
   const shadow = lookOf('shadow', theme, tiles);
   cells(pen, place, people.free, pitch, easel, (life, x, y, side) => {
     const inside = box.now < life.shadowEnd;
@@ -175,7 +181,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
   const { box } = scene;
   const { theme, em, tiles } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, 'queued', people.queued.length, easel);
+  title(pen, place, 'queued', now(box, 'queued', people.queued.length), easel);
   const cpus = box.queues.cpus.length === 0 ? [0] : box.queues.cpus.map((q) => q.cpu);
   const pitch = place.w / cpus.length;
   const high = place.h - 8;
@@ -202,8 +208,9 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     pen.fillStyle = theme.soft;
     const y = Math.round(bottom - box.limit * px);
     for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
-    const words = [`${step.list + step.rcu} of ${box.limit}`];
-    if (step.hands > 0) words.push(`${step.hands} taken`);
+    const waits = now(box, `wait on CPU ${cpu}`, step.list + step.rcu);
+    const words = [`${waits} of ${figure('setup', box.lane.arm, 'limit', box.limit)}`];
+    if (step.hands > 0) words.push(`${now(box, `taken on CPU ${cpu}`, step.hands)} taken`);
     if (pitch > 120 * em) {
       words.forEach((line, k) => {
         const at = place.y + place.h / 2 + (k - (words.length - 1) / 2) * 15 * em;
@@ -213,19 +220,20 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
   });
 }
 
-function drawAgain(pen: Pen, place: Place, tally: Tally, easel: Easel): void {
+function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, easel: Easel): void {
   const { theme, em } = easel;
+  const of = (name: keyof Tally) => counted(lane, tally, name);
   const waits = [
-    ...(tally.gpWaits > 0 ? [`${formatCount(tally.gpWaits)} waits for RCU`] : []),
-    ...(tally.throttles > 0 ? [`${formatCount(tally.throttles)} waits for the backlog`] : []),
+    ...(tally.gpWaits > 0 ? [`${of('gpWaits')} waits for RCU`] : []),
+    ...(tally.throttles > 0 ? [`${of('throttles')} waits for the backlog`] : []),
   ];
   const line = 16 * em;
   let at = place.y + 8 * em;
   if (tally.reused === 0) {
     // A removal uses no inode again.
-    title(pen, place, 'used again', 0, easel);
+    title(pen, place, 'used again', of('reused'), easel);
   } else {
-    title(pen, place, 'used again so far', tally.reused, easel);
+    title(pen, place, 'used again so far', of('reused'), easel);
     const h = Math.min(22 * em, place.h * 0.3);
     const y = place.y + 4;
     pen.fillStyle = mix(theme.gain, theme.paper, 0.75);
@@ -235,11 +243,11 @@ function drawAgain(pen: Pen, place: Place, tally: Tally, easel: Easel): void {
     if (share > 0) bar(pen, look, place.x, y, place.x + place.w * share, h, 0);
     at = y + h + 13 * em;
     if (tally.early > 0) cross(pen, place.x + 6, at, 4.5 * em, theme.hazard, 2);
-    const early = `${formatCount(tally.early)} inside the shadow`;
+    const early = `${of('early')} inside the shadow`;
     const colour = tally.early > 0 ? theme.hazard : theme.soft;
     say(pen, easel, early, place.x + (tally.early > 0 ? 18 * em : 0), at, 'left', colour, 600);
     at += line;
-    if (tally.early > 0) waits.unshift(`${formatCount(tally.reused - tally.early)} after it`);
+    if (tally.early > 0) waits.unshift(`${afterShadow(lane, tally)} after it`);
   }
   for (const words of waits) {
     if (at + 6 * em > place.y + place.h) break;

@@ -123,7 +123,7 @@ test('sentences follow the moment', () => {
   expect(say('life', 90)).toContain('25 µs after the old one was let go and 20 µs before');
   expect(say('life', 62)).toContain('waits for the worker');
   expect(say('reuses', 499)).toContain(
-    'stock 2 inodes came back in this window, 1 of them inside the shadow',
+    'stock 2 inodes came back so far, 1 of them inside the shadow',
   );
   expect(say('reuses', 499)).toContain('once somebody waited for RCU, 30 µs in all');
   expect(say('buys', 499)).toContain('1 of 2 on stock and none of 1 on wait at recycle');

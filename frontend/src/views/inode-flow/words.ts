@@ -4,18 +4,20 @@
 import { quantile } from '../../base/search.ts';
 import { formatCount, formatMoment, formatNs, ns, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { lostIn, spanAt, spansIn } from '../../derive/query.ts';
+import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
+import { lostIn, markOf, spanAt, spansIn } from '../../derive/query.ts';
 import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Counts, Sentence } from '../contract.ts';
 import { describe } from './describe.ts';
+import { ageAtReuse, counted, shadowLeft, waitMark } from './figures.ts';
 import { commonest } from './hero.ts';
 import { kindAt, lifeOf, limitOf } from './layout.ts';
 import { type Life, type Lives, lifeAt, never, stateAt } from './lives.ts';
 import { stepAt } from './queues.ts';
-import { agesIn, populationAt, tallyOf } from './tally.ts';
+import { agesIn, populationAt, type Tally, tallyOf } from './tally.ts';
 
 type PerLane = (see: Seen) => string;
 
@@ -62,35 +64,38 @@ const life: Sentence = (index, frame, lesson) => {
   const ino = row !== null && see.lives.byIno.has(row) ? row : commonest([see.lives]);
   const now = ino === null ? null : lifeAt(see.lives, ino, see.t);
   if (ino === null || now === null) return `On ${see.name} no inode has been seen yet.`;
-  return `On ${see.name} inode ${ino} ${lifeWords(now, see.t)}`;
+  return `On ${see.name} inode ${ino} ${lifeWords(now, see)}`;
 };
 
-function lifeWords(now: Life, t: number): string {
+function lifeWords(now: Life, see: Seen): string {
+  const { t } = see;
   const { before } = now;
+  const ago = (what: string, from: number) =>
+    figure('now', see.lane.arm, `since ${what}`, t - from, formatNs(t - from));
   switch (stateAt(now, t)) {
     case 'queued': {
       const reader =
         t < now.shadowEnd ? 'An old reader may still look at it.' : 'Its grace period is over.';
-      return `was unlinked ${formatNs(t - now.queued)} ago and waits for the worker. ${reader}`;
+      return `was unlinked ${ago('its unlinking', now.queued)} ago and waits for the worker. ${reader}`;
     }
     case 'free': {
       const inside = t < now.shadowEnd;
       const shadow = inside
         ? 'its grace period is not over: an old reader may still look.'
-        : `its grace period has been over for ${formatNs(t - now.shadowEnd)}: nobody can be looking any more.`;
+        : `its grace period has been over for ${ago('its grace period', now.shadowEnd)}: nobody can be looking any more.`;
       const wait = now.waitFrom <= t ? ` Who creates a file was given it and waits.` : '';
-      return `was inactivated ${formatNs(t - now.inactivated)} ago and is free; ${shadow}${wait}`;
+      return `was inactivated ${ago('its inactivation', now.inactivated)} ago and is free; ${shadow}${wait}`;
     }
     case 'alive': {
       if (before === null || before.queued === never) return 'is alive: a file has it.';
-      const age = formatNs(now.born - before.queued);
+      const age = ageAtReuse(see.lane.arm, now, before);
       if (!now.early)
         return `has a new file, ${age} after it was let go, when its grace period was over.`;
-      const left = before.shadowEnd === never ? '' : `${formatNs(before.shadowEnd - now.born)} `;
+      const left = shadowLeft(see.lane.arm, now, before);
       const over = t - before.shadowEnd;
-      const early = `has a new file, ${age} after the old one was let go and ${left}before its grace period`;
+      const early = `has a new file, ${age} after the old one was let go and ${left === null ? '' : `${left} `}before its grace period`;
       return over >= 0
-        ? `${early} ended. That was ${formatNs(over)} ago: nobody can be looking at the old file any more.`
+        ? `${early} ended. That was ${ago('that grace period', before.shadowEnd)} ago: nobody can be looking at the old file any more.`
         : `${early} ends. An old reader may now look at the wrong file.`;
     }
     default:
@@ -102,27 +107,26 @@ function times(n: number): string {
   return n === 1 ? 'once' : n === 2 ? 'twice' : `${formatCount(n)} times`;
 }
 
-/** Reuses of the window, and what was waited for; in few words where there are many lanes. */
-const reuses = perLane(({ index, lane, lives, name, t, from }) => {
-  const tally = tallyOf(lane, lives, t, from);
+/** Reuses so far, and what was waited for; in few words where there are many lanes. */
+const reuses = perLane((see) => {
+  const { index, lane, lives, name, t } = see;
+  const tally = tallyOf(lane, lives, t);
+  const of = (count: keyof Tally, text?: string) => counted(lane, tally, count, text);
+  const early = () => of('early', tally.early === 0 ? 'none' : undefined);
   if (index.lanes.length > 2) {
-    const early = tally.early === 0 ? 'none' : formatCount(tally.early);
-    const held = tally.gpWaits === 0 ? '' : `, ${formatNs(tally.gpWaitNs)} waited`;
-    return `${name}: ${formatCount(tally.reused)} came back, ${early} in the shadow${held}.`;
+    const held = tally.gpWaits === 0 ? '' : `, ${of('gpWaitNs')} waited`;
+    return `${name}: ${of('reused')} came back so far, ${early()} in the shadow${held}.`;
   }
   if (tally.reused === 0 && tally.gpWaits === 0) return `on ${name} no inode has come back yet.`;
-  const inside =
-    tally.early === 0
-      ? 'none of them inside its shadow'
-      : `${formatCount(tally.early)} of them inside the shadow`;
   const waits: string[] = [];
   if (tally.gpWaits > 0)
     waits.push(
-      `${times(tally.gpWaits)} somebody waited for RCU, ${formatNs(tally.gpWaitNs)} in all`,
+      `${of('gpWaits', times(tally.gpWaits))} somebody waited for RCU, ${of('gpWaitNs')} in all`,
     );
-  if (tally.throttles > 0) waits.push(`${times(tally.throttles)} for the backlog`);
+  if (tally.throttles > 0) waits.push(`${of('throttles', times(tally.throttles))} for the backlog`);
   const cost = waits.length === 0 ? '' : `; ${list(waits)}`;
-  return `on ${name} ${plural(tally.reused, 'inode')} came back in this window, ${inside}${cost}.`;
+  const back = of('reused', plural(tally.reused, 'inode'));
+  return `on ${name} ${back} came back so far, ${early()} of them inside the shadow${cost}.`;
 });
 
 /** What the process and the worker do now, and how high the water stands. */
@@ -133,61 +137,66 @@ const dam = perLane(({ index, lane, lives, lesson, name, t }) => {
   const high = now.toSorted((a, b) => b.step.list + b.step.rcu - (a.step.list + a.step.rcu))[0];
   if (high === undefined) return '';
   const { list: listed, rcu, hands } = high.step;
+  const of = (what: string, n: number) => figure('now', lane.arm, `${what} on CPU ${high.cpu}`, n);
   const parts = [
-    `${formatCount(listed + rcu)} of ${formatCount(limit)} inodes wait on CPU ${high.cpu}`,
+    `${of('wait', listed + rcu)} of ${figure('setup', lane.arm, 'limit', limit)} inodes wait on CPU ${high.cpu}`,
   ];
-  if (rcu > 0) parts.push(`${formatCount(rcu)} of them for RCU`);
-  if (hands > 0) parts.push(`${formatCount(hands)} more are in the worker's hands`);
+  if (rcu > 0) parts.push(`${of('for RCU', rcu)} of them for RCU`);
+  const more = hands === 1 ? 'more is' : 'more are';
+  if (hands > 0) parts.push(`${of('taken', hands)} ${more} in the worker's hands`);
   const asleep = lives.waits.find((w) => w.worker && w.t0 <= t && t < w.t1);
   const worker = asleep
-    ? `; the worker waits for a grace period, for ${formatNs(t - asleep.t0)} now`
+    ? `; the worker waits for a grace period, for ${sinceBegin(waitMark(index, lane, asleep), t)} now`
     : '';
   const row = lane.rows.find((r) => r.role === 'thread')?.row ?? 0;
   const state = spanAt(lane, row, 'state', t);
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =
     state !== null && kind === 'wait_backlog'
-      ? ` Who unlinks waits with it, for ${formatNs(t - state.t0)} now.`
+      ? ` Who unlinks waits with it, for ${sinceBegin(markOf(lane.arm, state), t)} now.`
       : '';
   return `on ${name} ${list(parts)}${worker}.${held}`;
 });
 
 /** How old inodes are when they come back, beside how long their shadows are. */
-const ages = perLane(({ lane, lives, name, t, from }) => {
-  const { ages: old, shadows } = agesIn(lives, from, t);
-  const tally = tallyOf(lane, lives, t, from);
+const ages = perLane(({ lane, lives, name, t }) => {
+  const { ages: old, shadows } = agesIn(lives, 0, t);
+  const tally = tallyOf(lane, lives, t);
+  const of = (count: keyof Tally, text?: string) => counted(lane, tally, count, text);
   if (old.length < 5) {
     const { free } = populationAt(lives, t);
     if (free.length === 0) return `on ${name} no inode is free yet, and none has come back.`;
     const shaded = free.filter((one) => t < one.shadowEnd).length;
     const still = shaded === 0 ? 'none is' : `${formatCount(shaded)} are`;
-    return `on ${name} ${plural(free.length, 'inode')} are free, and ${still} in the shadow still.`;
+    const say = (what: string, n: number, text: string) => figure('now', lane.arm, what, n, text);
+    return `on ${name} ${say('free', free.length, plural(free.length, 'inode'))} are free, and ${say('in the shadow', shaded, still)} in the shadow still.`;
   }
-  const age = formatNs(quantile(old, 0.5));
-  const shadow = formatNs(quantile(shadows, 0.5));
+  const median = (what: string, values: number[]) => {
+    const value = quantile(values, 0.5);
+    return figure('far', lane.arm, `median ${what}`, value, formatNs(value));
+  };
   const waits =
     tally.gpWaits === 0
       ? ' Nobody waited.'
-      : ` ${capital(times(tally.gpWaits))} somebody waited, ${formatNs(tally.gpWaitNs)} in all.`;
+      : ` So far ${of('gpWaits', times(tally.gpWaits))} somebody waited, ${of('gpWaitNs')} in all.`;
   const inside =
     tally.early === 0
       ? 'None came back inside it.'
-      : `${formatCount(tally.early)} of ${formatCount(tally.reused)} came back inside it.`;
-  return `on ${name} inodes come back ${age} after they were let go (the median), and a shadow lasts ${shadow}. ${inside}${waits}`;
+      : `${of('early')} of ${of('reused')} came back inside it so far.`;
+  return `on ${name} inodes came back ${median('age', old)} after they were let go (the median so far), and a shadow lasts ${median('shadow', shadows)}. ${inside}${waits}`;
 });
 
 /** What the wait buys: occasions at which a reader could have been harmed. */
 const buys: Sentence = (index, frame, lesson) => {
   const tallies = known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);
-    return { name: see.name, tally: tallyOf(see.lane, see.lives, see.t) };
+    return { lane, name: see.name, tally: tallyOf(see.lane, see.lives, see.t) };
   });
   if (tallies.length === 0) return '';
-  const open = tallies.map(({ name, tally }) =>
-    tally.early === 0
-      ? `none of ${formatCount(tally.reused)} on ${name}`
-      : `${formatCount(tally.early)} of ${formatCount(tally.reused)} on ${name}`,
-  );
+  const open = tallies.map(({ lane, name, tally }) => {
+    const early = counted(lane, tally, 'early', tally.early === 0 ? 'none' : undefined);
+    return `${early} of ${counted(lane, tally, 'reused')} on ${name}`;
+  });
   return `Up to this moment a reader could have been caught in ${list(open)}. No reader walked here; these are the occasions, not the accidents.`;
 };
 
@@ -209,7 +218,13 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
     const lost = lostIn(lane, see.from, to)
       ? ' Events were lost here, so no number is proven.'
       : '';
-    return `${see.name}, ${formatNs(to - see.from)}: ${plural(tally.queued, 'inode')} queued, ${formatCount(tally.inactivated)} inactivated, ${formatCount(tally.reused)} used again, ${formatCount(tally.early)} of them inside the shadow; ${plural(gps, 'grace period')}, ${plural(tally.gpWaits, 'wait')} for one, ${plural(tally.throttles, 'wait')} for the backlog.${lost}`;
+    const of = (what: string, n: number, text = formatCount(n)) =>
+      figure('window', lane.arm, what, n, text);
+    const many = (what: string, n: number, one: string) => of(what, n, plural(n, one));
+    const length = of('length', to - see.from, formatNs(to - see.from));
+    const lives = `${many('queued', tally.queued, 'inode')} queued, ${of('inactivated', tally.inactivated)} inactivated, ${of('reused', tally.reused)} used again, ${of('early', tally.early)} of them inside the shadow`;
+    const waits = `${many('grace periods', gps, 'grace period')}, ${many('gpWaits', tally.gpWaits, 'wait')} for one, ${many('throttles', tally.throttles, 'wait')} for the backlog`;
+    return `${see.name}, ${length} of this window: ${lives}; ${waits}.${lost}`;
   });
 }
 
@@ -236,7 +251,7 @@ export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly N
         lane: armTitle(lesson, lane),
         row: mark.table === 'points' ? String(mark.row) : '',
         what: describe(index, mark, lesson) || (kind?.title ?? ''),
-        length: formatNs(mark.t1 - mark.t0),
+        length: lengthOf(mark),
         cpu: '',
       };
     })
@@ -284,15 +299,8 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const rows = known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);
     const tally = tallyOf(lane, see.lives, see.t);
-    const figures = [
-      tally.queued,
-      tally.inactivated,
-      tally.reused,
-      tally.early,
-      tally.gpWaits,
-      tally.throttles,
-    ];
-    return [lane.arm, figures.map(formatCount)] as const;
+    const names = ['queued', 'inactivated', 'reused', 'early', 'gpWaits', 'throttles'] as const;
+    return [lane.arm, names.map((name) => counted(lane, tally, name))] as const;
   });
   return { heads, rows: new Map(rows) };
 }

@@ -4,8 +4,9 @@
 import { range } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { hashUnit } from '../../base/search.ts';
-import { formatCount, formatNs } from '../../base/units.ts';
+import { formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { figure } from '../../derive/figures.ts';
 import { type Latencies, latenciesOf } from '../../derive/latency.ts';
 import type { Frame, RunIndex, Size } from '../../derive/types.ts';
 import type { AxisTick } from '../axis.ts';
@@ -43,6 +44,9 @@ export const rowHeight = 58;
 export function preferredHeight(lanes: number): number {
   return lanes * rowHeight + axisHeight;
 }
+
+const medianOf = ({ arm, median }: Latencies) =>
+  figure('far', arm, 'median', median, formatNs(median));
 
 /** Decades that hold every lane's operations, at least 0.1 ms to 10 ms. */
 function domainOf(all: readonly Latencies[]): [number, number] {
@@ -84,8 +88,8 @@ export function layoutDots(
     return {
       arm: lane.arm,
       title: titleOf(lane.arm),
-      n: `n = ${formatCount(lane.n)}`,
-      median: lane.n > 0 ? `median ${formatNs(lane.median)}` : '',
+      n: `n = ${figure('far', lane.arm, 'ops', lane.n)}`,
+      median: lane.n > 0 ? `median ${medianOf(lane)}` : '',
       top,
       bandTop,
       bandHeight,

@@ -2,8 +2,9 @@
 /** Draws the walls: image, axes, the newest visit, and what has been counted so far beneath. */
 
 import type { Theme } from '../../base/theme.ts';
-import { formatCount, formatNs } from '../../base/units.ts';
+import { formatCount } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { figure } from '../../derive/figures.ts';
 import { heldTime } from '../../derive/hold.ts';
 import { lostIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
@@ -11,8 +12,9 @@ import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { type Cells, Count } from './cells.ts';
 import { Sprites } from './faces.ts';
+import { type CountsNow, callName, callTime, counted } from './figures.ts';
 import { cellBox, type LaidWall, type WallLayout } from './layout.ts';
-import { cellOf, countWords } from './marks.ts';
+import { cellOf } from './marks.ts';
 import { gridSize, rowTop, WallImage } from './paint.ts';
 import { type Wall, wallOf } from './wall.ts';
 
@@ -115,7 +117,7 @@ function drawAxes(
   const rows = replay.grid.memcgs.length - 1;
   if (rows < 1) return;
   const middle = laid.y + (rowTop(grid, 1) + (rows * grid.pitch) / 2) * scale;
-  const words = `${formatCount(rows)} memcgs`;
+  const words = `${figure('now', replay.lane.arm, 'memcgs', rows)} memcgs`;
   if (rows * cell < pen.measureText(words).width + line) {
     pen.fillText(String(rows), laid.x - 7, middle + fontSize * 0.35);
     return;
@@ -204,24 +206,23 @@ function drawWords(
     say(`no ${lesson.operation.name} yet`, fontSize, 400, theme.soft);
     y += line;
   } else {
-    say(countWords(n[Count.visits]!, 'visit'), fontSize + 3, 650, theme.ink);
-    say(outcomeWords(n, t), fontSize, 400, theme.soft);
+    const now = { lane, n };
+    say(counted(now, 'visits', 'visit'), fontSize + 3, 650, theme.ink);
+    say(outcomeWords(now, t), fontSize, 400, theme.soft);
   }
   if (lostIn(lane, n[Count.began]!, t)) {
     say('✕ events lost in this call: these are lower bounds', fontSize, 600, theme.hazard);
   } else say(mapWords(wall, n), fontSize, 400, theme.mechanism);
 }
 
-function outcomeWords(n: Float64Array, t: number): string {
-  const call = n[Count.call]!;
-  const over = n[Count.ended]!;
-  const took = (over > 0 ? over : t) - n[Count.began]!;
-  const passes = n[Count.pass]! > 1 ? `, pass ${n[Count.pass]}` : '';
-  const state = over > 0 ? `over after ${formatNs(took)}` : `since ${formatNs(took)}`;
-  return `${formatCount(n[Count.vain]!)} in vain · call ${call}${passes}, ${state}`;
+function outcomeWords(now: CountsNow, t: number): string {
+  const { n } = now;
+  const passes = n[Count.pass]! > 1 ? `, pass ${counted(now, 'pass')}` : '';
+  const state = `${n[Count.ended]! > 0 ? 'over after' : 'since'} ${callTime(now, t)}`;
+  return `${counted(now, 'vain')} in vain · ${callName(now)}${passes}, ${state}`;
 }
 
-function mapWords({ replay }: Wall, n: Float64Array): string {
-  const bits = countWords(n[Count.bits]!, 'bit');
-  return replay.readsMap ? `${bits} set` : `${bits} set, nobody reads them`;
+function mapWords({ replay: { lane, readsMap } }: Wall, n: Float64Array): string {
+  const bits = counted({ lane, n }, 'bits', 'bit');
+  return readsMap ? `${bits} set` : `${bits} set, nobody reads them`;
 }

@@ -2,13 +2,15 @@
 /** The window in words, and the visits near the moment as a table. */
 
 import { firstAbove } from '../../base/search.ts';
-import { formatCount, formatMoment, formatNs, ns } from '../../base/units.ts';
+import { formatMoment, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { figure } from '../../derive/figures.ts';
 import { heldTime } from '../../derive/hold.ts';
 import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { ofCall } from './figures.ts';
 import { countWords, markAt } from './marks.ts';
 import { memcgName, shrinkerName } from './names.ts';
 import type { Call, Wall } from './wall.ts';
@@ -24,16 +26,27 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
       .calls()
       .filter((call) => call.began < b && (call.ended === 0 || call.ended >= a));
     if (calls.length === 0) return `${title}: no call in this window.`;
-    return `${title}: ${calls.slice(0, 5).map(callWords).join('; ')}.`;
+    return `${title}: ${calls
+      .slice(0, 5)
+      .map((call) => callWords(lane.arm, call))
+      .join('; ')}.`;
   });
 }
 
-function callWords(call: Call): string {
-  const took = call.ended === 0 ? 'not over yet' : `took ${formatNs(call.ended - call.began)}`;
-  const passes = call.passes > 1 ? ` in ${call.passes} passes` : '';
-  const again = call.again > 0 ? `, ${formatCount(call.again)} of them second looks` : '';
-  const root = ` and ${countWords(call.rootVisits, 'visit')} for the root cgroup, as on every kernel`;
-  return `call ${call.number} ${took}, ${countWords(call.visits, 'visit')}${passes}${again}, ${formatCount(call.vain)} in vain, ${countWords(call.freed, 'object')} freed${root}`;
+function callWords(arm: string, call: Call): string {
+  const of = (name: string, value: number, text?: string) =>
+    call.ended === 0
+      ? figure('window', arm, name, value, text)
+      : ofCall(arm, call.number, name, value, text);
+  const took = call.ended - call.began;
+  const time = call.ended === 0 ? 'not over yet' : `took ${of('time', took, formatNs(took))}`;
+  const passes = call.passes > 1 ? ` in ${of('pass', call.passes)} passes` : '';
+  const again = call.again > 0 ? `, ${of('again', call.again)} of them second looks` : '';
+  const visits = of('visits', call.visits, countWords(call.visits, 'visit'));
+  const freed = of('freed', call.freed, countWords(call.freed, 'object'));
+  const rootVisits = of('rootVisits', call.rootVisits, countWords(call.rootVisits, 'visit'));
+  const root = ` and ${rootVisits} for the root cgroup, as on every kernel`;
+  return `call ${call.number} ${time}, ${visits}${passes}${again}, ${of('vain', call.vain)} in vain, ${freed} freed${root}`;
 }
 
 const mostNearby = 50;

@@ -197,7 +197,7 @@ test('sentences, counts and answers come from the events', () => {
   expect(say('call', before.length)).toContain(
     'Call 1 with the list walk made 9 visits, 3 memcgs times 3 shrinkers',
   );
-  expect(say('first', bitmap.length)).toContain('Of 14 visits 6 were second looks');
+  expect(say('first', bitmap.length)).toContain('Of the 14 visits of call 1 6 were second looks');
   expect(say('bits', 6)).toContain(
     'With the list walk 8 bits are set: 2 for an object, 6 since the maps grew',
   );

@@ -2,15 +2,17 @@
 /** The text alternative: sentences for a moment, counts, and answers. Every number is read off the events. */
 
 import { formatCount, formatNs } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import { heldTime } from '../../derive/hold.ts';
 import { choiceOf, forTen } from '../../derive/prediction.ts';
 import { laneOf, lostIn } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Nanos, RunIndex } from '../../derive/types.ts';
-import { armTitle, list } from '../../derive/words.ts';
+import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { sampleAt } from '../../store/samples.ts';
 import type { Answerer, Counts, Sentence } from '../contract.ts';
 import { Bit, type Cells, Count } from './cells.ts';
+import { callName, callTime, counted, fewCounted } from './figures.ts';
 import { countWords } from './marks.ts';
 import { touches } from './moments.ts';
 import { shrinkerName } from './names.ts';
@@ -65,23 +67,27 @@ function memcgs({ wall }: Now): number {
 function call(now: Now): string {
   const { n, name, wall } = now;
   if (n[Count.call] === 0) return `With the ${name} no call of drop_caches has begun yet.`;
-  const visits = n[Count.visits]!;
   const over = n[Count.ended]! > 0;
-  const vain = n[Count.vain]!;
-  const freed = n[Count.freed]!;
   const pass = n[Count.pass]!;
-  const shrinkers = n[Count.shrinkers]!;
-  const whole = memcgs(now) * shrinkers * pass;
+  const whole = memcgs(now) * n[Count.shrinkers]! * pass;
   const area =
-    !wall.replay.readsMap && over && visits === whole
-      ? `, ${pass > 1 ? `${pass} passes of ` : ''}${formatCount(memcgs(now))} memcgs times ${formatCount(shrinkers)} shrinkers`
+    !wall.replay.readsMap && over && n[Count.visits] === whole
+      ? `, ${pass > 1 ? `${counted(now, 'pass', 'passe')} of ` : ''}${rowsOf(now)} memcgs times ${counted(now, 'shrinkers', 'shrinker')}`
       : '';
+  const visits = counted(now, 'visits', 'visit');
   const begin = over
-    ? `Call ${n[Count.call]} with the ${name} made ${countWords(visits, 'visit')}${area}`
-    : `Call ${n[Count.call]} with the ${name} has made ${countWords(visits, 'visit')} so far`;
-  const share = visits === 0 ? '' : `, ${vain === 0 ? 'none' : formatCount(vain)} in vain`;
-  const gain = freed > 0 ? ` It freed ${few(freed, 'object')}.` : ' It freed nothing for them.';
+    ? `${capital(callName(now))} with the ${name} made ${visits}${area}`
+    : `${capital(callName(now))} with the ${name} has made ${visits} so far`;
+  const share = n[Count.visits] === 0 ? '' : `, ${fewCounted(now, 'vain')} in vain`;
+  const gain =
+    n[Count.freed]! > 0
+      ? ` It freed ${fewCounted(now, 'freed', 'object')}.`
+      : ' It freed nothing for them.';
   return `${begin}${share}.${over ? gain : ''}${bound(now)}`;
+}
+
+function rowsOf(now: Now): string {
+  return figure('now', now.lane.arm, 'memcgs', memcgs(now));
 }
 
 function bits(now: Now): string {
@@ -91,14 +97,14 @@ function bits(now: Now): string {
   const grown = set - objects;
   const why =
     grown > 0
-      ? `: ${formatCount(objects)} for an object, ${formatCount(grown)} since the maps grew`
+      ? `: ${counted(now, 'objects')} for an object, ${figure('now', now.lane.arm, 'bits of growth', grown)} since the maps grew`
       : set > 0
         ? ', all for an object that came'
         : '';
   const read = wall.replay.readsMap
     ? ' Only those are visited.'
     : ' Nobody reads them; the walk calls every shrinker.';
-  return `With the ${name} ${few(set, 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
+  return `With the ${name} ${fewCounted(now, 'bits', 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
 }
 
 /** What the guest's memory said. Its time has an error: bits that changed within it explain a difference. */
@@ -110,12 +116,15 @@ function seenByXray({ lane, t, wall }: Now): string {
   // Bits come and go: within the error the most may lie between its two ends.
   const around = [-sample.error, 0, sample.error].map((by) => at(sample.t + by));
   const within = bitsSet >= Math.min(...around) && bitsSet <= Math.max(...around);
-  const ago = `${formatNs(t - sample.t)} ago`;
+  const past = (what: string, value: number, text = formatCount(value)) =>
+    figure('now', lane.arm, `${what} by the x-ray`, value, text);
+  const ago = `${past('since the look', t - sample.t, formatNs(t - sample.t))} ago`;
+  const saw = past('bits', bitsSet);
   if (!within) {
-    return ` But the x-ray, ${ago}, saw ${formatCount(bitsSet)}, where the events say ${formatCount(at(sample.t))}.`;
+    return ` But the x-ray, ${ago}, saw ${saw}, where the events say ${past('bits then', at(sample.t))}.`;
   }
   const then = at(t) === bitsSet ? '' : ', as the events say of that time';
-  return ` The x-ray saw ${formatCount(bitsSet)} in the guest's memory ${ago}${then}.`;
+  return ` The x-ray saw ${saw} in the guest's memory ${ago}${then}.`;
 }
 
 function first(now: Now): string {
@@ -128,8 +137,11 @@ function first(now: Now): string {
     n[Count.expanded] === 0
       ? ' The maps had room for all, so they did not grow: this guest has run it before.'
       : '';
-  const again = n[Count.again]! > 0 ? n[Count.again]! : n[Count.cleared]!;
-  return `The ${name} began call ${n[Count.call]} with ${few(found.bitsBefore, 'bit')} set. Of ${countWords(n[Count.visits]!, 'visit')} ${formatCount(again)} were second looks at what was just cleared.${grown}${bound(now)}`;
+  const again = counted(now, n[Count.again]! > 0 ? 'again' : 'cleared');
+  const { bitsBefore } = found;
+  const before = few(bitsBefore, 'bit');
+  const set = figure('operation', now.lane.arm, 'bits before', bitsBefore, before);
+  return `The ${name} began ${callName(now)} with ${set} set. Of the ${counted(now, 'visits', 'visit')} of ${callName(now)} ${again} were second looks at what was just cleared.${grown}${bound(now)}`;
 }
 
 /** "8 containers made a file where shrinker 20 stands, which set their bit; 0 of these are still set." */
@@ -147,31 +159,34 @@ function touched(now: Now): string {
   const all = [...pairs.values()];
   const on = all.filter(({ row, id }) => set(id, row)).length;
   const ids = list([...new Set(all.map(({ id }) => shrinkerName(lane, id, t)))].slice(0, 3));
-  const still =
+  const fate =
     all.length === 1
       ? `it is ${on === 1 ? '' : 'not '}set now`
-      : `${on === all.length ? 'all' : on === 0 ? 'none' : formatCount(on)} of them ${on === 1 ? 'is' : 'are'} set now`;
+      : `${figure('now', lane.arm, 'of them set', on, still(on, all.length))} of them ${on === 1 ? 'is' : 'are'} set now`;
   const lit =
     all.length === 0
       ? `With the ${name} no container has a bit beside the one of the cgroup filesystem.`
-      : `With the ${name} ${countWords(all.length, 'container')} made a file, which set a bit for ${ids}; ${still}.`;
+      : `With the ${name} ${figure('now', lane.arm, 'containers', all.length, countWords(all.length, 'container'))} made a file, which set a bit for ${ids}; ${fate}.`;
   if (n[Count.call] === 0) return lit;
   const over = n[Count.ended]! > 0;
-  const freed = few(n[Count.freed]!, 'object');
-  const calls = `Call ${n[Count.call]} ${over ? 'made' : 'has made'} ${countWords(n[Count.visits]!, 'visit')} and freed ${freed} for memcgs.`;
+  const freed = fewCounted(now, 'freed', 'object');
+  const made = `${over ? 'made' : 'has made'} ${counted(now, 'visits', 'visit')}`;
+  const calls = `${capital(callName(now))} ${made} and freed ${freed} for memcgs.`;
   return `${lit} ${calls}${bound(now)}`;
 }
 
+const still = (on: number, all: number) =>
+  on === all ? 'all' : on === 0 ? 'none' : formatCount(on);
+
 /** What keeping the bits right costs, and what would hang on one that is lost. */
 function price(now: Now): string {
-  const { n, name, wall } = now;
-  const sets = few(n[Count.sets]!, 'time');
+  const { name, wall } = now;
+  const sets = `${fewCounted(now, 'sets', 'time')} so far`;
   if (!wall.replay.readsMap) {
-    return `With the ${name} a bit was set ${sets}, and nothing hangs on it: each of its ${countWords(n[Count.visits]!, 'visit')} would be made without.`;
+    return `With the ${name} a bit was set ${sets}, and nothing hangs on it: each of the ${counted(now, 'visits', 'visit')} of ${callName(now)} would be made without.`;
   }
-  const again = Math.max(n[Count.again]!, 0);
-  const cleared = n[Count.cleared]!;
-  return `With the ${name} a bit was set ${sets} for an object; in this call ${formatCount(cleared)} were cleared, and ${formatCount(again)} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
+  const again = counted(now, 'again');
+  return `With the ${name} a bit was set ${sets} for an object; in ${callName(now)} ${counted(now, 'cleared')} were cleared, and ${again} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
 }
 
 /** Visits of the same call beside memcgs and shrinkers: area against set bits. */
@@ -179,14 +194,12 @@ const growth: Sentence = (index, frame, lesson) => {
   const nows = nowOf(index, frame, lesson).filter((now) => now.n[Count.call]! > 0);
   if (nows.length === 0) return 'No call of drop_caches has begun yet.';
   const parts = nows.map((now) => {
-    const { n, name } = now;
-    const took =
-      n[Count.ended]! > 0 ? `, over after ${formatNs(n[Count.ended]! - n[Count.began]!)}` : '';
-    return `the ${name} has made ${countWords(n[Count.visits]!, 'visit')}${took}`;
+    const took = now.n[Count.ended]! > 0 ? `, over after ${callTime(now, now.t)}` : '';
+    return `the ${now.name} has made ${counted(now, 'visits', 'visit')}${took}`;
   });
   const wide = nows[0]!;
-  const size = `${formatCount(memcgs(wide))} memcgs and ${formatCount(wide.n[Count.shrinkers]!)} shrinkers`;
-  return `With ${size}, call ${wide.n[Count.call]}: ${list(parts)}.${nows.map(bound).find((b) => b !== '') ?? ''}`;
+  const size = `${rowsOf(wide)} memcgs and ${counted(wide, 'shrinkers', 'shrinker')}`;
+  return `With ${size}, ${callName(wide)}: ${list(parts)}.${nows.map(bound).find((b) => b !== '') ?? ''}`;
 };
 
 export const sentences: Readonly<Record<string, Sentence>> = {
@@ -225,12 +238,11 @@ export const answers: Readonly<Record<string, Answerer>> = {
 /** Counts of the call that goes on, or was the last, per arm. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const rows = nowOf(index, frame, lesson).map(({ lane, n, t }) => {
-    const end = n[Count.ended]! > 0 ? n[Count.ended]! : Math.min(t, lane.watermark);
     const least = lostIn(lane, n[Count.began]!, t) ? '≥ ' : '';
-    const { visits, vain, again, freed, bits: set, rootVisits } = Count;
-    const figures = [visits, vain, again, freed, set, rootVisits];
-    const time = n[Count.call] === 0 ? '–' : formatNs(end - n[Count.began]!);
-    const columns = [...figures.map((of) => `${least}${formatCount(n[of]!)}`), time];
+    const now = { lane, n };
+    const names = ['visits', 'vain', 'again', 'freed', 'bits', 'rootVisits'] as const;
+    const time = n[Count.call] === 0 ? '–' : callTime(now, Math.min(t, lane.watermark));
+    const columns = [...names.map((name) => `${least}${counted(now, name)}`), time];
     return [lane.arm, columns] as const;
   });
   const heads = ['visits', 'in vain', 'second looks', 'objects freed', 'bits set', 'for the root'];

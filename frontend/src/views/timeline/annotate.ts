@@ -2,11 +2,15 @@
 /** Few hogs leave room for words: operations are named over their row, functions under it. */
 
 import { firstAtLeast } from '../../base/search.ts';
-import { formatNs } from '../../base/units.ts';
-import type { RunIndex } from '../../derive/types.ts';
+import { lengthOf } from '../../derive/figures.ts';
+import { touching } from '../../derive/query.ts';
+import type { Mark, RunIndex } from '../../derive/types.ts';
 import { shortTitle } from '../../derive/words.ts';
+import { openFunctions } from './bands.ts';
+import { opMark, spanMark } from './hit.ts';
 import type { LaneBox, Layout } from './layout.ts';
-import type { LaneMarks } from './marks.ts';
+import type { Line } from './lines.ts';
+import { stylesFor } from './styles.ts';
 
 export interface Note {
   /** A bracket from x0 to x1, open towards the row. */
@@ -38,31 +42,42 @@ export function operationNotes(layout: Layout, box: LaneBox, name: string): Note
     if (ops.t1[i]! > end + (end - box.t0)) break;
     const [x0, x1] = [x(ops.t0[i]!), x(ops.t1[i]!)];
     if (row === undefined || x0 > layout.right || x1 - x0 < leastPx) continue;
-    const words = `${name}, ${formatNs(ops.t1[i]! - ops.t0[i]!)}`;
+    const words = `${name}, ${lengthOf(opMark(box.lane, i))}`;
     notes.push({ x0, x1, y: row.top - 6, under: false, words });
   }
   return notes;
 }
 
-/** Functions in focus, under their rows, where a bracket is wide enough to be read. */
+/** Functions in focus, under their rows, where a bracket is wide enough to be read. Their lengths are whole. */
 export function functionNotes(
   index: RunIndex,
   layout: Layout,
   box: LaneBox,
-  marks: LaneMarks,
   focus: ReadonlySet<string>,
 ): Note[] {
   if (!box.annotated) return [];
+  const { lane, t0 } = box;
+  const styles = stylesFor(index.kinds, 'brackets');
+  const width = layout.right - layout.left;
+  const x = (t: number) => layout.left + Math.max(0, Math.min(width, (t - t0) / layout.nsPerPx));
   const notes: Note[] = [];
-  for (const { style, at, n } of marks.rects) {
-    const kind = index.kinds[style.kind]!;
-    if (style.texture !== 'bracket' || !focus.has(kind.name)) continue;
-    for (let i = 0; i < n * 4 && notes.length < most; i += 4) {
-      const [x0, y, w, h] = [at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!];
-      if (w < leastPx) continue;
-      const words = `${shortTitle(kind)}, ${formatNs(w * layout.nsPerPx)}`;
-      notes.push({ x0, x1: x0 + w, y: y + h + 4, under: true, words });
+  const add = (row: Line, mark: Mark) => {
+    const kind = index.kinds[mark.kind]!;
+    const [x0, x1] = [x(mark.t0), x(mark.t1)];
+    if (styles[mark.kind]!.texture !== 'bracket' || !focus.has(kind.name)) return;
+    if (x1 - x0 < leastPx || notes.length >= most) return;
+    const words = `${shortTitle(kind)}, ${lengthOf(mark)}${mark.open ? ' so far' : ''}`;
+    notes.push({ x0, x1, y: row.top + row.height + 4, under: true, words });
+  };
+  for (const row of box.rows) {
+    const strand = lane.strand(row.row, 'function');
+    if (strand !== null) {
+      const { from, to } = touching(lane.spans, strand, t0, t0 + width * layout.nsPerPx);
+      // In a crowd no bracket is drawn.
+      if (to - from > width / 3) continue;
+      for (let p = from; p < to; p++) add(row, spanMark(lane, strand.order[p]!, false));
     }
+    for (const i of openFunctions(lane, row.row)) add(row, spanMark(lane, i, true));
   }
   return notes;
 }

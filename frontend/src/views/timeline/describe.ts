@@ -3,6 +3,7 @@
 
 import { firstAtLeast } from '../../base/search.ts';
 import { formatMoment, formatNs } from '../../base/units.ts';
+import { lengthOf } from '../../derive/figures.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { LaneIndex, Mark, PointTable, RunIndex } from '../../derive/types.ts';
 import { capital } from '../../derive/words.ts';
@@ -28,7 +29,7 @@ export function describeMark(index: RunIndex, mark: Mark, lesson: Facts): string
   }
   const kind = index.kinds[mark.kind];
   const row = lane?.rows.find((r) => r.row === mark.row)?.name ?? `row ${mark.row}`;
-  const long = formatNs(mark.t1 - mark.t0);
+  const long = lengthOf(mark);
   if (mark.table === 'ops') {
     return `${capital(lesson.operation?.name ?? 'operation')}: ${long}. ${arm}, ${row}, from ${when}.`;
   }

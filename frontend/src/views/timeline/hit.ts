@@ -69,15 +69,19 @@ function hitSeries(lane: LaneIndex, series: Series, t: number, reach: number): M
 
 /** Step `p` of a series as a mark. */
 export function seriesMark(lane: LaneIndex, series: Series, p: number): Mark {
-  const { arm, ops, opsByEnd } = lane;
+  const { arm, opsByEnd } = lane;
   if (series.point !== null) return pointMark(lane, lane.pointsOf(series.point).order[p]!);
   if (series.xray === null) {
-    const i = opsByEnd.order[p]!;
-    const [t0, t1] = [ops.t0[i]! as Nanos, ops.t1[i]! as Nanos];
-    return { arm, table: 'ops', id: ops.id[i]!, row: ops.row[i]!, kind: -1, t0, t1 };
+    return opMark(lane, opsByEnd.order[p]!);
   }
   const t = stepsOf(lane, series).t(p) as Nanos;
   return { arm, table: 'samples', id: p, row: -1, kind: series.at, t0: t, t1: t };
+}
+
+/** Entry `i` of the table of operations as a mark. */
+export function opMark({ arm, ops }: LaneIndex, i: number): Mark {
+  const [t0, t1] = [ops.t0[i]! as Nanos, ops.t1[i]! as Nanos];
+  return { arm, table: 'ops', id: ops.id[i]!, row: ops.row[i]!, kind: -1, t0, t1 };
 }
 
 /** Entry `i` of the table of points as a mark; its row is that of its thread, -1 if that has none. */

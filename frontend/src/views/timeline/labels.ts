@@ -21,7 +21,7 @@ export function drawLabels(pen: Pen, picture: Picture, easel: Inking): void {
     drawSpanWords(pen, picture, picture.marks[i]!, theme);
     drawChartWords(pen, picture, box, picture.marks[i]!, theme);
     if (picture.score.rows === 'cpus') drawCpuWords(pen, picture, box, theme);
-    drawNotes(pen, picture, box, picture.marks[i]!, theme);
+    drawNotes(pen, picture, box, theme);
     if (picture.marks[i]!.linksHidden > 0) {
       pen.fillStyle = theme.soft;
       const words = `${picture.marks[i]!.linksHidden} links: too many to draw at this zoom`;
@@ -88,10 +88,11 @@ function pitchOf(box: LaneBox): number {
 }
 
 /** Names of operations and functions, each in the middle of the part of its bracket that is in view. */
-function drawNotes(pen: Pen, picture: Picture, box: LaneBox, marks: LaneMarks, theme: Inked): void {
+function drawNotes(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void {
   const { index, frame, layout } = picture;
   const over = operationNotes(layout, box, picture.score.operation.name);
-  const under = functionNotes(index, layout, box, marks, frame.focus);
+  const brackets = picture.score.look.functions === 'brackets';
+  const under = brackets ? functionNotes(index, layout, box, frame.focus) : [];
   /** Where the last words on a line end: words never run into each other. */
   const ends = new Map<number, number>();
   for (const { x0, x1, y, under: below, words } of [...over, ...under]) {

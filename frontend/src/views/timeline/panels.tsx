@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Beside the stage: where the time of the window goes, and the marks near the moment as a table. */
 
-import { formatCount, formatNs } from '../../base/units.ts';
+import { formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { figure } from '../../derive/figures.ts';
 import { opsUpTo, threadRows } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
-import { severalOf, shortTitle } from '../../derive/words.ts';
+import { severalOf, shareWords, shortTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { ArmTable } from '../arm-table.tsx';
 import type { Counts, Panel, PanelProps } from '../contract.ts';
@@ -27,10 +28,16 @@ export function timeRows(index: RunIndex, frame: Frame): Row[] {
     if (!lane || !window) return '–';
     const { a, b } = window;
     const tally = tallyKinds(index, lane, layer, a, b).find((one) => one.kind === kind);
-    if (layer !== 'state')
-      return tally ? `${formatCount(tally.n)} × ${formatNs(tally.ns / tally.n)}` : '0';
+    const facts = index.kinds[kind]!;
+    if (layer !== 'state') {
+      const { n, ns } = tally ?? { n: 0, ns: 0 };
+      const calls = figure('window', lane.arm, `calls ${facts.name}`, n);
+      if (n === 0) return calls;
+      const mean = figure('window', lane.arm, `mean ${facts.name}`, ns / n, formatNs(ns / n));
+      return `${calls} × ${mean}`;
+    }
     const whole = Math.max(1, threadRows(lane).length) * (b - a);
-    return `${Math.round(((tally?.ns ?? 0) / whole) * 100)} %`;
+    return shareWords(lane, facts, (tally?.ns ?? 0) / whole);
   };
   return (['state', 'function', 'track'] as const).flatMap((layer) =>
     kindsIn(index, frame, layer).map((kind) => {
@@ -115,8 +122,12 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const seen = points.filter((p) => index.lanes.some((lane) => lane.pointsOf(p.name).length > 0));
   const of = (lane: LaneIndex) => {
     const t = laneTime(frame.offset, lane.arm, frame.moment);
-    const ops = operation.open === null ? [] : [formatCount(opsUpTo(lane, t))];
-    return [...ops, ...seen.map(({ name }) => formatCount(pointsIn(lane, name, -1e18, t + 1)))];
+    const count = (what: string, n: number) => figure('far', lane.arm, what, n);
+    const ops = operation.open === null ? [] : [count('ops', opsUpTo(lane, t))];
+    const points = seen.map(({ name }) =>
+      count(`points ${name}`, pointsIn(lane, name, -1e18, t + 1)),
+    );
+    return [...ops, ...points];
   };
   const titles = seen.map(({ title }) => title.split(/[:;]/)[0]!.trim());
   return {

@@ -4,6 +4,7 @@
 import { firstAbove } from '../../base/search.ts';
 import { formatCount, formatNs, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { figure, lengthOf, type Scope } from '../../derive/figures.ts';
 import {
   isWait,
   lostIn,
@@ -13,8 +14,17 @@ import {
   threadRows,
 } from '../../derive/query.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
-import { armTitle, list, severalOf, shortTitle, type Titles, verbFor } from '../../derive/words.ts';
+import {
+  armTitle,
+  list,
+  severalOf,
+  shareWords,
+  shortTitle,
+  type Titles,
+  verbFor,
+} from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { opMark } from './hit.ts';
 import { opsIn, pointsIn, tallyKinds } from './tally.ts';
 
 type Say<T = Titles> = (index: RunIndex, frame: Frame, titles: T) => string;
@@ -57,6 +67,12 @@ function perLane<T extends Titles>(
       .join(' ');
 }
 
+/** Figures of one kind of things on a lane. */
+const sayer = (scope: Scope, lane: LaneIndex, of: string) => {
+  return (what: string, value: number, text = formatCount(value)) =>
+    figure(scope, lane.arm, `${what} ${of}`, value, text);
+};
+
 /** How many of the threads: "8 of 9 hogs", where a thread is called a hog. */
 export function ofThreads(n: number, all: number, thread: string): string {
   if (all === 1) return `the one ${thread}`;
@@ -88,14 +104,16 @@ function oneOpOf(
   // Its bar is not on the stage: what is there has another length.
   if (b <= from)
     return `On ${armTitle(titles, lane)} no ${titles.operation.name} of this window has begun yet.`;
+  const mark = opMark(lane, i);
   const spent = tallyKinds(index, lane, 'state', a, b, row)
     .filter(({ ns }) => ns >= (b - a) * 0.01)
     .slice(0, 4)
     .map(({ facts, ns }) => {
       const dismissed = facts.lesson ? '' : ' (not the lesson)';
-      return `${formatNs(ns)} it ${verbFor(facts, 1)}${dismissed}`;
+      const part = figure('mark', lane.arm, `time ${facts.name}`, ns, formatNs(ns), mark);
+      return `${part} it ${verbFor(facts, 1)}${dismissed}`;
     });
-  const took = `On ${armTitle(titles, lane)} this ${titles.operation.name} ${t >= b ? 'took' : 'takes'} ${formatNs(b - a)}`;
+  const took = `On ${armTitle(titles, lane)} this ${titles.operation.name} ${t >= b ? 'took' : 'takes'} ${lengthOf(mark)}`;
   return spent.length === 0 ? `${took}.` : `${took}: ${list(spent)}.`;
 }
 
@@ -103,13 +121,15 @@ function oneOpOf(
 export const rates: Say = some((_index, lanes, frame, titles) => {
   const until = (lane: LaneIndex) => laneTime(frame.offset, lane.arm, frame.moment);
   const counts = lanes.map((lane) => ({
+    arm: lane.arm,
     name: armTitle(titles, lane),
     ops: opsUpTo(lane, until(lane)),
   }));
   const { name, plural: many } = titles.operation;
-  const parts = counts.map(({ name: arm, ops }, i) =>
-    i === 0 ? `${arm} has done ${plural(ops, name, many)}` : `${arm} ${formatCount(ops)}`,
-  );
+  const parts = counts.map(({ arm, name: title, ops }, i) => {
+    const text = i === 0 ? `has done ${plural(ops, name, many)}` : formatCount(ops);
+    return `${title} ${figure('far', arm, 'ops', ops, text)}`;
+  });
   const unproven = lanes.filter((lane) => lostIn(lane, 0, until(lane)));
   if (unproven.length > 0) {
     const names = list(unproven.map((lane) => armTitle(titles, lane)));
@@ -119,7 +139,11 @@ export const rates: Say = some((_index, lanes, frame, titles) => {
   if (first === undefined || first.ops < 20 || others.length === 0) {
     return `Up to this moment ${list(parts)}.`;
   }
-  const shares = others.map((o) => `${Math.round((o.ops / first.ops) * 100)} on ${o.name}`);
+  const shares = others.map((o) => {
+    const share = (o.ops / first.ops) * 100;
+    const text = formatCount(Math.round(share));
+    return `${figure('far', o.arm, `for each 100 on ${first.arm}`, share, text)} on ${o.name}`;
+  });
   return `Up to this moment ${list(parts)}: for each 100 on ${first.name}, ${list(shares)}.`;
 });
 
@@ -132,15 +156,15 @@ const now: Say = (index, frame, titles) =>
       if (t > lane.watermark && !lane.ended)
         return `On ${name} nothing is known yet of this moment.`;
       const states = statesAt(lane, t);
-      return `On ${name} ${doing(index, states, threadRows(lane).length, titles.thread)}.`;
+      return `On ${name} ${doing(index, lane, states, titles.thread)}.`;
     })
     .join(' ');
 
 /** "3 of 4 hogs run and 1 sleeps on something else" */
 export function doing(
   index: RunIndex,
+  lane: LaneIndex,
   states: readonly (SpanRecord | null)[],
-  all: number,
   thread: string,
 ): string {
   const counts = new Map<number, number>();
@@ -150,8 +174,9 @@ export function doing(
     .sort((a, b) => b[1] - a[1] || a[0] - b[0])
     .slice(0, 3)
     .map(([kind, n], i) => {
-      const who = i === 0 ? ofThreads(n, all, thread) : `${n}`;
-      return `${who} ${verbFor(index.kinds[kind]!, n)}`;
+      const text = i === 0 ? ofThreads(n, states.length, thread) : formatCount(n);
+      const facts = index.kinds[kind]!;
+      return `${figure('now', lane.arm, `in ${facts.name}`, n, text)} ${verbFor(facts, n)}`;
     });
   return list(parts);
 }
@@ -164,12 +189,15 @@ const waitCost: Say = perLane((index, lane, a, b, titles) => {
     return `Events of ${name} were lost in this window, so no cost is reported.`;
   const wait = tallyKinds(index, lane, 'state', a, b).find(({ facts }) => isWait(facts));
   const ops = opsIn(lane, a, b);
-  const done = plural(ops, op, many);
+  const done = figure('window', lane.arm, 'ops', ops, plural(ops, op, many));
   if (wait === undefined) return `On ${name} no ${titles.thread} waits in this window of ${done}.`;
-  const title = `On ${name} “${shortTitle(wait.facts)}”`;
-  const whole = `${formatNs(wait.ns)} in this window`;
+  const { facts } = wait;
+  const title = `On ${name} “${shortTitle(facts)}”`;
+  const time = (what: string, value: number) =>
+    figure('window', lane.arm, `${what} ${facts.name}`, value, formatNs(value));
+  const whole = `${time('time', wait.ns)} in this window`;
   if (ops === 0) return `${title} takes ${whole}, in which no ${op} ends.`;
-  return `${title} costs ${formatNs(wait.ns / ops)} per ${op}: ${whole} of ${done}.`;
+  return `${title} costs ${time('cost', wait.ns / ops)} per ${op}: ${whole} of ${done}.`;
 });
 
 /** The function that takes most of the threads' time. */
@@ -177,8 +205,11 @@ const dominant: Say = perLane((index, lane, a, b, titles) => {
   const [most] = tallyKinds(index, lane, 'function', a, b);
   const name = armTitle(titles, lane);
   if (most === undefined) return `On ${name} no traced function runs in this window.`;
-  const calls = plural(most.n, 'call');
-  return `On ${name} most traced time goes to “${shortTitle(most.facts)}”: ${formatNs(most.ns)} in ${calls}, the longest ${formatNs(most.longest)}.`;
+  const say = sayer('window', lane, most.facts.name);
+  const calls = say('calls', most.n, plural(most.n, 'call'));
+  const time = say('time', most.ns, formatNs(most.ns));
+  const longest = say('longest', most.longest, formatNs(most.longest));
+  return `On ${name} most traced time of this window goes to “${shortTitle(most.facts)}”: ${time} in ${calls}, the longest ${longest}.`;
 });
 
 /** How long each phase of the tracks takes. */
@@ -186,7 +217,10 @@ const phases: Say = perLane((index, lane, a, b, titles) => {
   const parts = tallyKinds(index, lane, 'track', a, b)
     .filter(({ facts }) => facts.lesson)
     .slice(0, 4)
-    .map(({ facts, n, ns }) => `${n} × ${shortTitle(facts)} (${formatNs(ns)})`);
+    .map(({ facts, n, ns }) => {
+      const say = sayer('window', lane, facts.name);
+      return `${say('calls', n)} × ${shortTitle(facts)} (${say('time', ns, formatNs(ns))})`;
+    });
   return parts.length === 0 ? '' : `On ${armTitle(titles, lane)} this window has ${list(parts)}.`;
 });
 
@@ -197,11 +231,12 @@ const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
       const t = laneTime(frame.offset, lane.arm, frame.moment);
       const counts = titles.points
         .map(({ name, title }) => ({
+          name,
           title: title.split(/[:;]/)[0]!.trim(),
           n: pointsIn(lane, name, -1e18, t + 1),
         }))
         .filter(({ n }) => n > 0)
-        .map(({ title, n }) => `${formatCount(n)} × ${title}`);
+        .map(({ name, title, n }) => `${figure('far', lane.arm, `points ${name}`, n)} × ${title}`);
       const lost = lostIn(lane, 0, t) ? ' Events were lost, so these are lower bounds.' : '';
       const name = armTitle(titles, lane);
       if (counts.length === 0) return `On ${name} no point has been seen yet.${lost}`;
@@ -218,9 +253,11 @@ const links: Say = perLane((_index, lane, a, b, titles) => {
   const freed = new Set<number>();
   for (let p = from; p < to; p++) freed.add(lane.links.to[order[p]!]!);
   const name = armTitle(titles, lane);
-  const threads = plural(freed.size, titles.thread, severalOf(titles.thread));
+  const say = sayer('window', lane, 'links');
   if (to === from) return `On ${name} this window has no link.`;
-  return `On ${name} ${plural(to - from, 'link')} of this window ${to - from === 1 ? 'reaches' : 'reach'} ${threads}.`;
+  const threads = plural(freed.size, titles.thread, severalOf(titles.thread));
+  const many = say('number', to - from, plural(to - from, 'link'));
+  return `On ${name} ${many} of this window ${to - from === 1 ? 'reaches' : 'reach'} ${say('threads', freed.size, threads)}.`;
 });
 
 /** Shares of the threads' time by state. */
@@ -230,9 +267,10 @@ const states: Say = perLane((index, lane, a, b, titles) => {
   const parts = tallyKinds(index, lane, 'state', a, b)
     .filter(({ ns }) => ns >= whole / 200)
     .slice(0, 4)
-    .map(({ facts, ns }) => `${Math.round((ns / whole) * 100)} % ${shortTitle(facts)}`);
+    .map(({ facts, ns }) => `${shareWords(lane, facts, ns / whole)} ${shortTitle(facts)}`);
   if (parts.length === 0) return '';
-  return `${armTitle(titles, lane)}: of the time of ${plural(rows, titles.thread, severalOf(titles.thread))} in this window ${list(parts)}.`;
+  const many = plural(rows, titles.thread, severalOf(titles.thread));
+  return `${armTitle(titles, lane)}: of the time of ${figure('setup', lane.arm, 'threads', rows, many)} in this window ${list(parts)}.`;
 });
 
 /** Sentences from any lesson's events, by name. */

@@ -40,7 +40,7 @@ test('what the wait costs, per operation and arm, in the window alone', () => {
 
 test('the function that takes most time', () => {
   expect(say('functions')).toBe(
-    'On Before most traced time goes to “inside outer”: 500 µs in 2 calls, the longest 300 µs. On After most traced time goes to “inside outer”: 400 µs in 4 calls, the longest 100 µs.',
+    'On Before most traced time of this window goes to “inside outer”: 500 µs in 2 calls, the longest 300 µs. On After most traced time of this window goes to “inside outer”: 400 µs in 4 calls, the longest 100 µs.',
   );
 });
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Figures as they are written. Whoever writes a number says what it counts, of which part of the run, and of which
+ * mark. The text stays a string; whoever collects gets the figures that went into it: the page outlines their marks,
+ * and a test finds no two of one moment that disagree (test/figures).
+ */
+
+import { formatCount, formatNs } from '../base/units.ts';
+import type { Mark } from './types.ts';
+
+/**
+ * Of which part of the run a figure speaks. The first three are plain; each other one is named in words next to it.
+ *
+ * - `mark`: the whole mark, whatever of it is in sight
+ * - `now`: as it stands at the moment
+ * - `setup`: what the run was given, the same at every moment
+ * - `operation`: the operation that is under way, up to the moment; the one before while none is
+ * - `window`: the whole window; `recent`: the time just before the moment
+ * - `far`: the run up to the moment; `run`: all of it; `model`: what a model makes of all of it
+ */
+export type Scope =
+  | 'mark'
+  | 'now'
+  | 'setup'
+  | 'operation'
+  | 'window'
+  | 'recent'
+  | 'far'
+  | 'run'
+  | 'model';
+
+export interface Figure {
+  readonly scope: Scope;
+  readonly arm: string;
+  /** What is counted or how long it lasts; equal for equal things, whoever writes them. */
+  readonly what: string;
+  readonly value: number;
+  readonly text: string;
+  readonly mark: Mark | null;
+}
+
+let collected: Figure[] | null = null;
+
+/** The text of a figure. */
+export function figure(
+  scope: Scope,
+  arm: string,
+  what: string,
+  value: number,
+  text = formatCount(value),
+  mark: Mark | null = null,
+): string {
+  collected?.push({ scope, arm, what, value, text, mark });
+  return text;
+}
+
+/** How long a mark is, all of it. */
+export function lengthOf(mark: Mark): string {
+  const value = mark.t1 - mark.t0;
+  return figure('mark', mark.arm, 'length', value, formatNs(value), mark);
+}
+
+/** How long ago a mark began, or how long it has lasted so far. */
+export function sinceBegin(mark: Mark, t: number): string {
+  const value = t - mark.t0;
+  return figure('now', mark.arm, 'since its begin', value, formatNs(value), mark);
+}
+
+/** What `make` gives, and the figures that it wrote. */
+export function collect<T>(make: () => T): {
+  readonly made: T;
+  readonly figures: readonly Figure[];
+} {
+  const outer = collected;
+  const figures: Figure[] = [];
+  collected = figures;
+  try {
+    return { made: make(), figures };
+  } finally {
+    collected = outer;
+  }
+}
