@@ -85,7 +85,10 @@ test('the list walk visits every cell of its wall, the bitmap its set bits', { t
 
 test('a question is answered by pointing at a cell', async ({ page }) => {
   await page.goto('/?lesson=01-shrinker-bitmaps&step=third-call');
+  // The overview would answer the prediction.
+  await expect(page.getByTestId('overview').locator('canvas')).toHaveCount(0);
   await page.getByTestId('veil').getByRole('button').click();
+  await expect(page.getByTestId('overview').locator('canvas')).not.toHaveCount(0);
   await page.getByText('5 questions to point at').click();
   await page.getByTestId('question-2').click();
   const picture = page.getByTestId('picture');

@@ -25,7 +25,15 @@ function transport(more: Partial<ComponentProps<typeof Transport>>) {
   const props: ComponentProps<typeof Transport> = {
     ...playing,
     ...{ moment: 0, speed: 1, align: 'time', armed: false, live: false, operation: 'umount' },
-    ...{ unaligned: null, nth: null, at: { n: 1, most: 3 }, axis: null, overview: null, lanes: 2 },
+    ...{
+      unaligned: null,
+      nth: null,
+      at: { n: 1, most: 3 },
+      axis: null,
+      overview: null,
+      hidden: '',
+      lanes: 2,
+    },
     ...{ onAt: nothing, onBackwards: nothing, onEvent: nothing, onSpeed: nothing },
     ...{ onAlign: nothing, onLongWait: null, onDivergence: nothing, onLoss: null },
     ...{ onScope: nothing, onWords: nothing },
@@ -74,6 +82,22 @@ describe('aligning by an operation', () => {
     expect(acts).toContain('align-time');
     expect(acts).not.toContain('align-operation');
     expect(acts).not.toContain('align-marker');
+  });
+});
+
+describe('before a prediction', () => {
+  it('hides the overview and the words of the picture, and says why', () => {
+    const onWords = vi.fn();
+    const why = 'Say first what you expect.';
+    transport({ overview: 'the run', hidden: why, onWords });
+    expect(screen.getByTestId('overview').textContent).toBe(why);
+    const words = screen.getByTestId('in-words');
+    fireEvent.click(words);
+    expect(onWords).not.toHaveBeenCalled();
+    expect(words.title).toBe(why);
+    cleanup();
+    transport({ overview: 'the run' });
+    expect(screen.getByTestId('overview').textContent).toBe('the run');
   });
 });
 

@@ -27,6 +27,8 @@ interface Props extends Required<PlayProps> {
   /** What the axis counts; null: guest time. */
   readonly axis: Axis | null;
   readonly overview: ReactNode;
+  /** Why the overview and the picture's words are hidden; empty: they are not. */
+  readonly hidden: string;
   /** How many lanes the overview has to hold. */
   readonly lanes: number;
   readonly onSpeed: (speed: number) => void;
@@ -107,7 +109,7 @@ export function Transport(props: Props) {
         data-testid="overview"
         style={{ '--lanes': props.lanes } as CSSProperties}
       >
-        {props.overview}
+        {props.hidden === '' ? props.overview : <p className="small quiet">{props.hidden}</p>}
       </div>
       <div className="transport-right">
         <div className="align-row">
@@ -171,8 +173,9 @@ export function Transport(props: Props) {
           <button
             type="button"
             className="button"
+            disabled={props.hidden !== ''}
             onClick={props.onWords}
-            title="the picture in words (w)"
+            title={props.hidden || 'the picture in words (w)'}
             data-testid="in-words"
           >
             in words

@@ -23,10 +23,14 @@ interface Given {
   readonly theme: Theme;
   readonly settled: boolean;
   readonly live: boolean;
+  /** The viewer is to predict first: what would answer him is not shown. */
+  readonly veiled?: boolean;
   /** The lesson as axis and scrubber show it: with a title for each lane. */
   readonly lanesOf?: Lesson;
   readonly onWords: () => void;
 }
+
+const predictFirst = 'Say first what you expect; then this is shown.';
 
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;
@@ -55,7 +59,8 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
     onAt,
     axis: index?.axis ?? null,
     lanes: index?.lanes.length ?? 0,
-    overview: index && (
+    hidden: given.veiled ? predictFirst : '',
+    overview: index && !given.veiled && (
       <Overview
         runIndex={index}
         lesson={given.lanesOf ?? lesson}

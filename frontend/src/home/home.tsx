@@ -16,8 +16,7 @@ import { Mark } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
 import { Preview } from './preview.tsx';
 
-/** What the list says beyond the greeting; asked once per lesson. */
-/** What a card says beyond the greeting. */
+/** What a card says beyond the greeting; asked once per lesson. */
 type More = Partial<
   Pick<
     Lesson | NumbersLesson,

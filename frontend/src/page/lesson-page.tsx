@@ -16,7 +16,8 @@ export function LessonPage({ page }: { readonly page: LessonModel }) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
   const { settled } = page.nav;
-  const given = { lesson, scene, index, theme, live, settled, onWords: acts.words };
+  const { veiled } = page.guess;
+  const given = { lesson, scene, index, theme, live, settled, veiled, onWords: acts.words };
   const transport = useTransport(playback, given);
   const side = hasSide(lesson, scene);
   return (
@@ -34,7 +35,7 @@ export function LessonPage({ page }: { readonly page: LessonModel }) {
         <Side
           {...{ lesson, scene, arms, index, theme, place, go }}
           recorded={page.recorded}
-          veiled={page.guess.veiled}
+          veiled={veiled}
           measured={tableFor(measured, lesson, scene, actions.knobs)}
           blocked={
             actions.running

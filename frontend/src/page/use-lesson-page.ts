@@ -102,7 +102,9 @@ export function useLessonPage(props: LessonProps) {
     'step-back': () => stepBy(-1),
     'step-on': () => stepBy(1),
     scope: playback.scope,
-    words: () => toggle('words'),
+    words: () => {
+      if (!guess.veiled) toggle('words');
+    },
     questions: () => toggle('questions'),
     caveats: () => setDialog('caveats'),
     knobs: () => toggle('knobs'),
