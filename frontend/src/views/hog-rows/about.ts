@@ -12,6 +12,7 @@ export const about: About = {
     '`kinds` of the layers state, function and track, with `spans` and `tracks` that open them',
   ],
   layers: ['state', 'function', 'track'],
+  marks: ['tick', 'tick_ended', 'cut_short', 'gave_up'],
   onlyInFocus: { layer: 'function', but: ['hazard'] },
   sentences: {
     one_op: 'how long one operation of the first lane takes, and in which states',
@@ -26,5 +27,13 @@ export const about: About = {
     reader: 'a reader that somebody waits for (kinds gp_recheck or reader)',
   },
   toys: { reader: 'a reader is dragged across an umount: who waits, on four kernels' },
-  parts: { tracks: 'the strips of `tracks`', links: 'lines from a wake to the threads it frees' },
+  parts: {
+    tracks: 'the strips of `tracks`',
+    links: 'lines from a wake to the threads it frees',
+    ticks:
+      'ticks, where the ends of gp_armed and cb_delay tell where they lie (kinds tick, tick_ended)',
+    walks:
+      'what became of readers on arms called rwsem: whole, cut_short, gave_up; and how many so far',
+    work: "checks and wakes of the grace periods' worker so far, and how long they took",
+  },
 };

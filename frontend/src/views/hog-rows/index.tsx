@@ -2,21 +2,27 @@
 /** The view of lesson 02: the timeline with a grid of ticks, and what is said about grace periods. */
 
 import { nearbyOf, summaryOf } from '../../derive/summary.ts';
-import type { SwatchProps, ViewKind } from '../contract.ts';
+import type { ViewKind } from '../contract.ts';
 import { rowsArtist } from '../timeline/artist.ts';
 import { preferredHeight } from '../timeline/layout.ts';
 import { scoreOf } from '../timeline/score.ts';
-import { KindSwatch } from '../timeline/swatch.tsx';
 import { about } from './about.ts';
 import { hogLook } from './look.ts';
 import { waitMoments } from './moments.ts';
 import { rowSentences } from './sentences.ts';
+import { Swatch } from './swatch.tsx';
 import { reader } from './toy/reader.ts';
+import { fateWords } from './walks.ts';
 
 export const view: ViewKind = {
   kind: 'hog-rows',
   about,
-  artist: (lesson, show) => rowsArtist(lesson, show, hogLook),
+  artist(lesson, show) {
+    const rows = rowsArtist(lesson, show, hogLook);
+    const describe: typeof rows.describe = (drawing, mark) =>
+      `${rows.describe(drawing, mark)}${fateWords(drawing.index, mark)}`;
+    return { ...rows, describe };
+  },
   summary: (index, frame, lesson) => summaryOf(index, frame, lesson).map((lane) => lane.sentence),
   table: nearbyOf,
   preferredHeight: (index, lesson, show, fontSize) =>
@@ -24,5 +30,5 @@ export const view: ViewKind = {
   sentences: rowSentences,
   moments: waitMoments,
   toys: { reader },
-  Swatch: (props: SwatchProps) => <KindSwatch {...props} functions="brackets" />,
+  Swatch,
 };

@@ -2,7 +2,9 @@
 /** How this view draws rows: functions only where a step speaks of them, and the ticks that end each grace period. */
 
 import type { Look, Part } from '../timeline/score.ts';
-import { tickPhase } from './ticks.ts';
+import { ticks, ticksOf } from './ticks.ts';
+import { walks } from './walks.ts';
+import { work } from './work.ts';
 
 const optional: readonly Part[] = ['tracks', 'links'];
 
@@ -11,5 +13,6 @@ export const hogLook: Look = {
   shown: (show) =>
     new Set(['functions', ...optional.filter((part) => show === undefined || show.includes(part))]),
   margin: 140,
-  tickPhase,
+  ticks: ticksOf,
+  extras: [walks, ticks, work],
 };

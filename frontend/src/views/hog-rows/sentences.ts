@@ -10,6 +10,7 @@ import { armTitle, capital, list, type Titles, verbFor } from '../../derive/word
 import { doing, known, ofThreads, oneOp, rates, some } from '../timeline/sentences.ts';
 import { type Grace, graceOf } from './grace.ts';
 import { largestWake } from './wakes.ts';
+import { scoreAt, scoreWords } from './walks.ts';
 
 type Say = (index: RunIndex, frame: Frame, titles: Titles) => string;
 
@@ -200,7 +201,16 @@ function readers(
   const without = said.filter((s) => s.words === '').map((s) => armTitle(titles, s.lane));
   const rest =
     without.length === 0 ? [] : [`On ${list(without)} no reader walks the shrinkers now.`];
-  return [...said.map((s) => s.words).filter((words) => words !== ''), ...rest].join(' ');
+  const failed = lanes.map((lane) => failures(index, lane, frame, titles));
+  const words = [...said.map((s) => s.words), ...rest, ...failed];
+  return words.filter((one) => one !== '').join(' ');
+}
+
+/** Walks that did not come to their end, where there are any. */
+function failures(index: RunIndex, lane: LaneIndex, frame: Frame, titles: Titles): string {
+  const score = scoreAt(index, lane, laneTime(frame.offset, lane.arm, frame.moment));
+  if (score.gave_up + score.cut_short === 0) return '';
+  return `On ${armTitle(titles, lane)}, ${scoreWords(score)}.`;
 }
 
 function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {

@@ -1,50 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/**
- * Where a lane's scheduler ticks lie. The tick's length is known (HZ); its phase is not traced, so it is taken
- * from what only ticks can begin: delayed work of a grace period. A timer never fires before its tick, and on a busy
- * host often late, so the phase is the early edge of where most of those times lie. Without enough of them, or if
- * they do not agree, it is unknown.
- */
+/** The ticks of a lane, from the delays of its grace periods: those that lasted half a tick or more end at one. */
 
-import { type Nanos, ns } from '../../base/units.ts';
+import { spansIn } from '../../derive/query.ts';
+import { phaseOf } from '../../derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+import type { Pen } from '../paints.ts';
+import { faintness } from '../timeline/easel.ts';
+import type { Extra, ExtraAt, Grid } from '../timeline/score.ts';
 
-const least = 6;
 const most = 256;
+const second = 1e9;
+const delays: ReadonlySet<string> = new Set(['gp_armed', 'cb_delay']);
 
-/** Kinds whose begin is the end of a delay in ticks. */
-const begunByTicks = ['cb_wake'];
-
-/** Some tick's time on the lane's axis, in [0, tick); null if it is not known. */
-export function tickPhase(index: RunIndex, lane: LaneIndex): Nanos | null {
-  const kinds = new Set(begunByTicks.map((name) => index.kinds.findIndex((k) => k.name === name)));
-  const tick = index.tickNs;
-  const residues: number[] = [];
-  for (const strand of lane.strands) {
-    if (strand.layer !== 'track') continue;
-    for (let p = Math.max(0, strand.length - most); p < strand.length; p++) {
-      const i = strand.order[p]!;
-      if (kinds.has(lane.spans.kind[i]!)) residues.push(lane.spans.t0[i]! % tick);
-    }
-  }
-  return phaseOf(residues, tick);
+/** A kernel of another HZ has it in its name. */
+function lengthOf(index: RunIndex, lane: LaneIndex): number {
+  const hz = /-hz(\d+)$/.exec(lane.arm)?.[1];
+  return hz === undefined ? index.tickNs : second / Number(hz);
 }
 
-/** So many of the times must lie in a tenth of a tick; by chance a tenth would. */
-const agreeing = 0.4;
-
-/** The early edge of the tenth of a circle of length `tick` that holds most of the numbers; null if they disagree. */
-export function phaseOf(residues: readonly number[], tick: number): Nanos | null {
-  const n = residues.length;
-  if (n < least) return null;
-  const sorted = residues.map((r) => ((r % tick) + tick) % tick).sort((a, b) => a - b);
-  const at = (i: number) => sorted[i % n]! + (i >= n ? tick : 0);
-  let best = { from: 0, n: 0 };
-  let end = 0;
-  for (let from = 0; from < n; from++) {
-    while (end < from + n && at(end) - at(from) <= tick / 10) end += 1;
-    if (end - from > best.n) best = { from, n: end - from };
-  }
-  if (best.n / n < agreeing) return null;
-  return ns(at(best.from + Math.floor(best.n * 0.1)) % tick);
+/** Ends of delays that waited for a tick and touch [a, b), the lane's own times. */
+function* endsIn(index: RunIndex, lane: LaneIndex, every: number, a: number, b: number) {
+  for (const { kind, open, t0, t1 } of spansIn(lane, 'track', a, b))
+    if (!open && t1 - t0 >= every / 2 && delays.has(index.kinds[kind]?.name ?? '')) yield t1;
 }
+
+const known = new WeakMap<LaneIndex, { readonly n: number; readonly grid: Grid | null }>();
+
+/** Null: nothing that was recorded tells where they lie. */
+export function ticksOf(index: RunIndex, lane: LaneIndex): Grid | null {
+  const n = lane.spans.length;
+  let found = known.get(lane);
+  if (found === undefined || found.n !== n) {
+    const every = lengthOf(index, lane);
+    const ends = [...endsIn(index, lane, every, 0, Number.POSITIVE_INFINITY)];
+    const at = phaseOf(ends.slice(-most), every);
+    found = { n, grid: at === null ? null : { at, every } };
+    known.set(lane, found);
+  }
+  return found.grid;
+}
+
+/** A tick at which a recorded delay ended, and one that the clock's period alone puts there. */
+export function brushTick(pen: Pen, ended: boolean, x: number, top: number, height: number): void {
+  const [w, h] = ended ? [3, height] : [2, height * 0.5];
+  pen.fillRect(x - w / 2, top + height - h, w, h);
+}
+
+function draw(pen: Pen, at: ExtraAt): void {
+  const { index, lane, from, to, x, top, height, theme } = at;
+  const grid = ticksOf(index, lane);
+  if (grid === null || x(from + grid.every) - x(from) < 6) return;
+  const { every } = grid;
+  const ended = new Set<number>();
+  for (const t of endsIn(index, lane, every, from - every, to)) {
+    const nth = Math.floor((t - grid.at) / every);
+    // A worker that comes much later waited for a CPU as well: its tick may have been an earlier one.
+    if (t - grid.at - nth * every < every / 4) ended.add(nth);
+  }
+  pen.fillStyle = theme.mechanism;
+  const last = Math.floor((to - grid.at) / every);
+  for (let nth = Math.ceil((from - grid.at) / every); nth <= last; nth++) {
+    const px = x(grid.at + nth * every);
+    pen.globalAlpha = px <= at.revealX ? 1 : faintness;
+    brushTick(pen, ended.has(nth), px, top, height);
+  }
+  pen.globalAlpha = 1;
+}
+
+export const ticks: Extra = {
+  part: 'ticks',
+  label: 'ticks',
+  height: 13,
+  on: (index, lane) => ticksOf(index, lane) !== null,
+  draw,
+};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Layout and marks -> canvas. Knows no time but the frame's moment: the afterglow is computed from it. */
 
+import { laneTime } from '../../derive/align.ts';
 import type { Pen } from '../paints.ts';
 import { brushRects, brushShares, paintOf } from './brush.ts';
 import { paintChart } from './charts.ts';
-import { type Easel, faintness, type Inking, type Picture } from './easel.ts';
+import { type Easel, faintness, type Inked, type Inking, type Picture } from './easel.ts';
 import { drawGround } from './ground.ts';
 import { drawLabels } from './labels.ts';
+import type { LaneBox } from './layout.ts';
 import { drawAlignment, drawLinks, drawOutlines, drawPlayhead } from './over.ts';
 import { paintPoints } from './point-marks.ts';
 import type { RectList } from './rects.ts';
@@ -29,10 +31,31 @@ export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
   }
   for (const [i, box] of layout.lanes.entries())
     drawLinks(pen, picture, picture.marks[i]!, box, easel);
+  for (const box of layout.lanes) drawExtras(pen, picture, box, easel.theme);
   drawLabels(pen, picture, easel);
   drawOutlines(pen, picture, easel);
   drawAlignment(pen, picture, easel);
   drawPlayhead(pen, picture, easel);
+}
+
+/** Lines that the view has added. */
+function drawExtras(
+  pen: Pen,
+  { index, frame, layout, score }: Picture,
+  box: LaneBox,
+  theme: Inked,
+) {
+  const { left, right, revealX, nsPerPx } = layout;
+  const { lane, rows, t0: from } = box;
+  const x = (t: number) => left + (t - from) / nsPerPx;
+  const to = from + (right - left) * nsPerPx;
+  const now = laneTime(frame.offset, box.arm, frame.moment);
+  const operation = score.operation.name;
+  const at = { index, lane, from, to, now, x, left, right, revealX, rows, theme, operation };
+  for (const { what, points, top, height } of box.lines) {
+    if (what !== 'extra') continue;
+    score.extras.find(({ part }) => part === points[0])?.draw(pen, { ...at, top, height });
+  }
 }
 
 function stampMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number, toX: number): void {

@@ -73,3 +73,17 @@ export function fitted(pen: Pen, theme: Inked, words: string, width: number): st
   while (short.length > 1 && textWidth(pen, theme, `${short}…`) > width) short = short.slice(0, -1);
   return `${short.trimEnd()}…`;
 }
+
+/** Words on a plate of paper, so that lines do not run through them; those behind `|` only where there is room. */
+export function plated(pen: Pen, theme: Inked, said: string, x: number, y: number, width: number) {
+  const [first, rest] = said.split('|') as [string, string?];
+  const all = first + (rest ?? '');
+  const words = textWidth(pen, theme, all, 500) <= width ? all : first;
+  const ink = pen.fillStyle;
+  pen.globalAlpha = 0.8;
+  pen.fillStyle = theme.paper;
+  pen.fillRect(x - 2, y - 8 * theme.em, textWidth(pen, theme, words, 500) + 6, 16 * theme.em);
+  pen.globalAlpha = 1;
+  pen.fillStyle = ink;
+  text(pen, theme, words, x, y, 'left', 500);
+}

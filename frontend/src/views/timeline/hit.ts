@@ -35,6 +35,7 @@ export function hitTest(
       : hitSeries(box.lane, series, t, 3 * pointReachPx * layout.nsPerPx);
   }
   if (line.what === 'point') return hitPoint(box.lane, line, t, pointReachPx * layout.nsPerPx);
+  if (line.what === 'extra') return null;
   return hitSpan(index, box.lane, line, score, t, reachPx * layout.nsPerPx);
 }
 

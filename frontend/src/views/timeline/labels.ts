@@ -7,7 +7,7 @@ import { severalOf } from '../../derive/words.ts';
 import type { Pen } from '../paints.ts';
 import { functionNotes, operationNotes } from './annotate.ts';
 import { fitted, type Inked, type Inking, type Picture, text, textWidth } from './easel.ts';
-import type { LaneBox, Layout } from './layout.ts';
+import { type LaneBox, type Layout, namedPitch } from './layout.ts';
 import type { LaneMarks } from './marks.ts';
 import { valueAt } from './series.ts';
 import { drawCpuWords, drawSpanWords } from './words-on-marks.ts';
@@ -54,7 +54,7 @@ function drawRowLabels(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): 
   const name = (words: string, y: number) =>
     text(pen, theme, fitted(pen, theme, words, x - 2), x, y, 'right');
   pen.fillStyle = theme.soft;
-  if (pitchOf(box) >= 14 * theme.em) {
+  if (pitchOf(box) >= namedPitch * theme.em) {
     for (const row of box.rows) {
       const words = wide ? row.label : row.label.replace(/^.*[- ]/, '').slice(0, 2);
       name(words, row.top + row.height / 2 + 0.5);

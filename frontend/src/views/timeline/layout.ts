@@ -22,7 +22,7 @@ import {
   rowsOf,
   threadLines,
 } from './lines.ts';
-import type { Score } from './score.ts';
+import type { Grid, Score } from './score.ts';
 
 export interface LaneBox {
   readonly lane: LaneIndex;
@@ -90,6 +90,8 @@ const mostPitch = 66;
 const annotatedPitch = 58;
 const leastPitch = 6;
 const comfortablePitch = 9;
+/** From here each row has its name, px at 13 px. */
+export const namedPitch = 14;
 
 /** The height at which rows stand comfortably, px. */
 export function preferredHeight(index: RunIndex, score: Score): number {
@@ -160,12 +162,18 @@ function axisOf(
 
 /** The most generous room that leaves rows a height of their own, and that height. */
 function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
-  const least = comfortablePitch * (score.fontSize / 13);
+  const em = score.fontSize / 13;
+  // Names of rows before second lines of what stands below them.
+  const named = score.look.functions === 'brackets' ? namedPitch : comfortablePitch;
   const tried = rooms(score, above).map((room) => ({
     room,
     free: pitchFor(index, size, score, room),
   }));
-  return tried.find(({ free }) => free >= least) ?? tried.at(-1)!;
+  for (const least of [named, comfortablePitch]) {
+    const found = tried.find(({ free }) => free >= least * em);
+    if (found !== undefined) return found;
+  }
+  return tried.at(-1)!;
 }
 
 /** Height left for each row of a thread, px. */
@@ -220,7 +228,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     rows: threads.lines.filter((line) => line.what === 'row'),
     strips: low.lines.filter((line) => line.what === 'track'),
     lines: [...threads.lines, ...low.lines],
-    ticks: laneTicks(() => score.look.tickPhase(index, lane), index.tickNs, t0, frame.span, x),
+    ticks: laneTicks(score.look.ticks(index, lane), t0, frame.span, x),
     ...zonesOf(lane, x, left, right),
     t0,
   };
@@ -249,18 +257,10 @@ function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right:
 }
 
 /** Where the lane's ticks lie in the window; none when they would stand closer than 12 px or are not known. */
-function laneTicks(
-  phaseOf: () => number | null,
-  tickNs: number,
-  t0: number,
-  span: number,
-  x: (t: number) => number,
-): number[] {
-  if (x(t0 + tickNs) - x(t0) < 12) return [];
-  const phase = phaseOf();
-  if (phase === null) return [];
+function laneTicks(grid: Grid | null, t0: number, span: number, x: (t: number) => number) {
+  if (grid === null || x(t0 + grid.every) - x(t0) < 12) return [];
   const ticks: number[] = [];
-  const first = Math.ceil((t0 - phase) / tickNs) * tickNs + phase;
-  for (let t = first; t < t0 + span; t += tickNs) ticks.push(x(t));
+  const first = Math.ceil((t0 - grid.at) / grid.every) * grid.every + grid.at;
+  for (let t = first; t < t0 + span; t += grid.every) ticks.push(x(t));
   return ticks;
 }

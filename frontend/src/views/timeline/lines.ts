@@ -9,13 +9,13 @@ import { seriesOf } from './series.ts';
 
 export interface Line {
   /** `row`: states of a thread, or what runs on a CPU. `function`: one depth of calls below its row. */
-  readonly what: 'row' | 'function' | 'track' | 'point' | 'counter';
+  readonly what: 'row' | 'function' | 'track' | 'point' | 'counter' | 'extra';
   /** Row of the lane; the CPU where rows are CPUs; -1 for points. */
   readonly row: number;
   readonly role: Row['role'];
   /** Of a function: 0 is the outermost. */
   readonly depth: number;
-  /** Points that are drawn on it, by name; of a counter the name of its series. */
+  /** Points that are drawn on it, by name; of a counter or an extra its name. */
   readonly points: readonly string[];
   readonly label: string;
   /** A second line under the label. */
@@ -216,9 +216,22 @@ function countersOf(index: RunIndex, score: Score, room: Room): Below[] {
   });
 }
 
+function extrasOf(index: RunIndex, lane: LaneIndex, score: Score, room: Room): Below[] {
+  const em = score.fontSize / 13;
+  const of = { what: 'extra', row: -1, role: 'other', aside: '' } as const;
+  return score.extras
+    .filter(({ on }) => on(index, lane))
+    .map(({ part, label, height }) => {
+      // Without a margin it has to speak for itself.
+      const said = room.above ? '' : label;
+      const pitch = Math.round((height + 3) * em);
+      return { ...of, points: [part], label: said, height: Math.round(height * em), pitch };
+    });
+}
+
 function belowGroups(index: RunIndex, lane: LaneIndex, score: Score, room: Room): Below[][] {
   return [
-    tracksOf(lane, score, room),
+    [...extrasOf(index, lane, score, room), ...tracksOf(lane, score, room)],
     pointsOf(index, score, room),
     countersOf(index, score, room),
   ].filter((group) => group.length > 0);
@@ -246,7 +259,8 @@ export function below(
   for (const group of belowGroups(index, lane, score, room)) {
     y += stripGap;
     for (const { pitch, ...line } of group) {
-      lines.push({ ...plain, ...line, labelAbove: room.above, top: y + above });
+      const lower = line.label === '' ? 0 : above;
+      lines.push({ ...plain, ...line, labelAbove: room.above, top: y + lower });
       y += pitch;
     }
   }

@@ -76,7 +76,7 @@ export function marksOf(
 
 function addLine(to: Gathering, line: Line, score: Score): void {
   const { lane } = to.box;
-  if (line.what === 'point' || line.what === 'counter') return;
+  if (line.row < 0) return;
   if (line.strand !== null) return addStrand(to, line.strand, line);
   const own = lane.strand(line.row, line.what === 'track' ? 'track' : 'state');
   if (own !== null) addStrand(to, own, line);

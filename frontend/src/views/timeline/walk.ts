@@ -76,6 +76,7 @@ function at(lane: LaneIndex, line: Line, score: Score, t: number): Mark | null {
 /** The marks of a line in [a, b). */
 function along(lane: LaneIndex, line: Line, score: Score, a: number, b: number): Sequence {
   if (line.what === 'point') return alongPoints(lane, line, a, b);
+  if (line.what === 'extra') return empty;
   if (line.what === 'counter') return alongSeries(lane, line, score, a, b);
   const layer = line.what === 'track' ? 'track' : 'state';
   const strand = line.strand ?? lane.strand(line.row, layer);

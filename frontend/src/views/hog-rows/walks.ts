@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * What became of each reader's walk over the shrinkers where the list stands under shrinker_rwsem (mm/vmscan.c,
+ * shrink_slab() of 6.1). The reader only tries to take the lock, which fails while anybody is in line for it; inside,
+ * it breaks off after the shrinker at hand as soon as somebody is. Both follow from who sleeps for the lock when a
+ * walk begins and while it goes on; how much a walk has freed is not traced.
+ */
+
+import { plural } from '../../base/units.ts';
+import { laneOf, type SpanRecord, spanAt, spansIn, threadRows } from '../../derive/query.ts';
+import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
+import type { Pen } from '../paints.ts';
+import { faintness, plated } from '../timeline/easel.ts';
+import type { Extra, ExtraAt } from '../timeline/score.ts';
+
+export type Fate = 'gave_up' | 'cut_short' | 'whole';
+
+export interface Walk {
+  readonly t0: number;
+  readonly t1: number;
+  readonly row: number;
+  readonly id: number;
+  readonly fate: Fate;
+}
+
+/** Kernels whose readers take the lock. */
+const locked = /^rwsem/;
+
+function isLock(index: RunIndex, state: SpanRecord | null): boolean {
+  return state !== null && index.kinds[state.kind]?.name === 'wait_lock';
+}
+
+/** Is some thread in line at t: asleep for the lock, or woken and not yet run since? */
+function somebodyInLine(index: RunIndex, lane: LaneIndex, t: number): boolean {
+  return threadRows(lane).some(({ row }) => {
+    const state = spanAt(lane, row, 'state', t - 1);
+    if (state === null) return false;
+    if (index.kinds[state.kind]?.name !== 'runnable') return isLock(index, state);
+    return isLock(index, spanAt(lane, row, 'state', state.t0 - 1));
+  });
+}
+
+function fateOf(index: RunIndex, lane: LaneIndex, { t0, t1 }: SpanRecord): Fate {
+  if (!locked.test(lane.arm)) return 'whole';
+  if (somebodyInLine(index, lane, t0)) return 'gave_up';
+  for (const state of spansIn(lane, 'state', t0, t1))
+    if (state.t0 > t0 && state.t0 < t1 && isLock(index, state)) return 'cut_short';
+  return 'whole';
+}
+
+const cached = new WeakMap<LaneIndex, { readonly n: number; readonly walks: readonly Walk[] }>();
+
+/** Walks of a lane that have ended, in order of their ends. */
+export function walksOf(index: RunIndex, lane: LaneIndex): readonly Walk[] {
+  const n = lane.spans.length;
+  const known = cached.get(lane);
+  if (known?.n === n) return known.walks;
+  const reader = index.kinds.findIndex((kind) => kind.name === 'reader');
+  const walks: Walk[] = [];
+  for (const span of spansIn(lane, 'function', 0, Number.POSITIVE_INFINITY)) {
+    if (span.kind !== reader || span.open) continue;
+    const { t0, t1, row, id } = span;
+    walks.push({ t0, t1, row, id, fate: fateOf(index, lane, span) });
+  }
+  walks.sort((a, b) => a.t1 - b.t1);
+  cached.set(lane, { n, walks });
+  return walks;
+}
+
+export type Score = Readonly<Record<Fate, number>>;
+
+/** Walks that ended at or before t since the start. */
+export function scoreAt(index: RunIndex, lane: LaneIndex, t: number): Score {
+  const score = { gave_up: 0, cut_short: 0, whole: 0 };
+  for (const { t1, fate } of walksOf(index, lane)) if (t1 <= t) score[fate] += 1;
+  return score;
+}
+
+const words: Readonly<Record<Fate, string>> = {
+  whole: 'to the end',
+  cut_short: 'cut short',
+  gave_up: 'gave up',
+};
+
+/** "10 walks so far: 5 to the end, 3 cut short, 2 gave up"; empty without any. */
+export function scoreWords(score: Score): string {
+  const all = score.whole + score.cut_short + score.gave_up;
+  if (all === 0) return '';
+  const parts = (['whole', 'cut_short', 'gave_up'] as const).map((f) => `${score[f]} ${words[f]}`);
+  return `${plural(all, 'walk')} so far: ${parts.join(', ')}`;
+}
+
+const why: Readonly<Record<Fate, string>> = {
+  whole: '',
+  cut_short: ' Cut short: somebody came to wait for the lock, so it breaks off.',
+  gave_up: ' Gave up: somebody was in line for the lock, so it does not begin.',
+};
+
+/** What became of the walk that a mark is; empty for other marks. */
+export function fateWords(index: RunIndex, { arm, table, kind, id }: Mark): string {
+  const lane = laneOf(index, arm);
+  if (lane === null || table !== 'spans' || index.kinds[kind]?.name !== 'reader') return '';
+  const walk = walksOf(index, lane).find((one) => one.id === id);
+  return walk === undefined ? '' : why[walk.fate];
+}
+
+/** A walk that was cut short: a bar across its end. One that did not begin: the sign that says no entry. */
+export function brushFate(pen: Pen, fate: Fate, x: number, y: number, r: number, paper: string) {
+  if (fate === 'cut_short') {
+    pen.fillRect(x - 1.5, y - r - 2, 3, 2 * r + 4);
+    return;
+  }
+  pen.beginPath();
+  pen.arc(x + r, y, r, 0, 2 * Math.PI);
+  pen.fill();
+  const own = pen.fillStyle;
+  pen.fillStyle = paper;
+  pen.fillRect(x + r - r * 0.6, y - r * 0.2, r * 1.2, Math.max(1.5, r * 0.4));
+  pen.fillStyle = own;
+}
+
+function draw(pen: Pen, at: ExtraAt): void {
+  const { index, lane, from, to, now, x, left, right, top, height, theme } = at;
+  pen.fillStyle = theme.hazard;
+  for (const { t0, t1, row, fate } of walksOf(index, lane)) {
+    const line = at.rows.find((one) => one.row === row);
+    if (fate === 'whole' || line === undefined || t1 < from || t0 > to) continue;
+    const px = x(fate === 'cut_short' ? t1 : t0);
+    pen.globalAlpha = px <= at.revealX ? 1 : faintness;
+    const r = Math.min(7, Math.max(4, line.height / 2));
+    brushFate(pen, fate, px, line.top + line.height / 2, r, theme.paper);
+  }
+  pen.globalAlpha = 1;
+  const score = scoreAt(index, lane, now);
+  const said = scoreWords(score) || 'no walk so far';
+  pen.fillStyle = score.gave_up + score.cut_short > 0 ? theme.hazard : theme.soft;
+  plated(pen, theme, said, left, top + height / 2, right - left);
+}
+
+export const walks: Extra = {
+  part: 'walks',
+  label: "reclaim's walks",
+  height: 17,
+  on: (index, lane) => walksOf(index, lane).length > 0,
+  draw,
+};

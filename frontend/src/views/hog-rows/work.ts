@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the grace periods of a lane cost: the worker's looks for readers and its runs of callbacks, so far. */
+
+import { firstAbove } from '../../base/search.ts';
+import { formatNs, plural } from '../../base/units.ts';
+import { opsUpTo, spansIn } from '../../derive/query.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+import { plated } from '../timeline/easel.ts';
+import type { Extra } from '../timeline/score.ts';
+
+export interface Work {
+  readonly checks: number;
+  readonly wakes: number;
+  /** Looking and waking, ns. */
+  readonly ns: number;
+}
+
+interface Sums {
+  readonly n: number;
+  /** When each piece of work ended, rising, and what there was up to it. */
+  readonly ends: Float64Array;
+  readonly upTo: readonly Work[];
+}
+
+const none: Work = { checks: 0, wakes: 0, ns: 0 };
+const cached = new WeakMap<LaneIndex, Sums>();
+
+function sumsOf(index: RunIndex, lane: LaneIndex): Sums {
+  const n = lane.spans.length;
+  const known = cached.get(lane);
+  if (known?.n === n) return known;
+  const pieces = [...spansIn(lane, 'track', 0, Number.POSITIVE_INFINITY)]
+    .map(({ kind, t0, t1, open }) => ({ name: index.kinds[kind]?.name ?? '', t0, t1, open }))
+    .filter(({ name, open }) => !open && (name === 'gp_check' || name === 'cb_wake'))
+    .sort((a, b) => a.t1 - b.t1);
+  let sum = none;
+  const upTo = pieces.map(({ name, t0, t1 }) => {
+    const check = name === 'gp_check';
+    const { checks, wakes, ns } = sum;
+    sum = { checks: checks + Number(check), wakes: wakes + Number(!check), ns: ns + t1 - t0 };
+    return sum;
+  });
+  const sums = { n, ends: Float64Array.from(pieces, ({ t1 }) => t1), upTo };
+  cached.set(lane, sums);
+  return sums;
+}
+
+export function workAt(index: RunIndex, lane: LaneIndex, t: number): Work {
+  const { ends, upTo } = sumsOf(index, lane);
+  return upTo[firstAbove(ends.length, (i) => ends[i]!, t) - 1] ?? none;
+}
+
+/** "180 checks and 104 wakes so far, 11.4 ms of work: 29 µs for each umount"; see plated() for the `|`. */
+export function workWords({ checks, wakes, ns }: Work, ops: number, operation: string) {
+  const each = ops === 0 ? '' : `: ${formatNs(ns / ops)} for each ${operation}`;
+  return `${plural(checks, 'check')} and ${plural(wakes, 'wake')} so far|, ${formatNs(ns)} of work${each}`;
+}
+
+export const work: Extra = {
+  part: 'work',
+  label: "SRCU's worker",
+  height: 17,
+  on: (index, lane) => sumsOf(index, lane).ends.length > 0,
+  draw(pen, { index, lane, now, left, right, top, height, theme, operation }) {
+    const said = workWords(workAt(index, lane, now), opsUpTo(lane, now), operation);
+    pen.fillStyle = theme.mechanism;
+    plated(pen, theme, said, left, top + height / 2, right - left);
+  },
+};
