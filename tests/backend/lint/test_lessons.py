@@ -46,8 +46,8 @@ FAULTS = {
         "the view hog-rows finds no moment 'longest' (did you mean 'longest_wait'?)",
     ),
     "show": Fault(
-        "show: [knobs, patch, tracks, links], sentence: wakes",
-        "show: [knobs, path, tracks, links], sentence: wakes",
+        "show: [knobs, patch, tracks, links, ticks], sentence: wakes",
+        "show: [knobs, path, tracks, links, ticks], sentence: wakes",
         "the view hog-rows cannot show 'path' (did you mean 'patch'?)",
     ),
     "toy": Fault(
