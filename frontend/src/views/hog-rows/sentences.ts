@@ -210,7 +210,7 @@ function readers(
 function failures(index: RunIndex, lane: LaneIndex, frame: Frame, titles: Titles): string {
   const score = scoreAt(index, lane, laneTime(frame.offset, lane.arm, frame.moment));
   if (score.gave_up + score.cut_short === 0) return '';
-  return `On ${armTitle(titles, lane)}, ${scoreWords(score)}.`;
+  return `On ${armTitle(titles, lane)}, ${scoreWords(lane.arm, score)}.`;
 }
 
 function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {

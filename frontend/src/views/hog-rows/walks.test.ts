@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What became of a reader's walk is read off who is in line for the lock. */
+/** How a walk of a reader ends is read off who is in line for the lock. */
 
 import { expect, test } from 'vitest';
 import { cell, frameOver, indexOf } from '../../../test/fixtures/drawing.ts';
@@ -42,7 +42,7 @@ test('readers that take no lock always go to the end', () => {
 
 test('the score is that of the moment', () => {
   const index = lane('rwsem');
-  const at = (t: number) => scoreWords(scoreAt(index, index.lanes[0]!, t * cell));
+  const at = (t: number) => scoreWords('rwsem', scoreAt(index, index.lanes[0]!, t * cell));
   expect(at(1)).toBe('');
   expect(at(3)).toBe('1 walk so far: 1 to the end, 0 cut short, 0 gave up');
   expect(at(26)).toBe('5 walks so far: 2 to the end, 1 cut short, 2 gave up');

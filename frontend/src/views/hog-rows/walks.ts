@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What became of each reader's walk over the shrinkers where the list stands under shrinker_rwsem (mm/vmscan.c,
+ * How each reader's walk over the shrinkers ends, where the list stands under shrinker_rwsem (mm/vmscan.c,
  * shrink_slab() of 6.1). The reader only tries to take the lock, which fails while anybody is in line for it; inside,
  * it breaks off after the shrinker at hand as soon as somebody is. Both follow from who sleeps for the lock when a
  * walk begins and while it goes on; how much a walk has freed is not traced.
  */
 
 import { plural } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import { laneOf, type SpanRecord, spanAt, spansIn, threadRows } from '../../derive/query.ts';
 import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';
@@ -83,11 +84,13 @@ const words: Readonly<Record<Fate, string>> = {
 };
 
 /** "10 walks so far: 5 to the end, 3 cut short, 2 gave up"; empty without any. */
-export function scoreWords(score: Score): string {
+export function scoreWords(arm: string, score: Score): string {
   const all = score.whole + score.cut_short + score.gave_up;
   if (all === 0) return '';
-  const parts = (['whole', 'cut_short', 'gave_up'] as const).map((f) => `${score[f]} ${words[f]}`);
-  return `${plural(all, 'walk')} so far: ${parts.join(', ')}`;
+  const parts = (['whole', 'cut_short', 'gave_up'] as const).map(
+    (fate) => `${figure('far', arm, `walks ${fate}`, score[fate])} ${words[fate]}`,
+  );
+  return `${figure('far', arm, 'walks', all, plural(all, 'walk'))} so far: ${parts.join(', ')}`;
 }
 
 const why: Readonly<Record<Fate, string>> = {
@@ -96,7 +99,7 @@ const why: Readonly<Record<Fate, string>> = {
   gave_up: ' Gave up: somebody was in line for the lock, so it does not begin.',
 };
 
-/** What became of the walk that a mark is; empty for other marks. */
+/** Why the walk ended that a mark is; empty for other marks. */
 export function fateWords(index: RunIndex, { arm, table, kind, id }: Mark): string {
   const lane = laneOf(index, arm);
   if (lane === null || table !== 'spans' || index.kinds[kind]?.name !== 'reader') return '';
@@ -132,7 +135,7 @@ function draw(pen: Pen, at: ExtraAt): void {
   }
   pen.globalAlpha = 1;
   const score = scoreAt(index, lane, now);
-  const said = scoreWords(score) || 'no walk so far';
+  const said = scoreWords(lane.arm, score) || 'no walk so far';
   pen.fillStyle = score.gave_up + score.cut_short > 0 ? theme.hazard : theme.soft;
   plated(pen, theme, said, left, top + height / 2, right - left);
 }

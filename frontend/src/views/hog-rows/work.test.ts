@@ -12,7 +12,8 @@ const index = indexOf(`
   callbacks .........DW..
 `);
 const lane = index.lanes[0]!;
-const say = (t: number, ops: number) => workWords(workAt(index, lane, t * cell), ops, 'umount');
+const say = (t: number, ops: number) =>
+  workWords('srcu', workAt(index, lane, t * cell), ops, 'umount');
 
 test('it has checks, wakes and their time; waiting between looks is no work', () => {
   expect(say(4, 0)).toBe('0 checks and 0 wakes so far|, 0 of work');

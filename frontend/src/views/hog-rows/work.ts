@@ -3,6 +3,7 @@
 
 import { firstAbove } from '../../base/search.ts';
 import { formatNs, plural } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import { opsUpTo, spansIn } from '../../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import { plated } from '../timeline/easel.ts';
@@ -51,9 +52,18 @@ export function workAt(index: RunIndex, lane: LaneIndex, t: number): Work {
 }
 
 /** "180 checks and 104 wakes so far, 11.4 ms of work: 29 µs for each umount"; see plated() for the `|`. */
-export function workWords({ checks, wakes, ns }: Work, ops: number, operation: string) {
-  const each = ops === 0 ? '' : `: ${formatNs(ns / ops)} for each ${operation}`;
-  return `${plural(checks, 'check')} and ${plural(wakes, 'wake')} so far|, ${formatNs(ns)} of work${each}`;
+export function workWords(
+  arm: string,
+  { checks, wakes, ns }: Work,
+  ops: number,
+  operation: string,
+) {
+  const far = (what: string, value: number, text: string) => figure('far', arm, what, value, text);
+  const done = `${far('checks', checks, plural(checks, 'check'))} and ${far('wakes', wakes, plural(wakes, 'wake'))}`;
+  const each = ns / ops;
+  const share =
+    ops === 0 ? '' : `: ${far('work each', each, formatNs(each))} for each ${operation}`;
+  return `${done} so far|, ${far('work', ns, formatNs(ns))} of work${share}`;
 }
 
 export const work: Extra = {
@@ -62,7 +72,7 @@ export const work: Extra = {
   height: 17,
   on: (index, lane) => sumsOf(index, lane).ends.length > 0,
   draw(pen, { index, lane, now, left, right, top, height, theme, operation }) {
-    const said = workWords(workAt(index, lane, now), opsUpTo(lane, now), operation);
+    const said = workWords(lane.arm, workAt(index, lane, now), opsUpTo(lane, now), operation);
     pen.fillStyle = theme.mechanism;
     plated(pen, theme, said, left, top + height / 2, right - left);
   },
