@@ -80,3 +80,12 @@ export function collect<T>(make: () => T): {
     collected = outer;
   }
 }
+
+/** The marks that figures speak of, each once. */
+export function marksOf(figures: readonly Figure[]): readonly Mark[] {
+  const found = new Map<string, Mark>();
+  for (const { mark } of figures)
+    if (mark !== null)
+      found.set(`${mark.arm} ${mark.table} ${mark.kind} ${mark.row} ${mark.id}`, mark);
+  return [...found.values()];
+}

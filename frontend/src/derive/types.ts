@@ -145,6 +145,8 @@ export interface Frame {
   /** By what they are aligned, and at which operation (from 1); `at`: where that is, if lanes not drawn here count. */
   readonly aligned?: { readonly by: Alignment; readonly n: number; readonly at?: Nanos | null };
   readonly selection: Mark | null;
+  /** Marks that the step's sentence speaks of at this moment. */
+  readonly spoken?: readonly Mark[];
   /** Kind names in focus; others are muted. Empty: all. */
   readonly focus: ReadonlySet<string>;
   /** Reveal: only what happened up to the moment is drawn (oscilloscope sweep) or the whole window. */

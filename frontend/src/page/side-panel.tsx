@@ -175,7 +175,7 @@ export function Latency({
   return (
     <section className="panel" aria-label="Latency" data-testid="latency">
       <h3 className="eyebrow">
-        Time of one {lesson.operation.name}, guest time{' '}
+        Time of one {lesson.operation.name} so far, guest time{' '}
         <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
       </h3>
       <div className="dots-box" style={{ height: 38 + (index?.lanes.length ?? 0) * 58 }}>

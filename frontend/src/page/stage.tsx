@@ -88,6 +88,7 @@ export function Stage(props: Props) {
             frame={frame}
             theme={theme}
             show={scene.show}
+            sentence={scene.sentence}
             header={header}
             {...(props.headerHeight === undefined ? {} : { headerHeight: props.headerHeight })}
             onSelect={props.onMark}

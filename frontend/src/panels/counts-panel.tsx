@@ -22,7 +22,7 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
   return (
     <section className="panel" aria-label="Counts" data-testid="counts">
       <h3 className="eyebrow">
-        The whole run, so far{' '}
+        {recorded ? 'The whole run' : 'The whole run, so far'}{' '}
         <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
       </h3>
       <table className="table small">

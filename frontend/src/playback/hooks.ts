@@ -37,11 +37,15 @@ export function usePlayback(): Playback {
   );
 }
 
-/** A derivation of (index, frame, lesson), anew when the text moment or the events change, at most five times a second. */
+/**
+ * A derivation of (index, frame, lesson), anew when the text moment or the events change: all text is of one moment.
+ * What costs work is derived at most five times a second.
+ */
 function useDerived<T>(
   derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
   none: T,
   key: string,
+  costly = false,
 ): T {
   const stage = useStage();
   const lesson = useLesson();
@@ -54,7 +58,7 @@ function useDerived<T>(
   });
   const inputs = [lesson, version, state, key] as const;
   const same = inputs.every((x, i) => x === cached.current.inputs[i]);
-  const calm = state.mode !== 'paused' && performance.now() - cached.current.at < 200;
+  const calm = costly && state.mode !== 'paused' && performance.now() - cached.current.at < 200;
   const fixed = cached.current.inputs[3] === key && cached.current.inputs[0] === lesson;
   if (!same && !(calm && fixed)) {
     const index = stage.index();
@@ -96,6 +100,7 @@ export function useNearby(): readonly NearbyRow[] {
     (index, frame, lesson) => viewOf(lesson.view).table(index, frame, lesson),
     noRows,
     'nearby',
+    true,
   );
 }
 

@@ -24,6 +24,8 @@ export interface CanvasProps {
   readonly theme: Theme;
   /** Parts that the scene shows; without it all. */
   readonly show?: Scene['show'];
+  /** The sentence that is written beside the picture: the marks that it speaks of are outlined. */
+  readonly sentence?: string;
   /** Put over each lane instead of the title that the view would draw. */
   readonly header?: (arm: string) => ReactNode;
   readonly headerHeight?: number;
@@ -158,6 +160,8 @@ export interface ViewKind {
   ) => number;
   /** The sentences that a scene may ask for; 'none' needs no entry. */
   readonly sentences: Readonly<Record<string, Sentence>>;
+  /** Its sentences speak of marks, and its artist outlines those in `frame.spoken`. */
+  readonly outlines?: boolean;
   /** Moments beyond those that every view knows. */
   readonly moments?: Readonly<Record<string, MomentFinder>>;
   /** Answers to predictions beyond ops_ratio. */

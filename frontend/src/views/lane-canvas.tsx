@@ -7,7 +7,8 @@
 import { type CSSProperties, useCallback, useMemo, useRef } from 'react';
 import type { Theme } from '../base/theme.ts';
 import { frameEnd } from '../derive/episodes.ts';
-import type { Mark } from '../derive/types.ts';
+import { collect, marksOf } from '../derive/figures.ts';
+import type { Frame, Mark } from '../derive/types.ts';
 import type { CanvasProps, Drawing, ViewKind } from './contract.ts';
 import { GestureOverlay } from './gesture-overlay.tsx';
 import { canvasTiles } from './paints.ts';
@@ -19,7 +20,7 @@ const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', hei
 
 /** Fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
-  const { runIndex, lesson, frame, theme, show, header } = props;
+  const { runIndex, lesson, frame, theme, show, header, sentence } = props;
   const { onHover, onSelect, onSeek, onWindow } = props;
   const { fontSize = 13 } = props;
   const headerHeight = header === undefined ? 0 : (props.headerHeight ?? 34);
@@ -33,11 +34,12 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
 
   const draw = useCallback<Draw>(
     (ctx, s) => {
-      const drawing = drawingOf({ runIndex, lesson, theme, show }, frame.get(), s);
+      const now = spokenFrame(view, sentence, runIndex, lesson, frame.get());
+      const drawing = drawingOf({ runIndex, lesson, theme, show }, now, s);
       const layout = artist.layout(drawing, headerHeight, fontSize);
       artist.draw(ctx, layout, drawing, pointed.current, tiles);
     },
-    [artist, runIndex, lesson, frame, theme, show, headerHeight, fontSize, tiles],
+    [artist, view, sentence, runIndex, lesson, frame, theme, show, headerHeight, fontSize, tiles],
   );
   const invalidate = useCanvas(canvas, size, draw, frame.subscribe);
   const now = () => {
@@ -110,6 +112,19 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       )}
     </div>
   );
+}
+
+/** The frame with the marks that the sentence speaks of at its very moment. */
+function spokenFrame(
+  view: ViewKind,
+  sentence: string | undefined,
+  runIndex: CanvasProps['runIndex'],
+  lesson: CanvasProps['lesson'],
+  frame: Frame,
+): Frame {
+  const say = sentence === undefined || !view.outlines ? undefined : view.sentences[sentence];
+  if (say === undefined) return frame;
+  return { ...frame, spoken: marksOf(collect(() => say(runIndex, frame, lesson)).figures) };
 }
 
 type Given = Pick<CanvasProps, 'runIndex' | 'lesson' | 'theme'> & {

@@ -8,7 +8,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCount, formatFigure, formatNs, ns } from '../../src/base/units.ts';
-import type { Figure, Scope } from '../../src/derive/figures.ts';
+import { type Figure, marksOf, type Scope } from '../../src/derive/figures.ts';
+import { viewOf } from '../../src/views/registry.ts';
 import {
   type RecordedLesson,
   recordedLessons,
@@ -29,7 +30,7 @@ const scopeWords: Readonly<Record<Scope, RegExp | null>> = {
   setup: null,
   operation: /so far|\bcall \d|\bscan \d|\bscan (has|comes)/i,
   window: /this window/i,
-  recent: /last quarter of a second/i,
+  recent: /last 250 ms/i,
   far: /so far|up to this moment/i,
   run: /whole run/i,
   model: /modelled|predict/i,
@@ -178,4 +179,31 @@ function walk(recorded: RecordedLesson, scene: RecordedLesson['lesson']['scenes'
 test('no two figures of a moment disagree, and each says what it speaks of', () => {
   for (const recorded of lessons) for (const scene of recorded.lesson.scenes) walk(recorded, scene);
   expect([...found].map(([where, trouble]) => `${where}: ${trouble}`)).toEqual([]);
+});
+
+test('what a sentence speaks of is outlined, as far as it is in the window', () => {
+  const missing: string[] = [];
+  let outlined = 0;
+  for (const recorded of lessons)
+    for (const scene of recorded.lesson.scenes) {
+      if (!viewOf(recorded.lesson.view).outlines) continue;
+      const shown = shownScene(recorded, scene);
+      const writer = new Writer(shown);
+      for (const share of [0.15, 0.3, 0.45, 0.6, 0.75, 0.9]) {
+        const frame = shown.frameAt(share);
+        const { start, span, offset } = frame;
+        const spoken = marksOf(writer.sentence(frame).figures).filter(({ arm, t0, t1 }) => {
+          const shift = offset.get(arm) ?? 0;
+          return t1 + shift > start && t0 + shift < start + span;
+        });
+        const more = writer.strokes({ ...frame, spoken }) - writer.strokes(frame);
+        outlined += more;
+        if (more !== spoken.length)
+          missing.push(
+            `${recorded.lesson.slug} ${scene.id} at ${share}: ${more} of ${spoken.length}`,
+          );
+      }
+    }
+  expect(missing).toEqual([]);
+  expect(outlined).toBeGreaterThan(30);
 });

@@ -91,6 +91,15 @@ export class Writer {
     });
   }
 
+  /** How many outlines and lines the picture strokes. */
+  strokes(frame: Frame): number {
+    const { lesson, scene, index } = this.shown;
+    const drawing = { index, frame, size, lesson, theme: lightTheme, show: scene.show };
+    const { pen, log } = recordingPen();
+    this.#artist.draw(pen, this.#artist.layout(drawing, 34, 13), drawing, null, namedTiles);
+    return log.filter(({ what }) => what === 'stroke').length;
+  }
+
   /** The picture in words, and the panel of time. */
   words(frame: Frame): readonly Written[] {
     const { lesson, scene, index } = this.shown;

@@ -107,7 +107,7 @@ function text(
   return pen.measureText(words).width;
 }
 
-/** "41,200 operations a second, 0 % under the lock", of the last quarter of a second. */
+/** "41,200 operations a second, 0 % under the lock", of the last 250 ms. */
 function headline(easel: Easel): void {
   const { laid, drawing, lane, now, fontSize } = easel;
   const { theme } = drawing;
@@ -121,7 +121,7 @@ function headline(easel: Easel): void {
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, 'under the lock', at, y, { weight: 600, colour: theme.ink }) + 22;
   at += text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
-  at += text(easel, 'lockref operations a second, in the last quarter of a second', at, y);
+  at += text(easel, 'operations a second, in the last 250 ms', at, y);
   if (drawing.size.width > fontSize * 62)
     text(easel, ', counted, with tracing on: no verdict', at, y);
 }

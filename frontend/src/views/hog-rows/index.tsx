@@ -28,6 +28,7 @@ export const view: ViewKind = {
   preferredHeight: (index, lesson, show, fontSize) =>
     preferredHeight(index, scoreOf(lesson, show, null, fontSize, hogLook)),
   sentences: rowSentences,
+  outlines: true,
   moments: waitMoments,
   toys: { reader },
   Swatch,

@@ -30,10 +30,10 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   }
   if (mark.table !== 'points') return `${arm}: ${kind.title}, ${length}, ${from}.`;
   const life = lifeAt(lives, mark.row, mark.t0);
-  return `Inode ${mark.row}, ${arm}: ${inodeWords(mark.arm, kind.name, life, length)} ${from}.`;
+  return `Inode ${mark.row}, ${arm}: ${inodeWords(mark, kind.name, life, length)} ${from}.`;
 }
 
-function inodeWords(arm: string, kind: string, life: Life | null, length: string): string {
+function inodeWords(mark: Mark, kind: string, life: Life | null, length: string): string {
   switch (kind) {
     case 'alive':
       return `a file has it, ${length},`;
@@ -48,14 +48,14 @@ function inodeWords(arm: string, kind: string, life: Life | null, length: string
     case 'early': {
       const before = life?.before;
       if (life === null || before == null) return 'used again inside its shadow,';
-      const left = shadowLeft(arm, life, before);
+      const left = shadowLeft(mark.arm, life, before);
       const words = left === null ? '' : `, ${left} before its grace period ended,`;
-      return `used again ${ageAtReuse(arm, life, before)} after it was let go${words}`;
+      return `used again ${ageAtReuse(mark.arm, life, before, mark)} after it was let go${words}`;
     }
     case 'reuse':
       return life?.before == null
         ? 'used again,'
-        : `used again after its shadow, ${ageAtReuse(arm, life, life.before)} after it was let go,`;
+        : `used again after its shadow, ${ageAtReuse(mark.arm, life, life.before, mark)} after it was let go,`;
     default:
       return `${kind}, ${length},`;
   }

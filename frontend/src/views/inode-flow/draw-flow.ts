@@ -229,11 +229,9 @@ function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, ease
   ];
   const line = 16 * em;
   let at = place.y + 8 * em;
-  if (tally.reused === 0) {
-    // A removal uses no inode again.
-    title(pen, place, 'used again', of('reused'), easel);
-  } else {
-    title(pen, place, 'used again so far', of('reused'), easel);
+  title(pen, place, 'used again so far', of('reused'), easel);
+  // A removal uses no inode again.
+  if (tally.reused > 0) {
     const h = Math.min(22 * em, place.h * 0.3);
     const y = place.y + 4;
     pen.fillStyle = mix(theme.gain, theme.paper, 0.75);

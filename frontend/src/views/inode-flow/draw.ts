@@ -48,6 +48,10 @@ export function drawAll(
     drawFlag(pen, theme, { x, words: flag.words, left, right, top: 3, bottom }, 13 * easel.em);
   }
   drawPlayhead(pen, layout, drawing.frame, easel);
+  pen.setLineDash([5, 3]);
+  for (const mark of drawing.frame.spoken ?? [])
+    outline(pen, layout, drawing, mark, theme.ink, 1.5);
+  pen.setLineDash([]);
   for (const [mark, colour, width] of [
     [pointed, theme.soft, 1.5],
     [drawing.frame.selection, theme.ink, 2],

@@ -105,6 +105,7 @@ export const view: ViewKind = {
   preferredHeight: (index, lesson, show, fontSize = 13) =>
     naturalHeight(index, lesson, show, Math.round((34 * fontSize) / 13), fontSize),
   sentences,
+  outlines: true,
   moments,
   answers,
   counts,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Lives, shadows, queues and the worker as shapes of a lane's bands. The same shapes are drawn and pointed at. */
 
-import { ns } from '../../base/units.ts';
 import { spansIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
+import { markOf as markOfSpan } from './figures.ts';
 import { type At, askedOf, livesIn, windowOf, workerIn } from './in-window.ts';
-import { type Band, kindAt, processesOf, xOf } from './layout.ts';
+import { type Band, processesOf, xOf } from './layout.ts';
 import { dangerEnd, type Life, never } from './lives.ts';
 
 export interface Shape {
@@ -21,25 +21,8 @@ export interface Shape {
 
 const shadowRows = 3;
 
-function markOf(
-  { index, box }: At,
-  kind: string,
-  id: number,
-  row: number,
-  t0: number,
-  t1: number,
-): Mark {
-  const known = Math.min(t1, box.lane.watermark);
-  return {
-    arm: box.arm,
-    table: 'points',
-    id,
-    row,
-    kind: kindAt(index, kind),
-    t0: ns(Math.max(t0, 0)),
-    t1: ns(Math.max(known, t0, 0)),
-    ...(t1 > known ? { open: true } : {}),
-  };
+function markOf(at: At, kind: string, id: number, row: number, t0: number, t1: number): Mark {
+  return markOfSpan({ index: at.index, lane: at.box.lane }, kind, id, row, t0, t1);
 }
 
 function span(at: At, t0: number, t1: number): readonly [number, number] {

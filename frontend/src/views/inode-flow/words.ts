@@ -5,17 +5,17 @@ import { quantile } from '../../base/search.ts';
 import { formatCount, formatMoment, formatNs, ns, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
-import { lostIn, markOf, spanAt, spansIn } from '../../derive/query.ts';
+import { lostIn, spanAt, markOf as spanMark, spansIn } from '../../derive/query.ts';
 import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Counts, Sentence } from '../contract.ts';
 import { describe } from './describe.ts';
-import { ageAtReuse, counted, shadowLeft, waitMark } from './figures.ts';
+import { ageAtReuse, counted, markOf, shadowLeft } from './figures.ts';
 import { commonest } from './hero.ts';
-import { kindAt, lifeOf, limitOf } from './layout.ts';
-import { type Life, type Lives, lifeAt, never, stateAt } from './lives.ts';
+import { lifeOf, limitOf } from './layout.ts';
+import { dangerEnd, type Life, type Lives, lifeAt, never, stateAt } from './lives.ts';
 import { stepAt } from './queues.ts';
 import { agesIn, populationAt, type Tally, tallyOf } from './tally.ts';
 
@@ -67,16 +67,27 @@ const life: Sentence = (index, frame, lesson) => {
   return `On ${see.name} inode ${ino} ${lifeWords(now, see)}`;
 };
 
+/** When the next file has it, or who creates one begins to wait for it. */
+const freeUntil = ({ waitFrom, next }: Life) => Math.min(waitFrom, next);
+
 function lifeWords(now: Life, see: Seen): string {
   const { t } = see;
   const { before } = now;
-  const ago = (what: string, from: number) =>
-    figure('now', see.lane.arm, `since ${what}`, t - from, formatNs(t - from));
+  const { ino } = now;
+  const until = Math.min(now.inactivated, now.next);
+  const spans = {
+    queued: () => markOf(see, 'queued', now.queuedId, ino, now.queued, until),
+    free: () => markOf(see, 'free', now.queuedId, ino, now.inactivated, freeUntil(now)),
+    early: () => markOf(see, 'early', now.bornId, ino, now.born, dangerEnd(now)),
+    alive: () => markOf(see, 'alive', now.bornId, ino, now.born, now.queued),
+  } as const;
+  const ago = (what: string, from: number, mark: Mark | null = null) =>
+    figure('now', see.lane.arm, `since ${what}`, t - from, formatNs(t - from), mark);
   switch (stateAt(now, t)) {
     case 'queued': {
       const reader =
         t < now.shadowEnd ? 'An old reader may still look at it.' : 'Its grace period is over.';
-      return `was unlinked ${ago('its unlinking', now.queued)} ago and waits for the worker. ${reader}`;
+      return `was unlinked ${ago('its unlinking', now.queued, spans.queued())} ago and waits for the worker. ${reader}`;
     }
     case 'free': {
       const inside = t < now.shadowEnd;
@@ -84,11 +95,12 @@ function lifeWords(now: Life, see: Seen): string {
         ? 'its grace period is not over: an old reader may still look.'
         : `its grace period has been over for ${ago('its grace period', now.shadowEnd)}: nobody can be looking any more.`;
       const wait = now.waitFrom <= t ? ` Who creates a file was given it and waits.` : '';
-      return `was inactivated ${ago('its inactivation', now.inactivated)} ago and is free; ${shadow}${wait}`;
+      return `was inactivated ${ago('its inactivation', now.inactivated, spans.free())} ago and is free; ${shadow}${wait}`;
     }
     case 'alive': {
       if (before === null || before.queued === never) return 'is alive: a file has it.';
-      const age = ageAtReuse(see.lane.arm, now, before);
+      const mark = now.early && t < dangerEnd(now) ? spans.early() : spans.alive();
+      const age = ageAtReuse(see.lane.arm, now, before, mark);
       if (!now.early)
         return `has a new file, ${age} after it was let go, when its grace period was over.`;
       const left = shadowLeft(see.lane.arm, now, before);
@@ -130,7 +142,8 @@ const reuses = perLane((see) => {
 });
 
 /** What the process and the worker do now, and how high the water stands. */
-const dam = perLane(({ index, lane, lives, lesson, name, t }) => {
+const dam = perLane((see) => {
+  const { index, lane, lives, lesson, name, t } = see;
   const { queues } = lifeOf(index, lane, lesson);
   const limit = limitOf(index);
   const now = queues.cpus.map((queue) => ({ cpu: queue.cpu, step: stepAt(queue, t) }));
@@ -146,14 +159,14 @@ const dam = perLane(({ index, lane, lives, lesson, name, t }) => {
   if (hands > 0) parts.push(`${of('taken', hands)} ${more} in the worker's hands`);
   const asleep = lives.waits.find((w) => w.worker && w.t0 <= t && t < w.t1);
   const worker = asleep
-    ? `; the worker waits for a grace period, for ${sinceBegin(waitMark(index, lane, asleep), t)} now`
+    ? `; the worker waits for a grace period, for ${sinceBegin(markOf(see, 'worker_wait', asleep.id, asleep.cpu, asleep.t0, asleep.t1), t)} now`
     : '';
   const row = lane.rows.find((r) => r.role === 'thread')?.row ?? 0;
   const state = spanAt(lane, row, 'state', t);
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =
     state !== null && kind === 'wait_backlog'
-      ? ` Who unlinks waits with it, for ${sinceBegin(markOf(lane.arm, state), t)} now.`
+      ? ` Who unlinks waits with it, for ${sinceBegin(spanMark(lane.arm, state), t)} now.`
       : '';
   return `on ${name} ${list(parts)}${worker}.${held}`;
 });
@@ -262,23 +275,15 @@ function marksOf(index: RunIndex, lane: LaneIndex, lesson: Lesson, a: number, b:
   const { lives, queues } = lifeOf(index, lane, lesson);
   const marks: Mark[] = [];
   const add = (kind: string, id: number, row: number, t0: number, t1: number) => {
-    if (!(t0 >= a && t0 < b)) return;
-    const end = Math.min(t1, lane.watermark);
-    const of = kindAt(index, kind);
-    marks.push({
-      arm: lane.arm,
-      table: 'points',
-      id,
-      row,
-      kind: of,
-      t0: ns(t0),
-      t1: ns(Math.max(t0, end)),
-    });
+    if (t0 >= a && t0 < b) marks.push(markOf({ index, lane }, kind, id, row, t0, t1));
   };
   for (const one of lives.all) {
-    if (one.queued < never) add('queued', one.queuedId, one.ino, one.queued, one.inactivated);
-    if (one.bornId >= 0 && one.before !== null)
-      add(one.early ? 'early' : 'reuse', one.bornId, one.ino, one.born, one.queued);
+    const { bornId, born, queued, ino } = one;
+    if (queued < never)
+      add('queued', one.queuedId, ino, queued, Math.min(one.inactivated, one.next));
+    if (bornId < 0 || one.before === null) continue;
+    if (one.early) add('early', bornId, ino, born, dangerEnd(one));
+    else add('reuse', bornId, ino, born, queued);
   }
   for (const batch of queues.batches) add('batch', batch.id, batch.cpu, batch.t0, batch.t1);
   for (const wait of lives.waits)

@@ -41,6 +41,7 @@ export const view: ViewKind = {
   preferredHeight: (index, lesson, show, fontSize) =>
     preferredHeight(index, scoreOf(lesson, show, null, fontSize)),
   sentences: timelineSentences,
+  outlines: true,
   moments: timelineMoments,
   panels,
   counts,

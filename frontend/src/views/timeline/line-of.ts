@@ -43,7 +43,13 @@ export function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   }
   if (mark.table === 'ops' || mark.table === 'samples') {
     const name = mark.table === 'ops' ? operations : score.counters[mark.kind]?.name;
-    return box.lines.find((l) => l.what === 'counter' && l.points[0] === name) ?? null;
+    return (
+      box.lines.find((l) => l.what === 'counter' && l.points[0] === name) ??
+      box.rows.find(
+        (l) => mark.table === 'ops' && score.rows === 'threads' && l.row === mark.row,
+      ) ??
+      null
+    );
   }
   const layer = box.lane.layerOf(mark.kind);
   if (layer === undefined) return null;

@@ -51,6 +51,9 @@ export function drawLinks(
 
 export function drawOutlines(pen: Pen, picture: Picture, easel: Inking): void {
   const { frame, hover } = picture;
+  pen.setLineDash([5, 3]);
+  for (const mark of frame.spoken ?? []) outline(pen, picture, mark, easel.theme.ink, 1.5);
+  pen.setLineDash([]);
   if (hover !== null) outline(pen, picture, hover, easel.theme.soft, 1.5);
   if (frame.selection !== null) outline(pen, picture, frame.selection, easel.theme.ink, 2);
 }
