@@ -68,13 +68,18 @@ async function state(page: Page) {
   };
 }
 
-test('a known event on all lanes is scrubbed to, and the link brings the same state back', async ({ page }) => {
+test('a known event on all lanes is scrubbed to, and the link brings the same state back', async ({
+  page,
+}) => {
   await open(page, 'lesson=02-grace-periods&step=ticks&at=20');
   const { srcu = [], rwsem = [] } = await ends(page);
   const known = srcu[99]!;
   // Near it on the strip of all lanes, then beat by beat until it is there.
   const strip = page.getByTestId('scrubber');
-  const [box, last] = [(await strip.boundingBox())!, Number(await strip.getAttribute('aria-valuemax'))];
+  const [box, last] = [
+    (await strip.boundingBox())!,
+    Number(await strip.getAttribute('aria-valuemax')),
+  ];
   await strip.press('Home');
   await expect.poll(() => moment(page)).toBe(0);
   await strip.press('End');
@@ -84,9 +89,11 @@ test('a known event on all lanes is scrubbed to, and the link brings the same st
     await page.mouse.click(x, box.y + 20);
     x += ((known - 2e6 - (await moment(page))) / last) * (box.width - 120);
   }
-  for (let i = 0; i < 120 && (await moment(page)) > known; i++) await page.keyboard.press('ArrowLeft');
+  for (let i = 0; i < 120 && (await moment(page)) > known; i++)
+    await page.keyboard.press('ArrowLeft');
   await page.getByTestId('in-words').focus();
-  for (let i = 0; i < 120 && (await moment(page)) < known; i++) await page.getByTestId('beat-forward').click();
+  for (let i = 0; i < 120 && (await moment(page)) < known; i++)
+    await page.getByTestId('beat-forward').click();
   expect(await moment(page)).toBe(known);
   await page.keyboard.press('w');
   const before = await state(page);
@@ -130,9 +137,13 @@ test('a wait is stepped through backwards, by the same events as forwards', asyn
   );
 });
 
-test('the 100th umount of every lane stands at one place, and the axis says so', async ({ page }) => {
+test('the 100th umount of every lane stands at one place, and the axis says so', async ({
+  page,
+}) => {
   await open(page, 'lesson=02-grace-periods&step=ticks&at=20');
-  await expect(page.getByTestId('axis-line')).toHaveText("axis: guest time since the workload's start");
+  await expect(page.getByTestId('axis-line')).toHaveText(
+    "axis: guest time since the workload's start",
+  );
   await page.getByTestId('align-operation').click();
   await page.getByTestId('align-at').fill('100');
   await expect(page.getByTestId('axis-line')).toHaveText(
@@ -192,7 +203,10 @@ test('Back leads to the step before, and to the moment that was left', async ({ 
   expect(page.url()).toBe(left);
 });
 
-test('the link holds knobs, panes, side and the place in the patch that is pointed at', async ({ page, context }) => {
+test('the link holds knobs, panes, side and the place in the patch that is pointed at', async ({
+  page,
+  context,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.setViewportSize({ width: 1440, height: 900 });
   await open(page, 'lesson=02-grace-periods&step=expedited&at=300&open=knobs');
@@ -257,7 +271,9 @@ test('in slides the page is bare: a stage, a sentence, a few buttons', async ({ 
   expect(whole).not.toContain('embed');
 });
 
-test('slides, of another server or a file, may hold the bare page and no other', async ({ page }, info) => {
+test('slides, of another server or a file, may hold the bare page and no other', async ({
+  page,
+}, info) => {
   const query = 'lesson=02-grace-periods&step=ticks&at=300';
   const slides = `<iframe id="bare" src="${base}/?${query}&embed=1" width="900" height="500"></iframe>
     <iframe id="whole" src="${base}/?${query}" width="900" height="500"></iframe>`;
@@ -292,4 +308,23 @@ test.describe('with fingers', () => {
     await page.touchscreen.tap(strip.x + strip.width - 40, strip.y + 20);
     await expect.poll(() => moment(page)).toBeGreaterThan(400e6);
   });
+});
+
+test('a line of the patch leads to the marks of its function, and a mark to its line', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1600, height: 1000 });
+  await open(page, 'lesson=02-grace-periods&step=the-reader&patch=srcu&at=300');
+  const line = page.locator('.patch-line', { has: page.getByTestId('standing-srcu_call') });
+  await expect(line).toHaveCount(1);
+  await line.getByTestId('marks-srcu_call').click();
+  await expect(line).toHaveAttribute('data-marked', '');
+  await expect(line).toHaveAttribute('data-lit');
+  await page.keyboard.press('Escape');
+  await expect(line).not.toHaveAttribute('data-marked');
+  // Turned round, the same line goes, and is lit for the same kernel.
+  await page.getByTestId('turn-round').click();
+  await expect(page.getByTestId('patch-way')).toContainText('− SRCU + rwsem');
+  await expect(line).toHaveAttribute('data-sign', '-');
+  await expect(line).toHaveAttribute('data-lit');
 });

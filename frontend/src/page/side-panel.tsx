@@ -3,10 +3,12 @@
 
 import { useMemo } from 'react';
 import type { Theme } from '../base/theme.ts';
+import { laneTime } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { type Place, sideTabs } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { openFunctions } from '../panels/active-lines.ts';
+import { functionOf, nextMark, ranOn } from '../panels/caused.ts';
 import { CountsPanel } from '../panels/counts-panel.tsx';
 import { MeasuredPanel } from '../panels/measured-panel.tsx';
 import { PatchPanel } from '../panels/patch-panel.tsx';
@@ -141,15 +143,23 @@ function LitPatch({
   place,
   go,
 }: Pick<Props, 'lesson' | 'arms' | 'index' | 'place' | 'go'>) {
-  const { state } = usePlayback();
+  const { state, seek, select } = usePlayback();
   const arm = place.patch ?? '';
   const patched = lesson.arms.filter((a) => arms.includes(a.name) && a.patch_texts.length > 0);
   const chosen = arms.includes(arm) ? arm : (patched[0]?.name ?? arms[0] ?? '');
   const kinds = useMemo(() => new Set(lesson.lit.map((lit) => lit.kind)), [lesson]);
   const open = useMemo(
-    () => openFunctions(index, state, chosen, kinds),
-    [index, state, chosen, kinds],
+    () => new Map(arms.map((one) => [one, openFunctions(index, state, one, kinds)])),
+    [index, state, arms, kinds],
   );
+  const { selection } = state;
+  const marked = useMemo(() => functionOf(index, selection, kinds), [index, selection, kinds]);
+  const goTo = (of: string, kind: string) => {
+    const mark = nextMark(index, of, kind, laneTime(state.offset, of, state.moment));
+    if (mark === null) return;
+    seek(mark.t0 + (state.offset.get(of) ?? 0));
+    select(mark);
+  };
   const spans = useMetrics(chosen)?.spans;
   return (
     <PatchPanel
@@ -159,8 +169,12 @@ function LitPatch({
       onArm={(patch) => go({ patch, hunk: null }, 'replace')}
       hunk={place.hunk}
       onHunk={(hunk) => go({ patch: hunk === null ? place.patch : chosen, hunk }, 'replace')}
-      occurs={(kind) => spans === undefined || (spans[kind] ?? 0) > 0}
-      open={(of, kind) => (of === chosen ? (open.get(kind) ?? 0) : 0)}
+      occurs={(of, kind) =>
+        of === chosen ? spans === undefined || (spans[kind] ?? 0) > 0 : ranOn(index, of, kind)
+      }
+      open={(of, kind) => open.get(of)?.get(kind) ?? 0}
+      marked={marked}
+      onMarks={goTo}
     />
   );
 }

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // SPDX-License-Identifier: GPL-2.0-or-later
-import { cleanup, render, screen } from '@testing-library/react';
+import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { PatchPanel } from './patch-panel.tsx';
@@ -59,5 +59,65 @@ describe('the patch', () => {
       />,
     );
     expect(screen.getByTestId('patch').textContent).toContain('No patch');
+  });
+});
+
+describe('both ends of a patch', () => {
+  const [stock, patched] = lesson.arms;
+  /** The same kernels in another time: what has the patch is what was before. */
+  const old = {
+    ...lesson,
+    arms: [
+      { ...stock!, role: 'after' as const },
+      { ...patched!, role: 'before' as const },
+    ],
+  };
+  const show = (arm: string, more: Partial<Parameters<typeof PatchPanel>[0]> = {}) =>
+    render(
+      <PatchPanel
+        lesson={old}
+        arms={old.arms.map(({ name }) => name)}
+        arm={arm}
+        open={() => 0}
+        occurs={() => true}
+        onArm={nothing}
+        {...more}
+      />,
+    );
+  const gone = () =>
+    [...document.querySelectorAll('[data-sign="-"]')].map((line) => line.textContent);
+
+  it('reads from before to after, on both tabs, until it is turned round', () => {
+    show(patched!.name);
+    const way = () => screen.getByTestId('patch-way').textContent;
+    expect(way()).toContain(`− ${patched!.title} + ${stock!.title}`);
+    expect(gone().some((text) => text?.includes('synchronize_srcu(&shrinker_srcu)'))).toBe(true);
+    fireEvent.click(screen.getByTestId('turn-round'));
+    expect(way()).toContain(`− ${stock!.title} + ${patched!.title}`);
+    expect(gone().some((text) => text?.includes('synchronize_srcu(&shrinker_srcu)'))).toBe(false);
+    cleanup();
+    show(stock!.name);
+    expect(way()).toContain(`− ${patched!.title} + ${stock!.title}`);
+  });
+
+  it('lights a line that goes, for the kernel that has it, and says which that is', () => {
+    const { container } = show(stock!.name, {
+      open: (arm, kind) => (arm === patched!.name && kind === 'srcu_call' ? 2 : 0),
+    });
+    const lit = [...container.querySelectorAll<HTMLElement>('[data-lit]')];
+    expect(lit.map(({ dataset }) => dataset['sign'])).toEqual(['-']);
+    expect(lit[0]!.textContent).toContain(`2 hogs stand on this line now on ${patched!.title}`);
+  });
+
+  it('leads from a line to its marks, and from a mark to its line', () => {
+    const asked: string[] = [];
+    show(patched!.name, {
+      onMarks: (arm, kind) => asked.push(`${arm} ${kind}`),
+      marked: { arm: patched!.name, kind: 'srcu_call' },
+    });
+    fireEvent.click(screen.getByTestId('marks-srcu_call'));
+    expect(asked).toEqual([`${patched!.name} srcu_call`]);
+    const marked = document.querySelector('[data-marked]');
+    expect(marked?.textContent).toContain('synchronize_srcu(&shrinker_srcu)');
   });
 });

@@ -1193,11 +1193,11 @@ export interface Link {
   target: string;
 }
 /**
- * Which line of an arm's patch is lit while a span of `kind` is open.
+ * Which line of a patch is lit while a span of `kind` is open on the arm that has the line.
  */
 export interface Lit {
   /**
-   * part of a line of the patch
+   * part of a line of the arm's patch; of an arm without one, of a line that the patch of another takes away
    */
   match: string;
   /**

@@ -109,19 +109,33 @@ def _usual_base(subject: Subject) -> str:
 
 
 def lit(subject: Subject) -> Found:
-    """Lines that are lit stand in the patches."""
+    """Lines that are lit stand in the patches; of an arm without one, in what others take away."""
     folder = subject.folder
+    lines = {arm.name: _patch_lines(subject, arm.name) for arm in folder.lesson.arms}
+    others = [line for of in lines.values() for line in of or () if line[:1] in "- "]
     for index, one in enumerate(folder.lesson.lit):
-        for arm in one.arms or tuple(a.name for a in folder.lesson.arms):
-            try:
-                read: list[Patch] = [read_patch(path) for path in folder.patch_files(arm)]
-            except DuetError:
+        for arm in one.arms or tuple(lines):
+            own = lines.get(arm)
+            if own is None:
                 continue  # `patches` names it
-            lines = [line for patch in read for line in patch.text.splitlines()]
-            if not any(line[:1] in "+- " and one.match in line for line in lines):
+            if not any(one.match in line for line in own or others):
                 sentence = f"no line of the patches of {arm} has '{one.match}'"
                 remedy = "Copy the line from the patch."
+                if not own:
+                    remedy = "Copy a line that a patch of another arm takes away."
                 yield Finding(sentence, remedy, ("lit", index, "match"), where="lit")
+
+
+def _patch_lines(subject: Subject, arm: str) -> list[str] | None:
+    """Lines of an arm's patches with their signs; None: they cannot be read."""
+    folder = subject.folder
+    if all(one.name != arm for one in folder.lesson.arms):
+        return None
+    try:
+        read: list[Patch] = [read_patch(path) for path in folder.patch_files(arm)]
+    except DuetError:
+        return None
+    return [line for p in read for line in p.text.splitlines() if line[:1] in "+- "]
 
 
 def _short(error: DuetError) -> str:

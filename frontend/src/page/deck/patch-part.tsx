@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { plural } from '../../base/units.ts';
 import { openFunctions } from '../../panels/active-lines.ts';
 import { parsePatch } from '../../panels/patch.ts';
-import { litLines } from '../../panels/patch-panel.tsx';
+import { litLines, otherEnd, readsBackwards, turned } from '../../panels/turned.ts';
 import { usePlayback } from '../../playback/hooks.ts';
 import { useMetrics } from '../../store/hooks.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
@@ -22,19 +22,31 @@ export function PatchPart({ page: { lesson, index }, arm: name, room }: Props) {
   const arm = lesson.arms.find((one) => one.name === name);
   const { state } = usePlayback();
   const spans = useMetrics(name)?.spans;
-  const files = useMemo(
-    () => (arm?.patch_texts ?? []).flatMap((patch) => parsePatch(patch.text)),
-    [arm],
+  const other = (arm && otherEnd(lesson, arm)?.name) ?? null;
+  const back = arm !== undefined && readsBackwards(arm);
+  const files = useMemo(() => {
+    const written = (arm?.patch_texts ?? []).flatMap((patch) => parsePatch(patch.text));
+    return back ? turned(written) : written;
+  }, [arm, back]);
+  const lits = useMemo(
+    () =>
+      back
+        ? litLines(lesson.lit, other ?? '', name, files)
+        : litLines(lesson.lit, name, other, files),
+    [lesson, name, other, back, files],
   );
-  const lits = useMemo(() => litLines(lesson.lit, name, files), [lesson, name, files]);
   const kinds = useMemo(() => new Set(lesson.lit.map((lit) => lit.kind)), [lesson]);
-  const open = useMemo(() => openFunctions(index, state, name, kinds), [index, state, name, kinds]);
+  const open = useMemo(
+    () => new Map([name, other ?? ''].map((one) => [one, openFunctions(index, state, one, kinds)])),
+    [index, state, name, other, kinds],
+  );
   const occurs = (kind: string) => spans === undefined || (spans[kind] ?? 0) > 0;
-  const excerpt = excerptOf(files, (line) => occurs(lits.get(line)?.kind ?? '—'), room);
+  const excerpt = excerptOf(files, (line) => occurs(lits.get(line)?.lit.kind ?? '—'), room);
   const colour = (kind: string) => lesson.kinds.find((k) => k.name === kind)?.colour ?? 'work';
   const lit = (line: ExcerptHunk['lines'][number]) => {
-    const kind = lits.get(line)?.kind;
-    return kind !== undefined && (open.get(kind) ?? 0) > 0 ? colour(kind) : undefined;
+    const found = lits.get(line);
+    if (found === undefined || !open.get(found.arm)?.get(found.lit.kind)) return undefined;
+    return colour(found.lit.kind);
   };
   return (
     <section

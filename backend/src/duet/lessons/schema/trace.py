@@ -179,9 +179,12 @@ class Beat(Strict):
 
 
 class Lit(Strict):
-    """Which line of an arm's patch is lit while a span of `kind` is open."""
+    """Which line of a patch is lit while a span of `kind` is open on the arm that has the line."""
 
-    match: str = Field(description="part of a line of the patch")
+    match: str = Field(
+        description="part of a line of the arm's patch; of an arm without one, of a line that the"
+        " patch of another takes away"
+    )
     kind: Name = Field(description="function kind")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
     who: str = Field(default="", description="who stands on it; default: the lesson's `thread`")
