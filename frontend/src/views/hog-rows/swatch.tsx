@@ -3,9 +3,9 @@
 
 import { useCallback, useMemo, useRef } from 'react';
 import type { SwatchProps } from '../contract.ts';
+import { brushTick } from '../tick-marks.ts';
 import { KindSwatch } from '../timeline/swatch.tsx';
 import { type Draw, useCanvas } from '../use-canvas.ts';
-import { brushTick } from './ticks.ts';
 import { brushFate } from './walks.ts';
 
 const own: ReadonlySet<string> = new Set(['tick', 'tick_ended', 'cut_short', 'gave_up']);

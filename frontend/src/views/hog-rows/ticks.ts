@@ -5,8 +5,9 @@ import { spansIn } from '../../derive/query.ts';
 import { phaseOf } from '../../derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';
+import { drawTicks, type Grid } from '../tick-marks.ts';
 import { faintness } from '../timeline/easel.ts';
-import type { Extra, ExtraAt, Grid } from '../timeline/score.ts';
+import type { Extra, ExtraAt } from '../timeline/score.ts';
 
 const most = 256;
 const second = 1e9;
@@ -40,31 +41,13 @@ export function ticksOf(index: RunIndex, lane: LaneIndex): Grid | null {
   return found.grid;
 }
 
-/** A tick at which a recorded delay ended, and one that the clock's period alone puts there. */
-export function brushTick(pen: Pen, ended: boolean, x: number, top: number, height: number): void {
-  const [w, h] = ended ? [3, height] : [2, height * 0.5];
-  pen.fillRect(x - w / 2, top + height - h, w, h);
-}
-
-function draw(pen: Pen, at: ExtraAt): void {
-  const { index, lane, from, to, x, top, height, theme } = at;
+function draw(pen: Pen, { index, lane, from, to, x, top, height, revealX, theme }: ExtraAt): void {
   const grid = ticksOf(index, lane);
-  if (grid === null || x(from + grid.every) - x(from) < 6) return;
-  const { every } = grid;
-  const ended = new Set<number>();
-  for (const t of endsIn(index, lane, every, from - every, to)) {
-    const nth = Math.floor((t - grid.at) / every);
-    // A worker that comes much later waited for a CPU as well: its tick may have been an earlier one.
-    if (t - grid.at - nth * every < every / 4) ended.add(nth);
-  }
+  if (grid === null) return;
+  const alpha = (px: number) => (px <= revealX ? 1 : faintness);
   pen.fillStyle = theme.mechanism;
-  const last = Math.floor((to - grid.at) / every);
-  for (let nth = Math.ceil((from - grid.at) / every); nth <= last; nth++) {
-    const px = x(grid.at + nth * every);
-    pen.globalAlpha = px <= at.revealX ? 1 : faintness;
-    brushTick(pen, ended.has(nth), px, top, height);
-  }
-  pen.globalAlpha = 1;
+  const ends = endsIn(index, lane, grid.every, from - grid.every, to);
+  drawTicks(pen, grid, ends, { from, to, x, top, height, alpha });
 }
 
 export const ticks: Extra = {

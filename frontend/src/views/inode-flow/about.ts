@@ -37,6 +37,8 @@ export const about: About = {
     'taken',
     'rcu',
     'walker',
+    'tick',
+    'tick_ended',
   ],
   sentences: {
     life: 'the life of the enlarged inode, as far as the moment has come',
@@ -62,6 +64,7 @@ export const about: About = {
     inodes: 'all inodes, a row each',
     worker: 'the worker of each CPU',
     queue: 'the queue of each CPU',
+    ticks: 'ticks, where the ends of grace periods tell where they lie (kinds tick, tick_ended)',
     walker: 'a reader that could have been',
   },
   toys: { walker: 'an old reader is dragged across an unlink and the next life of the inode' },

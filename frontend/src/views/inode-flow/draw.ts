@@ -20,6 +20,7 @@ import {
 import { drawFlow } from './draw-flow.ts';
 import { type Easel, fontOf, say } from './ink.ts';
 import { type Band, type LaneBox, type Layout, pitchIn, processesOf, xOf } from './layout.ts';
+import { drawTickBand, gridOf } from './ticks.ts';
 
 export function drawAll(
   pen: Pen,
@@ -81,6 +82,9 @@ function drawBand(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
     case 'queue':
       drawQueue(pen, scene, band, easel);
       break;
+    case 'ticks':
+      drawTickBand(pen, scene, band, easel);
+      break;
     case 'grace':
       drawGrace(pen, scene, band, easel);
       break;
@@ -91,7 +95,7 @@ function drawBand(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
 }
 
 const timeBands: ReadonlySet<string> = new Set([
-  ...['thread', 'inode', 'inodes', 'worker', 'queue', 'grace'],
+  ...['thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'],
 ]);
 
 /** Names at the left, and the band that has no time. */
@@ -113,7 +117,7 @@ function drawWords(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   }
 }
 
-function labelOf({ box, layout }: Scene, band: Band): readonly string[] {
+function labelOf({ box, index, layout }: Scene, band: Band): readonly string[] {
   const tall = band.height > 30 * layout.em;
   switch (band.name) {
     case 'thread': {
@@ -134,6 +138,8 @@ function labelOf({ box, layout }: Scene, band: Band): readonly string[] {
       return [box.queues.cpus.length > 1 ? `worker, CPU ${band.cpu}` : 'worker'];
     case 'queue':
       return [`queue, CPU ${band.cpu}`];
+    case 'ticks':
+      return [gridOf(box.lives, index.tickNs) === null ? 'ticks: not known' : 'ticks'];
     case 'grace':
       return ['grace periods'];
     default:

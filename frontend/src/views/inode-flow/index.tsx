@@ -5,6 +5,7 @@ import { useCallback, useMemo, useRef } from 'react';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, SwatchProps, ViewKind } from '../contract.ts';
 import { canvasTiles, type TileMaker } from '../paints.ts';
+import { brushTick } from '../tick-marks.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import { about } from './about.ts';
 import { answers } from './answers.ts';
@@ -52,6 +53,9 @@ function Swatch({ kind, theme, width = 30, height = 13 }: SwatchProps) {
       if (kind === 'reuse') {
         ctx.fillStyle = theme.gain;
         ctx.fillRect(s.width / 2 - 1.5, 0, 3, s.height);
+      } else if (kind === 'tick' || kind === 'tick_ended') {
+        ctx.fillStyle = theme.mechanism;
+        brushTick(ctx, kind === 'tick_ended', s.width / 2, 1, s.height - 2);
       } else if (kind === 'walker') {
         ctx.strokeStyle = theme.ink;
         ctx.lineWidth = 2;
@@ -87,6 +91,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
     flow: scene.workload === 'removal' ? ['alive', 'shadow'] : ['alive', 'shadow', 'early'],
     queue: ['listed', 'taken', 'batch', 'worker_wait'],
     worker: ['batch', 'worker_wait'],
+    ticks: ['tick_ended', 'tick'],
   };
   const wanted = new Set(scene.focus);
   for (const part of scene.show) for (const kind of bands[part] ?? []) wanted.add(kind);

@@ -9,7 +9,15 @@ import { heroOf } from './hero.ts';
 import { type Lives, livesOf } from './lives.ts';
 import { type Queues, queuesFor } from './queues.ts';
 
-export type BandName = 'flow' | 'thread' | 'inode' | 'inodes' | 'worker' | 'queue' | 'grace';
+export type BandName =
+  | 'flow'
+  | 'thread'
+  | 'inode'
+  | 'inodes'
+  | 'worker'
+  | 'queue'
+  | 'ticks'
+  | 'grace';
 
 export interface Band {
   readonly name: BandName;
@@ -68,11 +76,12 @@ const sizes: Readonly<Record<BandName, readonly [number, number, number, number]
   inodes: [128, 96, 64, 1.2],
   worker: [16, 16, 14, 0],
   queue: [92, 74, 50, 1],
+  ticks: [12, 12, 10, 0],
   grace: [18, 18, 15, 0],
 };
 
 const order: readonly BandName[] = [
-  ...(['flow', 'thread', 'inode', 'inodes', 'worker', 'queue', 'grace'] as const),
+  ...(['flow', 'thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'] as const),
 ];
 /** Between bands: with few lanes, with many. */
 const gaps = [9, 5] as const;

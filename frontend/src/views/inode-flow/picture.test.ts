@@ -189,3 +189,41 @@ test('cells are as large as fits', () => {
   expect(pitchOf(place, 60, 1)).toBeGreaterThan(pitchOf(place, 200, 1));
   expect(pitchOf(place, 5000, 1)).toBe(9);
 });
+
+test('ticks stand where grace periods end; those at which none did are short, and few ends tell nothing', () => {
+  const tick = 4000;
+  const ends = Array.from({ length: 14 }, (_, i) => (i === 6 ? 25_500 : 300 + i * tick));
+  const run = (n: number) =>
+    inodeIndex(
+      `stock\n10 fresh 7\n${ends
+        .slice(0, n)
+        .map((t) => `gp ${t - 200} ${t}`)
+        .join('\n')}`,
+    );
+  const drawn = (n: number) => {
+    const drawing = {
+      ...drawingAt(0, ['ticks']),
+      index: run(n),
+      frame: inodeFrame(20_000, 32_000, 32_000),
+    };
+    const layout = layoutOf(drawing, 34, 13);
+    const { pen, log } = recordingPen();
+    view.artist(drawing.lesson, drawing.show).draw(pen, layout, drawing, null, namedTiles);
+    const band = layout.lanes[0]!.bands.find(({ name }) => name === 'ticks')!;
+    const bars = log.filter(
+      ({ what, fill, at }) =>
+        what === 'fillRect' &&
+        fill === lightTheme.mechanism &&
+        at[1]! + at[3]! === band.top + band.height,
+    );
+    const box = layout.lanes[0]!;
+    const at = (x: number) => Math.round((box.t0 + (x - layout.left) * layout.nsPerPx) / us);
+    return bars.map((one) => [at(one.at[0]! + one.at[2]! / 2), one.at[3] === band.height]);
+  };
+  expect(drawn(14)).toEqual([
+    [20_300, true],
+    [24_300, false],
+    [28_300, true],
+  ]);
+  expect(drawn(8)).toEqual([]);
+});

@@ -11,6 +11,7 @@ import { opsUpTo } from '../../derive/query.ts';
 import { momentWords, stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
 import { type AxisTick, msTicks, wholeTicks } from '../axis.ts';
+import type { Grid } from '../tick-marks.ts';
 import {
   below,
   belowHeight,
@@ -22,7 +23,7 @@ import {
   rowsOf,
   threadLines,
 } from './lines.ts';
-import type { Grid, Score } from './score.ts';
+import type { Score } from './score.ts';
 
 export interface LaneBox {
   readonly lane: LaneIndex;

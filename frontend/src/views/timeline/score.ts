@@ -5,6 +5,7 @@ import type { Theme } from '../../base/theme.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Pen } from '../paints.ts';
+import type { Grid } from '../tick-marks.ts';
 
 /** Parts of the picture that a scene may ask for by `show`; where it names none of them, all are drawn. */
 export const parts = ['functions', 'tracks', 'links', 'points', 'counters'] as const;
@@ -12,12 +13,6 @@ export type Part = (typeof parts)[number];
 
 /** In `show`: a row per CPU in place of a row per thread. */
 export const rowsPerCpu = 'cpus';
-
-/** Ticks of a lane: the time of one of them, and how far apart they are, ns. */
-export interface Grid {
-  readonly at: number;
-  readonly every: number;
-}
 
 /** Where an extra line draws, px; times are the lane's own. */
 export interface ExtraAt {
