@@ -101,18 +101,52 @@ function headline(easel: Easel): void {
   x += wide + 7;
   const { lesson } = drawing;
   const what = `transfers per ${lesson.operation.name}`;
-  x += write(easel, what, x, y, { weight: 600, colour: theme.ink });
-  const done = operationsFar(shown, lesson);
-  x += write(easel, ` so far (${far(shown, 'transfers')} in ${done}), modelled`, x, y);
+  const of = ` so far (${far(shown, 'transfers')} in ${operationsFar(shown, lesson)}), modelled`;
+  const right = laid.left + laid.width;
+  x += writeFirst(
+    easel,
+    [
+      [what, of],
+      [what, ' so far, modelled'],
+      [what, ' so far'],
+    ],
+    x,
+    y,
+    right,
+  );
   const one = laid.width >= fontSize * 62;
   const [left, below] = one ? [x + 22, y] : [laid.left, y + text];
   countedWords(easel, left, below);
 }
 
+/** A figure with its noun, and what is said of it. */
+type Said = readonly [strong: string, rest: string];
+
+/** Writes the first that ends left of `right`, or else the last; its width. */
+function writeFirst(
+  easel: Easel,
+  all: readonly Said[],
+  x: number,
+  y: number,
+  right: number,
+): number {
+  const { pen, layout, drawing } = easel;
+  const { theme } = drawing;
+  const widthOf = ([strong, rest]: Said) => {
+    pen.font = `600 ${layout.fontSize}px ${theme.font}`;
+    const wide = pen.measureText(strong).width;
+    pen.font = `400 ${layout.fontSize}px ${theme.font}`;
+    return wide + pen.measureText(rest).width;
+  };
+  const [strong, rest] = all.find((said) => x + widthOf(said) <= right) ?? all.at(-1)!;
+  const wide = write(easel, strong, x, y, { weight: 600, colour: theme.ink });
+  return wide + write(easel, rest, x + wide, y);
+}
+
 /** "4 reads + 2 read-modify-writes of the count's line per stat, counted"; or why that is not known. */
 function countedWords(easel: Easel, left: number, below: number): void {
-  const { drawing, shown } = easel;
-  const { theme, lesson } = drawing;
+  const { lesson } = easel.drawing;
+  const { shown } = easel;
   const totals = totalsOf(shown.lane);
   if (totals === null) return;
   const hot = shown.struct?.hot;
@@ -124,12 +158,15 @@ function countedWords(easel: Easel, left: number, below: number): void {
   const of = (what: string, n: number) => figure('run', shown.lane.arm, what, n, formatFigure(n));
   const parts = [`${of('hot reads', reads)} reads`, `${of('hot rmws', rmws)} read-modify-writes`];
   if (writes > 0.004) parts.splice(1, 0, `${of('hot writes', writes)} writes`);
-  let at = left + write(easel, parts.join(' + '), left, below, { weight: 600, colour: theme.ink });
+  const short = parts.map((part) => part.replace('read-modify-writes', 'rmw')).join(' + ');
   const per = ` per ${lesson.operation.name}, counted over the whole run`;
-  const whole = ` of the ${hot.lineWords}${per}`;
-  easel.pen.font = `400 ${easel.layout.fontSize}px ${theme.font}`;
-  const fits = at + easel.pen.measureText(whole).width <= easel.laid.left + easel.laid.width;
-  at += write(easel, fits ? whole : per, at, below);
+  const words: readonly Said[] = [
+    [parts.join(' + '), ` of the ${hot.lineWords}${per}`],
+    [parts.join(' + '), per],
+    [short, per],
+    [short, ` per ${lesson.operation.name}, whole run`],
+  ];
+  writeFirst(easel, words, left, below, easel.laid.left + easel.laid.width);
 }
 
 /** Beside the cards: which copies are whose. */
