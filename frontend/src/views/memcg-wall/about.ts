@@ -40,6 +40,10 @@ export const about: About = {
     price: 'how often bits were set and cleared, and what depends on them',
     growth: 'visits of the same call on all lanes, beside memcgs and shrinkers',
   },
+  parts: {
+    clearing:
+      'how the newest bit went, to scale: the look that found nothing, the clear, the barrier, the second look',
+  },
   moments: { touched: 'the newest bit that a container of its own has set, and the call after it' },
   answers: {
     visits_first: 'visits of the first call, arm over arm, for ten',

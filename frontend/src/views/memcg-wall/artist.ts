@@ -6,23 +6,32 @@ import { laneOf } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Artist, Drawing } from '../contract.ts';
 import { drawWalls } from './draw.ts';
+import { clearingMark, overClearing, shownClearing } from './draw-clearing.ts';
 import { cellAt, cellBox, layoutWalls, type WallLayout } from './layout.ts';
 import { cellOf, describeCell, markAt, newestMark, stepFrom } from './marks.ts';
-import { roomOf } from './wall.ts';
+import { roomOf, wallOf } from './wall.ts';
 
 export function layoutOf(
-  { index, lesson, size }: Drawing,
+  { index, lesson, size, show }: Drawing,
   headerHeight: number,
   fontSize: number,
 ): WallLayout {
   const arms = index.lanes.map((lane) => lane.arm);
-  return layoutWalls(arms, roomOf(index, lesson), size, headerHeight, fontSize);
+  const clears = show?.includes('clearing') ?? false;
+  return layoutWalls(arms, roomOf(index, lesson), size, headerHeight, fontSize, clears);
 }
 
 /** An unread bit is pointed at in the middle half of its cell. */
 const innerShare = 0.5;
 
 export function hitWalls(layout: WallLayout, drawing: Drawing, x: number, y: number): Mark | null {
+  const strip = layout.lanes.find((laid) => overClearing(layout, laid, x, y));
+  const lane = strip === undefined ? null : laneOf(drawing.index, strip.arm);
+  if (lane !== null) {
+    const wall = wallOf(lane, drawing.lesson);
+    const one = shownClearing(wall, drawing);
+    return one === null ? null : clearingMark(drawing.index, wall, one);
+  }
   const found = cellAt(layout, x, y);
   if (found === null) return null;
   const { wall, row, col, inner } = found;

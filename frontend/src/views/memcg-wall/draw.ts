@@ -11,6 +11,7 @@ import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { type Cells, Count } from './cells.ts';
+import { drawClearing } from './draw-clearing.ts';
 import { Sprites } from './faces.ts';
 import { type CountsNow, callName, callTime, counted } from './figures.ts';
 import { cellBox, type LaidWall, type WallLayout } from './layout.ts';
@@ -50,6 +51,7 @@ export function drawWalls(
     const marks = [drawing.frame.selection, pointed].filter((m) => m?.arm === laid.arm);
     for (const mark of marks) if (mark) drawRing(pen, layout, laid, mark, drawing.theme);
     drawWords(pen, layout, laid, drawing, wall, cells, t, unknown);
+    if (!unknown) drawClearing(pen, layout, laid, drawing);
   }
 }
 

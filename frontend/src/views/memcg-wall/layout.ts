@@ -13,6 +13,17 @@ export interface LaidWall extends LaidLane {
   readonly high: number;
 }
 
+/** Where the steps of a clearing stand, from the left edge of a wall's image. */
+export interface Steps {
+  readonly dx: number;
+  readonly y: number;
+  readonly width: number;
+  readonly fontSize: number;
+  readonly line: number;
+  /** Their times are written below. */
+  readonly timed: boolean;
+}
+
 export interface WallLayout {
   readonly lanes: readonly LaidWall[];
   readonly grid: Grid;
@@ -22,6 +33,8 @@ export interface WallLayout {
   readonly line: number;
   /** Where the words begin: under each wall, or, at the side of one that is alone, larger. */
   readonly words: { readonly dx: number; readonly y: number; readonly em: number };
+  /** Where the steps of a clearing are drawn, beside or below the words; null: the step does not ask for them. */
+  readonly clearing: Steps | null;
 }
 
 /** The side of one wall has room for its words from here, px at 13 px text. */
@@ -41,6 +54,13 @@ export interface Room {
 
 /** Lines of words under a wall. */
 export const wordLines = 3;
+/** Lines of text that the steps of a clearing take, and how much larger they are at the side. */
+const clearingLines = 5.5;
+const clearingEm = 1.25;
+/** Below this height, px at 13 px text, their times are left to the tip. */
+const lowHeight = 460;
+/** They are at most so wide, px at 13 px text. */
+const widestClearing = 460;
 
 export function layoutWalls(
   arms: readonly string[],
@@ -48,6 +68,7 @@ export function layoutWalls(
   { width, height, dpr }: Size,
   headerHeight: number,
   fontSize: number,
+  clears = false,
 ): WallLayout {
   const line = Math.round(fontSize * 1.5);
   const gutter = Math.round(fontSize * 3);
@@ -56,11 +77,14 @@ export function layoutWalls(
   const laneWidth = (width - between * (count - 1)) / count;
   const top = headerHeight + line + 8;
   const wide = Math.max(8, laneWidth - gutter - 4);
-  const under = Math.max(8, height - top - wordLines * line - 14);
+  const timed = height > (lowHeight / 13) * fontSize;
+  const extra = clears ? (clearingLines + (timed ? 0.5 : -0.5)) * line : 0;
+  const under = Math.max(8, height - top - wordLines * line - 14 - extra);
   const fitIn = (high: number) => Math.min(wide / cols, high / (rows + 2), mostCell);
   const beside =
-    count === 1 && wide - fitIn(under + wordLines * line) * cols > (sideRoom / 13) * fontSize;
-  const high = beside ? under + wordLines * line : under;
+    count === 1 &&
+    wide - fitIn(under + wordLines * line + extra) * cols > (sideRoom / 13) * fontSize;
+  const high = beside ? under + wordLines * line + extra : under;
   const fit = fitIn(high) * dpr;
   const whole = fit >= 1 && Math.floor(fit) >= fit * leastShare;
   const pitch = whole ? Math.floor(fit) : Math.max(1, Math.ceil(fit));
@@ -90,7 +114,14 @@ export function layoutWalls(
         em: sideEm,
       }
     : { dx: 0, y: top + image.height * scale + 12, em: 1 };
-  return { lanes, grid, scale, fontSize, line, words };
+  const em = beside ? clearingEm : 1;
+  const clearing: Steps = {
+    ...{ dx: words.dx, fontSize: Math.round(fontSize * em), line: Math.round(line * em) },
+    y: words.y + (wordLines * words.em + (beside ? 1.5 : 0.5)) * line,
+    width: Math.min((widestClearing / 13) * fontSize * em, wide - words.dx),
+    timed: timed || beside,
+  };
+  return { lanes, grid, scale, fontSize, line, words, clearing: clears ? clearing : null };
 }
 
 /** The cell under a point; null: none. `inner` is how near it is to the middle, 0 there and 1 at the edge. */

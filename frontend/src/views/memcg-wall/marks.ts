@@ -8,6 +8,7 @@ import type { Frame, LaneIndex, Mark, Nanos, RunIndex } from '../../derive/types
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { Bit, type Cells, Count, rootRow } from './cells.ts';
+import { clearingOfCell, clearingWords } from './clearings.ts';
 import type { EventReplay } from './event-replay.ts';
 import { type Face, faceOf, facesOf } from './faces.ts';
 import { memcgName, shrinkerName } from './names.ts';
@@ -52,10 +53,21 @@ export function markAt(
   const inFocus = all.filter((face) => frame.focus.has(face));
   const dotted = inner && all.includes('bit_unread') && inFocus.length !== 1;
   const face = dotted ? 'bit_unread' : faceOf(all, frame.focus);
+  const mark = markOfCell(index, arm, row, col, face, ns(whenOf(wall, cells, row, col, face) ?? t));
+  return mark.kind < 0 ? null : mark;
+}
+
+/** A cell as a mark of a kind. */
+export function markOfCell(
+  index: RunIndex,
+  arm: string,
+  row: number,
+  col: number,
+  face: Face,
+  t: Nanos,
+): Mark {
   const kind = index.kinds.findIndex((k) => k.name === face);
-  if (kind < 0) return null;
-  const at = ns(whenOf(wall, cells, row, col, face) ?? t);
-  return { arm, table: 'points', id: row * columns + col, row: 0, kind, t0: at, t1: at };
+  return { arm, table: 'points', id: row * columns + col, row: 0, kind, t0: t, t1: t };
 }
 
 /** When the newest event made this cell what it is; null: none did. */
@@ -90,7 +102,10 @@ export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: Nan
   const aside = kind?.lesson === false ? ' Not the lesson.' : '';
   const who = `${capital(memcgName(wall.replay, row))}, ${shrinkerName(lane, col, t)}`;
   const title = kind?.title ?? 'unknown';
-  return `${who}: ${title}${when}. ${bitWords(wall, cells, row, col)} ${armTitle(lesson, lane)}.${aside}`;
+  const memcg = wall.replay.grid.memcgs[row]!;
+  const cleared = clearingOfCell(lane, memcg, col, cells.n[Count.began]!, t);
+  const steps = cleared === null ? '' : ` ${clearingWords(lane.arm, cleared)}`;
+  return `${who}: ${title}${when}.${steps} ${bitWords(wall, cells, row, col)} ${armTitle(lesson, lane)}.${aside}`;
 }
 
 function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
