@@ -51,6 +51,10 @@ function alignWords(name: Align, { operation, axis, nth }: Props): string {
   return name === 'operation' ? operation : name;
 }
 
+const alignTitles: Partial<Record<Align, string>> = {
+  marker: 'the first operation of every lane ends at once',
+};
+
 /** Which operation the lanes are aligned at: a number, written when it is a whole one that every lane has. */
 function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt'>) {
   const [draft, setDraft] = useState<string | null>(null);
@@ -122,7 +126,7 @@ export function Transport(props: Props) {
                 className="button"
                 aria-pressed={align === name}
                 disabled={name !== 'time' && unaligned !== null}
-                title={name === 'time' ? undefined : (unaligned ?? undefined)}
+                title={name === 'time' ? undefined : (unaligned ?? alignTitles[name])}
                 onClick={() => props.onAlign(name)}
                 data-testid={`align-${name}`}
               >
@@ -149,6 +153,7 @@ export function Transport(props: Props) {
             className="button"
             disabled={empty}
             onClick={props.onDivergence}
+            title="to the moment at which one lane has ended 8 operations and another at most half as many (d)"
             data-testid="divergence"
           >
             first divergence

@@ -31,6 +31,13 @@ interface Props {
   readonly onLoss: () => void;
 }
 
+const roleWords: Readonly<Record<Arm['role'], string>> = {
+  before: 'without the change that the lesson is about',
+  after: 'with the change that the lesson is about',
+  alternative: 'another way to do it, for comparison',
+  mainline: 'what Linux does about it in a later version',
+};
+
 export function LaneHeader(props: Props) {
   const { arm, lane, build, recorded, ops, total, operation, lost, lines } = props;
   const [details, setDetails] = useState(false);
@@ -39,7 +46,9 @@ export function LaneHeader(props: Props) {
   return (
     <div className="lane-header" data-testid={`lane-${arm.name}`} data-phase={phase.name}>
       <h3>{arm.title}</h3>
-      <span className="role">{arm.role}</span>
+      <span className="role" title={roleWords[arm.role]}>
+        {arm.role}
+      </span>
       <span className="lane-summary">{arm.summary}</span>
       <span className="lane-state">
         {phase.bad && <CrossIcon />}

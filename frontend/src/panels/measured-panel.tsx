@@ -44,7 +44,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
           <thead>
             <tr>
               <th scope="col">arm</th>
-              <th scope="col" className="right">
+              <th scope="col" className="right" title="runs of each kernel">
                 n
               </th>
               <th scope="col" className="right">
@@ -90,6 +90,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
         <p className="small quiet">
           {[measured.workload, ...paramWords(lesson, measured.params)].join(', ')}, {measured.clock}{' '}
           clock, untraced, one kernel after the other
+          {measured.verdict && `. ${rangeWords[measured.clock]}`}
         </p>
       )}
       {busy && (
@@ -131,6 +132,13 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
     </section>
   );
 }
+
+/** What a verdict rests on. */
+const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
+  count:
+    'An instruction takes 1 ns. A perturbed start has other random numbers; its range is that of the ratio, arm over arm.',
+  wall: 'n runs of each kernel; the 95 % interval is that of the ratio of their medians, arm over arm.',
+};
 
 function title(lesson: Lesson, arm: string): string {
   return lesson.arms.find((a) => a.name === arm)?.title ?? arm;

@@ -30,11 +30,15 @@ export function StateStrip(props: Props) {
     <div className="state-strip" data-testid="state">
       <SourceBadge run={run} kernel={kernel} />
       {run && (
-        <span className="badge" data-testid="clock">
+        <span className="badge" title={clockWords[run.clock]} data-testid="clock">
           clock <b>{run.clock}</b>
         </span>
       )}
-      <span className="badge" data-testid="lanes">
+      <span
+        className="badge"
+        title="A lane shows one kernel at work. Each kernel that is compared is an arm."
+        data-testid="lanes"
+      >
         <b>{lanes}</b> {lanes === 1 ? 'lane' : 'lanes'}
       </span>
       <button
@@ -42,6 +46,7 @@ export function StateStrip(props: Props) {
         className="badge"
         data-tone={lost + gaps > 0 ? 'hazard' : undefined}
         onClick={props.onLoss}
+        title="An event is one line of the guest's trace. Where some were lost, counts are the least that it can be."
         data-testid="lost"
         data-volatile
       >
@@ -79,6 +84,17 @@ export function StateStrip(props: Props) {
   );
 }
 
+/** What guest time is on a clock. */
+export const clockWords: Readonly<Record<RunMessage['clock'], string>> = {
+  count:
+    'Count clock: each instruction of the guest takes 1 ns, so an equal run gives equal times.',
+  wall: 'Wall clock: guest time is the time of this machine, and another run gives other times.',
+};
+
+/** An arm that works as an older kernel did is no older kernel. */
+const baseWords =
+  'All lanes run the same Linux, each with its own patches, unless a lane names another: old behaviour is old code put back into it.';
+
 /** A recording is never shown without saying so, with its day and its kernel. */
 export function SourceBadge({
   run,
@@ -97,7 +113,7 @@ export function SourceBadge({
     );
   if (run.source === 'recorded')
     return (
-      <span className="badge" data-tone="recorded" data-testid="source" title={run.message}>
+      <span className="badge" data-tone="recorded" data-testid="source" title={said(run, kernel)}>
         <RecordedSign /> <b>{/synthetic/.test(run.message) ? 'synthetic' : 'recorded'}</b>{' '}
         {[run.recorded_at ? day(run.recorded_at) : '', kernel ? `Linux ${kernel}` : '']
           .filter(Boolean)
@@ -105,11 +121,14 @@ export function SourceBadge({
       </span>
     );
   return (
-    <span className="badge" data-testid="source" title={run.message}>
+    <span className="badge" data-testid="source" title={said(run, kernel)}>
       <LiveSign /> <b>live</b> {liveWords(run)} {kernel ? `Linux ${kernel}` : ''}
     </span>
   );
 }
+
+const said = ({ message }: RunMessage, kernel: string | null) =>
+  [message, kernel && baseWords].filter(Boolean).join(' ');
 
 function liveWords(run: RunMessage): string {
   if (run.phase === 'done') return 'run, over,';
