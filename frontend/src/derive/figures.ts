@@ -6,7 +6,7 @@
  */
 
 import { formatCount, formatNs } from '../base/units.ts';
-import type { Mark } from './types.ts';
+import type { Mark, Region } from './types.ts';
 
 /**
  * Of which part of the run a figure speaks. The first three are plain; each other one is named in words next to it.
@@ -39,7 +39,12 @@ export interface Figure {
   readonly mark: Mark | null;
 }
 
-let collected: Figure[] | null = null;
+interface Collected {
+  readonly figures: Figure[];
+  readonly regions: Region[];
+}
+
+let collected: Collected | null = null;
 
 /** The text of a figure. */
 export function figure(
@@ -50,7 +55,7 @@ export function figure(
   text = formatCount(value),
   mark: Mark | null = null,
 ): string {
-  collected?.push({ scope, arm, what, value, text, mark });
+  collected?.figures.push({ scope, arm, what, value, text, mark });
   return text;
 }
 
@@ -66,16 +71,24 @@ export function sinceBegin(mark: Mark, t: number): string {
   return figure('now', mark.arm, 'since its begin', value, formatNs(value), mark);
 }
 
-/** What `make` gives, and the figures that it wrote. */
+/** Words that speak of a part of the picture rather than of a mark. */
+export function about(arm: string, name: string, text: string): string {
+  const known = collected?.regions.some((one) => one.arm === arm && one.name === name);
+  if (known === false) collected?.regions.push({ arm, name });
+  return text;
+}
+
+/** What `make` gives, the figures that it wrote, and the parts of the picture that it speaks of. */
 export function collect<T>(make: () => T): {
   readonly made: T;
   readonly figures: readonly Figure[];
+  readonly regions: readonly Region[];
 } {
   const outer = collected;
-  const figures: Figure[] = [];
-  collected = figures;
+  const here: Collected = { figures: [], regions: [] };
+  collected = here;
   try {
-    return { made: make(), figures };
+    return { made: make(), ...here };
   } finally {
     collected = outer;
   }

@@ -133,6 +133,12 @@ export interface Mark {
   readonly open?: boolean;
 }
 
+/** A part of a lane's picture by its name, which the view knows. */
+export interface Region {
+  readonly arm: string;
+  readonly name: string;
+}
+
 export interface Frame {
   readonly axis: 'time' | 'operation' | 'access';
   /** The moment that is now on this frame; drawn as the playhead. */
@@ -147,6 +153,8 @@ export interface Frame {
   readonly selection: Mark | null;
   /** Marks that the step's sentence speaks of at this moment. */
   readonly spoken?: readonly Mark[];
+  /** Parts of the picture that it speaks of and that are no single marks. */
+  readonly regions?: readonly Region[];
   /** Kind names in focus; others are muted. Empty: all. */
   readonly focus: ReadonlySet<string>;
   /** Reveal: only what happened up to the moment is drawn (oscilloscope sweep) or the whole window. */

@@ -160,7 +160,7 @@ export interface ViewKind {
   ) => number;
   /** The sentences that a scene may ask for; 'none' needs no entry. */
   readonly sentences: Readonly<Record<string, Sentence>>;
-  /** Its sentences speak of marks, and its artist outlines those in `frame.spoken`. */
+  /** Its sentences speak of marks and regions, and its artist outlines those in `frame`, a stroke each. */
   readonly outlines?: boolean;
   /** Moments beyond those that every view knows. */
   readonly moments?: Readonly<Record<string, MomentFinder>>;

@@ -114,7 +114,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
   );
 }
 
-/** The frame with the marks that the sentence speaks of at its very moment. */
+/** The frame with what the sentence speaks of at its very moment. */
 function spokenFrame(
   view: ViewKind,
   sentence: string | undefined,
@@ -124,7 +124,8 @@ function spokenFrame(
 ): Frame {
   const say = sentence === undefined || !view.outlines ? undefined : view.sentences[sentence];
   if (say === undefined) return frame;
-  return { ...frame, spoken: marksOf(collect(() => say(runIndex, frame, lesson)).figures) };
+  const { figures, regions } = collect(() => say(runIndex, frame, lesson));
+  return { ...frame, spoken: marksOf(figures), regions };
 }
 
 type Given = Pick<CanvasProps, 'runIndex' | 'lesson' | 'theme'> & {

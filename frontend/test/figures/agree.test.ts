@@ -184,6 +184,7 @@ test('no two figures of a moment disagree, and each says what it speaks of', () 
 test('what a sentence speaks of is outlined, as far as it is in the window', () => {
   const missing: string[] = [];
   let outlined = 0;
+  const speaking = new Set<string>();
   for (const recorded of lessons)
     for (const scene of recorded.lesson.scenes) {
       if (!viewOf(recorded.lesson.view).outlines) continue;
@@ -192,18 +193,23 @@ test('what a sentence speaks of is outlined, as far as it is in the window', () 
       for (const share of [0.15, 0.3, 0.45, 0.6, 0.75, 0.9]) {
         const frame = shown.frameAt(share);
         const { start, span, offset } = frame;
-        const spoken = marksOf(writer.sentence(frame).figures).filter(({ arm, t0, t1 }) => {
+        const { figures, regions } = writer.sentence(frame);
+        const spoken = marksOf(figures).filter(({ arm, t0, t1 }) => {
           const shift = offset.get(arm) ?? 0;
           return t1 + shift > start && t0 + shift < start + span;
         });
-        const more = writer.strokes({ ...frame, spoken }) - writer.strokes(frame);
-        outlined += more;
-        if (more !== spoken.length)
-          missing.push(
-            `${recorded.lesson.slug} ${scene.id} at ${share}: ${more} of ${spoken.length}`,
-          );
+        const plain = writer.strokes(frame);
+        const more = writer.strokes({ ...frame, spoken }) - plain;
+        const where = `${recorded.lesson.slug} ${scene.id} at ${share}`;
+        outlined += more + regions.length;
+        if (more + regions.length > 0) speaking.add(recorded.lesson.slug);
+        if (more !== spoken.length) missing.push(`${where}: ${more} of ${spoken.length}`);
+        for (const region of regions)
+          if (writer.strokes({ ...frame, regions: [region] }) <= plain)
+            missing.push(`${where}: ${region.name} on ${region.arm}`);
       }
     }
   expect(missing).toEqual([]);
   expect(outlined).toBeGreaterThan(30);
+  expect([...speaking].sort()).toEqual(lessons.map(({ lesson }) => lesson.slug).sort());
 });

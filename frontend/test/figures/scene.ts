@@ -4,7 +4,7 @@
 import { lightTheme } from '../../src/base/theme.ts';
 import { collect, type Figure, figure, lengthOf } from '../../src/derive/figures.ts';
 import { opsNow } from '../../src/derive/hold.ts';
-import type { Frame, Mark } from '../../src/derive/types.ts';
+import type { Frame, Mark, Region } from '../../src/derive/types.ts';
 import type { Artist, Laid } from '../../src/views/contract.ts';
 import { priceRows } from '../../src/views/extent-strip/panels.tsx';
 import { layoutDots } from '../../src/views/latency-dots/layout.ts';
@@ -19,6 +19,7 @@ export interface Written {
   readonly where: string;
   readonly words: readonly string[];
   readonly figures: readonly Figure[];
+  readonly regions: readonly Region[];
 }
 
 const size = { width: 1000, height: 700, dpr: 1 };
@@ -34,8 +35,8 @@ export class Writer {
   }
 
   #write(where: string, make: () => string | readonly string[]): Written {
-    const { made, figures } = collect(make);
-    return { where, words: typeof made === 'string' ? [made] : made, figures };
+    const { made, ...found } = collect(make);
+    return { where, words: typeof made === 'string' ? [made] : made, ...found };
   }
 
   sentence(frame: Frame): Written {

@@ -12,6 +12,7 @@ import { intervalsOf, type Phase, phasesOf, rateOf, shareIn, slowShare } from '.
 import { pathFigures } from './lock-figures.ts';
 import { type LockLane, type LockLayout, rateHeight } from './lock-layout.ts';
 import { noPath } from './refusal.ts';
+import { drawPhase } from './spoken.ts';
 
 interface Easel {
   readonly pen: Pen;
@@ -50,6 +51,7 @@ export function drawLock(
     pen.textBaseline = 'alphabetic';
     const easel = { pen, laid, drawing, lane, brushes, fontSize: layout.fontSize, now, x };
     drawLane(easel);
+    drawPhase(pen, laid, drawing, x);
     for (const mark of [frame.selection, pointed]) {
       if (mark?.arm !== laid.arm || mark.table !== 'samples') continue;
       const one = intervalsOf(lane)[mark.row];

@@ -17,6 +17,7 @@ import { placesOf } from './marks.ts';
 import { laneNow } from './now.ts';
 import { noHot, noOrder } from './refusal.ts';
 import { far, operationsFar, perStatWords } from './so-far.ts';
+import { drawSpoken } from './spoken.ts';
 
 export function drawLines(
   pen: Pen,
@@ -37,6 +38,7 @@ export function drawLines(
     pen.save();
     pen.textBaseline = 'alphabetic';
     drawLane(easel);
+    drawSpoken(easel);
     const marks = [frame.selection, pointed].filter((mark) => mark?.arm === laid.arm);
     for (const mark of marks)
       if (mark)

@@ -180,6 +180,7 @@ export const view: ViewKind = {
     return heightFor(lanes, linesOf(index), fontSize);
   },
   sentences,
+  outlines: true,
   moments,
   answers,
   panels,

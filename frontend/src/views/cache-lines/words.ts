@@ -3,7 +3,7 @@
 
 import { formatCount, formatFigure, plural, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { figure } from '../../derive/figures.ts';
+import { about, figure } from '../../derive/figures.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
@@ -17,6 +17,7 @@ import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
 import { predictedPerSecond, predictedRatio } from './predicted.ts';
 import { noHot, noObject, noOrder, noPath } from './refusal.ts';
 import { far, operationsFar, perStatWords, soFar } from './so-far.ts';
+import { current } from './spoken.ts';
 
 interface SentenceInput {
   readonly shown: readonly LaneNow[];
@@ -37,12 +38,6 @@ function sentence(tell: (shown: SentenceInput) => string): Sentence {
 }
 
 const title = (lesson: Lesson, { lane }: LaneNow) => armTitle(lesson, lane);
-
-/** The access that is under way, or the last one that is over. */
-function current(shown: LaneNow) {
-  if (shown.under !== null) return shown.under;
-  return shown.done === 0 ? null : accessAt(shown.lane, shown.model!, shown.done - 1);
-}
 
 /** One operation's accesses, one after another: what they are, and whether anything had to come. */
 const oneStat = sentence(({ shown, lesson }) => {
@@ -72,7 +67,8 @@ const oneStat = sentence(({ shown, lesson }) => {
   const wrote = how.length === 0 ? 'nothing written' : `${list(how)} of ${list([...written])}`;
   const came =
     fetched > 0 ? `${of(fetched, 'line')} had to come from memory` : 'nothing had to come';
-  const number = figure('now', lane.arm, 'operation', access.op, String(access.op));
+  const named = figure('now', lane.arm, 'operation', access.op, String(access.op));
+  const number = about(lane.arm, 'access', named);
   return `${capital(name)} ${number}: so far ${of(reads, 'read')}, ${wrote}, counted; ${came}, modelled.`;
 });
 
@@ -90,7 +86,10 @@ const sharedLine = sentence(({ shown, lesson }) => {
   const one = shown[0]!;
   const access = current(one);
   const { transfers, ops, forName } = soFar(one);
-  const now = access === null || happening(access) === 'hit' ? '' : `${stepWords(one, access)} `;
+  const now =
+    access === null || happening(access) === 'hit'
+      ? ''
+      : about(one.lane.arm, 'access', `${stepWords(one, access)} `);
   const totals = totalsOf(one.lane);
   const words = totals?.nameReads == null ? '' : nameWords(totals.nameReads, one, lesson);
   if (ops < 0.5) return `${words}${now}`.trim();
@@ -130,7 +129,7 @@ const compared = sentence(({ shown, lesson }) => {
   });
   const where = shown.map(({ struct, ...one }) =>
     struct?.hot
-      ? `${figure('setup', one.lane.arm, 'place of the count', struct.hot.at - struct.lead)} on ${armTitle(lesson, one.lane)}`
+      ? `${about(one.lane.arm, 'hot', figure('setup', one.lane.arm, 'place of the count', struct.hot.at - struct.lead))} on ${armTitle(lesson, one.lane)}`
       : '',
   );
   const hot = shown[0]?.struct?.hot?.words ?? '';
@@ -188,7 +187,7 @@ const proved = sentence(({ shown, lesson }) => {
     if (totals.hot === null || !hot) return each;
     const { reads, writes, rmws } = totals.hot;
     const wrote = writes > 0.004 ? `, ${whole(one, 'hot writes', writes)} writes` : '';
-    return `${each}, of the ${hot.lineWords} (line ${hot.line}) ${whole(one, 'hot reads', reads)} reads${wrote} and ${whole(one, 'hot rmws', rmws)} read-modify-writes`;
+    return `${each}, of the ${about(one.lane.arm, 'hot', hot.lineWords)} (line ${hot.line}) ${whole(one, 'hot reads', reads)} reads${wrote} and ${whole(one, 'hot rmws', rmws)} read-modify-writes`;
   });
   return `Counted over the whole run: ${list(parts)}. A rate here says nothing of caches.`;
 });
@@ -201,7 +200,7 @@ const price = sentence(({ shown, lesson }) => {
     if (rate === null || !totals?.hot?.rmws) return `not known on ${title(lesson, one)}`;
     const gap = second / (rate * totals.hot.rmws);
     const every = figure('model', one.lane.arm, 'gap', gap, formatFigure(gap));
-    return `every ${every} ns on ${title(lesson, one)}`;
+    return about(one.lane.arm, 'hot', `every ${every} ns on ${title(lesson, one)}`);
   });
   const cpus = cpusOf(shown[0]!);
   const hot = shown[0]!.struct?.hot?.words;
@@ -232,7 +231,7 @@ const stuck: Sentence = (index, frame, lesson) => {
       return [`${when}${over ? '' : ' so far'} ${part} (${per} operations a second)`];
     });
     if (phases.length === 0) return `${armTitle(lesson, lane)}: nothing was counted yet`;
-    return `${armTitle(lesson, lane)}: ${list(phases)}`;
+    return about(lane.arm, 'phase', `${armTitle(lesson, lane)}: ${list(phases)}`);
   });
   return `Under the lock, ${parts.join('; ')}.`;
 };

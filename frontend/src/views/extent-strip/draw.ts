@@ -13,6 +13,7 @@ import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
 import { handBox } from './marks.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { absence } from './scans.ts';
+import { drawSpoken } from './spoken.ts';
 import { hasList, threadOf } from './thread.ts';
 
 export function drawStrip(
@@ -60,6 +61,7 @@ function drawLane(
   const muted = (kind: string) => frame.focus.size > 0 && !frame.focus.has(kind);
   drawBoxes(pen, laid, scene, brushes, fontSize, muted);
   if (hasList(scene.lane)) drawThread(pen, laid, scene, brushes, muted('thread'));
+  drawSpoken(pen, laid, drawing, scene);
   drawAsked(pen, laid, scene, brushes);
   drawHand(pen, laid, scene, brushes);
   regionWords(pen, layout, laid, drawing, scene);

@@ -73,6 +73,7 @@ export const view: ViewKind = {
     return lanes * (34 + rows * cell + fontSize * 2 + 26);
   },
   sentences,
+  outlines: true,
   answers,
   panels,
   counts,

@@ -2,7 +2,7 @@
 /** The picture in words: the sentence of each scene, read off the events up to the moment. */
 
 import { formatCount, plural } from '../../base/units.ts';
-import { figure } from '../../derive/figures.ts';
+import { about, figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
@@ -11,6 +11,7 @@ import { blocksOf } from './block-replay.ts';
 import { budgetOf, eachFreed, ofScan, scanNumber, scansSoFar, soFar } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { absence, sumsOf } from './scans.ts';
+import { aheadOf, answerOf } from './spoken.ts';
 import { listSteps, threadOf } from './thread.ts';
 
 type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
@@ -41,37 +42,30 @@ const oneScan: SentenceOf = (states, lesson) => {
   if (visited === 0) return `${capital(title(lesson, lane))} is asked to look for ${asked}.`;
   const stay = ofScan(one, 'kept', kept === visited ? 'all of them' : none(kept));
   const many = plural(visited, 'entry', 'entries');
-  const looked = `${ofScan(one, 'visited', many)} looked at, ${stay} must stay`;
+  const looked = `${about(lane.arm, 'scan', ofScan(one, 'visited', many))} looked at, ${stay} must stay`;
   const freed = ofScan(one, 'freed', none(now.sums.freed));
   return now.over
     ? `The scan comes back: ${looked}, ${freed} freed. Its budget of ${budgetOf(one)} is gone.`
     : `The scan has begun: ${looked}, ${freed} freed so far.`;
 };
 
+/** Entries that the scan has looked at, and where they are. */
+function scanned(one: LaneNow): string {
+  const text = ofScan(one, 'visited');
+  return one.now.sums.visited > 0 ? about(one.lane.arm, 'scan', text) : text;
+}
+
 const eachScan: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const { lane, now } = one;
     const done = now.over ? 'looked at' : 'has looked at';
     const freed = ofScan(one, 'freed', none(now.sums.freed));
-    return `${title(lesson, lane)} ${done} ${ofScan(one, 'visited')} and freed ${freed}`;
+    return `${title(lesson, lane)} ${done} ${scanned(one)} and freed ${freed}`;
   });
   const over = states.every(({ now }) => now.over);
   const scan = `In scan ${scanNumber(states[0]!)}, asked for ${budgetOf(states[0]!)}`;
   return `${scan}: ${list(parts)}${over ? '. All have come back.' : '.'}`;
 };
-
-/** Delayed entries between the hand and the first entry behind it that may be freed; -1: there is none. */
-function delayedAhead({ lane, now, boxes, blocks }: LaneNow): number {
-  const visit = lane.pointsOf('visit').order[now.visits - 1];
-  const at = visit === undefined ? -1 : lane.points.b[visit]!;
-  let ahead = 0;
-  for (let box = 0; box < blocks.length; box++) {
-    if (blocks[box]! <= at || boxes.there[box] === 0) continue;
-    if (boxes.letter[box] !== 1) return ahead;
-    ahead += 1;
-  }
-  return -1;
-}
 
 const firstGain: SentenceOf = (states, lesson) => {
   const one = states[0]!;
@@ -84,23 +78,28 @@ const firstGain: SentenceOf = (states, lesson) => {
     .map((other) => ` ${capital(title(lesson, other.lane))} has freed ${freedOf(other)} so far.`);
   const all = sumsOf(facts, 0, now.visits);
   if (all.freed === 0) {
-    const ahead = delayedAhead(one);
-    const more = () => figure('now', lane.arm, 'delayed ahead', ahead);
+    const ahead = aheadOf(one)?.length ?? -1;
+    const more = () => about(lane.arm, 'ahead', figure('now', lane.arm, 'delayed ahead', ahead));
     const way = ahead > 0 ? `, ${more()} more delayed ones lie ahead` : '';
     return `Scan ${scanNumber(one)} of ${name}: so far ${soFar(one, 'visited')} entries looked at, ${freedOf(one)} freed${way}.${rest.join('')}`;
   }
   const first = facts.scans.find((scan) => scan.number === facts.firstGain);
   const before = first === undefined ? 0 : sumsOf(facts, 0, first.from).visited;
   const of = (what: string, n: number) => figure('mark', lane.arm, what, n);
-  return `Scan ${of('first gain', facts.firstGain)} of ${name} is the first to free anything, after ${of('looks before', before)} looks in vain; so far ${freedOf(one)} are freed.${rest.join('')}`;
+  return `Scan ${of('first gain', facts.firstGain)} of ${name} is the first to free anything, after ${of('looks before', before)} looks in vain; so far ${freedNow(one, freedOf(one))} are freed.${rest.join('')}`;
 };
+
+/** Freed entries, and which of them this scan has freed. */
+function freedNow(one: LaneNow, text: string): string {
+  return one.now.sums.freed > 0 ? about(one.lane.arm, 'freed', text) : text;
+}
 
 /** The same number of looks on every lane: what they brought. */
 const charged: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const { lane, now, facts } = one;
     const freed = soFar(one, 'freed', none(sumsOf(facts, 0, now.visits).freed));
-    return `${title(lesson, lane)} ${freed} up to scan ${scanNumber(one)}`;
+    return `${title(lesson, lane)} ${freedNow(one, freed)} up to scan ${scanNumber(one)}`;
   });
   const most = states.reduce((a, b) => (b.now.visits > a.now.visits ? b : a));
   const looks = soFar(most, 'visited', plural(most.now.visits, 'look'));
@@ -115,7 +114,8 @@ const price: SentenceOf = (states, lesson) => {
   for (let box = 0; box < boxes.there.length; box++)
     if (boxes.there[box] === 1 && boxes.letter[box] === 1) off += 1;
   const steps = listSteps(lane, one.points) ?? 0;
-  const entries = figure('now', lane.arm, 'on the list', on, plural(on, 'entry is', 'entries are'));
+  const many = figure('now', lane.arm, 'on the list', on, plural(on, 'entry is', 'entries are'));
+  const entries = on > 0 ? about(lane.arm, 'list', many) : many;
   const changed = figure('far', lane.arm, 'list steps', steps, plural(steps, 'time'));
   return `${capital(title(lesson, lane))}: ${entries} on the list, which was changed ${changed} so far; ${figure('now', lane.arm, 'letter 1 there', off)} delayed ones carry its pointers and are not on it.`;
 };
@@ -124,7 +124,7 @@ const promise: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const { freed, kept } = one.now.sums;
     const vain = ofScan(one, 'kept', plural(kept, 'look'));
-    return `${title(lesson, one.lane)} brings ${ofScan(one, 'freed', none(freed))}, for ${vain} in vain`;
+    return `${title(lesson, one.lane)} brings ${freedNow(one, ofScan(one, 'freed', none(freed)))}, for ${vain} in vain`;
   });
   const first = states[0]!;
   return `Scan ${scanNumber(first)}, asked for ${budgetOf(first)}: ${list(parts)}.`;
@@ -134,19 +134,20 @@ const blockBytes = 4096;
 
 /** What lseek last answered, and how many delayed entries the kernel found for it. */
 const reader: SentenceOf = (states, lesson) => {
-  const answers = states.flatMap(({ lane, points }) => {
-    const { order, length } = lane.pointsOf('answer');
-    let p = length - 1;
-    while (p >= 0 && order[p]! >= points) p -= 1;
-    if (p < 1) return [];
-    const [data, hole] = [lane.points.a[order[p - 1]!]!, lane.points.a[order[p]!]!];
+  const answers = states.flatMap((one) => {
+    const { lane } = one;
+    const answer = answerOf(one);
+    if (answer === null) return [];
+    const { p, data, hole } = answer;
+    const { order } = lane.pointsOf('answer');
     const found = lane.pointsOf('found');
     let n = 0;
     for (let f = 0; f < found.length; f++)
       if (found.order[f]! > order[p - 1]! && found.order[f]! < order[p]!) n += 1;
     const say = (what: string, value: number, text?: string) =>
       figure('now', lane.arm, `answer: ${what}`, value, text);
-    const from = `data from block ${say('data', data / blockBytes)}, a hole at ${say('hole', hole / blockBytes)}`;
+    const start = about(lane.arm, 'data', say('data', data / blockBytes));
+    const from = `data from block ${start}, a hole at ${say('hole', hole / blockBytes)}`;
     const entries = say('found', n, plural(n, 'delayed entry', 'delayed entries'));
     const words = `${from}; ${entries} gave the answer`;
     return [{ name: title(lesson, lane), words }];

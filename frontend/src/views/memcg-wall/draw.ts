@@ -17,6 +17,7 @@ import { type CountsNow, callName, callTime, counted } from './figures.ts';
 import { cellBox, type LaidWall, type WallLayout } from './layout.ts';
 import { cellOf } from './marks.ts';
 import { gridSize, rowTop, WallImage } from './paint.ts';
+import { drawSpoken } from './spoken.ts';
 import { type Wall, wallOf } from './wall.ts';
 
 const images = new WeakMap<Wall, WallImage>();
@@ -45,6 +46,7 @@ export function drawWalls(
     const cells = wall.at(t, 'draw');
     drawImage(pen, layout, laid, drawing, wall, cells);
     drawAxes(pen, layout, laid, drawing, wall);
+    drawSpoken(pen, layout, laid, drawing, wall, cells, t);
     drawNewest(pen, layout, laid, drawing.theme, cells);
     const unknown = t > lane.watermark && !lane.ended;
     if (unknown) drawUnknown(pen, layout, laid, drawing.theme, tiles);

@@ -66,6 +66,7 @@ export const view: ViewKind = {
   table,
   preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),
   sentences,
+  outlines: true,
   moments: { touched },
   answers,
   toys: { arrival },

@@ -2,7 +2,7 @@
 /** The text alternative: sentences for a moment, counts, and answers. Every number is read off the events. */
 
 import { formatCount, formatNs } from '../../base/units.ts';
-import { figure } from '../../derive/figures.ts';
+import { about, figure } from '../../derive/figures.ts';
 import { heldTime } from '../../derive/hold.ts';
 import { choiceOf, forTen } from '../../derive/prediction.ts';
 import { laneOf, lostIn } from '../../derive/query.ts';
@@ -74,7 +74,7 @@ function call(now: Now): string {
     !wall.replay.readsMap && over && n[Count.visits] === whole
       ? `, ${pass > 1 ? `${counted(now, 'pass', 'passe')} of ` : ''}${rowsOf(now)} memcgs times ${counted(now, 'shrinkers', 'shrinker')}`
       : '';
-  const visits = counted(now, 'visits', 'visit');
+  const visits = visitsOf(now);
   const begin = over
     ? `${capital(callName(now))} with the ${name} made ${visits}${area}`
     : `${capital(callName(now))} with the ${name} has made ${visits} so far`;
@@ -84,6 +84,12 @@ function call(now: Now): string {
       ? ` It freed ${fewCounted(now, 'freed', 'object')}.`
       : ' It freed nothing for them.';
   return `${begin}${share}.${over ? gain : ''}${bound(now)}`;
+}
+
+/** Visits so far, and the cells that they were to. */
+function visitsOf(now: Now): string {
+  const text = counted(now, 'visits', 'visit');
+  return now.n[Count.visits]! > 0 ? about(now.lane.arm, 'visited', text) : text;
 }
 
 function rowsOf(now: Now): string {
@@ -104,7 +110,9 @@ function bits(now: Now): string {
   const read = wall.replay.readsMap
     ? ' Only those are visited.'
     : ' Nobody reads them; the walk calls every shrinker.';
-  return `With the ${name} ${fewCounted(now, 'bits', 'bit')} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
+  const many = fewCounted(now, 'bits', 'bit');
+  const all = set > 0 ? about(now.lane.arm, 'set', many) : many;
+  return `With the ${name} ${all} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
 }
 
 /** What the guest's memory said. Its time has an error: bits that changed within it explain a difference. */
@@ -137,7 +145,8 @@ function first(now: Now): string {
     n[Count.expanded] === 0
       ? ' The maps had room for all, so they did not grow: this guest has run it before.'
       : '';
-  const again = counted(now, n[Count.again]! > 0 ? 'again' : 'cleared');
+  const looks = counted(now, n[Count.again]! > 0 ? 'again' : 'cleared');
+  const again = n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
   const { bitsBefore } = found;
   const before = few(bitsBefore, 'bit');
   const set = figure('operation', now.lane.arm, 'bits before', bitsBefore, before);
@@ -166,7 +175,7 @@ function touched(now: Now): string {
   const lit =
     all.length === 0
       ? `With the ${name} no container has a bit beside the one of the cgroup filesystem.`
-      : `With the ${name} ${figure('now', lane.arm, 'containers', all.length, countWords(all.length, 'container'))} made a file, which set a bit for ${ids}; ${fate}.`;
+      : `With the ${name} ${about(lane.arm, 'touched', figure('now', lane.arm, 'containers', all.length, countWords(all.length, 'container')))} made a file, which set a bit for ${ids}; ${fate}.`;
   if (n[Count.call] === 0) return lit;
   const over = n[Count.ended]! > 0;
   const freed = fewCounted(now, 'freed', 'object');
@@ -183,9 +192,10 @@ function price(now: Now): string {
   const { name, wall } = now;
   const sets = `${fewCounted(now, 'sets', 'time')} so far`;
   if (!wall.replay.readsMap) {
-    return `With the ${name} a bit was set ${sets}, and nothing hangs on it: each of the ${counted(now, 'visits', 'visit')} of ${callName(now)} would be made without.`;
+    return `With the ${name} a bit was set ${sets}, and nothing hangs on it: each of the ${visitsOf(now)} of ${callName(now)} would be made without.`;
   }
-  const again = counted(now, 'again');
+  const looks = counted(now, 'again');
+  const again = now.n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
   return `With the ${name} a bit was set ${sets} for an object; in ${callName(now)} ${counted(now, 'cleared')} were cleared, and ${again} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
 }
 
@@ -195,7 +205,7 @@ const growth: Sentence = (index, frame, lesson) => {
   if (nows.length === 0) return 'No call of drop_caches has begun yet.';
   const parts = nows.map((now) => {
     const took = now.n[Count.ended]! > 0 ? `, over after ${callTime(now, now.t)}` : '';
-    return `the ${now.name} has made ${counted(now, 'visits', 'visit')}${took}`;
+    return `the ${now.name} has made ${visitsOf(now)}${took}`;
   });
   const wide = nows[0]!;
   const size = `${rowsOf(wide)} memcgs and ${counted(wide, 'shrinkers', 'shrinker')}`;
