@@ -107,8 +107,10 @@ def lesson05() -> LessonFolder:
 
 
 def claims(folder: LessonFolder) -> list[Claim]:
-    metrics = folder.lesson.metrics
-    return [claim for claim in folder.lesson.claims if metrics[claim.metric].microscope]
+    """Of what the microscope counts, on the arms that every build makes."""
+    metrics, usual = folder.lesson.metrics, folder.usual_arms
+    counted = [claim for claim in folder.lesson.claims if metrics[claim.metric].microscope]
+    return [claim for claim in counted if claim.arm in usual]
 
 
 def plan_for(folder: LessonFolder, **more: Any) -> MeasurePlan:
