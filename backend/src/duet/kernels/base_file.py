@@ -42,4 +42,9 @@ class BaseFile(Strict):
         description="the base for which its patches are written: its config, its both/ and those "
         "of lessons are used",
     )
+    lenient: bool = Field(
+        default=False,
+        description="options of `config` that this source does not have, or not so, are left out,"
+        " but for those that guests need; else they fail the build",
+    )
     default: bool = Field(default=False, description="the base of arms that name none")

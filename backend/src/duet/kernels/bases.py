@@ -50,6 +50,7 @@ class Base:
         folder: of its patches: that of base.yaml, or of the base that it is `like`.
         both: name of the folders of instrumentation in lessons.
         fragments: its configuration, in order; a later file overrides an earlier.
+        lenient: options that the source does not have are left out (needed.py).
     """
 
     name: str
@@ -60,6 +61,7 @@ class Base:
     both: str
     fragments: tuple[Path, ...]
     variants: Mapping[str, Path] = field(default_factory=dict, hash=False)
+    lenient: bool = False
 
     @property
     def package(self) -> str:
@@ -146,13 +148,24 @@ def _read(folder: Path, patches_dir: Path) -> Base:
             like.both,
             own or like.fragments,
             variants,
+            said.lenient,
         )
     both = BOTH if said.default else f"{BOTH}-{folder.name}"
     fragments = tuple(folder / name for name in said.config)
     if not fragments:
         raise _wrong(folder, "config", "this key is missing", "Name a fragment, or say `like`.")
     variants = _variants(folder, said)
-    return Base(folder.name, said.about, said.series, source, folder, both, fragments, variants)
+    return Base(
+        folder.name,
+        said.about,
+        said.series,
+        source,
+        folder,
+        both,
+        fragments,
+        variants,
+        said.lenient,
+    )
 
 
 def _like(folder: Path, name: str, patches_dir: Path) -> Base:

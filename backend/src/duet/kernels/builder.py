@@ -191,7 +191,8 @@ class _Run:
             ccache=self._settings.beside("ccache", self._base),
         )
         self._tell(Phase.CONFIG)
-        configure(make, self._tree.src, self._settings.fragments(arm))
+        fragments = self._settings.fragments(arm)
+        configure(make, self._tree.src, fragments, lenient=self._base.lenient)
         before = self._tree.objects()
         name = "objects-debug" if self._settings.debug else "objects"
         guess = self._settings.beside(name, self._base)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels.ccache import ccache_environment
+from duet.kernels.needed import NEEDED
 from duet.kernels.recipe import (
     BUILD_ENV,
     read_fragments,
@@ -183,8 +184,11 @@ class Make:
         )
 
 
-def configure(make: Make, src: Path, fragments: Sequence[Path]) -> None:
+def configure(make: Make, src: Path, fragments: Sequence[Path], *, lenient: bool = False) -> None:
     """Give the tree the fragments over allnoconfig; leaves an equal .config untouched.
+
+    Args:
+        lenient: of the options that do not stick only those of NEEDED fail the build.
 
     Raises:
         OptionLost: an option of the fragments did not stick, with wanted and got value.
@@ -202,6 +206,8 @@ def configure(make: Make, src: Path, fragments: Sequence[Path]) -> None:
     make.run(f"KCONFIG_ALLCONFIG={fragment}", "KCONFIG_CONFIG=.config.new", "allnoconfig")
     fresh = src / ".config.new"
     lost = unmet_options(wanted, read_options(fresh.read_text()))
+    if lenient:
+        lost = [one for one in lost if one[0] in NEEDED]
     if lost:
         name, want, got = lost[0]
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""

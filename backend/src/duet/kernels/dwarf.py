@@ -61,6 +61,32 @@ def has_function(vmlinux: Path, name: str) -> bool:
     return True
 
 
+def number_members(vmlinux: Path, name: str) -> tuple[str, ...]:
+    """Members of a structure that are integers, booleans, enumerations or pointers, in its order.
+
+    Raises:
+        InputError: the kernel has no such structure.
+        InfraError: vmlinux cannot be read or carries no DWARF.
+    """
+    with _lock:
+        try:
+            members = _program(vmlinux).type(name).members or ()
+        except (LookupError, TypeError) as error:
+            raise InputError(
+                f"the kernel has no '{name}': {error}.",
+                remedy="Compare it with the kernel's source.",
+            ) from error
+        return tuple(one.name for one in members if one.name and _plain(one.type).kind in NUMBERS)
+
+
+NUMBERS = (
+    drgn.TypeKind.INT,
+    drgn.TypeKind.BOOL,
+    drgn.TypeKind.ENUM,
+    drgn.TypeKind.POINTER,
+)
+
+
 def _number(program: drgn.Program, ask: str, name: str, member: str | None) -> int:
     kind = program.type(name)
     if ask == "offsetof":
