@@ -185,11 +185,16 @@ def stale_schemas() -> list[Problem]:
 
 
 def words_in_generic_code(slugs: Sequence[str]) -> list[Problem]:
-    """Names of these lessons that generic code knows; lessons that cannot be read have none."""
+    """Names of these lessons that generic code knows; lessons that cannot be read have none.
+
+    Lessons outside the checkout are left out: the checkout's code is not theirs to change.
+    """
     usable: dict[str, Lesson] = {}
     for slug in slugs:
         with suppress(DuetError):
-            usable[slug] = lessons.load(slug).lesson
+            folder = lessons.load(slug)
+            if folder.folder.is_relative_to(repo_root()):
+                usable[slug] = folder.lesson
     remedy = (
         "If it is plain English there, give yours a longer name. Else move the code into the "
         "lesson's folder or its view, or give the manifest a key for it."
