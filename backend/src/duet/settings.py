@@ -75,6 +75,12 @@ def runs_dir() -> Path:
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
 
 
+def trials_dir() -> Path:
+    """Where `duet try` writes its trials: $DUET_TRIALS or the user's data folder."""
+    given = os.environ.get("DUET_TRIALS")
+    return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "trials"
+
+
 def archive_limits() -> tuple[int, int]:
     """How many live runs are saved, and how many bytes in all: $DUET_SAVED_RUNS, $DUET_SAVED_MB.
 

@@ -15,6 +15,7 @@ from duet.cli.run import refuse_nothing
 from duet.errors import InfraError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
+from duet.measure import Report
 from duet.measure.plan import FIRST_SEED, PERTURBED, default_repeats
 from duet.runs.measure import prepare_measurement
 from duet.serve.made import made
@@ -44,8 +45,17 @@ async def record_table(request: Request, kernels: KernelSettings) -> Path:
     errors = [error for table in report.tables for error in table.errors.values()]
     if errors:
         raise errors[0]
+    return store_table(request, report, perturbed)
+
+
+def store_table(request: Request, report: Report, perturbed: int) -> Path:
+    """Put the headline of a report beside the recordings; one of the same run is replaced.
+
+    Args:
+        perturbed: starts of the count clock beside the equal runs.
+    """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
-    message = measured_message(run, report, None, "recorded")
+    message = measured_message(request.run_request, report, None, "recorded")
     path = request.folder.folder / "recorded" / MEASURED
     usual = {name: param.default for name, param in request.folder.lesson.params.items()}
     _put(path, message.model_copy(update={"made": made(report, seeds)}), usual)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options without which a guest does not boot, cannot be heard or cannot be traced.
+"""Options without which a guest does not boot, cannot be reached or cannot be traced.
 
 A base that is `lenient` may lack any other option of its configuration.
 """

@@ -15,6 +15,7 @@ GENERIC: dict[str, str] = {
     "read": "a kind of access in the microscope's counts",
     "write": "a kind of access in the microscope's counts",
     "rmw": "a kind of access in the microscope's counts",
+    "plain": "of a mail's text, text/plain",
     "vain": "a colour of the palette, too",
     **dict.fromkeys(
         ("batch", "count", "drop", "entries", "files", "found", "name", "seek", "unknown", "what"),

@@ -33,6 +33,7 @@ from duet.cli.commands.recordings import (
     runs,
 )
 from duet.cli.commands.runs import MEASURE_KEYS, RECORD_KEYS, RUN_KEYS, measure, record, run
+from duet.cli.commands.trying import TRY_KEYS, try_
 
 app = typer.Typer(
     add_completion=False,
@@ -52,6 +53,7 @@ for verb, keys in (
     (run, RUN_KEYS),
     (measure, MEASURE_KEYS),
     (record, RECORD_KEYS),
+    (try_, TRY_KEYS),
     (record_all, RECORD_ALL_KEYS),
     (runs, RUNS_KEYS),
     (inspect, INSPECT_KEYS),
@@ -66,4 +68,4 @@ for verb, keys in (
     (lint, LINT_KEYS),
     (views, VIEWS_KEYS),
 ):
-    app.command(epilog=keys)(verb)
+    app.command(verb.__name__.strip("_").replace("_", "-"), epilog=keys)(verb)

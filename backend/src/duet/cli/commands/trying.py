@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verb `try`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+import typer
+
+from duet.cli.commands.options import Json
+from duet.cli.results.keys import keys_text
+from duet.cli.results.trying import TryResult
+
+TRY_KEYS = keys_text(TryResult)
+Patches = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="A patch, an mbox, a saved thread or a folder of patches; each becomes a kernel."
+    ),
+]
+Paths = list[Path] | None
+Words = list[str] | None
+
+
+def try_(
+    patches: Patches = None,
+    run: Annotated[
+        str,
+        typer.Option(
+            "--run", help="What each kernel runs: a command line, a program or script, a folder."
+        ),
+    ] = "",
+    base: Annotated[
+        str,
+        typer.Option(
+            "--base", help="A base of kernel-patches/bases or a linux-*.tar.xz; default: 6.1."
+        ),
+    ] = "",
+    tree: Annotated[
+        Paths,
+        typer.Option(
+            "--tree", help="A source tree, dirty or not; the first stands without the patches."
+        ),
+    ] = None,
+    commits: Annotated[
+        Words, typer.Option("--commits", metavar="A..B", help="A range of --repo as one kernel.")
+    ] = None,
+    repo: Annotated[Path, typer.Option("--repo", help="Repository of --commits.")] = Path(),
+    trace: Annotated[
+        Words,
+        typer.Option(
+            "--trace",
+            help="Events with commas: 'sched:*', 'rcu:rcu_grace_period', 'probe:f($arg1)'.",
+        ),
+    ] = None,
+    fn: Annotated[
+        Words,
+        typer.Option(
+            "--fn", help="Functions to draw, with * and ?; default: those that the patches change."
+        ),
+    ] = None,
+    comm: Annotated[
+        str, typer.Option("--comm", help="Names of the tasks that are drawn, with * and ?.")
+    ] = "",
+    clock: Annotated[str, typer.Option("--clock", help="wall or count.")] = "wall",
+    times: Annotated[int, typer.Option("--times", min=1, max=1000, help="Runs in a row.")] = 1,
+    vcpus: Annotated[int, typer.Option("--vcpus", min=1, max=8, help="CPUs of each guest.")] = 2,
+    memory_mb: Annotated[
+        int, typer.Option("--memory-mb", min=128, max=8192, help="MiB of each guest.")
+    ] = 1024,
+    metric: Annotated[
+        str,
+        typer.Option(
+            "--metric", help="Regular expression with a group `value`: a number the command prints."
+        ),
+    ] = "",
+    unit: Annotated[str, typer.Option("--unit", help="Of --metric.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", help="Of the trial; default: its first file's.")
+    ] = "",
+    repeats: Annotated[
+        str, typer.Option("--repeats", metavar="NUMBER", help="Untraced runs of each kernel.")
+    ] = "",
+    window_ms: Annotated[
+        int, typer.Option("--window-ms", min=1, help="Recorded of each lane from its start.")
+    ] = 1000,
+    whole: Annotated[bool, typer.Option("--whole", help="Record all.")] = False,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="Record nothing.")] = False,
+    no_measure: Annotated[bool, typer.Option("--no-measure", help="Measure nothing.")] = False,
+    save_lesson: Annotated[
+        Path | None,
+        typer.Option("--save-lesson", help="Write a lesson from it: lessons/06-my-question."),
+    ] = None,
+    worse_than: Annotated[
+        float | None,
+        typer.Option(
+            "--worse-than",
+            metavar="PERCENT",
+            min=0,
+            help="Exit with 1 if the headline of a kernel is worse than the first one's by more, "
+            "0 if not, 125 if that cannot be said: for `git bisect run`.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Set your patch beside stock, on any command: build, record, measure, without a lesson."""
+    from duet.cli.trying import How, clock_name, try_kernels
+    from duet.trials.ask import Asked
+
+    asked = Asked(
+        run=run,
+        patches=tuple(patches or ()),
+        commits=tuple(commits or ()),
+        repository=repo,
+        base=base,
+        trees=tuple(tree or ()),
+        trace=tuple(trace or ()),
+        functions=tuple(fn or ()),
+        comm=comm,
+        clock=cast(Literal["wall", "count"], clock_name(clock)),
+        times=times,
+        vcpus=vcpus,
+        memory_mb=memory_mb,
+        name=name,
+        metric=metric,
+        unit=unit,
+    )
+    window = None if whole else window_ms
+    how = How(not no_trace, not no_measure, window, repeats, save_lesson, worse_than, json)
+    return try_kernels(asked, how)

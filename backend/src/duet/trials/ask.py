@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From the words of `duet try` to a Trial: which kernels, which command."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.errors import InputError
+from duet.kernels.bases import base_folders, find_base
+from duet.lessons.schema import ClockName
+from duet.trials.command import Command, read_command
+from duet.trials.mails import NoPatch, Patch, parse, read_patches
+from duet.trials.spec import Headline, Trial, TrialArm, TrialBase, plain_name
+from duet.trials.trees import (
+    SourceTree,
+    TreeStore,
+    path_name,
+    source_folder,
+    tarball_base,
+    tree_base,
+)
+
+MOST_ARMS = 9
+STRESSOR = re.compile(r"--(?!timeout|seed|verbose|metrics|perf|times)([a-z0-9-]+) \d+\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """As it stands on the command line."""
+
+    run: str
+    patches: tuple[Path, ...] = ()
+    commits: tuple[str, ...] = ()
+    repository: Path = Path()
+    base: str = ""
+    trees: tuple[Path, ...] = ()
+    trace: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    comm: str = ""
+    clock: ClockName = "wall"
+    times: int = 1
+    vcpus: int = 2
+    memory_mb: int = 1024
+    name: str = ""
+    metric: str = ""
+    unit: str = ""
+
+
+def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[str]) -> Trial:
+    """Check everything that needs no kernel.
+
+    Args:
+        folder: of all trials.
+        patches_dir: kernel-patches of the checkout.
+        known: programs that guests have.
+
+    Raises:
+        InputError: its subclasses say what was wanted and what came.
+    """
+    command = read_command(asked.run, known)
+    series = [(path.stem, read_patches(path)) for path in asked.patches]
+    series += [(span, commits(asked.repository, span)) for span in asked.commits]
+    name = plain_name(asked.name or (series[0][0] if series else _tree_name(asked)))
+    bases, arms = _kernels(asked, series, folder, patches_dir)
+    if len(arms) < 2:
+        raise InputError(
+            "a trial compares two kernels, but only one came.",
+            remedy="Name a patch, a range with --commits, or a second --tree.",
+        )
+    if len(arms) > MOST_ARMS:
+        raise InputError(
+            f"a trial has at most {MOST_ARMS} kernels, but {len(arms)} came.",
+            remedy="Try them in several trials.",
+        )
+    return Trial(
+        name=name,
+        arms=tuple(arms),
+        command=command,
+        clock=asked.clock,
+        times=asked.times,
+        vcpus=asked.vcpus,
+        memory_mb=asked.memory_mb,
+        functions=asked.functions,
+        trace=tuple(_split(asked.trace)),
+        comm=asked.comm,
+        headline=_headline(asked, command),
+        bases=tuple(bases),
+    )
+
+
+def commits(repository: Path, span: str) -> tuple[Patch, ...]:
+    """The commits of a range, oldest first.
+
+    Raises:
+        NoPatch: git does not know the range, or it is empty.
+    """
+    command = ["git", "-C", str(repository), "format-patch", "--stdout", "--no-signature", span]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode != 0 or not done.stdout:
+        why = "git does not know it" if done.returncode else "it is empty"
+        raise NoPatch(
+            f"wanted the commits {span:.60} of {repository}, but {why}.",
+            remedy="Write for example: --commits HEAD~2..HEAD --repo DIR.",
+            detail=done.stderr.decode(errors="replace")[-1000:],
+        )
+    return parse(done.stdout, span)
+
+
+def _kernels(
+    asked: Asked,
+    series: list[tuple[str, tuple[Patch, ...]]],
+    folder: Path,
+    patches_dir: Path,
+) -> tuple[list[TrialBase], list[TrialArm]]:
+    """The bases of its own, and the arms, that without a patch first."""
+    if asked.base and asked.trees:
+        raise InputError("--base and --tree both name the source.", remedy="Leave one of them out.")
+    bases, arms = _sources(asked, folder, patches_dir)
+    base = arms[0].base
+    for stem, patches in series:
+        title = plain_name(stem)
+        while any(arm.name == title for arm in arms):
+            title += "-2"
+        about = patches[0].subject if len(patches) == 1 else f"{len(patches)} patches"
+        arms.append(TrialArm(title, title, about[:120], (*arms[0].patches, *patches), base))
+    return bases, arms
+
+
+def _sources(
+    asked: Asked, folder: Path, patches_dir: Path
+) -> tuple[list[TrialBase], list[TrialArm]]:
+    """What --base or --tree name: kernels without the patches of the command line."""
+    if not asked.trees:
+        return _named_base(asked.base, patches_dir)
+    folders = [source_folder(path) for path in asked.trees]
+    store = TreeStore(folder / "sources" / f"{path_name(folders[0])}.git")
+    trees = [store.add(path) for path in folders]
+    first = trees[0]
+    bases = [tree_base(first, store, patches_dir)]
+    own = store.own_changes(first)
+    arms = [TrialArm(_arm_name(first, []), first.folder.name, first.about, own, bases[0].name)]
+    for tree in trees[1:]:
+        arm = _arm_name(tree, arms)
+        if tree.version.split(".")[:2] == first.version.split(".")[:2]:
+            patches = (*own, store.patch(first, tree))
+            arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name))
+        else:
+            other = TreeStore(folder / "sources" / f"{path_name(tree.folder)}.git")
+            tree = other.add(tree.folder)
+            bases.append(tree_base(tree, other, patches_dir))
+            patches = other.own_changes(tree)
+            arms.append(TrialArm(arm, arm, tree.about, patches, bases[-1].name))
+    return bases, arms
+
+
+def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[TrialArm]]:
+    path = Path(given).expanduser() if given else None
+    if given in ("", *base_folders(patches_dir)):
+        base = find_base(given or None, patches_dir)
+        about = base.about.rstrip(".")
+        return [], [TrialArm("stock", f"stock {base.series}", about, (), given or None)]
+    assert path is not None
+    if path.is_file():
+        own = tarball_base(path, patches_dir)
+        return [own], [TrialArm("stock", f"stock {own.series}", own.about, (), own.name)]
+    raise InputError(
+        f"there is no base and no tarball '{given:.80}'.",
+        remedy=f"Choose from {', '.join(base_folders(patches_dir))}, or name a linux-*.tar.xz; "
+        "a source tree is named with --tree.",
+    )
+
+
+def _arm_name(tree: SourceTree, arms: list[TrialArm]) -> str:
+    name = plain_name(tree.folder.name)
+    while any(arm.name == name for arm in arms):
+        name += "-2"
+    return name
+
+
+def _tree_name(asked: Asked) -> str:
+    return "-".join(path.expanduser().resolve().name for path in asked.trees[:2]) or "trial"
+
+
+def _split(trace: tuple[str, ...]) -> list[str]:
+    """`sched:*,probe:f($arg1,$arg2)` at the commas that are not inside brackets."""
+    parts = (part for text in trace for part in re.split(r",(?![^(]*\))", text))
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _headline(asked: Asked, command: Command) -> Headline | None:
+    """The command's own number: that of --metric, or the rate of stress-ng's first stressor."""
+    if asked.metric:
+        if "(?P<value>" not in asked.metric:
+            raise InputError(
+                "--metric is a regular expression with a group `value`, but this has none.",
+                remedy=r"Write for example: --metric 'rate=(?P<value>[\d.]+)'.",
+            )
+        try:
+            re.compile(asked.metric)
+        except re.error as error:
+            raise InputError(
+                f"--metric is no regular expression: {error}.", remedy="Correct it."
+            ) from None
+        return Headline(asked.unit or "value", asked.unit or "1", asked.metric)
+    found = STRESSOR.search(command.line) if command.program == "stress-ng" else None
+    if found is None or "--metrics" not in command.line:
+        return None
+    rate = r"\s+\d+\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+(?P<value>[\d.]+)"
+    return Headline("bogo ops (real time)", "bogo ops/s", rf"\b{re.escape(found[1])}{rate}")

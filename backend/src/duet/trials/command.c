@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The command of a trial: runs it between two trace markers, and prints how long it took.
+ *
+ *	PROGRAM TIMES
+ *
+ * The command runs TIMES times, one after another, in the folder /root.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COMMAND "@COMMAND@"
+#define NAME	"@NAME@"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* A text in the kernel's trace; without tracing there is nobody to read it. */
+static void mark(const char *text)
+{
+	FILE *marker = fopen("/sys/kernel/tracing/trace_marker", "w");
+
+	if (marker) {
+		fputs(text, marker);
+		fclose(marker);
+	}
+}
+
+/* Exit status of the command as a shell says it. */
+static int run_once(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", COMMAND, NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 126;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static double ms(struct timeval time)
+{
+	return time.tv_sec * 1e3 + time.tv_usec / 1e3;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int times = argc > 1 ? strtoul(argv[1], NULL, 10) : 1, done;
+	struct rusage usage;
+	uint64_t began, took;
+	int status = 0;
+
+	if (times < 1 || chdir("/root"))
+		return 2;
+	mark(NAME ": start");
+	began = now_ns();
+	for (done = 0; done < times && !status; done++)
+		status = run_once();
+	took = now_ns() - began;
+	mark(NAME ": end");
+	getrusage(RUSAGE_CHILDREN, &usage);
+	printf(NAME ": ops=%u per_s=%.6f elapsed_ms=%.6f user_ms=%.3f system_ms=%.3f\n", done,
+	       done * 1e9 / took, took / 1e6 / done, ms(usage.ru_utime) / done,
+	       ms(usage.ru_stime) / done);
+	if (status)
+		fprintf(stderr, NAME ": the command ended with status %d\n", status);
+	return status;
+}

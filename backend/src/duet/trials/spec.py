@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a trial is: kernels, a command, and what is traced. Plain data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from duet.lessons.schema import ClockName
+from duet.trials.command import Command
+from duet.trials.mails import Patch
+
+SLUG_PREFIX = "90-"
+"""Of the lesson that a trial writes; lessons in the checkout count from 01."""
+MOST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class TrialArm:
+    """One kernel of a trial.
+
+    Args:
+        base: name of its base; None: the usual one.
+        about: one line under its name.
+    """
+
+    name: str
+    title: str
+    about: str
+    patches: tuple[Patch, ...] = ()
+    base: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A number that the command prints.
+
+    Args:
+        line: regex with a group `value`.
+    """
+
+    title: str
+    unit: str
+    line: str
+    better: str = "higher"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialBase:
+    """A kernel base of the trial's own.
+
+    Args:
+        source: keys of `source` in base.yaml.
+        config: fragments, in order; a later one overrides an earlier.
+    """
+
+    name: str
+    about: str
+    series: str
+    source: dict[str, str]
+    config: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything that was asked for, checked.
+
+    Args:
+        functions: globs of --fn.
+        trace: of --trace.
+        comm: glob of the tasks' names; "": that of the command.
+        given: the words of the command line, for the report.
+    """
+
+    name: str
+    arms: tuple[TrialArm, ...]
+    command: Command
+    clock: ClockName = "wall"
+    times: int = 1
+    vcpus: int = 2
+    memory_mb: int = 1024
+    functions: tuple[str, ...] = ()
+    trace: tuple[str, ...] = ()
+    comm: str = ""
+    headline: Headline | None = None
+    bases: tuple[TrialBase, ...] = ()
+    given: str = field(default="", compare=False)
+
+    @property
+    def slug(self) -> str:
+        """Of the lesson that it writes."""
+        return SLUG_PREFIX + self.name
+
+    @property
+    def program(self) -> str:
+        """The program in the guest that runs the command."""
+        return f"run-{self.name}"
+
+
+def plain_name(text: str) -> str:
+    """A name for files and arms, of small letters, digits and dashes."""
+    name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return name[:MOST_NAME].strip("-") or "trial"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patches as people have them: what is taken of a file, a thread and a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from duet.kernels.recipe import patch_diff, patch_subject, patched_files
+from duet.settings import repo_root
+from duet.trials.mails import NoPatch, Patch, parse, plain_diff, read_patches
+
+DIFF = """\
+diff --git a/mm/a.c b/mm/a.c
+--- a/mm/a.c
++++ b/mm/a.c
+@@ -1,3 +1,3 @@ int f(void)
+ {
+-	return 1;
++	return 2;
+ }
+"""
+
+
+def mail(subject: str, body: str, identity: str = "one@host") -> str:
+    return (
+        "From mboxrd@z Thu Jan  1 00:00:00 1970\n"
+        f"From: A. Author <a@example.org>\nDate: Sat, 31 Jan 2026 10:00:00 +0000\n"
+        f"Message-ID: <{identity}>\nSubject: {subject}\n\n{body}\n"
+    )
+
+
+def thread(*mails: str) -> tuple[Patch, ...]:
+    return parse("".join(mails).encode(), "thread")
+
+
+def test_every_patch_of_the_lessons_is_read_as_the_builder_reads_it() -> None:
+    files = sorted(repo_root().glob("kernel-patches/0*/**/*.patch"))
+    assert len(files) > 15
+    for path in files:
+        (patch,) = read_patches(path)
+        text = path.read_text()
+        assert patch.subject == patch_subject(text)
+        assert patch_diff(patch.text()) == patch_diff(text), path
+        assert patch.message and patch.message.splitlines()[0] in text
+
+
+def test_a_thread_gives_its_latest_version_in_the_order_of_its_numbers() -> None:
+    message = "Why it is slow.\n\nSigned-off-by: A. Author <a@example.org>\n---\n a.c | 2 +-\n\n"
+    found = thread(
+        mail("[PATCH v2 0/2] A series", "What it is about.\n"),
+        mail("[PATCH v2 2/2] mm: second", message + DIFF.replace("a.c", "b.c"), "v2-2@host"),
+        mail("Re: [PATCH v2 1/2] mm: first", "> " + DIFF.replace("\n", "\n> ") + "\nNo.\n"),
+        mail("[PATCH 1/1] mm: before it was two", message + DIFF),
+        mail("[PATCH v2 1/2] mm: first,\n and folded", message + DIFF, "v2-1@host"),
+    )
+    assert [patch.subject for patch in found] == ["mm: first, and folded", "mm: second"]
+    assert [patch.number for patch in found] == [1, 2]
+    assert found[0].message.startswith("Why it is slow.") and "a.c |" not in found[0].message
+    assert found[0].link == "https://lore.kernel.org/r/v2-1@host"
+    assert "Link: https://lore.kernel.org/r/v2-1@host" in found[0].text()
+    assert patched_files(found[1].diff) == ["mm/b.c"]
+
+
+def test_an_author_within_the_message_is_the_author() -> None:
+    (patch,) = thread(mail("[PATCH] mm: x", "From: B. Real <b@example.org>\n\nWhy.\n---\n" + DIFF))
+    assert (patch.author, patch.message) == ("B. Real <b@example.org>", "Why.")
+
+
+def test_quoted_printable_is_decoded() -> None:
+    body = "Why.\n---\n" + DIFF.replace("=", "=3D").replace("return 2", "return=202")
+    encoded = mail("[PATCH] mm: x", body).replace(
+        "Subject:", "Content-Transfer-Encoding: quoted-printable\nSubject:"
+    )
+    (patch,) = thread(encoded)
+    assert "+\treturn 2;" in patch.diff
+
+
+def test_a_plain_diff_is_named_after_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "my-idea.diff"
+    path.write_text(DIFF.split("\n", 1)[1])  # without its `diff --git` line, as diff -u writes it
+    (patch,) = read_patches(path)
+    assert patch.subject == "my-idea" and patched_files(patch.text()) == ["mm/a.c"]
+
+
+def test_a_new_and_a_removed_file_get_their_names() -> None:
+    made = plain_diff("--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+int x;\n")
+    gone = plain_diff("--- a/mm/old.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-int x;\n")
+    assert patched_files(made) == ["mm/new.c"] and patched_files(gone) == ["mm/old.c"]
+
+
+def test_a_folder_is_a_series_in_the_order_of_its_names(tmp_path: Path) -> None:
+    for name in ("0002-b.patch", "0001-a.patch"):
+        (tmp_path / name).write_text(mail(f"[PATCH] {name}", "Why.\n---\n" + DIFF))
+    (tmp_path / "README").write_text("no patch")
+    assert [p.subject for p in read_patches(tmp_path)] == ["0001-a.patch", "0002-b.patch"]
+
+
+@pytest.mark.parametrize("text", ["", "Dear all,\n\nplease test.\n", mail("[PATCH] x", "No diff.")])
+def test_a_file_without_a_patch_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.patch"
+    path.write_text(text)
+    with pytest.raises(NoPatch, match="there is no diff in it"):
+        read_patches(path)
+
+
+def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NoPatch, match="No such file"):
+        read_patches(tmp_path / "none.patch")
+    with pytest.raises(NoPatch, match=r"a folder without \*\.patch files"):
+        read_patches(tmp_path)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Source trees: dirty ones count as they stand, and nothing is written into them."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from duet.settings import repo_root
+from duet.trials.ask import Asked, read_trial
+from duet.trials.trees import BadSource, TreeStore, nearest_fragments, tarball_version
+from tests.backend.trials.made import KNOWN
+
+MAKEFILE = "# SPDX\nVERSION = 6\nPATCHLEVEL = {}\nSUBLEVEL = 7\n"
+
+
+def source(folder: Path, patchlevel: int = 6) -> Path:
+    (folder / "mm").mkdir(parents=True)
+    (folder / "Makefile").write_text(MAKEFILE.format(patchlevel))
+    (folder / ".gitignore").write_text("*.o\n.config\n")
+    (folder / "mm" / "a.c").write_text("int f(void)\n{\n\treturn 1;\n}\n")
+    return folder
+
+
+def repository(folder: Path) -> Path:
+    source(folder)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", folder, *identity, *words], check=True)
+    return folder
+
+
+def trial_of(tmp_path: Path, *trees: Path, **more: object):  # type: ignore[no-untyped-def]
+    asked = Asked(run="sh -c true", trees=trees, **more)  # type: ignore[arg-type]
+    return read_trial(asked, tmp_path / "trials", repo_root() / "kernel-patches", KNOWN)
+
+
+def test_two_trees_of_one_release_are_one_base_and_a_patch(tmp_path: Path) -> None:
+    first = repository(tmp_path / "clean")
+    second = source(tmp_path / "changed")
+    (second / "mm" / "a.c").write_text("int f(void)\n{\n\treturn 2;\n}\n")
+    (second / "mm" / "a.o").write_bytes(b"\0\1")
+    (first / ".config").write_text("CONFIG_OWN=y\n")
+    made = trial_of(tmp_path, first, second)
+    assert [arm.name for arm in made.arms] == ["clean", "changed"]
+    (base,) = made.bases
+    assert (base.series, base.config[0]) == ("6.6", first / ".config")
+    (patch,) = made.arms[1].patches
+    assert "+\treturn 2;" in patch.diff and "a.o" not in patch.diff
+    assert made.arms[0].patches == ()
+    status = subprocess.run(
+        ["git", "-C", first, "status", "--porcelain"], capture_output=True, check=True
+    )
+    assert status.stdout == b""
+    packed = subprocess.run(
+        ["git", "-C", base.source["git"], "archive", base.source["ref"]],
+        capture_output=True,
+        check=True,
+    )
+    assert b"return 1;" in packed.stdout and b"CONFIG_OWN" not in packed.stdout
+
+
+def test_a_change_after_the_first_time_is_a_patch_on_the_same_base(tmp_path: Path) -> None:
+    first, second = repository(tmp_path / "clean"), source(tmp_path / "changed")
+    (second / "mm" / "b.c").write_text("int g;\n")
+    before = trial_of(tmp_path, first, second)
+    (first / "mm" / "a.c").write_text("int f(void)\n{\n\treturn 3;\n}\n")  # dirty
+    after = trial_of(tmp_path, first, second)
+    assert after.bases[0].source == before.bases[0].source
+    (own,) = after.arms[0].patches
+    assert "+\treturn 3;" in own.diff and after.arms[1].patches[0] == own
+    assert "dirty" in after.arms[0].about
+
+
+def test_trees_of_two_releases_are_two_bases(tmp_path: Path) -> None:
+    made = trial_of(tmp_path, source(tmp_path / "old"), source(tmp_path / "new", 12))
+    assert [base.series for base in made.bases] == ["6.6", "6.12"]
+    assert [arm.base for arm in made.arms] == [base.name for base in made.bases]
+
+
+def test_equal_trees_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="hold the same source"):
+        trial_of(tmp_path, source(tmp_path / "a"), source(tmp_path / "b"))
+
+
+def test_a_tarball_says_its_version(tmp_path: Path) -> None:
+    path = tmp_path / "linux-6.6.7.tar.gz"
+    with tarfile.open(path, "w:gz") as tar:
+        tar.add(source(tmp_path / "linux-6.6.7"), "linux-6.6.7")
+    assert tarball_version(path) == "6.6.7"
+    (tmp_path / "no.tar").write_bytes(b"nothing")
+    with pytest.raises(BadSource, match="no kernel Makefile"):
+        tarball_version(tmp_path / "no.tar")
+
+
+def test_the_nearest_base_gives_the_configuration() -> None:
+    patches = repo_root() / "kernel-patches"
+    older = nearest_fragments("6.6", patches)
+    newer = nearest_fragments("6.15", patches)
+    assert [path.parent.name for path in older] == ["6.1"]
+    assert [path.parent.name for path in newer] == ["6.1", "6.12"]
+    assert nearest_fragments("5.10", patches) == older
+
+
+def test_the_store_reads_a_tree_again_only_where_it_changed(tmp_path: Path) -> None:
+    tree = repository(tmp_path / "clean")
+    store = TreeStore(tmp_path / "store.git")
+    assert store.add(tree).tree == store.add(tree).tree
+    (tree / "mm" / "a.c").unlink()
+    assert (
+        store.add(tree).tree != store.base_of(store.add(tree))
+        or store.diff(store.base_of(store.add(tree)), store.add(tree).tree) == ""
+    )

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial is written as a lesson that every verb takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from duet.errors import InputError
+from duet.lessons.load import load
+from duet.lint.lessons import lint
+from duet.trials.ask import Asked, read_trial
+from duet.trials.saving import check_target, save_lesson
+from duet.trials.spec import TrialBase
+from duet.trials.story import Times
+from duet.trials.tracing import Tracing
+from duet.trials.write import write_trial
+from tests.backend.trials.made import KNOWN, PATCH, TRACING, trial
+
+OWED = (
+    "prediction",
+    "question",
+    "the folder",
+    "not checked",
+)
+
+
+def test_what_is_written_is_a_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = trial(tmp_path)
+    assert (made.slug, made.headline and made.headline.unit) == ("90-wake-all", "bogo ops/s")
+    folder = tmp_path / made.name
+    write_trial(folder, made, TRACING, Times(800, 0.05))
+    monkeypatch.setenv("DUET_LESSONS", str(folder))
+    lesson = load("90-wake-all").lesson
+    assert [arm.name for arm in lesson.arms] == ["stock", "wake-all"]
+    assert lesson.instrumentation == "none" and lesson.view == "timeline"
+    assert list(lesson.metrics)[:2] == ["headline", "elapsed_ms"]
+    assert lesson.operation is not None and lesson.operation.open == "pipe_read"
+    assert [scene.id for scene in lesson.scenes] == ["whole", "calls", "cpus", "patch", "verdict"]
+    assert lesson.scenes[0].window_ms == 800 and lesson.scenes[1].window_ms == 1
+    assert "wake every reader" in load("90-wake-all").content()
+    assert "it may be inlined" in load("90-wake-all").content()
+
+
+def test_the_lint_finds_what_a_lesson_owes_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = trial(tmp_path)
+    folder = tmp_path / made.name
+    write_trial(folder, made, Tracing(), Times())
+    monkeypatch.setenv("DUET_LESSONS", str(folder))
+    found = [one.sentence for one in lint(["90-wake-all"]).problems]
+    left = [s for s in found if not any(owed in s for owed in OWED)]
+    assert found and not left, left
+
+
+def test_a_trial_of_other_kernels_begins_anew(tmp_path: Path) -> None:
+    made = trial(tmp_path)
+    folder = tmp_path / made.name
+    lesson = write_trial(folder, made, Tracing(), Times())
+    recorded = lesson / "recorded" / "first.duet"
+    recorded.parent.mkdir()
+    recorded.write_bytes(b"")
+    write_trial(folder, made, TRACING, Times(1, 1))
+    assert recorded.exists()
+    write_trial(folder, trial(tmp_path, times=2), Tracing(), Times())
+    assert not recorded.exists()
+
+
+def test_a_base_of_its_own_is_written_beside_it(tmp_path: Path) -> None:
+    made = trial(tmp_path)
+    config = tmp_path / "own.config"
+    config.write_text("CONFIG_X=y\n")
+    base = TrialBase("mine", "Linux 6.6.1", "6.6", {"tarball": "/nowhere/linux.tar.xz"}, (config,))
+    object.__setattr__(made, "bases", (base,))
+    folder = tmp_path / made.name
+    write_trial(folder, made, Tracing(), Times())
+    said = yaml.safe_load((folder / "kernel-patches/bases/mine/base.yaml").read_text())
+    assert said["series"] == "6.6" and said["lenient"] is True
+    assert (folder / "kernel-patches/bases/mine" / said["config"][0]).read_text() == "CONFIG_X=y\n"
+
+
+def test_it_is_saved_as_a_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = trial(tmp_path)
+    write_trial(tmp_path / made.name, made, TRACING, Times())
+    target = tmp_path / "mine" / "lessons" / "06-my-question"
+    lesson, patches = save_lesson(tmp_path / made.name, made, target)
+    assert (lesson / "story.yaml").is_file() and list(patches.glob("*.patch"))
+    monkeypatch.setenv("DUET_LESSONS", str(tmp_path / "mine"))
+    assert load("06-my-question").patch_files("wake-all")[0].is_file()
+    with pytest.raises(InputError, match="exists already"):
+        check_target(target)
+    with pytest.raises(InputError, match="such as lessons/06-my-question"):
+        check_target(tmp_path / "06-elsewhere")
+
+
+@pytest.mark.parametrize(
+    "more, sentence",
+    [
+        ({"patches": ()}, "only one came"),
+        ({"base": "6.1", "trees": (Path(),)}, "both name the source"),
+        ({"base": "/no/such"}, "no base and no tarball"),
+        ({"metric": "rate=[0-9]+"}, "a group `value`"),
+        ({"metric": "(?P<value>["}, "no regular expression"),
+        ({"trees": (Path("/"),)}, "no kernel's|there is none"),
+        ({"commits": ("no..such",)}, "git does not know it"),
+    ],
+)
+def test_what_makes_no_trial_is_refused(
+    tmp_path: Path, more: dict[str, object], sentence: str
+) -> None:
+    asked = Asked(**{"run": "sh -c true", "patches": (PATCH,), **more})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=sentence):
+        read_trial(asked, tmp_path, PATCH.parents[4] / "kernel-patches", KNOWN)
