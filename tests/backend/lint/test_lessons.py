@@ -78,7 +78,7 @@ FAULTS = {
         'title: "check: looks for readers", colour: mechanism, layer: track',
         'title: "check: looks for readers", colour: mechanism, layer: mark',
         "the view hog-rows draws no kind 'gp_check' of the layer mark",
-        at="focus: [wait_srcu, gp_armed, gp_check",
+        at="focus: [running, wait_srcu, srcu_call, gp_check",
     ),
     "a knob in a command": Fault(
         "run: storm --hogs {hogs} --seconds {seconds}",
