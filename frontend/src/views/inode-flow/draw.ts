@@ -122,9 +122,7 @@ function labelOf({ box, index, layout }: Scene, band: Band): readonly string[] {
   switch (band.name) {
     case 'thread': {
       const processes = processesOf(box.lane);
-      return [
-        processes.length > 1 ? `${processes.length} processes` : (processes[0]?.name ?? 'process'),
-      ];
+      return [processes.length > 1 ? `${processes.length} processes` : 'program'];
     }
     case 'inode':
       return box.hero === null ? ['no inode yet'] : [`inode ${box.hero}`];

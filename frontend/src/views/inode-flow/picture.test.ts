@@ -227,3 +227,13 @@ test('ticks stand where grace periods end; those at which none did are short, an
   ]);
   expect(drawn(8)).toEqual([]);
 });
+
+test('the row of a program that runs alone is not named like a state of an inode', () => {
+  const { pen, log } = recordingPen();
+  const drawing = drawingAt(499, ['inode']);
+  const artist = view.artist(drawing.lesson, drawing.show);
+  artist.draw(pen, artist.layout(drawing, 34, 13), drawing, null, namedTiles);
+  const said = log.filter((s) => s.what === 'fillText').map((s) => s.text);
+  expect(said).toContain('program');
+  expect(said).not.toContain('recycle');
+});
