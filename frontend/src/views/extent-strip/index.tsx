@@ -51,7 +51,8 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
   // Whoever may turn the knob may see it.
   const hot = (scene.params['hot'] ?? 0) > 0 || scene.show.includes('knobs');
-  const list = scene.arms.length > 1 && scene.arms.some((arm) => arm === lesson.arms.at(-1)?.name);
+  const after = lesson.arms.filter((arm) => arm.role === 'after').map((arm) => arm.name);
+  const list = scene.arms.length > 1 && scene.arms.some((arm) => after.includes(arm));
   const wanted = new Set(['scan', 'delayed', 'written', 'vain', 'freed', 'gone']);
   if (seek) for (const name of ['hole', 'asked']) wanted.add(name);
   if (hot) wanted.add('spared');

@@ -6,10 +6,12 @@ import { extentLesson, fileRun, frameAfter } from '../../../test/fixtures/extent
 import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { darkTheme, lightTheme } from '../../base/theme.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
+import type { Scene } from '../../protocol/lesson.ts';
 import type { Drawing } from '../contract.ts';
 import { namedTiles } from '../paints.ts';
 import { brushesFor } from './brush.ts';
 import { drawStrip } from './draw.ts';
+import { view } from './index.tsx';
 import { boxAt, cellAt, gridFor, layoutStrip, type StripLayout } from './layout.ts';
 import { looks } from './looks.ts';
 import { describe, hit, step } from './marks.ts';
@@ -128,4 +130,15 @@ test('the draw log: letters of all entries, hollow ones too, none in a box that 
   );
   // 3 x 512, and a letter before each of the six counts; all that the list freed before its last scan is empty.
   expect(letters).toHaveLength(3 * 512 + 6 - (256 - 32));
+});
+
+test('the legend has the list where its kernel stands beside another, also before an optional arm', () => {
+  const spare = { ...extentLesson.arms[0]!, name: 'spare', role: 'alternative' as const };
+  const lesson = { ...extentLesson, arms: [...extentLesson.arms, spare] };
+  const names = (shown: readonly string[]) =>
+    view
+      .legend?.(lesson, { arms: [...shown], params: {}, show: [] } as unknown as Scene)
+      .map(({ name }) => name);
+  expect(names(['stock', 'evictable-list'])).toContain('thread');
+  expect(names(['scan-2013', 'stock'])).not.toContain('thread');
 });

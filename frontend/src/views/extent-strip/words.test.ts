@@ -58,6 +58,9 @@ test('the promise: what one call brings back', () => {
   expect(say('promise', only('scan-2013', 'stock'), frameAfter(12))).toBe(
     'Scan 1, asked for 4: 2013 scan brings 4, for 8 looks in vain and stock brings none, for 4 looks in vain.',
   );
+  expect(say('promise', only('scan-2013', 'stock'), frameAfter(6))).toBe(
+    'Scan 1, asked for 4: 2013 scan has brought none so far, for 6 looks in vain and stock brings none, for 4 looks in vain.',
+  );
 });
 
 test('the price counts the list, and who carries its pointers for nothing', () => {

@@ -124,7 +124,9 @@ const promise: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const { freed, kept } = one.now.sums;
     const vain = ofScan(one, 'kept', plural(kept, 'look'));
-    return `${title(lesson, one.lane)} brings ${freedNow(one, ofScan(one, 'freed', none(freed)))}, for ${vain} in vain`;
+    const gain = freedNow(one, ofScan(one, 'freed', none(freed)));
+    const brings = one.now.over ? `brings ${gain}` : `has brought ${gain} so far`;
+    return `${title(lesson, one.lane)} ${brings}, for ${vain} in vain`;
   });
   const first = states[0]!;
   return `Scan ${scanNumber(first)}, asked for ${budgetOf(first)}: ${list(parts)}.`;
