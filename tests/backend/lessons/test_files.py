@@ -220,9 +220,10 @@ def test_a_counter_that_cannot_be_read_is_refused(
     folder: Path, counter: str, key: str, sentence: str
 ) -> None:
     one = counter if "title" in counter else f"title: wakes, {counter}"
-    with (folder / "trace.yaml").open("a") as file:
-        file.write("points:\n  - {name: wake, probe: waking, title: a wake, fields: [pid]}\n")
-        file.write(f"counters:\n  - {{name: wakes, {one}}}\n")
+    path = folder / "trace.yaml"
+    wake = "  - {name: wake, probe: waking, title: a wake, fields: [pid]}\n"
+    text = path.read_text().replace("\npoints:\n", f"\npoints:\n{wake}")
+    path.write_text(f"{text}counters:\n  - {{name: wakes, {one}}}\n")
     first = wrong(folder)[0]
     assert first.key == f"counters[0]{'.' if key else ''}{key}"
     assert sentence in first.sentence

@@ -33,7 +33,7 @@ export const about: About = {
     ticks:
       'ticks, where the ends of gp_armed and cb_delay tell where they lie (kinds tick, tick_ended)',
     walks:
-      'how walks of readers end on arms called rwsem (kinds cut_short, gave_up), and how many did so far',
+      'how walks of readers end on arms called rwsem (kinds cut_short, gave_up), how many did so far, and what they freed (point freed: [freed])',
     work: "checks and wakes of the grace periods' worker so far, and how long they took",
   },
 };

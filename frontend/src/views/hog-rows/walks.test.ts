@@ -2,11 +2,13 @@
 /** How a walk of a reader ends is read off who is in line for the lock. */
 
 import { expect, test } from 'vitest';
-import { cell, frameOver, indexOf } from '../../../test/fixtures/drawing.ts';
+import { cell, frameOver, indexOf, storeOf } from '../../../test/fixtures/drawing.ts';
 import { testLesson } from '../../../test/fixtures/lesson.ts';
+import { pointBatch } from '../../../test/fixtures/messages.ts';
 import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { lightTheme } from '../../base/theme.ts';
 import { markOf, spansIn } from '../../derive/query.ts';
+import { indexRun } from '../../derive/run-index.ts';
 import { namedTiles } from '../paints.ts';
 import { drawPicture } from '../timeline/draw.ts';
 import { pictureOf } from '../timeline/picture.ts';
@@ -80,4 +82,25 @@ test('a walk that is pointed at says why it ended', () => {
   expect(said[1]).toContain('Cut short');
   expect(said[2]).toContain('Gave up');
   expect(said[0]).toBe('');
+});
+
+test('what walks have freed is what their probe returned, and goes into the score', () => {
+  const store = storeOf('rwsem\nstorm-0 RRLLLLRRRR\nstorm-reclaim OO.OO.OO..');
+  const head = { runId: 'r', arm: 'rwsem', seq: 0, watermark: 10 * cell };
+  // Of the first walk a little behind its end, of the second before; of the third there is none.
+  const rows = [
+    { t: 2 * cell + 900, kind: 0, values: [1024] },
+    { t: 5 * cell - 900, kind: 0, values: [0] },
+  ];
+  store.dispatch(pointBatch(head, rows));
+  const points = [
+    { name: 'freed', probe: 'walk_freed', lens: null, title: 'freed', fields: ['freed'] },
+  ];
+  const index = indexRun(store.shown()!, { ...testLesson, points });
+  const walks = walksOf(index, index.lanes[0]!);
+  expect(walks.map(({ freed }) => freed)).toEqual([1024, 0, null]);
+  const score = scoreAt(index, index.lanes[0]!, 10 * cell);
+  expect(scoreWords('rwsem', score)).toMatch(/^3 walks so far: .*; 1,024 objects freed$/);
+  const [first] = [...spansIn(index.lanes[0]!, 'function', 0, 10 * cell)];
+  expect(fateWords(index, markOf('rwsem', first!))).toContain('It freed 1,024 objects.');
 });
