@@ -40,6 +40,11 @@ export class Strip {
     pen.fillText(words, this.x + dx, y);
   }
 
+  /** Long words do not fit; the tip has them. */
+  narrow(): boolean {
+    return this.width < this.fontSize * 19;
+  }
+
   title(words: string, y: number): void {
     this.text(words, 0, y, this.theme.ink, 600);
   }
@@ -57,9 +62,10 @@ export class Strip {
     const over = t >= one.again;
     const found = foundAgain(one);
 
-    this.text('looks: empty', 0, y, theme.ink);
+    const narrow = this.narrow();
+    this.text(narrow ? 'empty' : 'looks: empty', 0, y, theme.ink);
     const again = over ? (found ? 'looks again: found' : 'looks again: empty') : 'looks again';
-    this.text(again, second, y, over ? theme.ink : theme.soft);
+    this.text(narrow ? 'again' : again, second, y, over ? theme.ink : theme.soft);
     this.box(0, width * lookEnd, boxTop, boxHigh, theme.vain, true);
     this.box(second, width * againEnd, boxTop, boxHigh, theme.mechanism, over);
     this.diamond(clear, boxTop + boxHigh / 2, boxHigh * 0.42, cleared);
@@ -76,8 +82,8 @@ export class Strip {
     this.band(clear, width, bitTop, bitHigh, !cleared);
     if (one.set !== null && t >= one.set) this.band(at(one.set), width, bitTop, bitHigh, true);
     const below = bitTop + bitHigh + fontSize + 3;
-    this.text('bit set', 0, below, theme.mechanism);
-    const short = 'cleared, barrier';
+    this.text(narrow ? 'bit' : 'bit set', 0, below, theme.mechanism);
+    const short = narrow ? 'clear' : 'cleared, barrier';
     const left = Math.max(clear - fontSize * 0.5, width * lookEnd);
     this.text(short, left, below, theme.ink);
     const room = left + pen.measureText(short).width + fontSize;
@@ -89,7 +95,7 @@ export class Strip {
       const right = width - pen.measureText(fate).width;
       this.text(fate, right, below, found ? theme.mechanism : theme.soft);
     }
-    if (!this.timed) return;
+    if (!this.timed || narrow) return;
     const [first, last] = clearingTimes(lane.arm, one);
     const times = `${first} to the clear, ${last} to the second look`;
     this.text(times, 0, below + line, theme.soft);

@@ -34,9 +34,9 @@ const first = head.length;
 const index = runOf({ after: points, before: [...head, visit(11, 0), ['call_end']] });
 const lane = index.lanes.find(({ arm }) => arm === 'after')!;
 
-function drawn(frame: Frame, show: string[] = ['clearing']) {
+function drawn(frame: Frame, show: string[] = ['clearing'], width = 1000) {
   const { pen, log } = recordingPen();
-  const size = { width: 1000, height: 700, dpr: 1 };
+  const size = { width, height: 700, dpr: 1 };
   const drawing = { index, frame, size, lesson: wallLesson, theme: lightTheme, show };
   const layout = layoutOf(drawing, 0, 13);
   drawWalls(pen, layout, drawing, null, namedTiles);
@@ -114,4 +114,17 @@ test('pointing at the steps finds their cell, whose tip tells them', () => {
   expect(wallArtist.describe(drawing, mark)).toContain(
     '1 µs after the look the bit was cleared; behind a barrier a second look, over after 1 µs, found nothing either.',
   );
+});
+
+test('on a telephone no words of one lane run into the next', () => {
+  const { pen, log } = recordingPen();
+  const { drawing, layout } = drawn(after(first + 3), ['clearing'], 350);
+  drawWalls(pen, layout, drawing, null, namedTiles);
+  const [left, right] = layout.lanes;
+  const words = log.filter(({ text, at }) => text !== undefined && at[1]! > layout.words.y);
+  expect(words.length).toBeGreaterThan(8);
+  for (const { text, at } of words) {
+    const end = at[0]! + pen.measureText(text!).width;
+    expect(end, text).toBeLessThan(at[0]! < right!.left ? right!.x : left!.width + right!.x);
+  }
 });

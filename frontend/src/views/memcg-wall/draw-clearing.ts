@@ -54,6 +54,7 @@ export function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawi
   const { line } = clearing;
   const top = clearing.y + clearing.fontSize;
   if (!wall.replay.readsMap) {
+    if (strip.narrow()) return strip.text('clears no bit', 0, top, theme.soft);
     strip.text('How a bit goes: not at all. This walk looks once,', 0, top, theme.soft);
     strip.text('clears nothing, and has no race to lose.', 0, top + line, theme.soft);
     return;
@@ -64,7 +65,7 @@ export function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawi
     const seen = wall.at(t, 'draw').n;
     const why =
       seen[Count.cleared]! > 0 ? 'its steps are not traced one by one' : 'none so far in this call';
-    strip.text(`How a bit goes: ${why}`, 0, top, theme.soft);
+    strip.text(strip.narrow() ? 'no bit gone' : `How a bit goes: ${why}`, 0, top, theme.soft);
     return;
   }
   const row = wall.replay.rows[one.at]!;
@@ -72,6 +73,7 @@ export function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawi
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 1.5;
   pen.strokeRect(x - 2, y - 2, size + 3, size + 3);
-  strip.title(`How a bit goes: ${memcgName(wall.replay, row)}, shrinker ${one.id}`, top);
+  const whose = `${memcgName(wall.replay, row)}, shrinker ${one.id}`;
+  strip.title(strip.narrow() ? 'how a bit goes' : `How a bit goes: ${whose}`, top);
   strip.steps(lane, one, heldTime(lane, drawing.frame), top + line);
 }

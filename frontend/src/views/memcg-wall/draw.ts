@@ -196,9 +196,13 @@ function drawWords(
   let y = at.y + fontSize;
   pen.textAlign = 'left';
   pen.textBaseline = 'alphabetic';
-  const say = (words: string, size: number, weight: number, colour: string) => {
+  const room = laid.left + laid.width - laid.x - at.dx;
+  /** The first words that fit, else the last. */
+  const say = (all: string | readonly string[], size: number, weight: number, colour: string) => {
     text(pen, theme, size, weight, colour);
-    pen.fillText(words, laid.x + at.dx, y);
+    const choices = typeof all === 'string' ? [all] : all;
+    const fits = choices.find((words) => pen.measureText(words).width <= room);
+    pen.fillText(fits ?? choices.at(-1)!, laid.x + at.dx, y);
     y += line;
   };
   if (unknown) return;
@@ -212,11 +216,14 @@ function drawWords(
   } else {
     const now = { lane, n };
     say(counted(now, 'visits', 'visit'), fontSize + 3, 650, theme.ink);
-    say(outcomeWords(now, t), fontSize, 400, theme.soft);
+    say([outcomeWords(now, t), `${counted(now, 'vain')} in vain`], fontSize, 400, theme.soft);
   }
   if (lostIn(lane, n[Count.began]!, t)) {
     say('✕ events lost in this call: these are lower bounds', fontSize, 600, theme.hazard);
-  } else say(mapWords(wall, n), fontSize, 400, theme.mechanism);
+  } else {
+    const bits = `${counted({ lane, n }, 'bits', 'bit')} set`;
+    say([mapWords(wall, n), bits], fontSize, 400, theme.mechanism);
+  }
 }
 
 function outcomeWords(now: CountsNow, t: number): string {
