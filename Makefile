@@ -13,7 +13,7 @@ JOBS ?= 2
 # How often a test of guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
-.PHONY: help run test dev check contract docs format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
+.PHONY: help run test dev check contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -103,6 +103,9 @@ fuzz: ## coverage-guided fuzzing of what reads pages, events, frames and bundles
 
 soak: ## lanes in a loop with random faults: make soak MINUTES=60 SEED=1; CI runs three minutes of it
 	$(VENV)/python -m tests.soak.soak --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
+
+stage: ## measure how each step of LESSON (default: all) uses its stage, on the desk and on slides, four sizes, light and dark
+	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/stage.ts $(if $(LESSON),--lesson $(LESSON))
 
 bench: ## figures: decode, reduce, latency, frames of the page
 	@for b in bundles decode latency microscope reduce xray; do $(VENV)/python -m tests.bench.$$b; done

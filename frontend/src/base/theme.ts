@@ -35,7 +35,7 @@ export const lightTheme: Theme = {
   sunk: '#f2eee5',
   ink: '#1b1d21',
   soft: '#575b62',
-  faint: '#74777d',
+  faint: '#686b71',
   rule: '#e2dccf',
   staff: '#d9d3c5',
   work: '#3b4a5a',

@@ -58,6 +58,7 @@ export function RunControls(props: Props) {
           className="link desk-more"
           aria-expanded={open}
           aria-controls={panel}
+          title={summary(lesson, knobs, first)}
           onClick={() => setOpen(!open)}
           data-testid="more-knobs"
         >

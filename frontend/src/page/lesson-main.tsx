@@ -55,8 +55,12 @@ export function LessonMain({ page }: Props) {
           onClose={() => page.toggle('words', false)}
         />
       )}
-      {!playing && <AxisLine lesson={lesson} index={index} playback={playback} />}
-      {!playing && <Legend lesson={lesson} scene={scene} theme={theme} />}
+      {!playing && (
+        <div className="stage-foot">
+          <Legend lesson={lesson} scene={scene} theme={theme} />
+          <AxisLine lesson={lesson} index={index} playback={playback} />
+        </div>
+      )}
     </main>
   );
 }

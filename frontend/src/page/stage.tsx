@@ -72,7 +72,12 @@ export function Stage(props: Props) {
       className="lanes"
       aria-label="Lanes"
       data-testid="stage"
-      style={{ '--lanes-height': `${Math.round(height)}px` } as CSSProperties}
+      style={
+        {
+          '--lanes-height': `${Math.round(height)}px`,
+          '--least': view.leastShare,
+        } as CSSProperties
+      }
     >
       {props.unseen && (
         <p className="stage-unseen" role="status" data-testid="unseen">

@@ -49,7 +49,9 @@ export function LaneHeader(props: Props) {
       <span className="role" title={roleWords[arm.role]}>
         {arm.role}
       </span>
-      <span className="lane-summary">{arm.summary}</span>
+      <span className="lane-summary" title={arm.summary}>
+        {arm.summary}
+      </span>
       <span className="lane-state">
         {phase.bad && <CrossIcon />}
         <span data-volatile data-bad={phase.bad ? '' : undefined} data-testid={`phase-${arm.name}`}>

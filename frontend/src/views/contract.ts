@@ -158,6 +158,8 @@ export interface ViewKind {
     show?: Scene['show'],
     fontSize?: number,
   ) => number;
+  /** Of that height, what still shows every lane in a low window, as a share; without it 0.62. */
+  readonly leastShare?: number;
   /** The sentences that a scene may ask for; 'none' needs no entry. */
   readonly sentences: Readonly<Record<string, Sentence>>;
   /** Its sentences speak of marks and regions, and its artist outlines those in `frame`, a stroke each. */

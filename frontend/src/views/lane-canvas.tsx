@@ -16,18 +16,20 @@ import type { GestureOptions } from './time-gestures.ts';
 import { type Draw, useCanvas, useSize } from './use-canvas.ts';
 import { pointOf, usePointing } from './use-pointing.ts';
 
+const usualFont = 13;
+const largestFont = 18;
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
 /** Fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
   const { runIndex, lesson, frame, theme, show, header, sentence } = props;
   const { onHover, onSelect, onSeek, onWindow } = props;
-  const { fontSize = 13 } = props;
   const headerHeight = header === undefined ? 0 : (props.headerHeight ?? 34);
   const artist = useMemo(() => view.artist(lesson, show), [view, lesson, show]);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(box);
+  const fontSize = props.fontSize ?? ownFont(view, props, size);
   const pointed = useRef<Mark | null>(null);
   const dpr = size?.dpr ?? 1;
   const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
@@ -94,6 +96,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
         still?.layout.lanes.map((lane) => (
           <div
             key={lane.arm}
+            className="lane-head"
             style={{
               position: 'absolute',
               top: lane.top,
@@ -112,6 +115,17 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       )}
     </div>
   );
+}
+
+/** A lane that is alone in a large stage is drawn larger, px. */
+function ownFont(
+  view: ViewKind,
+  { runIndex, lesson, show }: CanvasProps,
+  size: Drawing['size'] | null,
+): number {
+  if (size === null || runIndex.lanes.length !== 1) return usualFont;
+  const room = size.height / view.preferredHeight(runIndex, lesson, show);
+  return Math.max(usualFont, Math.min(largestFont, Math.floor(usualFont * room)));
 }
 
 /** The frame with what the sentence speaks of at its very moment. */

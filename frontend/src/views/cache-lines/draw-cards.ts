@@ -130,7 +130,8 @@ function drawCopy(easel: Easel, slot: Box, line: number, name: StateName, lost: 
     pen.globalAlpha = shade(kind) * Math.max(0.2, 1 - (lost - 1) / glowSteps);
     brushCross(pen, slot, theme.hazard);
   }
-  pen.globalAlpha = shade(kind);
+  // A letter is to be read also where its kind is not in focus.
+  pen.globalAlpha = 1;
   const colour = name === 'I' ? (lost > 0 ? theme.hazard : theme.faint) : theme.ink;
   pen.textBaseline = 'middle';
   const y = slot.y + slot.h / 2 + 1;

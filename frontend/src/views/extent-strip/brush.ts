@@ -53,7 +53,7 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
       ...may,
       fill: tiles('backslash', { ground: paper, ink: mix(other, paper, 0.5) }),
     },
-    vain: { fill: null, border: vain, letter: vain },
+    vain: { fill: null, border: vain, letter: soft },
     spared: {
       fill: mix(mechanism, paper, 0.16),
       border: mechanism,

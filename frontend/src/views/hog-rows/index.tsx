@@ -27,6 +27,7 @@ export const view: ViewKind = {
   table: nearbyOf,
   preferredHeight: (index, lesson, show, fontSize) =>
     preferredHeight(index, scoreOf(lesson, show, null, fontSize, hogLook)),
+  leastShare: 0.5,
   sentences: rowSentences,
   outlines: true,
   moments: waitMoments,

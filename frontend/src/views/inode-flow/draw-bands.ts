@@ -55,6 +55,10 @@ function name(
   const words = shape.words.find((one) => widthOf(pen, easel, one, 500) <= room);
   if (words === undefined) return;
   const y = shape.y + shape.h / 2 + 0.5;
+  if (x0 + 9 >= layout.revealX && easel.late) {
+    easel.late.push(() => say(pen, easel, words, x0 + 9, y, 'left', easel.theme.soft, 500));
+    return;
+  }
   const { ink } = lookOf(shape.kind, easel.theme, easel.tiles);
   if (plate) sayOn(pen, easel, words, x0 + 10, y, 'left', ink, 500);
   else say(pen, easel, words, x0 + 9, y, 'left', ink, 500);

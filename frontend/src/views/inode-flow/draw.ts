@@ -37,9 +37,11 @@ export function drawAll(
   for (const box of layout.lanes) {
     const { index, lesson, show } = drawing;
     const scene: Scene = { index, layout, box, lesson, show };
-    for (const band of box.bands) drawBand(pen, scene, band, easel);
+    const late: (() => void)[] = [];
+    for (const band of box.bands) drawBand(pen, scene, band, { ...easel, late });
     drawUnknown(pen, layout, box, easel);
     veil(pen, layout, box, easel);
+    for (const write of late) write();
     for (const band of box.bands) drawWords(pen, scene, band, easel);
   }
   const flag = axisFlag(drawing.index, drawing.frame, drawing.lesson.operation.name);

@@ -18,6 +18,8 @@ export interface Easel {
   readonly em: number;
   /** Kind names in focus; others are paler. Empty: all. */
   readonly focus: ReadonlySet<string>;
+  /** Words of what has not happened yet: written over the veil. */
+  readonly late?: (() => void)[];
 }
 
 export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {

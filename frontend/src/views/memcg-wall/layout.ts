@@ -39,8 +39,10 @@ export interface WallLayout {
 
 /** The side of one wall has room for its words from here, px at 13 px text. */
 const sideRoom = 400;
-/** Words at the side are so much larger. */
+/** Words at the side are so much larger, and those under walls that leave room at most so. */
 const sideEm = 1.7;
+/** Letters of a line of words that is usual, and the width of one at 1 px. */
+const usualWidth = 34 * 0.5;
 /** A wall that whole pixels would make smaller than this share of its room is drawn larger and shrunk. */
 const leastShare = 0.9;
 
@@ -107,13 +109,18 @@ export function layoutWalls(
       high: image.height * scale,
     };
   });
+  const left = height - top - image.height * scale - 14;
+  const roomyEm = Math.max(
+    1,
+    Math.min(sideEm, wide / (usualWidth * fontSize), left / (wordLines * line)),
+  );
   const words = beside
     ? {
         dx: image.width * scale + fontSize * 3,
         y: snap(top + image.height * scale * 0.3),
         em: sideEm,
       }
-    : { dx: 0, y: top + image.height * scale + 12, em: 1 };
+    : { dx: 0, y: top + image.height * scale + 12, em: clears ? 1 : roomyEm };
   const em = beside ? clearingEm : 1;
   const clearing: Steps = {
     ...{ dx: words.dx, fontSize: Math.round(fontSize * em), line: Math.round(line * em) },

@@ -31,6 +31,9 @@ export type Inking = Easel & { readonly theme: Inked };
 
 /** Of what has not happened yet at the moment. */
 export const faintness = 0.2;
+/** Words on it are to be read all the same: 4.5:1 for ink, and for soft ink. */
+export const faintInk = 0.68;
+export const faintSoft = 0.85;
 
 /** Crisp 1 px lines. */
 export function vertical(pen: Pen, x: number, y0: number, y1: number): void {

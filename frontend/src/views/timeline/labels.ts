@@ -6,7 +6,16 @@ import { laneTime } from '../../derive/align.ts';
 import { severalOf } from '../../derive/words.ts';
 import type { Pen } from '../paints.ts';
 import { functionNotes, operationNotes } from './annotate.ts';
-import { fitted, type Inked, type Inking, type Picture, text, textWidth } from './easel.ts';
+import {
+  faintSoft,
+  fitted,
+  type Inked,
+  type Inking,
+  type Picture,
+  plated,
+  text,
+  textWidth,
+} from './easel.ts';
 import { type LaneBox, type Layout, namedPitch } from './layout.ts';
 import type { LaneMarks } from './marks.ts';
 import { valueAt } from './series.ts';
@@ -18,7 +27,7 @@ export function drawLabels(pen: Pen, picture: Picture, easel: Inking): void {
   for (const [i, box] of layout.lanes.entries()) {
     if (picture.score.ownHeaders) drawHeader(pen, layout, box, theme);
     drawRowLabels(pen, picture, box, theme);
-    drawSpanWords(pen, picture, picture.marks[i]!, theme);
+    drawSpanWords(pen, picture, box, picture.marks[i]!, theme);
     drawChartWords(pen, picture, box, picture.marks[i]!, theme);
     if (picture.score.rows === 'cpus') drawCpuWords(pen, picture, box, theme);
     drawNotes(pen, picture, box, theme);
@@ -70,6 +79,10 @@ function drawRowLabels(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): 
     if (row.what === 'row' || row.what === 'function' || row.what === 'counter') continue;
     pen.fillStyle = theme.soft;
     const middle = row.top + row.height / 2;
+    if (row.labelOn) {
+      if (row.label !== '') plated(pen, theme, row.label, layout.left + 4, middle, Infinity);
+      continue;
+    }
     if (row.labelAbove) {
       const words = row.aside === '' ? row.label : `${row.label}, ${row.aside}`;
       text(pen, theme, words, layout.left, row.top - 8 * theme.em, 'left');
@@ -96,7 +109,7 @@ function drawNotes(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void
   /** Where the last words on a line end: words never run into each other. */
   const ends = new Map<number, number>();
   for (const { x0, x1, y, under: below, words } of [...over, ...under]) {
-    pen.globalAlpha = x0 < layout.revealX ? 1 : 0.35;
+    pen.globalAlpha = x0 < layout.revealX ? 1 : faintSoft;
     const from = Math.max(layout.left, x0);
     const to = Math.min(layout.right, x1);
     pen.fillStyle = theme.soft;

@@ -87,6 +87,8 @@ const wideFrom = 760;
 const axisHeight = 44;
 const readoutHeight = 30;
 const mostPitch = 66;
+/** Of a row that is alone. */
+const alonePitch = 150;
 /** From here a row has room for the names of its operations above and its functions below. */
 const annotatedPitch = 58;
 const leastPitch = 6;
@@ -99,15 +101,19 @@ export function preferredHeight(index: RunIndex, score: Score): number {
   const count = (lane: LaneIndex) => Math.max(1, rowsOf(index, lane, score).length);
   const rows = index.lanes.reduce((sum, lane) => sum + count(lane), 0);
   // Few rows may be large: one thread alone fills some of the stage.
-  const pitch = Math.max(17, Math.min(mostPitch, 190 / rows));
+  const pitch = Math.max(17, Math.min(mostOf(rows), 190 / rows));
   const em = score.fontSize / 13;
   const [room] = rooms(score, false);
   let height = (readoutHeight + axisHeight) * em;
   for (const lane of index.lanes) {
-    height += score.headerHeight + count(lane) * pitch * em + laneGap;
+    height += score.headerHeight + count(lane) * pitch * em + laneGap(room!);
     height += nestedHeight(index, lane, score, room!) + belowHeight(index, lane, score, room!);
   }
   return height;
+}
+
+function mostOf(rows: number): number {
+  return rows === 1 ? alonePitch : mostPitch;
 }
 
 /** All of the picture's fixed points. */
@@ -118,13 +124,17 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
   const right = size.width - 14;
   const nsPerPx = frame.span / Math.max(1, right - left);
   const { room, free } = roomFor(index, size, score, !margin);
-  const pitch = Math.max(leastPitch, Math.min(mostPitch * em, Math.floor(free)));
+  const rows = index.lanes.reduce(
+    (n, lane) => n + Math.max(1, rowsOf(index, lane, score).length),
+    0,
+  );
+  const pitch = Math.max(leastPitch, Math.min(mostOf(rows) * em, Math.floor(free)));
   const playheadX = xOf(frame.moment, frame, left, nsPerPx);
   const top = Math.round(readoutHeight * em);
   let y = top;
   const lanes = index.lanes.map((lane, i) => {
     const box = laneBox(index, lane, frame, score, { y, pitch, left, right, nsPerPx, room });
-    y = box.bottom + (i === index.lanes.length - 1 ? 0 : laneGap);
+    y = box.bottom + (i === index.lanes.length - 1 ? 0 : laneGap(room));
     return box;
   });
   return {
@@ -180,7 +190,8 @@ function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
 /** Height left for each row of a thread, px. */
 function pitchFor(index: RunIndex, size: Size, score: Score, room: Room): number {
   const em = score.fontSize / 13;
-  let fixed = (readoutHeight + axisHeight) * em + Math.max(0, index.lanes.length - 1) * laneGap;
+  let fixed =
+    (readoutHeight + axisHeight) * em + Math.max(0, index.lanes.length - 1) * laneGap(room);
   let rows = 0;
   for (const lane of index.lanes) {
     fixed += score.headerHeight;

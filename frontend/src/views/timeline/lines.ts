@@ -20,8 +20,9 @@ export interface Line {
   readonly label: string;
   /** A second line under the label. */
   readonly aside: string;
-  /** The label stands above the row at its left, for want of a margin. */
+  /** The label stands above the row at its left, or on it, for want of a margin. */
   readonly labelAbove: boolean;
+  readonly labelOn: boolean;
   readonly top: number;
   readonly height: number;
   /** Spans of one depth, or of one CPU; null: the lane's own strands of this row. */
@@ -34,6 +35,8 @@ export interface Room {
   readonly asides: boolean;
   /** Names above their lines, for want of a margin. */
   readonly above: boolean;
+  /** Names on their lines, for want of height as well; and what is not the lesson is left out. */
+  readonly on?: boolean;
   /** Height of one depth of functions, px at 13 px; 0: none are drawn. */
   readonly band: number;
   /** A line for each kind of point, or one for all. */
@@ -48,6 +51,7 @@ export function rooms(score: Score, above: boolean): readonly Room[] {
     return [
       { asides: true, above, band: 0, points: 'each', chart: 0 },
       { asides: false, above, band: 0, points: 'each', chart: 0 },
+      { asides: false, above, on: true, band: 0, points: 'each', chart: 0 },
     ];
   }
   return [
@@ -59,7 +63,11 @@ export function rooms(score: Score, above: boolean): readonly Room[] {
   ];
 }
 
-export const laneGap = 26;
+/** Between two lanes, px. */
+export function laneGap(room: Room): number {
+  return room.on ? 14 : 26;
+}
+
 const stripHeight = 16;
 const stripPitch = 20;
 const asideHeight = 9;
@@ -69,6 +77,11 @@ const bandGap = 3;
 /** Letters of a label in the margin. */
 const mostLabel = 20;
 const chartGap = 10;
+
+/** Height that a name takes above its line, px at 13 px. */
+function nameLine(room: Room): number {
+  return room.above && !room.on ? labelLine : 0;
+}
 
 /** Rows that are drawn large: the workload's threads, then others that do something; or the CPUs. */
 export function rowsOf(index: RunIndex, lane: LaneIndex, score: Score): readonly Row[] {
@@ -113,7 +126,14 @@ interface Lines {
   readonly bottom: number;
 }
 
-const plain = { depth: 0, points: [], aside: '', labelAbove: false, strand: null } as const;
+const plain = {
+  depth: 0,
+  points: [],
+  aside: '',
+  labelAbove: false,
+  labelOn: false,
+  strand: null,
+} as const;
 
 /** Rows of threads or CPUs, each with its functions below. */
 export function threadLines(index: RunIndex, lane: LaneIndex, score: Score, at: Place): Lines {
@@ -155,11 +175,12 @@ function tracksOf(lane: LaneIndex, score: Score, room: Room): Below[] {
   const em = score.fontSize / 13;
   return lane.rows
     .filter((row) => row.role === 'track')
+    .filter((row) => !room.on || labelOfTrack(score, row).aside === '')
     .map((row) => {
       const { label, aside } = labelOfTrack(score, row);
       const height = Math.round((aside === '' ? stripHeight : asideHeight) * em);
       const second = aside !== '' && room.asides && !room.above ? 12 : 0;
-      const pitch = Math.round((stripPitch + second + (room.above ? labelLine : 0)) * em);
+      const pitch = Math.round((stripPitch + second + nameLine(room)) * em);
       const said = room.asides || room.above ? aside : '';
       return {
         what: 'track',
@@ -189,7 +210,7 @@ function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (found.length === 0) return [];
   const em = score.fontSize / 13;
   const height = Math.round(12 * em);
-  const pitch = Math.round((18 + (room.above ? labelLine : 0)) * em);
+  const pitch = Math.round((18 + nameLine(room)) * em);
   const line = (label: string, points: readonly string[]): Below => {
     return { what: 'point', row: -1, role: 'other', points, label, aside: '', height, pitch };
   };
@@ -254,13 +275,19 @@ export function below(
   top: number,
 ): Lines {
   const lines: Line[] = [];
-  const above = room.above ? Math.round((labelLine * score.fontSize) / 13) : 0;
+  const above = Math.round((nameLine(room) * score.fontSize) / 13);
   let y = top;
   for (const group of belowGroups(index, lane, score, room)) {
     y += stripGap;
     for (const { pitch, ...line } of group) {
       const lower = line.label === '' ? 0 : above;
-      lines.push({ ...plain, ...line, labelAbove: room.above, top: y + lower });
+      lines.push({
+        ...plain,
+        ...line,
+        labelAbove: room.above && !room.on,
+        labelOn: room.above && room.on === true,
+        top: y + lower,
+      });
       y += pitch;
     }
   }
