@@ -25,12 +25,15 @@ interface Given {
   readonly live: boolean;
   /** The viewer is to predict first: what would answer him is not shown. */
   readonly veiled?: boolean;
+  /** And neither is what would answer a later step's question. */
+  readonly askedLater?: boolean;
   /** The lesson as axis and scrubber show it: with a title for each lane. */
   readonly lanesOf?: Lesson;
   readonly onWords: () => void;
 }
 
 const predictFirst = 'Say first what you expect; then this is shown.';
+const askedSoon = 'How fast each lane is, a later step asks first; then this is shown.';
 
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;
@@ -60,18 +63,23 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
     axis: index?.axis ?? null,
     lanes: index?.lanes.length ?? 0,
     hidden: given.veiled ? predictFirst : '',
-    overview: index && !given.veiled && (
-      <Overview
-        runIndex={index}
-        lesson={given.lanesOf ?? lesson}
-        frame={playback.frame}
-        theme={given.theme}
-        onWindow={playback.setWindow}
-        onView={playback.view}
-        onSeek={playback.seek}
-        moment={state.moment}
-        words={momentWords(index.axis, state.moment)}
-      />
+    overview: given.askedLater ? (
+      <p className="small quiet">{askedSoon}</p>
+    ) : (
+      index &&
+      !given.veiled && (
+        <Overview
+          runIndex={index}
+          lesson={given.lanesOf ?? lesson}
+          frame={playback.frame}
+          theme={given.theme}
+          onWindow={playback.setWindow}
+          onView={playback.view}
+          onSeek={playback.seek}
+          moment={state.moment}
+          words={momentWords(index.axis, state.moment)}
+        />
+      )
     ),
     onToggle: playback.toggle,
     onBackwards: playback.backwards,

@@ -5,7 +5,9 @@ import { useEffect, useState } from 'react';
 import { plural } from '../base/units.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../numbers/command.tsx';
+import { readAnswers } from '../panels/predict.ts';
 import { Inline } from '../panels/prose.tsx';
+import { askingSteps } from '../panels/spoilers.ts';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import { check, either } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
@@ -22,7 +24,8 @@ type More = Partial<
     Lesson | NumbersLesson,
     'summary' | 'arms' | 'caveats' | 'ready' | 'published' | 'mails' | 'recordings'
   >
->;
+> &
+  Partial<Pick<Lesson, 'scenes' | 'predictions'>>;
 
 export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
   const hello = useHello();
@@ -108,7 +111,7 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
         <p>
           <b>{title}.</b> {more?.summary}
         </p>
-        {more?.published?.[0] && <Headline {...more} />}
+        {more?.published?.[0] && <Headline {...more} slug={slug} />}
         {!picture && more && <Numbers {...more} slug={slug} />}
         <p className="states">
           {(more?.recordings?.length ?? 0) > 0 && (
@@ -132,10 +135,26 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
   );
 }
 
-/** The first published figure, and where it stands. */
-function Headline({ published, mails }: More) {
+/** The first published figure, and where it stands; while the lesson still asks what to expect, only for who wants it. */
+function Headline({ slug, published, mails, scenes, predictions }: More & { slug: string }) {
+  const [wanted, setWanted] = useState(false);
   const first = published?.[0];
   if (!first) return null;
+  const asks = scenes && predictions && askingSteps({ scenes, predictions }, readAnswers(slug));
+  if (!wanted && asks && asks.length > 0)
+    return (
+      <p className="headline">
+        <button
+          type="button"
+          className="link"
+          onClick={() => setWanted(true)}
+          data-testid={`headline-${slug}`}
+        >
+          what the mail measured
+        </button>{' '}
+        <span className="quiet small">(the lesson asks you first)</span>
+      </p>
+    );
   const url = mails?.[first.link ?? Object.keys(mails)[0] ?? '']?.url;
   return (
     <p className="headline">

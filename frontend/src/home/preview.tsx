@@ -2,6 +2,8 @@
 /** A lesson's picture on the front page: a recorded scene, still until it is pointed at. */
 
 import { useEffect, useRef, useState } from 'react';
+import { readAnswers } from '../panels/predict.ts';
+import { frontStep } from '../panels/spoilers.ts';
 import { usePlayback } from '../playback/hooks.ts';
 import { useTheme } from '../ui/theme.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
@@ -30,10 +32,7 @@ export function Preview({ slug, moving }: Props) {
     <div ref={box} className="preview" data-testid={`preview-${slug}`} inert>
       {seen && (
         <div className="preview-picture">
-          <Exhibit
-            slug={slug}
-            pick={(lesson) => lesson.scenes.find((s) => s.id === lesson.hero) ?? lesson.scenes[0]!}
-          >
+          <Exhibit slug={slug} pick={(lesson) => frontStep(lesson, readAnswers(slug))}>
             {(shown) => <Still {...shown} moving={moving} />}
           </Exhibit>
         </div>

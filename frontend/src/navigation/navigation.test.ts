@@ -238,13 +238,32 @@ describe('a live run', () => {
     expect(page.place.run).toBeNull();
   });
 
-  it('stays from step to step, whatever its knobs are', () => {
+  it('stays where its knobs are those of the step', () => {
     const page = new Page('step=one');
-    page.comes('live-7', 'live');
+    page.comes('live-7', 'live', 3);
     page.take();
     page.go({ step: 'three' });
     expect(page.shown.awaiting).toBe(false);
     expect(page.take()).toEqual(['goto three', 'align time']);
+  });
+
+  it('gives way to the recording of a step that speaks of other knobs, and Back leads to it', () => {
+    const page = new Page('step=one&run=live-7');
+    page.comes('live-7', 'live', 1);
+    page.take();
+    page.go({ step: 'three', run: null });
+    expect(page.take()).toContain(`open ${three}`);
+    page.comes(three, 'recorded', 3);
+    expect(page.shown).toMatchObject({ settled: true, runName: 'three' });
+    page.visits('step=one&run=live-7');
+    expect(page.take()).toContain('open live-7');
+  });
+
+  it('with other knobs than the step it was begun on stays on that step, which its address names', () => {
+    const page = new Page('step=one');
+    page.says({ pending: live, begun: 'live-7' });
+    page.comes('live-7', 'live', 5);
+    expect(page.shown).toMatchObject({ awaiting: false, runName: 'live-7' });
   });
 
   it('is looked through for the moment of the step when it ends', () => {
@@ -289,7 +308,7 @@ describe('a run with other knobs than the step speaks of', () => {
     expect(page.take()).toEqual(['goto three', 'align time']);
   });
 
-  it('stays where it is a saved one', () => {
+  it('stays where it is a saved one of the knobs of the step', () => {
     const page = new Page('step=three&run=kept:02-grace-periods:mine');
     page.comes('kept:02-grace-periods:mine');
     page.go({ run: null, step: 'one' });

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Which run a lesson page shows: the one that its address names, else the recording that fits the step best. A live run
- * or a saved one stays from step to step. Pure.
+ * or a saved one stays from step to step as long as it is what the step speaks of. Pure.
  */
 
-import { bestRecording, isSavedRun, recordingId, runIdOf } from '../derive/recording.ts';
+import {
+  bestRecording,
+  differs,
+  isSavedRun,
+  recordingId,
+  runIdOf,
+  workloadOf,
+} from '../derive/recording.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
+import { sceneParams } from './knobs.ts';
 import type { Place } from './place.ts';
+
+type ShownRun = Pick<RunMessage, 'run_id' | 'source' | 'arms' | 'params' | 'clock' | 'workload'>;
 
 /** What of an address says which run is to be shown. */
 export type Wanted = Pick<Place, 'run' | 'step'>;
@@ -17,7 +27,7 @@ export interface RunWorld {
   readonly scene: Scene;
   readonly place: Wanted;
   /** The run whose events are shown. */
-  readonly run: Pick<RunMessage, 'run_id' | 'source'> | null;
+  readonly run: ShownRun | null;
   /** A run that was announced and has no events yet. */
   readonly pending: Pick<RunMessage, 'run_id' | 'source'> | null;
   /** The last run of those that this page asked to begin. */
@@ -62,8 +72,7 @@ export function readRun(state: RunState, { lesson, scene, place, ...world }: Run
   const best = bestRecording(lesson, scene);
   const fitting = best ? recordingId(lesson, best) : null;
   const wanted = named === null ? fitting : runIdOf(lesson, named);
-  const free =
-    named !== null || run === null || (run.source === 'recorded' && !isSavedRun(run.run_id));
+  const free = named !== null || run === null || !staysOn(lesson, scene, run);
   const gone = wanted !== null && (lost.has(wanted) || (named !== null && lost.has(named)));
   const misses = free && pending?.source !== 'live' && run?.run_id !== wanted ? wanted : null;
   const requests = gone ? null : misses;
@@ -78,6 +87,14 @@ export function readRun(state: RunState, { lesson, scene, place, ...world }: Run
     leaves: named !== null && misses !== null && (gone || state.late === misses),
     awaiting: requests !== null && state.late !== requests,
   };
+}
+
+/** A live or a saved run that has the lanes, the knobs and the workload of the step; a recording is chosen anew. */
+function staysOn(lesson: Lesson, scene: Scene, run: ShownRun): boolean {
+  if (run.source === 'recorded' && !isSavedRun(run.run_id)) return false;
+  const workload = scene.workload == null || run.workload === workloadOf(lesson, scene);
+  const off = differs(lesson, { params: sceneParams(scene, run.clock) }, run.params);
+  return workload && off.length === 0 && scene.arms.every((arm) => run.arms.includes(arm));
 }
 
 /** A moment of a run that is gone means nothing in another one. */

@@ -16,8 +16,18 @@ export function LessonPage({ page }: { readonly page: LessonModel }) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
   const { settled } = page.nav;
-  const { veiled } = page.guess;
-  const given = { lesson, scene, index, theme, live, settled, veiled, onWords: acts.words };
+  const { veiled, askedLater } = page.guess;
+  const given = {
+    lesson,
+    scene,
+    index,
+    theme,
+    live,
+    settled,
+    veiled,
+    askedLater: askedLater && !live,
+    onWords: acts.words,
+  };
   const transport = useTransport(playback, given);
   const side = hasSide(lesson, scene);
   return (

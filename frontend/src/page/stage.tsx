@@ -24,6 +24,8 @@ interface Props {
   readonly pending: boolean;
   /** Lanes of the run whose events are drawn. */
   readonly shown: readonly LaneMessage[];
+  /** Operations are not counted over the lanes: a later step asks for them. */
+  readonly uncounted?: boolean;
   /** That a recording comes in, and how far; empty: none does. */
   readonly coming: string;
   /** That the run has no window that shows what the step claims; empty: it has one. */
@@ -56,7 +58,9 @@ export function Stage(props: Props) {
         missing={run !== null && !run.arms.includes(name)}
         distorted={distorted && measured}
         ops={
-          lesson.operation.open === null ? null : (counts.find((c) => c.arm === name)?.ops ?? null)
+          lesson.operation.open === null || props.uncounted
+            ? null
+            : (counts.find((c) => c.arm === name)?.ops ?? null)
         }
         operation={lesson.operation}
         onLoss={props.onLoss}

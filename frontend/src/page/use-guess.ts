@@ -4,6 +4,7 @@
 import { useState } from 'react';
 import type { Place } from '../navigation/place.ts';
 import type { Answers } from '../panels/predict.ts';
+import { ratesAreAsked } from '../panels/spoilers.ts';
 import { usePrediction } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 
@@ -24,11 +25,14 @@ export function useGuess(
     !place.embed &&
     place.moment === null &&
     !seen.has(scene.id);
+  const linked = place.present !== null || place.embed || place.moment !== null;
   return {
     prediction,
     guess,
     answer,
     veiled,
+    /** How fast the lanes are is asked in a later step. */
+    askedLater: !linked && ratesAreAsked(lesson, scene, answers, seen),
     /** The answer may be shown: the viewer has guessed, or does not want to. */
     predicted: prediction === undefined || guess !== null || seen.has(scene.id),
     reveal: () => setSeen(new Set([...seen, scene.id])),

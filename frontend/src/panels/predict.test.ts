@@ -3,11 +3,12 @@ import { expect, test } from 'vitest';
 import { testLesson } from '../../test/fixtures/lesson.ts';
 import { type Answers, answeredBy, answersFile, type Pointed } from './predict.ts';
 
+const usual = { also: [], any_lane: false };
 const lesson = {
   ...testLesson,
   questions: [
-    { ask: 'Point at a wait.', kind: 'wait_srcu', arm: 'srcu', why: 'It sleeps.' },
-    { ask: 'Point at a check.', kind: 'gp_check', arm: 'srcu', why: 'It looks.' },
+    { ask: 'Point at a wait.', kind: 'wait_srcu', arm: 'srcu', why: 'It sleeps.', ...usual },
+    { ask: 'Point at a check.', kind: 'gp_check', arm: 'srcu', why: 'It looks.', ...usual },
   ],
 };
 const mark: Pointed = {

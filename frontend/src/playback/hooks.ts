@@ -145,7 +145,14 @@ export function usePrediction(id: string | null | undefined): Answer | null {
 export function pointsAt(
   index: RunIndex,
   mark: Mark,
-  question: { readonly kind: string; readonly arm: string },
+  question: {
+    readonly kind: string;
+    readonly arm: string;
+    readonly also?: readonly string[];
+    readonly any_lane?: boolean;
+  },
 ): boolean {
-  return mark.arm === question.arm && index.kinds[mark.kind]?.name === question.kind;
+  const kind = index.kinds[mark.kind]?.name ?? '';
+  const right = kind === question.kind || (question.also ?? []).includes(kind);
+  return right && (question.any_lane === true || mark.arm === question.arm);
 }

@@ -853,6 +853,8 @@ export const readQuestion: Read<wire.Question> = shape((o) => ({
   ask: string(o['ask'], 'ask'),
   kind: string(o['kind'], 'kind'),
   arm: string(o['arm'], 'arm'),
+  also: or(o['also'], 'also', Build_arms, []),
+  any_lane: or(o['any_lane'], 'any_lane', boolean, false),
   why: string(o['why'], 'why'),
 }));
 

@@ -2185,7 +2185,7 @@ export interface Prediction {
   judged_when_busy: boolean;
 }
 /**
- * Answered by pointing at a mark of `kind` on `arm`.
+ * Answered by pointing at a mark of `kind`, or of one of `also`, on `arm`, or on any lane.
  */
 export interface Question {
   /**
@@ -2200,6 +2200,14 @@ export interface Question {
    * lane of the mark
    */
   arm: string;
+  /**
+   * kinds that are right as well
+   */
+  also: string[];
+  /**
+   * a mark of another lane is right as well
+   */
+  any_lane: boolean;
   /**
    * one sentence, shown when it was found
    */

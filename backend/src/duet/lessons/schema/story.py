@@ -79,11 +79,13 @@ class Prediction(Strict):
 
 
 class Question(Strict):
-    """Answered by pointing at a mark of `kind` on `arm`."""
+    """Answered by pointing at a mark of `kind`, or of one of `also`, on `arm`, or on any lane."""
 
     ask: str = Field(description="one sentence: 'Point at ...'")
     kind: Name = Field(description="kind of the mark")
     arm: Name = Field(description="lane of the mark")
+    also: tuple[Name, ...] = Field(default=(), description="kinds that are right as well")
+    any_lane: bool = Field(default=False, description="a mark of another lane is right as well")
     why: str = Field(description="one sentence, shown when it was found")
 
 

@@ -136,6 +136,8 @@ def _story(lesson: Lesson) -> Iterator[Use]:
     for i, question in enumerate(lesson.questions):
         yield from _one("kind", question.kind, "questions", i, "kind")
         yield from _one("arm", question.arm, "questions", i, "arm")
+        for n, kind in enumerate(question.also):
+            yield from _one("kind", kind, "questions", i, "also", n)
     for i, remark in enumerate(lesson.discussion):
         for j, trial in enumerate(remark.tried):
             yield from _trial(trial, "discussion", i, "tried", j)

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What a viewer is to predict is not told before: on the front page, and in the steps before it. */
+
+import { expect, it } from 'vitest';
+import { testLesson } from '../../test/fixtures/page.tsx';
+import type { Lesson } from '../protocol/lesson.ts';
+import { askingSteps, frontStep, ratesAreAsked } from './spoilers.ts';
+
+const recording = (name: string, hogs: number) => {
+  return { name, arms: ['rwsem', 'srcu'], params: { hogs }, clock: 'wall', workload: null };
+};
+const lesson = { ...testLesson(), recordings: [recording('three', 3)] } as unknown as Lesson;
+const [one, three] = lesson.scenes as [Lesson['scenes'][number], Lesson['scenes'][number]];
+const none = { guesses: {} };
+const guessed = { guesses: { three: 1 } };
+const nobody = new Set<string>();
+
+it('a step asks until it is answered, or its answer was wanted', () => {
+  expect(askingSteps(lesson, none)).toEqual([three]);
+  expect(askingSteps(lesson, guessed)).toEqual([]);
+  expect(askingSteps(lesson, none, new Set(['three']))).toEqual([]);
+});
+
+it('the front page shows no step that asks, and none behind it', () => {
+  const hero = { ...lesson, hero: 'three' };
+  expect(frontStep(hero, none)).toBe(one);
+  expect(frontStep(hero, guessed)).toBe(three);
+  expect(frontStep({ ...lesson, hero: 'one' }, none)).toBe(one);
+});
+
+it('a step hides the rates of lanes for which a later one asks, where both show one recording', () => {
+  const both = { ...one, arms: ['rwsem', 'srcu'] };
+  const shows = { ...lesson, scenes: [both, three] };
+  expect(ratesAreAsked(shows, both, none, nobody)).toBe(true);
+  expect(ratesAreAsked(shows, both, guessed, nobody)).toBe(false);
+  expect(ratesAreAsked(shows, three, none, nobody)).toBe(false);
+  // One lane alone answers nothing, nor does another recording.
+  expect(ratesAreAsked(lesson, one, none, nobody)).toBe(false);
+  const recordings = [recording('three', 3), recording('one', 1)];
+  const two = { ...shows, recordings } as unknown as Lesson;
+  expect(ratesAreAsked(two, both, none, nobody)).toBe(false);
+});
