@@ -2,11 +2,12 @@
 /** Which run and which moment a page shows, driven without React, a server or a clock. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { lesson, ms, one, Page, three } from '../../test/fixtures/navigation.ts';
+import { lesson, ms, one, Page, shownRun, three } from '../../test/fixtures/navigation.ts';
 import { firstKnobs } from './knobs.ts';
 import { stepAfter, togglePane, toKnobs, toNewRun, toRun, toStep } from './moves.ts';
 import type { World } from './navigation.ts';
 import { frontPage, readPlace } from './place.ts';
+import { recordingInstead } from './run.ts';
 import { armsOf, sceneOf } from './scene.ts';
 
 const noRun = '{"run":null,"moment":null,"window":null,"nth":null}';
@@ -238,9 +239,9 @@ describe('a live run', () => {
     expect(page.place.run).toBeNull();
   });
 
-  it('stays where its knobs are those of the step', () => {
+  it('stays from step to step while no run is named', () => {
     const page = new Page('step=one');
-    page.comes('live-7', 'live', 3);
+    page.comes('live-7', 'live');
     page.take();
     page.go({ step: 'three' });
     expect(page.shown.awaiting).toBe(false);
@@ -249,21 +250,23 @@ describe('a live run', () => {
 
   it('gives way to the recording of a step that speaks of other knobs, and Back leads to it', () => {
     const page = new Page('step=one&run=live-7');
-    page.comes('live-7', 'live', 1);
+    page.comes('live-7', 'live');
     page.take();
-    page.go({ step: 'three', run: null });
+    const [to] = lesson.scenes.slice(1);
+    page.go({ step: 'three', run: recordingInstead(lesson, to!, shownRun('live-7', 'live', 1)) });
     expect(page.take()).toContain(`open ${three}`);
-    page.comes(three, 'recorded', 3);
+    page.comes(three);
     expect(page.shown).toMatchObject({ settled: true, runName: 'three' });
     page.visits('step=one&run=live-7');
     expect(page.take()).toContain('open live-7');
   });
 
-  it('with other knobs than the step it was begun on stays on that step, which its address names', () => {
-    const page = new Page('step=one');
-    page.says({ pending: live, begun: 'live-7' });
-    page.comes('live-7', 'live', 5);
-    expect(page.shown).toMatchObject({ awaiting: false, runName: 'live-7' });
+  it('of the knobs of the step stays, and so does a recording, which is chosen anew', () => {
+    const [, to] = lesson.scenes;
+    expect(recordingInstead(lesson, to!, shownRun('live-7', 'live', 3))).toBeNull();
+    expect(recordingInstead(lesson, to!, shownRun('kept:mine', 'recorded', 3))).toBeNull();
+    expect(recordingInstead(lesson, to!, shownRun('kept:mine', 'recorded', 1))).toBe('three');
+    expect(recordingInstead(lesson, to!, shownRun(one, 'recorded', 1))).toBeNull();
   });
 
   it('is looked through for the moment of the step when it ends', () => {
@@ -308,7 +311,7 @@ describe('a run with other knobs than the step speaks of', () => {
     expect(page.take()).toEqual(['goto three', 'align time']);
   });
 
-  it('stays where it is a saved one of the knobs of the step', () => {
+  it('stays where it is a saved one', () => {
     const page = new Page('step=three&run=kept:02-grace-periods:mine');
     page.comes('kept:02-grace-periods:mine');
     page.go({ run: null, step: 'one' });

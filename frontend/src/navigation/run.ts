@@ -27,7 +27,7 @@ export interface RunWorld {
   readonly scene: Scene;
   readonly place: Wanted;
   /** The run whose events are shown. */
-  readonly run: ShownRun | null;
+  readonly run: Pick<RunMessage, 'run_id' | 'source'> | null;
   /** A run that was announced and has no events yet. */
   readonly pending: Pick<RunMessage, 'run_id' | 'source'> | null;
   /** The last run of those that this page asked to begin. */
@@ -72,7 +72,8 @@ export function readRun(state: RunState, { lesson, scene, place, ...world }: Run
   const best = bestRecording(lesson, scene);
   const fitting = best ? recordingId(lesson, best) : null;
   const wanted = named === null ? fitting : runIdOf(lesson, named);
-  const free = named !== null || run === null || !staysOn(lesson, scene, run);
+  const free =
+    named !== null || run === null || (run.source === 'recorded' && !isSavedRun(run.run_id));
   const gone = wanted !== null && (lost.has(wanted) || (named !== null && lost.has(named)));
   const misses = free && pending?.source !== 'live' && run?.run_id !== wanted ? wanted : null;
   const requests = gone ? null : misses;
@@ -89,12 +90,20 @@ export function readRun(state: RunState, { lesson, scene, place, ...world }: Run
   };
 }
 
-/** A live or a saved run that has the lanes, the knobs and the workload of the step; a recording is chosen anew. */
-function staysOn(lesson: Lesson, scene: Scene, run: ShownRun): boolean {
-  if (run.source === 'recorded' && !isSavedRun(run.run_id)) return false;
+/**
+ * The recording that a step names when it is gone to from a live or a saved run which is not what it speaks of; null:
+ * the run has its lanes, its knobs and its workload, or is a recording, and those are chosen anew.
+ */
+export function recordingInstead(
+  lesson: Lesson,
+  scene: Scene,
+  run: ShownRun | null,
+): string | null {
+  if (run === null || (run.source === 'recorded' && !isSavedRun(run.run_id))) return null;
   const workload = scene.workload == null || run.workload === workloadOf(lesson, scene);
   const off = differs(lesson, { params: sceneParams(scene, run.clock) }, run.params);
-  return workload && off.length === 0 && scene.arms.every((arm) => run.arms.includes(arm));
+  const fits = workload && off.length === 0 && scene.arms.every((arm) => run.arms.includes(arm));
+  return fits ? null : (bestRecording(lesson, scene)?.name ?? null);
 }
 
 /** A moment of a run that is gone means nothing in another one. */

@@ -11,7 +11,7 @@ import type { Mark } from '../derive/types.ts';
 import { linkTo } from '../navigation/address.ts';
 import { stepAfter, togglePane, toStep } from '../navigation/moves.ts';
 import type { Pane, Place } from '../navigation/place.ts';
-import type { Wanted } from '../navigation/run.ts';
+import { recordingInstead, type Wanted } from '../navigation/run.ts';
 import { useIdle } from '../navigation/use-idle.ts';
 import { useNavigation } from '../navigation/use-navigation.ts';
 import type { Go } from '../navigation/use-place.ts';
@@ -87,7 +87,9 @@ export function useLessonPage(props: LessonProps) {
     go(togglePane(place.panes, pane, shown), 'replace');
   const step = (id: string, also: Partial<Place> = {}) => {
     questions.ask(null);
-    go({ ...toStep(lesson, scene, actions.placed, id), ...also });
+    const to = lesson.scenes.find((one) => one.id === id) ?? scene;
+    const run = to === scene ? place.run : recordingInstead(lesson, to, server.run);
+    go({ ...toStep(lesson, scene, actions.placed, id), run, ...also });
   };
   const stepBy = (by: 1 | -1) => {
     const to = stepAfter(lesson, scene, by);
