@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a viewer is to predict is not told before: on the front page, and in the steps before it. */
+/** What a viewer is to predict is not shown before: on the front page, and in the steps before it. */
 
 import { expect, it } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
