@@ -25,17 +25,18 @@ function* endsIn(index: RunIndex, lane: LaneIndex, every: number, a: number, b: 
     if (!open && t1 - t0 >= every / 2 && delays.has(index.kinds[kind]?.name ?? '')) yield t1;
 }
 
-const known = new WeakMap<LaneIndex, { readonly n: number; readonly grid: Grid | null }>();
+/** Of a version of the index: the lane's table may hold spans already that the index does not know. */
+const known = new WeakMap<LaneIndex, { readonly version: number; readonly grid: Grid | null }>();
 
 /** Null: nothing that was recorded tells where they lie. */
 export function ticksOf(index: RunIndex, lane: LaneIndex): Grid | null {
-  const n = lane.spans.length;
+  const { version } = index;
   let found = known.get(lane);
-  if (found === undefined || found.n !== n) {
+  if (found === undefined || found.version !== version) {
     const every = lengthOf(index, lane);
     const ends = [...endsIn(index, lane, every, 0, Number.POSITIVE_INFINITY)];
     const at = phaseOf(ends.slice(-most), every);
-    found = { n, grid: at === null ? null : { at, every } };
+    found = { version, grid: at === null ? null : { at, every } };
     known.set(lane, found);
   }
   return found.grid;

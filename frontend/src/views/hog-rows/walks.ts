@@ -71,13 +71,17 @@ function fateOf(index: RunIndex, lane: LaneIndex, { t0, t1 }: SpanRecord): Fate 
   return 'whole';
 }
 
-const cached = new WeakMap<LaneIndex, { readonly n: string; readonly walks: readonly Walk[] }>();
+/** Of a version of the index: the lane's table may hold spans already that the index does not know. */
+const cached = new WeakMap<
+  LaneIndex,
+  { readonly version: number; readonly walks: readonly Walk[] }
+>();
 
 /** Walks of a lane that have ended, in order of their ends. */
 export function walksOf(index: RunIndex, lane: LaneIndex): readonly Walk[] {
-  const n = `${lane.spans.length} ${lane.points.length}`;
+  const { version } = index;
   const known = cached.get(lane);
-  if (known?.n === n) return known.walks;
+  if (known?.version === version) return known.walks;
   const reader = index.kinds.findIndex((kind) => kind.name === 'reader');
   const walks: Walk[] = [];
   for (const span of spansIn(lane, 'function', 0, Number.POSITIVE_INFINITY)) {
@@ -86,7 +90,7 @@ export function walksOf(index: RunIndex, lane: LaneIndex): readonly Walk[] {
     walks.push({ t0, t1, row, id, fate: fateOf(index, lane, span), freed: freedAt(lane, t1) });
   }
   walks.sort((a, b) => a.t1 - b.t1);
-  cached.set(lane, { n, walks });
+  cached.set(lane, { version, walks });
   return walks;
 }
 

@@ -26,3 +26,12 @@ test('a lane whose kernel has no such worker has no line', () => {
   expect(work.on(other, other.lanes[0]!)).toBe(false);
   expect(work.on(index, lane)).toBe(true);
 });
+
+test('what was found in an earlier version of the index does not stay', () => {
+  // The lane's table may be whole before the index knows all of it: here the earlier one knows no kinds.
+  const fresh = indexOf('srcu\nstorm-0 SSSSR!\ngrace-period .AACX');
+  const one = fresh.lanes[0]!;
+  const earlier = { ...fresh, kinds: [], version: fresh.version - 1 };
+  expect(work.on(earlier, one)).toBe(false);
+  expect(work.on(fresh, one)).toBe(true);
+});

@@ -17,7 +17,8 @@ export interface Work {
 }
 
 interface Sums {
-  readonly n: number;
+  /** Of the index: the lane's table may hold spans already that the index does not know. */
+  readonly version: number;
   /** When each piece of work ended, rising, and what there was up to it. */
   readonly ends: Float64Array;
   readonly upTo: readonly Work[];
@@ -27,9 +28,9 @@ const none: Work = { checks: 0, wakes: 0, ns: 0 };
 const cached = new WeakMap<LaneIndex, Sums>();
 
 function sumsOf(index: RunIndex, lane: LaneIndex): Sums {
-  const n = lane.spans.length;
+  const { version } = index;
   const known = cached.get(lane);
-  if (known?.n === n) return known;
+  if (known?.version === version) return known;
   const pieces = [...spansIn(lane, 'track', 0, Number.POSITIVE_INFINITY)]
     .map(({ kind, t0, t1, open }) => ({ name: index.kinds[kind]?.name ?? '', t0, t1, open }))
     .filter(({ name, open }) => !open && (name === 'gp_check' || name === 'cb_wake'))
@@ -41,7 +42,7 @@ function sumsOf(index: RunIndex, lane: LaneIndex): Sums {
     sum = { checks: checks + Number(check), wakes: wakes + Number(!check), ns: ns + t1 - t0 };
     return sum;
   });
-  const sums = { n, ends: Float64Array.from(pieces, ({ t1 }) => t1), upTo };
+  const sums = { version, ends: Float64Array.from(pieces, ({ t1 }) => t1), upTo };
   cached.set(lane, sums);
   return sums;
 }
