@@ -12,6 +12,8 @@ import { threadOf } from './thread.ts';
 export const regions = ['scan', 'freed', 'ahead', 'list', 'data'] as const;
 export type StripRegion = (typeof regions)[number];
 
+export const blockBytes = 4096;
+
 /** What the last answer to who asks for data said, bytes of the file; null: nobody has asked yet. */
 export function answerOf({
   lane,
@@ -36,8 +38,6 @@ export function aheadOf({ lane, now, boxes, blocks }: LaneNow): readonly number[
   }
   return null;
 }
-
-const blockBytes = 4096;
 
 /** Boxes of a region. */
 export function regionOf(one: LaneNow, name: StripRegion): ReadonlySet<number> {

@@ -11,7 +11,7 @@ import { blocksOf } from './block-replay.ts';
 import { budgetOf, eachFreed, ofScan, scanNumber, scansSoFar, soFar } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { absence, sumsOf } from './scans.ts';
-import { aheadOf, answerOf } from './spoken.ts';
+import { aheadOf, answerOf, blockBytes } from './spoken.ts';
 import { listSteps, threadOf } from './thread.ts';
 
 type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
@@ -131,8 +131,6 @@ const promise: SentenceOf = (states, lesson) => {
   const first = states[0]!;
   return `Scan ${scanNumber(first)}, asked for ${budgetOf(first)}: ${list(parts)}.`;
 };
-
-const blockBytes = 4096;
 
 /** What lseek last answered, and how many delayed entries the kernel found for it. */
 const reader: SentenceOf = (states, lesson) => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The ticks of a lane, from the delays of its grace periods: those that lasted half a tick or more end at one. */
 
+import { perVersion } from '../../derive/per-version.ts';
 import { spansIn } from '../../derive/query.ts';
 import { phaseOf } from '../../derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
@@ -25,22 +26,13 @@ function* endsIn(index: RunIndex, lane: LaneIndex, every: number, a: number, b: 
     if (!open && t1 - t0 >= every / 2 && delays.has(index.kinds[kind]?.name ?? '')) yield t1;
 }
 
-/** Of a version of the index: the lane's table may hold spans already that the index does not know. */
-const known = new WeakMap<LaneIndex, { readonly version: number; readonly grid: Grid | null }>();
-
 /** Null: nothing that was recorded tells where they lie. */
-export function ticksOf(index: RunIndex, lane: LaneIndex): Grid | null {
-  const { version } = index;
-  let found = known.get(lane);
-  if (found === undefined || found.version !== version) {
-    const every = lengthOf(index, lane);
-    const ends = [...endsIn(index, lane, every, 0, Number.POSITIVE_INFINITY)];
-    const at = phaseOf(ends.slice(-most), every);
-    found = { version, grid: at === null ? null : { at, every } };
-    known.set(lane, found);
-  }
-  return found.grid;
-}
+export const ticksOf = perVersion((index, lane): Grid | null => {
+  const every = lengthOf(index, lane);
+  const ends = [...endsIn(index, lane, every, 0, Number.POSITIVE_INFINITY)];
+  const at = phaseOf(ends.slice(-most), every);
+  return at === null ? null : { at, every };
+});
 
 function draw(pen: Pen, { index, lane, from, to, x, top, height, revealX, theme }: ExtraAt): void {
   const grid = ticksOf(index, lane);

@@ -10,6 +10,7 @@
 import { firstAtLeast } from '../../base/search.ts';
 import { plural } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
+import { perVersion } from '../../derive/per-version.ts';
 import { laneOf, type SpanRecord, spanAt, spansIn, threadRows } from '../../derive/query.ts';
 import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';
@@ -71,17 +72,8 @@ function fateOf(index: RunIndex, lane: LaneIndex, { t0, t1 }: SpanRecord): Fate 
   return 'whole';
 }
 
-/** Of a version of the index: the lane's table may hold spans already that the index does not know. */
-const cached = new WeakMap<
-  LaneIndex,
-  { readonly version: number; readonly walks: readonly Walk[] }
->();
-
 /** Walks of a lane that have ended, in order of their ends. */
-export function walksOf(index: RunIndex, lane: LaneIndex): readonly Walk[] {
-  const { version } = index;
-  const known = cached.get(lane);
-  if (known?.version === version) return known.walks;
+export const walksOf = perVersion((index, lane): readonly Walk[] => {
   const reader = index.kinds.findIndex((kind) => kind.name === 'reader');
   const walks: Walk[] = [];
   for (const span of spansIn(lane, 'function', 0, Number.POSITIVE_INFINITY)) {
@@ -89,10 +81,8 @@ export function walksOf(index: RunIndex, lane: LaneIndex): readonly Walk[] {
     const { t0, t1, row, id } = span;
     walks.push({ t0, t1, row, id, fate: fateOf(index, lane, span), freed: freedAt(lane, t1) });
   }
-  walks.sort((a, b) => a.t1 - b.t1);
-  cached.set(lane, { version, walks });
-  return walks;
-}
+  return walks.sort((a, b) => a.t1 - b.t1);
+});
 
 export interface Score extends Readonly<Record<Fate, number>> {
   /** Objects that all these walks have freed; null: not traced. */

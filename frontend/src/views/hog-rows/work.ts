@@ -4,6 +4,7 @@
 import { firstAbove } from '../../base/search.ts';
 import { formatNs, plural } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
+import { perVersion } from '../../derive/per-version.ts';
 import { opsUpTo, spansIn } from '../../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import { plated } from '../timeline/easel.ts';
@@ -17,20 +18,14 @@ export interface Work {
 }
 
 interface Sums {
-  /** Of the index: the lane's table may hold spans already that the index does not know. */
-  readonly version: number;
   /** When each piece of work ended, rising, and what there was up to it. */
   readonly ends: Float64Array;
   readonly upTo: readonly Work[];
 }
 
 const none: Work = { checks: 0, wakes: 0, ns: 0 };
-const cached = new WeakMap<LaneIndex, Sums>();
 
-function sumsOf(index: RunIndex, lane: LaneIndex): Sums {
-  const { version } = index;
-  const known = cached.get(lane);
-  if (known?.version === version) return known;
+const sumsOf = perVersion((index, lane): Sums => {
   const pieces = [...spansIn(lane, 'track', 0, Number.POSITIVE_INFINITY)]
     .map(({ kind, t0, t1, open }) => ({ name: index.kinds[kind]?.name ?? '', t0, t1, open }))
     .filter(({ name, open }) => !open && (name === 'gp_check' || name === 'cb_wake'))
@@ -42,10 +37,8 @@ function sumsOf(index: RunIndex, lane: LaneIndex): Sums {
     sum = { checks: checks + Number(check), wakes: wakes + Number(!check), ns: ns + t1 - t0 };
     return sum;
   });
-  const sums = { version, ends: Float64Array.from(pieces, ({ t1 }) => t1), upTo };
-  cached.set(lane, sums);
-  return sums;
-}
+  return { ends: Float64Array.from(pieces, ({ t1 }) => t1), upTo };
+});
 
 export function workAt(index: RunIndex, lane: LaneIndex, t: number): Work {
   const { ends, upTo } = sumsOf(index, lane);
