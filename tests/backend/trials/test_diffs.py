@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from duet.kernels.recipe import patched_files
 from duet.settings import repo_root
-from duet.trials.diffs import changes, defined, files
+from duet.trials.diffs import changes, defined
 from duet.trials.mails import read_patches
 
 FIRST = {
@@ -72,4 +73,4 @@ diff --git a/Documentation/x.rst b/Documentation/x.rst
 +	new
 """
     assert [(c.file, c.function) for c in changes(diff)] == [("a.c", "after")]
-    assert files(diff) == ["a.c", "Documentation/x.rst"]
+    assert patched_files(diff) == ["a.c", "Documentation/x.rst"]

@@ -8,7 +8,6 @@ own list and sections.
 
 from __future__ import annotations
 
-import mmap
 import struct
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -17,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from duet.errors import InfraError
+from duet.kernels.elf_data import ElfData, open_data
 from duet.kernels.image import KernelImage
 
 CODE = "tTwW"
@@ -129,27 +129,17 @@ def _read(folder: Path) -> Functions:
         address, letter, name = line.split(" ", 2)
         symbols.append((int(address, 16), letter, name))
     places = {name: address for address, _, name in symbols}
-    with (folder / "vmlinux").open("rb") as file:
-        image = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    with image:
-        listed = _addresses(image, places, "__start_kprobe_blacklist", "__stop_kprobe_blacklist")
-        traced = _addresses(image, places, "__start_mcount_loc", "__stop_mcount_loc")
+    with open_data(folder / "vmlinux") as data:
+        listed = _addresses(data, places, "__start_kprobe_blacklist", "__stop_kprobe_blacklist")
+        traced = _addresses(data, places, "__start_mcount_loc", "__stop_mcount_loc")
     asks = _NOTRACE not in (folder / "config").read_text(encoding="utf-8").splitlines()
     return Functions(symbols, tuple(sorted(traced)) if asks and traced else None, listed)
 
 
-def _addresses(image: mmap.mmap, places: dict[str, int], start: str, end: str) -> tuple[int, ...]:
-    """The array of addresses between two symbols, out of an ELF file of 64 bits, little endian."""
+def _addresses(data: ElfData, places: dict[str, int], start: str, end: str) -> tuple[int, ...]:
+    """The array of addresses between two symbols."""
     if start not in places or end not in places:
         return ()
     low, high = places[start], places[end]
-    if image[:6] != b"\x7fELF\x02\x01":
-        raise ValueError("vmlinux is no ELF file of 64 bits, little endian")
-    (headers,) = struct.unpack_from("<Q", image, 40)
-    size, count = struct.unpack_from("<HH", image, 58)
-    for number in range(count):
-        section = struct.unpack_from("<IIQQQQ", image, headers + number * size)
-        address, offset, length = section[3:]
-        if address <= low and high <= address + length:
-            return struct.unpack_from(f"<{(high - low) // 8}Q", image, offset + low - address)
-    raise ValueError(f"no section of vmlinux holds {start}")
+    count = (high - low) // 8
+    return struct.unpack(f"<{count}Q", data.bytes(low, count * 8))

@@ -176,6 +176,11 @@ def kernel_version(tree: Path) -> str:
         head = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")[:400]
     except OSError:
         return ""
+    return makefile_version(head)
+
+
+def makefile_version(head: str) -> str:
+    """The same from the first lines of a Makefile."""
     fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", head, re.MULTILINE))
     if not {"VERSION", "PATCHLEVEL"} <= fields.keys():
         return ""

@@ -15,7 +15,6 @@ from duet.trials.command import Command, read_command
 from duet.trials.mails import NoPatch, Patch, parse, read_patches
 from duet.trials.spec import Headline, Trial, TrialArm, TrialBase, plain_name
 from duet.trials.trees import (
-    SourceTree,
     TreeStore,
     path_name,
     source_folder,
@@ -121,9 +120,7 @@ def _kernels(
     bases, arms = _sources(asked, folder, patches_dir)
     base = arms[0].base
     for stem, patches in series:
-        title = plain_name(stem)
-        while any(arm.name == title for arm in arms):
-            title += "-2"
+        title = _arm_name(stem, arms)
         about = patches[0].subject if len(patches) == 1 else f"{len(patches)} patches"
         arms.append(TrialArm(title, title, about[:120], (*arms[0].patches, *patches), base))
     return bases, arms
@@ -141,9 +138,13 @@ def _sources(
     first = trees[0]
     bases = [tree_base(first, store, patches_dir)]
     own = store.own_changes(first)
-    arms = [TrialArm(_arm_name(first, []), first.folder.name, first.about, own, bases[0].name)]
+    arms = [
+        TrialArm(
+            _arm_name(first.folder.name, []), first.folder.name, first.about, own, bases[0].name
+        )
+    ]
     for tree in trees[1:]:
-        arm = _arm_name(tree, arms)
+        arm = _arm_name(tree.folder.name, arms)
         if tree.version.split(".")[:2] == first.version.split(".")[:2]:
             patches = (*own, store.patch(first, tree))
             arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name))
@@ -173,8 +174,9 @@ def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[Tr
     )
 
 
-def _arm_name(tree: SourceTree, arms: list[TrialArm]) -> str:
-    name = plain_name(tree.folder.name)
+def _arm_name(text: str, arms: list[TrialArm]) -> str:
+    """A name that no other arm has."""
+    name = plain_name(text)
     while any(arm.name == name for arm in arms):
         name += "-2"
     return name

@@ -66,8 +66,3 @@ def defined(text: str) -> str | None:
     if match is None or (match[2].count("(") == 0 and "=" in text.split("(")[0]):
         return None
     return match[1]
-
-
-def files(diff: str) -> list[str]:
-    """Files that a diff touches, in its order."""
-    return list(dict.fromkeys(m[1] for line in diff.splitlines() if (m := FILE.match(line))))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from duet.errors import InfraError, InputError
 from duet.kernels.bases import find_base
-from duet.kernels.source import kernel_version
+from duet.kernels.source import kernel_version, makefile_version
 from duet.trials.mails import MOST_BYTES, Patch
 from duet.trials.spec import TrialBase, plain_name
 
@@ -188,17 +188,13 @@ def tarball_version(path: Path) -> str:
     what = ["--occurrence=1", "--wildcards", "--no-wildcards-match-slash", "*/Makefile"]
     command = ["tar", "--extract", "--to-stdout", "--file", str(path.expanduser()), *what]
     done = subprocess.run(command, capture_output=True, check=False, timeout=GIT_S)
-    found: dict[str, str] = {}
-    for line in done.stdout.decode(errors="replace").splitlines()[:20]:
-        key, equals, value = line.partition(" =")
-        if equals and key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"):
-            found[key] = value.strip()
-    if len(found) < 2:
+    version = makefile_version(done.stdout.decode(errors="replace")[:400])
+    if not version:
         raise BadSource(
             f"wanted a kernel's source in {path}, but it has no kernel Makefile.",
             remedy="Name a linux-*.tar.xz, a source tree, or one of kernel-patches/bases.",
         )
-    return f"{found['VERSION']}.{found['PATCHLEVEL']}.{found.get('SUBLEVEL', '0')}"
+    return version
 
 
 def nearest_fragments(series: str, patches_dir: Path) -> list[Path]:
