@@ -29,7 +29,8 @@ export function frontStep(
     0,
     scenes.findIndex((scene) => scene.id === lesson.hero),
   );
-  const asks = scenes.findIndex((scene) => askingSteps(lesson, answers)[0] === scene);
+  const [asking] = askingSteps(lesson, answers);
+  const asks = asking === undefined ? -1 : scenes.indexOf(asking);
   return scenes[asks < 0 || hero < asks ? hero : Math.max(0, asks - 1)]!;
 }
 

@@ -297,6 +297,28 @@ def test_counts_tell_of_the_object_by_bytes_and_of_others_by_lines(
     assert [found.name_of(DENTRY + at) for at in (60, 92, 4096)] == ["d_iname", "d_lockref", ""]
 
 
+def test_the_last_counts_wait_for_a_start_marker_that_is_decoded_late(run_async: Run) -> None:
+    case = Case()
+    run_async(aimed(case, Plugin()))
+    case.origin_ns = None
+    run_async(case.scope.end())
+    assert not case.ears.samples
+    case.origin_ns = 100
+    case.scope.advance()
+    case.scope.finish()
+    assert [(sample.probe, t_ns) for sample, t_ns in case.ears.samples] == [("microscope", 805.0)]
+
+
+def test_last_counts_without_a_guest_time_are_a_fault(run_async: Run) -> None:
+    case = Case()
+    run_async(aimed(case, Plugin()))
+    case.known = False
+    run_async(case.scope.end())
+    case.scope.finish()
+    assert not case.ears.samples
+    assert "not calibrated" in case.ears.lenses[-1].message
+
+
 def test_a_recording_gives_accesses_and_counts_back(run_async: Run) -> None:
     case = Case()
     run_async(aimed(case, Plugin()))

@@ -34,21 +34,35 @@ class CellCounts:
         self._clock, self._save = clock, save
         self._seq = 0
         self._reported_at = 0.0
+        self._waiting: tuple[Cells, tuple[int, int] | None] | None = None
 
     @property
     def due(self) -> bool:
         """The newest counts are old enough for others."""
         return time.monotonic() - self._reported_at > 1 / SCOPE_TELL_HZ
 
-    def report(self, cells: Cells, watched: tuple[int, int] | None) -> bool:
+    @property
+    def waiting(self) -> bool:
+        """The last counts were not reported yet."""
+        return self._waiting is not None
+
+    def report_waiting(self) -> None:
+        """More is known of times: report the last counts if they wait for that."""
+        if self._waiting is not None and self.report(*self._waiting):
+            self._waiting = None
+
+    def report(self, cells: Cells, watched: tuple[int, int] | None, *, last: bool = False) -> bool:
         """Give counts to the sink; False: their time is not known, or before the start.
 
         Args:
             watched: address and bytes of the object.
+            last: they wait until their time is known. A short run may end before a busy host has
+                decoded its start marker.
         """
         window = self._clock.guest_window(cells.host_ns, cells.host_ns)
         origin = self._clock.origin_ns
         if window is None or origin is None or window.at_ns < origin:
+            self._waiting = (cells, watched) if last else self._waiting
             return False
         self._reported_at = time.monotonic()
         sample = count_sample(

@@ -146,6 +146,7 @@ class LaneMicroscope(ReportedLens):
         origin = self._clock.origin_ns
         if origin is None:
             return
+        self._counts.report_waiting()
         timed = self._accesses.time_logs()
         self.state = replace(self.state, samples=self.state.samples + timed)
         self._accesses.pass_on(origin, final=final)
@@ -156,17 +157,17 @@ class LaneMicroscope(ReportedLens):
             return
         try:
             self.last = await self._client.snapshot()
+            self._report_counts(self.last, last=True)
         except DuetError as error:
             self.on_scope_fault(error.sentence, error.remedy)
-            return
-        self._report_counts(self.last)
 
     def finish(self) -> None:
         """The run is over."""
         if self._client is not None:
             self._client.set_listener(None)
         now_ns = time.monotonic_ns()
-        if self._accesses.untimed and self._clock.guest_window(now_ns, now_ns) is None:
+        untimed = self._accesses.untimed or self._counts.waiting
+        if untimed and self._clock.guest_window(now_ns, now_ns) is None:
             self.on_scope_fault(NO_TIME, "Run it again.")
         self.advance(final=True)
         if self.state.state != "off" and self._client is not None:
@@ -178,6 +179,6 @@ class LaneMicroscope(ReportedLens):
             return None
         return ScopeResult(self.last, self._names.names, self._target.watched, self._target.fields)
 
-    def _report_counts(self, cells: Cells) -> None:
-        if self._counts.report(cells, self._target.watched):
+    def _report_counts(self, cells: Cells, *, last: bool = False) -> None:
+        if self._counts.report(cells, self._target.watched, last=last) or last:
             self.state = replace(self.state, dropped=cells.lost + cells.over)
