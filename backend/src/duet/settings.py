@@ -34,6 +34,14 @@ def default_base() -> str | None:
     return os.environ.get("DUET_BASE") or None
 
 
+def patch_files() -> tuple[str, ...]:
+    """What patches of strangers may change beyond sources and headers: $DUET_PATCH_FILES.
+
+    Patterns of fnmatch with ':' between, such as 'Makefile:*/Makefile'; '*' is every file.
+    """
+    return tuple(part for part in os.environ.get("DUET_PATCH_FILES", "").split(":") if part)
+
+
 def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.kernels.tree import PatchFails, WorkTree
+from duet.kernels.patching import PatchFails
+from duet.kernels.tree import WorkTree
 from tests.support import miniature
 
 FILES = {"mm/vmscan.c": miniature.VMSCAN, "mm/slab.c": "a\nb\nc\n", "fs/super.c": "x\ny\nz\n"}

@@ -10,26 +10,15 @@ the tree should be follows from the originals and the patches alone.
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from duet import durable
-from duet.errors import InputError
-from duet.kernels.recipe import patched_files
-
-_HUNK_FAILED = re.compile(r"^Hunk #(\d+) FAILED at (\d+)", re.MULTILINE)
-_NO_FILE = re.compile(r"^can't find file to patch.*?^\|\+\+\+ b/(\S+)", re.MULTILINE | re.DOTALL)
-_PATCHING = re.compile(r"^(?:checking|patching) file '?([^'\n]+?)'?$", re.MULTILINE)
-
-
-class PatchFails(InputError):
-    """A patch does not fit the source."""
-
-    code = "patch-fails"
+from duet.kernels.diff_form import read_diff
+from duet.kernels.diff_names import PatchRefused
+from duet.kernels.patching import apply_diff
 
 
 class WorkTree:
@@ -48,6 +37,7 @@ class WorkTree:
 
         Raises:
             PatchFails: naming patch, file and hunk; the tree is then unchanged.
+            PatchRefused: a patch is not in the strict form, or leads out of the tree; as above.
         """
         wanted = self._patched(patches)
         for name in self._seen() - wanted.keys():
@@ -90,16 +80,19 @@ class WorkTree:
 
     def _patched(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
         """Files that the patches touch, with the content they should have (None: no file)."""
-        texts = [path.read_text(encoding="utf-8") for path in patches]
-        names = {name for text in texts for name in patched_files(text)}
+        # Bytes: a carriage return in a hunk is content.
+        diffs = [(path.name, read_diff(path.read_bytes().decode())) for path in patches]
+        names = {one.name for _, diff in diffs for one in diff}
+        for name in sorted(names):
+            _refuse_link(self.src, name)
         with tempfile.TemporaryDirectory(prefix="duet-patch-") as folder:
             scratch = Path(folder)
             for name in names:
                 if (original := self._original(name)) is not None:
                     (scratch / name).parent.mkdir(parents=True, exist_ok=True)
                     (scratch / name).write_bytes(original)
-            for path in patches:
-                apply_patch(path, scratch)
+            for patch, diff in diffs:
+                apply_diff(patch, diff, scratch)
             return {name: _content(scratch / name) for name in names}
 
     def _seen(self) -> set[str]:
@@ -134,35 +127,16 @@ class WorkTree:
         durable.sync_folder(pristine.parent)
 
 
-def apply_patch(path: Path, folder: Path) -> None:
-    """Apply one patch in `folder`, without fuzz.
-
-    Raises:
-        PatchFails: naming the file and hunk that did not fit.
-    """
-    command = ["patch", "--strip=1", "--fuzz=0", "--force", "--no-backup-if-mismatch"]
-    command += ["--reject-file=-", "--directory", str(folder), "--input", str(path.absolute())]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
-    )
-    if done.returncode == 0:
-        return
-    said = done.stdout + done.stderr
-    raise PatchFails(
-        f"wanted to apply {path.name}, but {_failure(said)}.",
-        remedy="Rebase the patch on this kernel (kernel-patches/README.md says how).",
-        detail=said[-4000:],
-    )
-
-
-def _failure(said: str) -> str:
-    """'hunk 2 (line 764) does not fit mm/vmscan.c' from what patch(1) printed."""
-    if failed := _HUNK_FAILED.search(said):
-        name = _PATCHING.findall(said[: failed.start()])[-1]
-        return f"hunk {failed[1]} (line {failed[2]}) does not fit {name}"
-    if lost := _NO_FILE.search(said):
-        return f"this kernel has no {lost[1]}"
-    return f"patch(1) refused it: {said.strip().splitlines()[-1] if said.strip() else 'no reason'}"
+def _refuse_link(src: Path, name: str) -> None:
+    """No file is read or written through a symbolic link: it could lead out of the tree."""
+    path = src
+    for part in name.split("/"):
+        path /= part
+        if path.is_symlink():
+            raise PatchRefused(
+                f"the patch changes {name}, which is reached through a symbolic link of the tree.",
+                remedy="Name the file itself, by the path without the link.",
+            )
 
 
 def _content(path: Path) -> bytes | None:
