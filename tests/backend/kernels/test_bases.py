@@ -202,7 +202,10 @@ def test_a_missing_source_names_the_package_of_its_base(settings: KernelSettings
     ("text", "said"),
     [
         ("about: x\nseries: 6.12\nsource: {tree: /x}\n", r"base\.yaml:2: series: .* string"),
-        ("about: x\nseries: '6.12'\nsource: {}\nconfig: [a]\n", "one of tarball, git, tree .* 0"),
+        (
+            "about: x\nseries: '6.12'\nsource: {}\nconfig: [a]\n",
+            "one of tarball, git, tree, image .* 0",
+        ),
         ("about: x\nseries: '6.12'\nsource: {tree: /x, git: /y}\nconfig: [a]\n", "but 2 came"),
         ("about: x\nseries: '6.12'\nsource: {tree: /x}\n", "config: this key is missing"),
         ("about: x\nseries: '6.1'\nlike: x\nsource: {tree: /x}\n", "no patches of its own"),

@@ -9,13 +9,17 @@ from duet.lessons.schema.base import BaseName, Name, Strict
 
 
 class SourceFile(Strict):
-    """Where the source comes from: one of tarball, git and tree. Relative to base.yaml."""
+    """Where the source comes from: one of tarball, git, tree, image. Relative to base.yaml."""
 
     package: str = Field(default="", description="Debian package that brings the tarball")
     tarball: str | None = Field(default=None, description="linux-*.tar.*")
     git: str | None = Field(default=None, description="a repository; `ref` says which commit")
     ref: str = Field(default="HEAD", description="commit, tag or branch of `git`")
     tree: str | None = Field(default=None, description="a folder with an unbuilt kernel source")
+    image: str | None = Field(
+        default=None,
+        description="a folder with the bzImage and vmlinux of a kernel that was built elsewhere",
+    )
 
 
 class VariantFile(Strict):
@@ -30,7 +34,7 @@ class BaseFile(Strict):
 
     about: str = Field(description="what it is, for a list")
     series: str = Field(pattern=r"^\d+\.\d+$", description='in quotes: version, e.g. "6.12"')
-    source: SourceFile = Field(description="one of tarball, git, tree")
+    source: SourceFile = Field(description="one of tarball, git, tree, image")
     config: tuple[str, ...] = Field(
         default=(), description="fragments over allnoconfig, in order; or those of `like`"
     )

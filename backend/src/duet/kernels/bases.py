@@ -36,7 +36,7 @@ class Source:
         ref: of a git repository.
     """
 
-    kind: Literal["tarball", "git", "tree"]
+    kind: Literal["tarball", "git", "tree", "image"]
     path: Path
     package: str = ""
     ref: str = ""
@@ -182,10 +182,11 @@ def _variants(folder: Path, said: BaseFile) -> dict[str, Path]:
 
 
 def _source(folder: Path, said: SourceFile) -> Source:
-    kinds: dict[Literal["tarball", "git", "tree"], str | None] = {
+    kinds: dict[Literal["tarball", "git", "tree", "image"], str | None] = {
         "tarball": said.tarball,
         "git": said.git,
         "tree": said.tree,
+        "image": said.image,
     }
     named = [(kind, path) for kind, path in kinds.items() if path is not None]
     if len(named) != 1:

@@ -29,6 +29,7 @@ from duet.kernels.image import KernelImage, Manifest, PatchRecord
 from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.lock import build_lock
 from duet.kernels.order import outwards
+from duet.kernels.prebuilt import prebuilt_inputs
 from duet.kernels.product import Made, Product
 from duet.kernels.progress import BuildProgress, MakeCounter, Phase, ProgressSink
 from duet.kernels.recipe import (
@@ -52,6 +53,8 @@ def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
         NoSource, BadFolder, InputError, ToolMissing: see their classes.
     """
     base = settings.base_of(arm)
+    if base.source.kind == "image":
+        return prebuilt_inputs(arm, settings)
     return build_inputs(
         arm,
         base,
@@ -103,7 +106,10 @@ def build(
             wanted.setdefault(key, arm)
     if wanted:
         groups: dict[tuple[str, str | None], list[ArmSpec]] = {}
-        for arm in wanted.values():
+        for key, arm in wanted.items():
+            if settings.base_of(arm).source.kind == "image":
+                found[key] = product.take(arm, inputs(arm, settings), settings)
+                continue
             groups.setdefault((settings.base_of(arm).name, arm.config), []).append(arm)
         before = 0
         for some in groups.values():  # the arms of one tree, then those of the next

@@ -43,6 +43,33 @@ def git_digest(repository: Path, ref: str) -> str:
     return hashlib.sha256(b"git tree " + done.stdout.strip().encode()).hexdigest()
 
 
+IMAGE = ("bzImage", "vmlinux")
+"""Files of a kernel that was built elsewhere."""
+
+
+def image_digest(folder: Path) -> str:
+    """SHA-256 of the files of a built kernel, one after another.
+
+    Raises:
+        OSError: one is missing.
+    """
+    whole = hashlib.sha256()
+    for name in IMAGE:
+        with (folder / name).open("rb") as stream:
+            whole.update(hashlib.file_digest(stream, "sha256").digest())
+    return whole.hexdigest()
+
+
+def image_stamp(folder: Path) -> str:
+    """Changes with size and time of the files of a built kernel.
+
+    Raises:
+        OSError: one is missing.
+    """
+    statuses = [(folder / name).stat() for name in IMAGE]
+    return " ".join(f"{status.st_size} {status.st_mtime_ns}" for status in statuses)
+
+
 def folder_stamp(folder: Path) -> str:
     """Changes with name, size and time of each file. Reads no file.
 

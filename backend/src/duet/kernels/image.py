@@ -82,6 +82,12 @@ class KernelImage:
         """The full .config."""
         return self.folder / "config"
 
+    @property
+    def cmdline(self) -> tuple[str, ...]:
+        """Parameters that it needs so that its symbols lie where System.map says."""
+        randomized = "\nCONFIG_RANDOMIZE_BASE=y\n" in self.config.read_text(errors="replace")
+        return ("nokaslr",) if randomized else ()
+
     def symbols(self) -> dict[str, int]:
         """System.map as name -> address; of equal names (static functions) the first counts."""
         return read_system_map(self.system_map.read_text(encoding="ascii"))

@@ -8,8 +8,12 @@ not see what `.incbin` brings (see ccache.py).
 
 from __future__ import annotations
 
+import bz2
+import lzma
 import mmap
+import struct
 import subprocess
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +24,11 @@ BUILD_ID_NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
 BUILD_ID_BYTES = 20
 LZ4 = b"\x02\x21\x4c\x18"
 """Magic of lz4's legacy frame, with which CONFIG_KERNEL_LZ4 compresses (scripts/Makefile.lib)."""
+ZSTD = b"\x28\xb5\x2f\xfd"
+HEADER_AT, SETUP_SECTS_AT, PAYLOAD_AT = 0x202, 0x1F1, 0x248
+"""Places in the setup header: its magic, the number of sectors before the kernel, and offset and
+length of the compressed kernel."""
+SECTOR_BYTES = 512
 UNPACK_S = 60.0
 
 
@@ -57,21 +66,51 @@ def kernels(bzimage: Path) -> Iterator[bytes]:
     """
     whole = bzimage.read_bytes()
     yield whole
+    if packed := _payload(whole):
+        yield _unpacked(packed)
     at = whole.find(LZ4)
     while at >= 0:
-        yield _unlz4(whole[at:])
+        yield _piped(["lz4", "-dcf"], whole[at:])
         at = whole.find(LZ4, at + 1)
 
 
-def _unlz4(packed: bytes) -> bytes:
-    # What follows the payload is no frame: lz4 complains, and has written the kernel by then.
+def _payload(whole: bytes) -> bytes:
+    """The compressed kernel, by the setup header (Documentation/arch/x86/boot.rst); b"": none."""
+    if whole[HEADER_AT : HEADER_AT + 4] != b"HdrS":
+        return b""
+    sectors = whole[SETUP_SECTS_AT] or 4
+    offset, length = struct.unpack_from("<II", whole, PAYLOAD_AT)
+    begin = (sectors + 1) * SECTOR_BYTES + offset
+    return whole[begin : begin + length]
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """By the magic of what compressed it; b"" where it is none of scripts/Makefile.lib but lzo."""
+    if packed.startswith(LZ4):
+        return b""  # kernels() looks for these everywhere
+    if packed.startswith(ZSTD):
+        return _piped(["zstd", "-dcqf"], packed)
+    try:
+        if packed.startswith(b"\x1f\x8b"):
+            return zlib.decompressobj(wbits=31).decompress(packed)
+        if packed.startswith(b"BZh"):
+            return bz2.BZ2Decompressor().decompress(packed)
+        if packed.startswith((b"\xfd7zXZ\0", b"\x5d\0\0")):
+            return lzma.LZMADecompressor().decompress(packed)
+    except (zlib.error, OSError, EOFError, lzma.LZMAError):
+        pass
+    return b""
+
+
+def _piped(command: list[str], packed: bytes) -> bytes:
+    # What follows the payload is no frame: the tool complains, and has written the kernel by then.
     try:
         done = subprocess.run(
-            ["lz4", "-dcf"], input=packed, capture_output=True, check=False, timeout=UNPACK_S
+            command, input=packed, capture_output=True, check=False, timeout=UNPACK_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InfraError(
-            f"a kernel is looked into with lz4, which failed ({type(error).__name__}).",
+            f"a kernel is looked into with {command[0]}, which failed ({type(error).__name__}).",
             remedy="Run: ./setup.sh kernels.",
         ) from error
     return done.stdout

@@ -11,7 +11,8 @@ from threading import Event
 from duet.kernels.compiler import BZIMAGE, Make
 from duet.kernels.image import KernelImage, Manifest
 from duet.kernels.kernel_settings import KernelSettings
-from duet.kernels.recipe import KernelKey
+from duet.kernels.prebuilt import store_prebuilt
+from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey
 from duet.kernels.source import check_space
 
 
@@ -44,6 +45,14 @@ class Product:
     def there(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
         """The stored kernel, if nothing is left to be made."""
         return settings.store.lookup(key)
+
+    def take(self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
+        """Put a kernel that was built elsewhere into the store.
+
+        Raises:
+            DuetError: see store_prebuilt.
+        """
+        return store_prebuilt(arm, need, settings)
 
     def store(
         self, made: Made, manifest: Manifest, settings: KernelSettings, tell: Callable[[str], None]

@@ -16,7 +16,7 @@ from threading import Event
 from time import monotonic
 
 from duet import durable
-from duet.errors import InfraError, KernelError
+from duet.errors import InfraError, InputError, KernelError
 from duet.kernels.builder import build, lookup, plan
 from duet.kernels.compiler import drop_links
 from duet.kernels.image import KernelImage, Manifest
@@ -25,7 +25,7 @@ from duet.kernels.layouts import ARCHIVE, layout_key, layout_script
 from duet.kernels.payload import build_ids
 from duet.kernels.product import Made, Product
 from duet.kernels.progress import ProgressSink
-from duet.kernels.recipe import ArmSpec, KernelKey
+from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey
 from duet.kernels.source import check_space
 
 SCRIPT = "arch/x86/kernel/vmlinux.lds"
@@ -82,6 +82,13 @@ class Layouts(Product):
         if any(lookup(each, settings) is None for each in keys):
             return None
         return lookup(key, settings)
+
+    def take(self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
+        """Refuse: there are no objects to link."""
+        raise InputError(
+            f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere has no other layouts.",
+            remedy="Measure it without --layouts.",
+        )
 
     def store(
         self, made: Made, manifest: Manifest, settings: KernelSettings, tell: Callable[[str], None]

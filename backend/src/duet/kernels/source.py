@@ -16,7 +16,14 @@ from typing import Literal
 from duet import durable
 from duet.errors import InfraError, InputError
 from duet.kernels.bases import Base, Source
-from duet.kernels.folders import folder_digest, folder_stamp, git_digest, packing
+from duet.kernels.folders import (
+    folder_digest,
+    folder_stamp,
+    git_digest,
+    image_digest,
+    image_stamp,
+    packing,
+)
 
 # An unpacked 6.1 takes 1.4 GB and its objects 1.1 GB; one stored kernel 0.2 GB.
 TREE_BYTES = 3_000_000_000
@@ -43,7 +50,8 @@ class DiskFull(InfraError):
 
 @dataclass(frozen=True, slots=True)
 class Tarball:
-    """A kernel source and the digest of its bytes: an archive, a commit, or a folder.
+    """A kernel source and the digest of its bytes: an archive, a commit, or a folder; or a kernel
+    that was built elsewhere.
 
     Args:
         ref: of a git repository.
@@ -51,7 +59,7 @@ class Tarball:
 
     path: Path
     sha256: str
-    kind: Literal["tarball", "git", "tree"] = "tarball"
+    kind: Literal["tarball", "git", "tree", "image"] = "tarball"
     ref: str = ""
 
 
@@ -93,13 +101,15 @@ def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) ->
     """The same of a folder: --source takes it as it stands, a base may name a commit."""
     if given is None and known.kind == "git":
         return Tarball(path, git_digest(path, known.ref), "git", known.ref)
-    seen, stamp = _read_memory(memory), folder_stamp(path)
+    image = given is None and known.kind == "image"
+    seen, stamp = _read_memory(memory), (image_stamp if image else folder_stamp)(path)
     before = seen.get(str(path))
     if before is None or before.get("stamp") != stamp:
-        before = seen[str(path)] = {"stamp": stamp, "sha256": folder_digest(path)}
+        digest = (image_digest if image else folder_digest)(path)
+        before = seen[str(path)] = {"stamp": stamp, "sha256": digest}
         memory.parent.mkdir(parents=True, exist_ok=True)
         durable.write(memory, json.dumps(seen, indent=1).encode())
-    return Tarball(path, str(before["sha256"]), "tree")
+    return Tarball(path, str(before["sha256"]), "image" if image else "tree")
 
 
 def no_source(base: Base, path: Path, *, given: bool) -> NoSource:

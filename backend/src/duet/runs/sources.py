@@ -45,7 +45,7 @@ def image_source(
             vcpus=request.vcpus,
             memory_mib=request.memory_mb,
             disks_mib=(request.scratch_mb,) if request.scratch_mb else (),
-            cmdline=request.cmdline,
+            cmdline=(*request.cmdline, *image.cmdline),
             clock=request.clock,
             icount_shift=request.shift,
             sharing=request.vcpus if request.clock is Clock.COUNT else 1,

@@ -9,18 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duet.errors import InputError
-from duet.kernels.bases import base_folders, find_base
 from duet.lessons.schema import ClockName
 from duet.trials.command import Command, read_command
+from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import NoPatch, Patch, parse, read_patches
-from duet.trials.spec import Headline, Trial, TrialArm, TrialBase, plain_name
-from duet.trials.trees import (
-    TreeStore,
-    path_name,
-    source_folder,
-    tarball_base,
-    tree_base,
-)
+from duet.trials.spec import Headline, Trial, plain_name
 
 MOST_ARMS = 9
 STRESSOR = re.compile(r"--(?!timeout|seed|verbose|metrics|perf|times)([a-z0-9-]+) \d+\b")
@@ -36,6 +29,8 @@ class Asked:
     repository: Path = Path()
     base: str = ""
     trees: tuple[Path, ...] = ()
+    kernels: tuple[Path, ...] = ()
+    vmlinux: tuple[Path, ...] = ()
     trace: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     comm: str = ""
@@ -63,11 +58,12 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     series = [(path.stem, read_patches(path)) for path in asked.patches]
     series += [(span, commits(asked.repository, span)) for span in asked.commits]
     name = plain_name(asked.name or (series[0][0] if series else _tree_name(asked)))
-    bases, arms = _kernels(asked, series, folder, patches_dir)
+    named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux)
+    bases, arms = trial_kernels(named, series, folder, patches_dir)
     if len(arms) < 2:
         raise InputError(
             "a trial compares two kernels, but only one came.",
-            remedy="Name a patch, a range with --commits, or a second --tree.",
+            remedy="Name a patch, a range with --commits, a second --tree, or a second --kernel.",
         )
     if len(arms) > MOST_ARMS:
         raise InputError(
@@ -108,82 +104,9 @@ def commits(repository: Path, span: str) -> tuple[Patch, ...]:
     return parse(done.stdout, span)
 
 
-def _kernels(
-    asked: Asked,
-    series: list[tuple[str, tuple[Patch, ...]]],
-    folder: Path,
-    patches_dir: Path,
-) -> tuple[list[TrialBase], list[TrialArm]]:
-    """The bases of its own, and the arms, that without a patch first."""
-    if asked.base and asked.trees:
-        raise InputError("--base and --tree both name the source.", remedy="Leave one of them out.")
-    bases, arms = _sources(asked, folder, patches_dir)
-    base = arms[0].base
-    for stem, patches in series:
-        title = _arm_name(stem, arms)
-        about = patches[0].subject if len(patches) == 1 else f"{len(patches)} patches"
-        arms.append(TrialArm(title, title, about[:120], (*arms[0].patches, *patches), base))
-    return bases, arms
-
-
-def _sources(
-    asked: Asked, folder: Path, patches_dir: Path
-) -> tuple[list[TrialBase], list[TrialArm]]:
-    """What --base or --tree name: kernels without the patches of the command line."""
-    if not asked.trees:
-        return _named_base(asked.base, patches_dir)
-    folders = [source_folder(path) for path in asked.trees]
-    store = TreeStore(folder / "sources" / f"{path_name(folders[0])}.git")
-    trees = [store.add(path) for path in folders]
-    first = trees[0]
-    bases = [tree_base(first, store, patches_dir)]
-    own = store.own_changes(first)
-    arms = [
-        TrialArm(
-            _arm_name(first.folder.name, []), first.folder.name, first.about, own, bases[0].name
-        )
-    ]
-    for tree in trees[1:]:
-        arm = _arm_name(tree.folder.name, arms)
-        if tree.version.split(".")[:2] == first.version.split(".")[:2]:
-            patches = (*own, store.patch(first, tree))
-            arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name))
-        else:
-            other = TreeStore(folder / "sources" / f"{path_name(tree.folder)}.git")
-            tree = other.add(tree.folder)
-            bases.append(tree_base(tree, other, patches_dir))
-            patches = other.own_changes(tree)
-            arms.append(TrialArm(arm, arm, tree.about, patches, bases[-1].name))
-    return bases, arms
-
-
-def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[TrialArm]]:
-    path = Path(given).expanduser() if given else None
-    if given in ("", *base_folders(patches_dir)):
-        base = find_base(given or None, patches_dir)
-        about = base.about.rstrip(".")
-        return [], [TrialArm("stock", f"stock {base.series}", about, (), given or None)]
-    assert path is not None
-    if path.is_file():
-        own = tarball_base(path, patches_dir)
-        return [own], [TrialArm("stock", f"stock {own.series}", own.about, (), own.name)]
-    raise InputError(
-        f"there is no base and no tarball '{given:.80}'.",
-        remedy=f"Choose from {', '.join(base_folders(patches_dir))}, or name a linux-*.tar.xz; "
-        "a source tree is named with --tree.",
-    )
-
-
-def _arm_name(text: str, arms: list[TrialArm]) -> str:
-    """A name that no other arm has."""
-    name = plain_name(text)
-    while any(arm.name == name for arm in arms):
-        name += "-2"
-    return name
-
-
 def _tree_name(asked: Asked) -> str:
-    return "-".join(path.expanduser().resolve().name for path in asked.trees[:2]) or "trial"
+    paths = (asked.trees or asked.kernels)[:2]
+    return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
 
 
 def _split(trace: tuple[str, ...]) -> list[str]:

@@ -43,6 +43,16 @@ def try_(
             "--tree", help="A source tree, dirty or not; the first stands without the patches."
         ),
     ] = None,
+    kernel: Annotated[
+        Paths,
+        typer.Option(
+            "--kernel", help="A kernel built elsewhere: its bzImage, or the folder of the build."
+        ),
+    ] = None,
+    vmlinux: Annotated[
+        Paths,
+        typer.Option("--vmlinux", help="Of each --kernel; default: where its build left it."),
+    ] = None,
     commits: Annotated[
         Words, typer.Option("--commits", metavar="A..B", help="A range of --repo as one kernel.")
     ] = None,
@@ -115,6 +125,8 @@ def try_(
         repository=repo,
         base=base,
         trees=tuple(tree or ()),
+        kernels=tuple(kernel or ()),
+        vmlinux=tuple(vmlinux or ()),
         trace=tuple(trace or ()),
         functions=tuple(fn or ()),
         comm=comm,

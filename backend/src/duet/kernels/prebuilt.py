@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels that were built elsewhere: the bzImage and the vmlinux of one build.
+
+A base may name a folder with both (`source: {image: FOLDER}`). Such a kernel is not compiled but
+copied into the store, under the digest of its bytes. Its config comes from the kernel itself
+(CONFIG_IKCONFIG) or from the `.config` of its build folder.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import subprocess
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from duet.errors import InfraError, InputError
+from duet.kernels.folders import IMAGE
+from duet.kernels.image import KernelImage, Manifest
+from duet.kernels.kernel_settings import KernelSettings
+from duet.kernels.needed import NEEDED
+from duet.kernels.payload import is_payload
+from duet.kernels.recipe import ArmSpec, BuildInputs, options_sha256, read_fragments, read_options
+from duet.kernels.source import check_space
+
+BZIMAGE, VMLINUX = IMAGE
+BUILT_AT = Path("arch/x86/boot/bzImage")
+"""Where a build leaves it (arch/x86/boot/Makefile)."""
+BANNER = re.compile(rb"Linux version (\d+\.\d+[\w.+~-]*) ")
+"""init/version.c: linux_banner."""
+CONFIG_BEGINS, CONFIG_ENDS = b"IKCFG_ST", b"IKCFG_ED"
+"""kernel/configs.c: around the config, which is packed with gzip."""
+NOT_ASKED = frozenset(("CONFIG_RANDOMIZE_BASE", "CONFIG_JUMP_LABEL"))
+"""Our own kernels have them off; `nokaslr` and a warning do for others."""
+DWARF = "CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"
+NM_S = 120.0
+
+
+class BadImage(InputError):
+    """The kernel cannot be used."""
+
+    code = "bad-kernel-image"
+
+
+@dataclass(frozen=True, slots=True)
+class Prebuilt:
+    """A kernel's files.
+
+    Args:
+        config: the text of its whole configuration.
+    """
+
+    bzimage: Path
+    vmlinux: Path
+    version: str
+    config: str
+
+
+def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
+    """Look at a kernel that was built elsewhere.
+
+    Args:
+        given: its bzImage, or the folder in which it was built.
+        vmlinux: of the same build; None: where a build leaves it.
+
+    Raises:
+        BadImage: a file is missing, they are two kernels, or guests need what it lacks.
+    """
+    bzimage = given.expanduser().resolve()
+    if bzimage.is_dir():
+        bzimage /= BUILT_AT if (bzimage / BUILT_AT).is_file() else BZIMAGE
+    top = bzimage.parents[3] if bzimage.match(str(BUILT_AT)) else bzimage.parent
+    kernel = vmlinux.expanduser().resolve() if vmlinux else top / VMLINUX
+    for path, what in ((bzimage, BZIMAGE), (kernel, VMLINUX)):
+        if not path.is_file():
+            raise BadImage(
+                f"wanted a kernel's {what} at {path}, but there is no such file.",
+                remedy="Name a bzImage or a build folder with --kernel, and its ELF file with "
+                "--vmlinux.",
+            )
+    if not is_payload(bzimage, kernel):
+        raise BadImage(
+            f"{bzimage.name} and {kernel.name} are not of one build: their build IDs differ.",
+            remedy="Name the vmlinux of the same build.",
+        )
+    with kernel.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        banner = BANNER.search(whole)
+        version = banner[1].decode() if banner else ""
+        config = _own_config(whole) or _config_beside(top)
+        dwarf = whole.find(b".debug_info\0") >= 0
+    if not version:
+        raise BadImage(f"{kernel} is no Linux kernel.", remedy="Name the vmlinux of a build.")
+    _check(bzimage, config, dwarf)
+    return Prebuilt(bzimage, kernel, version, config)
+
+
+def prebuilt_inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
+    """What identifies the kernel of an arm on an image: its bytes.
+
+    Raises:
+        InputError: the arm has patches, for which there is no source.
+        NoSource: the files are gone.
+    """
+    base = settings.base_of(arm)
+    if arm.patches or arm.instrumented:
+        raise InputError(
+            f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere takes no patches.",
+            remedy="Name the source tree it was built from, or leave the patches out.",
+        )
+    config = read_fragments(base.config(arm.config))
+    compiler = config.get("CONFIG_CC_VERSION_TEXT", "").strip('"')
+    digest = settings.tarball(base).sha256
+    return BuildInputs(digest, options_sha256(config), (), compiler, "")
+
+
+def store_prebuilt(arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
+    """Copy the kernel of an arm into the store.
+
+    Raises:
+        DuetError: it cannot be used any more, or there is no space for it.
+    """
+    folder = settings.base_of(arm).source.path
+    kernel = read_prebuilt(folder / BZIMAGE, folder / VMLINUX)
+    check_space(settings.cache, 2 * kernel.vmlinux.stat().st_size, "to store a kernel")
+    draft = settings.cache / "prebuilt" / need.key()
+    draft.mkdir(parents=True, exist_ok=True)
+    made = {"System.map": draft / "System.map", "config": draft / "config"}
+    made["System.map"].write_text(_symbols(kernel.vmlinux))
+    made["config"].write_text(kernel.config)
+    manifest = Manifest(
+        key=need.key(),
+        kernel_version=kernel.version,
+        package="",
+        tarball_sha256=need.tarball_sha256,
+        config_sha256=need.config_sha256,
+        patches=(),
+        compiler=need.compiler,
+        linker=need.linker,
+        built_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=0.0,
+        objects=0,
+        cold=False,
+    )
+    files = {BZIMAGE: kernel.bzimage, VMLINUX: kernel.vmlinux, **made}
+    try:
+        return settings.store.publish(files, manifest)
+    finally:
+        for path in made.values():
+            path.unlink()
+        draft.rmdir()
+
+
+def _own_config(whole: mmap.mmap) -> str:
+    """What CONFIG_IKCONFIG put into the kernel; "" where it did not."""
+    begin = whole.find(CONFIG_BEGINS)
+    end = whole.find(CONFIG_ENDS, begin)
+    if begin < 0 or end < 0:
+        return ""
+    try:
+        packed = whole[begin + len(CONFIG_BEGINS) : end]
+        return zlib.decompressobj(31).decompress(packed).decode(errors="replace")
+    except zlib.error:
+        return ""
+
+
+def _config_beside(top: Path) -> str:
+    paths = (top / ".config", top / "config")
+    return next((path.read_text(errors="replace") for path in paths if path.is_file()), "")
+
+
+def _check(bzimage: Path, config: str, dwarf: bool) -> None:
+    options = read_options(config)
+    if not options:
+        raise BadImage(
+            f"the config of {bzimage} is not known: the kernel does not carry it, and there is no "
+            ".config beside vmlinux.",
+            remedy="Put the .config of the build beside vmlinux.",
+        )
+    asked = NEEDED - NOT_ASKED - {DWARF}
+    missing = sorted(name for name in asked if options.get(name) != "y")
+    missing += [] if dwarf else ["CONFIG_DEBUG_INFO"]
+    if missing:
+        raise BadImage(
+            f"{bzimage} cannot be a guest: {', '.join(missing)} would have to be y.",
+            remedy="Build it with these options, not as modules; kernel-patches/bases has whole "
+            "configurations.",
+        )
+
+
+def _symbols(vmlinux: Path) -> str:
+    """Its symbols in the form of System.map."""
+    try:
+        done = subprocess.run(
+            ["nm", "--numeric-sort", str(vmlinux)],
+            capture_output=True, check=True, text=True, timeout=NM_S,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError) as error:
+        raise InfraError(
+            f"the symbols of {vmlinux} are read with nm, which failed ({type(error).__name__}).",
+            remedy="Run: ./setup.sh kernels.",
+        ) from error
+    return "".join(f"{line}\n" for line in done.stdout.splitlines() if line.count(" ") == 2)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which kernels a trial compares: bases, source trees, kernels built elsewhere, patches on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from duet.errors import InputError
+from duet.kernels.bases import base_folders, find_base
+from duet.trials.mails import Patch
+from duet.trials.prebuilt import built_kernels
+from duet.trials.spec import TrialArm, TrialBase, plain_name
+from duet.trials.trees import TreeStore, path_name, source_folder, tarball_base, tree_base
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Kernels as the command line names them; see `duet try --help`."""
+
+    base: str = ""
+    trees: tuple[Path, ...] = ()
+    kernels: tuple[Path, ...] = ()
+    vmlinux: tuple[Path, ...] = ()
+
+
+def trial_kernels(
+    asked: Named,
+    series: list[tuple[str, tuple[Patch, ...]]],
+    folder: Path,
+    patches_dir: Path,
+) -> tuple[list[TrialBase], list[TrialArm]]:
+    """The bases of the trial's own, and the arms, that without a patch first.
+
+    Args:
+        series: name and patches of each kernel that the patches make.
+        folder: of all trials.
+        patches_dir: kernel-patches of the checkout.
+
+    Raises:
+        InputError: a source cannot be used, or two of them contradict each other.
+    """
+    if asked.base and asked.trees:
+        raise InputError("--base and --tree both name the source.", remedy="Leave one of them out.")
+    if series and asked.kernels:
+        raise InputError(
+            "a patch needs source, but --kernel names a kernel that is built.",
+            remedy="Name its source with --tree, or leave the patch out.",
+        )
+    bases, arms = _sources(asked, folder, patches_dir)
+    base = arms[0].base
+    for stem, patches in series:
+        title = _arm_name(stem, arms)
+        about = patches[0].subject if len(patches) == 1 else f"{len(patches)} patches"
+        arms.append(TrialArm(title, title, about[:120], (*arms[0].patches, *patches), base))
+    return bases, arms
+
+
+def _sources(
+    asked: Named, folder: Path, patches_dir: Path
+) -> tuple[list[TrialBase], list[TrialArm]]:
+    """What --base, --tree and --kernel name: kernels without the patches of the command line."""
+    bases: list[TrialBase] = []
+    arms: list[TrialArm] = []
+    if asked.base or not (asked.trees or asked.kernels):
+        bases, arms = _named_base(asked.base, patches_dir)
+    elif asked.trees:
+        bases, arms = _trees(asked, folder, patches_dir)
+    for base, arm in built_kernels(asked.kernels, asked.vmlinux, folder / "sources"):
+        name = _arm_name(arm.name, arms)
+        bases.append(base)
+        arms.append(replace(arm, name=name))
+    return bases, arms
+
+
+def _trees(asked: Named, folder: Path, patches_dir: Path) -> tuple[list[TrialBase], list[TrialArm]]:
+    """What --tree names; the first tree stands without the patches."""
+    folders = [source_folder(path) for path in asked.trees]
+    store = TreeStore(folder / "sources" / f"{path_name(folders[0])}.git")
+    trees = [store.add(path) for path in folders]
+    first = trees[0]
+    bases = [tree_base(first, store, patches_dir)]
+    own = store.own_changes(first)
+    arms = [
+        TrialArm(
+            _arm_name(first.folder.name, []), first.folder.name, first.about, own, bases[0].name
+        )
+    ]
+    for tree in trees[1:]:
+        arm = _arm_name(tree.folder.name, arms)
+        if tree.version.split(".")[:2] == first.version.split(".")[:2]:
+            patches = (*own, store.patch(first, tree))
+            arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name))
+        else:
+            other = TreeStore(folder / "sources" / f"{path_name(tree.folder)}.git")
+            tree = other.add(tree.folder)
+            bases.append(tree_base(tree, other, patches_dir))
+            patches = other.own_changes(tree)
+            arms.append(TrialArm(arm, arm, tree.about, patches, bases[-1].name))
+    return bases, arms
+
+
+def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[TrialArm]]:
+    path = Path(given).expanduser() if given else None
+    if given in ("", *base_folders(patches_dir)):
+        base = find_base(given or None, patches_dir)
+        about = base.about.rstrip(".")
+        return [], [TrialArm("stock", f"stock {base.series}", about, (), given or None)]
+    assert path is not None
+    if path.is_file():
+        own = tarball_base(path, patches_dir)
+        return [own], [TrialArm("stock", f"stock {own.series}", own.about, (), own.name)]
+    raise InputError(
+        f"there is no base and no tarball '{given:.80}'.",
+        remedy=f"Choose from {', '.join(base_folders(patches_dir))}, or name a linux-*.tar.xz; "
+        "a source tree is named with --tree.",
+    )
+
+
+def _arm_name(text: str, arms: list[TrialArm]) -> str:
+    """A name that no other arm has."""
+    name = plain_name(text)
+    while any(arm.name == name for arm in arms):
+        name += "-2"
+    return name
