@@ -91,6 +91,20 @@ for (const slug of slugs) {
   });
 }
 
+test('slides: question, answer, picture, patch and table', async ({ page }) => {
+  test.setTimeout(600_000);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto('/?lesson=02-grace-periods&step=expedited&present=1');
+  const seen: string[] = [];
+  for (const kind of ['ask', 'ask', 'picture', 'evidence']) {
+    await expect(page.getByTestId(`slide-${kind}`)).toHaveAttribute('data-ready', '');
+    await judgedTwice(page, page.url());
+    seen.push((await page.locator('.deck-body').textContent()) ?? '');
+    await page.keyboard.press('PageDown');
+  }
+  expect(new Set(seen).size).toBe(seen.length);
+});
+
 test('every picture is walked with keys alone, and its marks open', async ({ page }) => {
   test.setTimeout(600_000);
   await page.emulateMedia({ reducedMotion: 'reduce' });

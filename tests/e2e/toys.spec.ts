@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Toys: keys drag the steps of a race to its goals, over a recording's distances; nothing serious for axe. */
+/** Toys, on the desk, on the wall and in frames: keys drag the steps of a race to its goals, over a recording's distances; nothing serious for axe. */
 
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Locator, type Page, test } from '@playwright/test';
 
-async function openToy(page: Page, lesson: string, step: string, of = 'Distances from'): Promise<Locator> {
-  await page.goto(`/?lesson=${lesson}&step=${step}`);
+async function openToy(page: Page, lesson: string, step: string, of = 'Distances from', shell = ''): Promise<Locator> {
+  await page.goto(`/?lesson=${lesson}&step=${step}${shell}`);
   await page.getByTestId('toy-open').click();
   const toy = page.getByTestId('toy');
   await expect(toy.getByTestId('toy-source')).toContainText(`${of} the recording`);
@@ -49,10 +49,14 @@ test('01: an object is lost where care is missing, and never where it is not', a
   expect(await drag(toy, 'add', 'ArrowRight', 'late')).toBe(true);
   await toy.getByTestId('goal-whole').getByRole('button').click();
   await expect(toy.getByTestId('goal-whole')).toContainText('none loses the object');
+  await page.getByTestId('tab-run').click();
+  await expect(page.getByTestId('stage')).toBeVisible();
+  await expect(toy).toHaveCount(0);
 });
 
-test('01: a pointer drags; the tab leads back to the run', async ({ page }) => {
-  const toy = await openToy(page, '01-shrinker-bitmaps', 'no-bit-to-lose');
+test('01: a pointer drags on the wall; y leads to the rule and back, a clicker goes on', async ({ page }) => {
+  const toy = await openToy(page, '01-shrinker-bitmaps', 'no-bit-to-lose', 'Distances from', '&present=1');
+  await nothingSerious(page);
   const grip = toy.getByTestId('grip-add');
   const at = async () => Number(await grip.getAttribute('aria-valuenow'));
   const before = await at();
@@ -63,10 +67,21 @@ test('01: a pointer drags; the tab leads back to the run', async ({ page }) => {
   await page.mouse.move(x + 200, y, { steps: 5 });
   await page.mouse.up();
   expect(await at()).toBeGreaterThan(before + 500);
+  const moved = await at();
+  await page.keyboard.press('ArrowRight');
+  expect(await at()).toBeGreaterThan(moved);
+  // What comes of it is in sight without scrolling.
+  await expect(toy.getByTestId('toy-outcome')).toBeInViewport({ ratio: 0.99 });
   await expect(page).toHaveURL(/open=toy/);
-  await page.getByTestId('tab-run').click();
+  await page.getByTestId('deck-count').click();
+  await page.keyboard.press('y');
   await expect(page.getByTestId('stage')).toBeVisible();
-  await expect(page.getByTestId('toy')).toHaveCount(0);
+  await expect(toy).toHaveCount(0);
+  await page.keyboard.press('y');
+  await grip.focus();
+  await page.keyboard.press('PageDown');
+  await expect(page.getByTestId('slide-evidence')).toBeVisible();
+  await expect(page).not.toHaveURL(/open=toy/);
 });
 
 test('02: a reader is dragged across an umount, and each goal that can be is reached', async ({ page }) => {
@@ -114,8 +129,8 @@ test('05: fields moved by keys come to what upstream has, and no goal is to have
   await expect(toy.getByTestId('goal-beat')).toContainText('No: ');
 });
 
-test('05: a pointer drags a field to another place', async ({ page }) => {
-  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'Out of');
+test('05: in a frame of slides a pointer drags a field to another place; a word has its card', async ({ page }) => {
+  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'Out of', '&embed=1');
   const count = (await toy.locator('button[data-tile=d_lockref]').boundingBox())!;
   const to = (await toy.locator('button[data-tile=d_child]').boundingBox())!;
   await page.mouse.move(count.x + count.width / 2, count.y + count.height / 2);
@@ -123,6 +138,12 @@ test('05: a pointer drags a field to another place', async ({ page }) => {
   await page.mouse.move(to.x + to.width * 0.8, to.y + to.height / 2, { steps: 8 });
   await page.mouse.up();
   await expect(toy.getByTestId('goal-stock')).toHaveAttribute('data-reached');
+  await expect(toy.getByTestId('toy-outcome')).toBeInViewport({ ratio: 0.99 });
+  await page.getByTestId('toy-open').click();
+  await page.locator('.legend .term, .embed-sentence .term').first().focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Shift+Tab');
+  await expect(page.getByTestId('term-card')).toBeInViewport({ ratio: 0.99 });
 });
 
 test('04: a letter makes a scan free nothing, and the list has nobody wait', async ({ page }) => {

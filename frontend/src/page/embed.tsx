@@ -3,10 +3,13 @@
 
 import { PlayButtons } from '../controls/play-buttons.tsx';
 import { momentWords } from '../derive/retime.ts';
+import { Legend } from '../panels/legend.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { SourceBadge } from '../panels/state-strip.tsx';
+import { Terms } from '../panels/terms/terms.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonStage } from './lesson-stage.tsx';
+import { LessonToy, ToyButton, toyOpen } from './lesson-toy.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 
 export function EmbedPage({ page }: { readonly page: LessonModel }) {
@@ -14,38 +17,49 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
   const beat = lesson.beat?.name ?? lesson.operation.name;
   const { state } = playback;
   const axis = index?.axis ?? null;
+  const playing = toyOpen(page);
   const length = Math.max(1, state.watermark);
   return (
     <main className="lesson" data-embed data-testid="embed">
       <Notices />
-      <LessonStage page={page} />
+      {playing ? <LessonToy page={page} /> : <LessonStage page={page} />}
       <LessonDialogs page={page} />
-      <p className="embed-sentence" data-testid="sentence" data-volatile>
-        {sentence}
-      </p>
+      {!playing && (
+        <>
+          <Legend lesson={lesson} scene={page.scene} theme={page.theme} />
+          <p className="embed-sentence" data-testid="sentence" data-volatile>
+            <Terms text={sentence} />
+          </p>
+        </>
+      )}
       <footer className="embed-foot" data-testid="transport">
-        <PlayButtons
-          moving={state.mode !== 'paused'}
-          backwards={state.direction < 0}
-          empty={index === null}
-          beat={beat}
-          onToggle={playback.toggle}
-          onBeat={playback.beat}
-        />
-        <input
-          type="range"
-          min={0}
-          max={length}
-          step="any"
-          value={Math.min(length, state.moment)}
-          aria-label="Moment in the run"
-          aria-valuetext={momentWords(axis, state.moment)}
-          onChange={(event) => playback.seek(Number(event.target.value))}
-          data-testid="scrubber"
-        />
-        <output className="number" data-testid="moment" data-volatile>
-          {momentWords(axis, state.moment)}
-        </output>
+        <ToyButton page={page} />
+        {!playing && (
+          <>
+            <PlayButtons
+              moving={state.mode !== 'paused'}
+              backwards={state.direction < 0}
+              empty={index === null}
+              beat={beat}
+              onToggle={playback.toggle}
+              onBeat={playback.beat}
+            />
+            <input
+              type="range"
+              min={0}
+              max={length}
+              step="any"
+              value={Math.min(length, state.moment)}
+              aria-label="Moment in the run"
+              aria-valuetext={momentWords(axis, state.moment)}
+              onChange={(event) => playback.seek(Number(event.target.value))}
+              data-testid="scrubber"
+            />
+            <output className="number" data-testid="moment" data-volatile>
+              {momentWords(axis, state.moment)}
+            </output>
+          </>
+        )}
         <SourceBadge run={page.server.run} kernel={page.kernel} />
         <a
           className="small quiet"

@@ -44,7 +44,12 @@ export function LessonLoader({ slug, place, go, visit = 0 }: Props) {
   if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
   if (!allViews().has(lesson.view))
     return <NoView lesson={lesson} onFront={() => go({ lesson: null })} />;
-  if (place.present === 'notes') return <NotesPage {...{ lesson, place, go }} />;
+  if (place.present === 'notes')
+    return (
+      <TermsProvider lesson={lesson}>
+        <NotesPage {...{ lesson, place, go }} />
+      </TermsProvider>
+    );
   const scene = sceneOf(lesson, place.step);
   return (
     <WithPlayback
@@ -80,12 +85,13 @@ function WithPlayback({ arms, ...props }: LessonProps) {
 function Shell(props: LessonProps) {
   const workload = useRunIndex()?.workload ?? workloadOf(props.lesson, props.scene);
   const page = useLessonPage({ ...props, lesson: lessonOfRun(props.lesson, workload) });
-  if (page.place.embed) return <EmbedPage page={page} />;
-  if (page.place.present === 'handout') return <HandoutPage page={page} />;
-  if (page.place.present !== null) return <DeckPage page={page} />;
+  const { embed, present } = page.place;
+  // Paper opens no cards.
+  if (!embed && present === 'handout') return <HandoutPage page={page} />;
+  const Face = embed ? EmbedPage : present !== null ? DeckPage : LessonPage;
   return (
     <TermsProvider lesson={page.lesson}>
-      <LessonPage page={page} />
+      <Face page={page} />
     </TermsProvider>
   );
 }

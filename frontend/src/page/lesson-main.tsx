@@ -15,7 +15,7 @@ import { ContendedNotice, canCount } from '../runs/contended.tsx';
 import { RunsLine } from '../runs/runs-line.tsx';
 import { armStates, failedArms } from './arm-states.ts';
 import { LessonStage } from './lesson-stage.tsx';
-import { LessonToy, ToyTabs, toyOf } from './lesson-toy.tsx';
+import { LessonToy, ToyTabs, toyOpen } from './lesson-toy.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 import { pendingWords } from './words.ts';
 
@@ -27,7 +27,7 @@ export function LessonMain({ page }: Props) {
   const { lesson, scene, place, index, playback, theme, server, actions } = page;
   const { run, commands } = server;
   const showKnobs = scene.show.includes('knobs') !== place.panes.includes('knobs');
-  const playing = toyOf(lesson, scene) !== null && place.panes.includes('toy');
+  const playing = toyOpen(page);
   return (
     <main className="stage">
       <State page={page} />

@@ -27,8 +27,13 @@ function runWords(run: RunMessage | null, name: string | null): string {
   return run.source === 'live' ? 'this live run' : `the recording ${name ?? run.run_id}`;
 }
 
+/** Whether the rule stands in place of the lanes. */
+export function toyOpen({ lesson, scene, place }: LessonModel): boolean {
+  return place.panes.includes('toy') && toyOf(lesson, scene) !== null;
+}
+
 /** The run stands still while somebody plays with the rule. */
-function turn(page: LessonModel, open: boolean): void {
+export function turnToy(page: LessonModel, open = !toyOpen(page)): void {
   if (open) page.playback.pause();
   page.toggle('toy', open);
 }
@@ -36,28 +41,42 @@ function turn(page: LessonModel, open: boolean): void {
 export function ToyInvitation({ page }: Props) {
   const toy = toyOf(page.lesson, page.scene);
   if (toy === null) return null;
-  const open = page.place.panes.includes('toy');
+  const open = toyOpen(page);
   return (
     <section className="toy-invitation" aria-label="Try it">
       <p>
         <b>Try it: {toy.title.toLowerCase()}.</b> A rule to play with; it needs no guest.
       </p>
-      <button
-        type="button"
-        className="button"
-        onClick={() => turn(page, !open)}
-        data-testid="toy-open"
-      >
+      <button type="button" className="button" onClick={() => turnToy(page)} data-testid="toy-open">
         {open ? 'back to the run' : 'play'}
       </button>
     </section>
   );
 }
 
+/** For shells without tabs: on the wall and in frames. */
+export function ToyButton({ page, hint = '' }: Props & { readonly hint?: string }) {
+  const toy = toyOf(page.lesson, page.scene);
+  if (toy === null) return null;
+  return (
+    <button
+      type="button"
+      className="button"
+      title={toy.title}
+      aria-pressed={toyOpen(page)}
+      onClick={() => turnToy(page)}
+      data-testid="toy-open"
+    >
+      {toyOpen(page) ? 'back to the run' : 'try it'}
+      {hint}
+    </button>
+  );
+}
+
 export function ToyTabs({ page }: Props) {
   const toy = toyOf(page.lesson, page.scene);
   if (toy === null) return null;
-  const open = page.place.panes.includes('toy');
+  const open = toyOpen(page);
   const tab = (shown: boolean, words: string, name: string) => (
     <button
       type="button"
@@ -65,7 +84,7 @@ export function ToyTabs({ page }: Props) {
       className="tab"
       aria-selected={open === shown}
       data-state={open === shown ? 'active' : 'inactive'}
-      onClick={() => turn(page, shown)}
+      onClick={() => turnToy(page, shown)}
       data-testid={name}
     >
       {words}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A prediction on the wall: the first press asks, hands are counted, the second press shows the answer. */
 
+import { Terms } from '../../panels/terms/terms.tsx';
 import { unjudged } from '../../runs/contention.ts';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { unfit } from '../words.ts';
@@ -24,7 +25,9 @@ export function AskSlide({ page, revealed }: Props) {
   const hands = counts.reduce((sum, n) => sum + n, 0);
   return (
     <div className="ask" data-revealed={truth === null ? undefined : ''} data-testid="ask">
-      <p className="ask-question">{prediction.question}</p>
+      <p className="ask-question">
+        <Terms text={prediction.question} />
+      </p>
       <ol className="ask-choices">
         {choices.map((choice, i) => (
           <li key={choice} data-truth={truth === i ? '' : undefined}>

@@ -4,12 +4,13 @@
 import { momentWords } from '../../derive/retime.ts';
 import { SourceBadge } from '../../panels/state-strip.tsx';
 import { LessonDialogs } from '../lesson-dialogs.tsx';
+import { ToyButton, toyOpen } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { AskSlide } from './ask-slide.tsx';
 import { EvidenceSlide } from './evidence-slide.tsx';
 import { PictureSlide } from './picture-slide.tsx';
 import type { Stop } from './slides.ts';
-import { type Deck, useDeck } from './use-deck.ts';
+import { type Deck, offersToy, useDeck } from './use-deck.ts';
 import { useSheet } from './use-scale.ts';
 
 export function DeckPage({ page }: { readonly page: LessonModel }) {
@@ -87,7 +88,8 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
       <span className="number" data-testid="deck-count">
         {stop.number} of {slides}
       </span>
-      {stop.slide.kind === 'picture' && (
+      {offersToy(page, stop) && <ToyButton page={page} hint=" (y)" />}
+      {stop.slide.kind === 'picture' && !toyOpen(page) && (
         <>
           <button type="button" className="button" onClick={playback.toggle} data-testid="play">
             {state.mode === 'paused' ? 'play' : 'pause'}

@@ -32,6 +32,18 @@ describe('a deck', () => {
     expect(press('x')).toBeNull();
   });
 
+  it('goes on from a toy by the clicker alone: its own keys move what is played with', () => {
+    document.body.innerHTML =
+      '<div class="toy"><button id="tile"></button><input type="checkbox" id="box"></div>';
+    const inside = (key: string, id: string) => press(key, document.getElementById(id)!);
+    expect(press('y')).toBe('toy');
+    for (const id of ['tile', 'box']) {
+      expect([inside('PageDown', id), inside('PageUp', id)]).toEqual(['next', 'back']);
+      for (const key of ['ArrowRight', 'ArrowUp', 'Home', 'End', 's', 'h', 'd'])
+        expect(inside(key, id), `${id} ${key}`).toBeNull();
+    }
+  });
+
   it('goes to every stop once, and stays at both ends', () => {
     const seen = [0];
     for (let i = 0; i < 9; i++) seen.push(moved(seen.at(-1) ?? 0, 'next', 4));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What presses do to a deck: clickers send Page Up and Page Down, some of them arrows. Pure. */
 
-const acts = ['next', 'back', 'first', 'last', 'notes', 'handout'] as const;
+const acts = ['next', 'back', 'first', 'last', 'notes', 'handout', 'toy'] as const;
 export type DeckAct = (typeof acts)[number];
 
 export function isDeckAct(value: unknown): value is DeckAct {
@@ -19,7 +19,11 @@ const keys: Readonly<Record<string, DeckAct>> = {
   End: 'last',
   s: 'notes',
   h: 'handout',
+  y: 'toy',
 };
+
+const fields = 'input:not([type="checkbox"]), select, textarea, [role="dialog"], [contenteditable]';
+const clicker: ReadonlySet<string> = new Set(['PageDown', 'PageUp']);
 
 interface Pressed {
   readonly key: string;
@@ -34,7 +38,9 @@ interface Pressed {
 export function deckAct(event: Pressed): DeckAct | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
   const target = event.target instanceof Element ? event.target : null;
-  if (target?.closest('input, select, textarea, [role="dialog"], [contenteditable]')) return null;
+  if (target?.closest(fields)) return null;
+  // A clicker goes on whatever was touched last.
+  if (target?.closest('.toy') && !clicker.has(event.key)) return null;
   return keys[event.key] ?? null;
 }
 

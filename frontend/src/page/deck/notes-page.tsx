@@ -7,6 +7,7 @@ import { must } from '../../base/assert.ts';
 import type { Place } from '../../navigation/place.ts';
 import { sceneOf } from '../../navigation/scene.ts';
 import type { Go } from '../../navigation/use-place.ts';
+import { useMarked } from '../../panels/terms/terms.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { type Channel, type DeckNews, openChannel } from './channel.ts';
 import { type DeckAct, deckAct } from './moves.ts';
@@ -21,6 +22,7 @@ interface Props {
 }
 
 export function NotesPage({ lesson, place, go }: Props) {
+  const marked = useMarked();
   const { news, send } = useWall(lesson.slug);
   const stops = useStops(lesson);
   const at = stopAt(stops, news?.step ?? sceneOf(lesson, place.step).id, news?.press ?? null);
@@ -58,11 +60,11 @@ export function NotesPage({ lesson, place, go }: Props) {
       )}
       {scene.notes && (
         <div className="prose notes-own" data-testid="notes-own">
-          <Markdown>{scene.notes}</Markdown>
+          <Markdown {...marked}>{scene.notes}</Markdown>
         </div>
       )}
       <div className="prose" data-testid="notes-say">
-        <Markdown>{say}</Markdown>
+        <Markdown {...marked}>{say}</Markdown>
       </div>
       {news?.answer && (
         <p className="notes-extra" data-testid="notes-answer">

@@ -4,9 +4,11 @@
 import { useLayoutEffect, useRef } from 'react';
 import { Legend } from '../../panels/legend.tsx';
 import { LaneErrors, Notices } from '../../panels/notices.tsx';
+import { Terms } from '../../panels/terms/terms.tsx';
 import { evidenceWords } from '../../ui/words.ts';
 import { failedArms } from '../arm-states.ts';
 import { LessonStage } from '../lesson-stage.tsx';
+import { LessonToy, toyOpen } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
 
 /** Pictures that need less than the stage has are shown so much larger, at most. */
@@ -48,6 +50,11 @@ function ZoomedStage({ page }: { readonly page: LessonModel }) {
 }
 
 export function PictureSlide({ page }: { readonly page: LessonModel }) {
+  if (toyOpen(page)) return <LessonToy page={page} />;
+  return <Picture page={page} />;
+}
+
+function Picture({ page }: { readonly page: LessonModel }) {
   const { lesson, scene, theme, server, sentence } = page;
   return (
     <>
@@ -57,7 +64,7 @@ export function PictureSlide({ page }: { readonly page: LessonModel }) {
       <Legend lesson={lesson} scene={scene} theme={theme} />
       <p className="deck-sentence" data-testid="sentence" data-volatile>
         {sentence && <span className="evidence">{evidenceWords(sentence, page.recorded)}</span>}
-        {sentence}
+        <Terms text={sentence} />
       </p>
     </>
   );

@@ -3,9 +3,11 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { must } from '../../base/assert.ts';
+import { togglePane } from '../../navigation/moves.ts';
 import { writePlace } from '../../navigation/place.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { viewOf } from '../../views/registry.ts';
+import { toyOf, turnToy } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { type Channel, type DeckNews, type Message, openChannel } from './channel.ts';
 import { type DeckAct, deckAct, moved } from './moves.ts';
@@ -22,25 +24,41 @@ export function useDeck(page: LessonModel) {
   const stops = useStops(lesson);
   const at = stopAt(stops, scene.id, place.slide);
   const stop = must(stops[at], 'a stop');
+  // A rule that was played with stays behind.
+  const withoutToy = togglePane(place.panes, 'toy', false);
   const show = (to: number) => {
     const next = stops[to];
     if (next === undefined || to === at) return;
-    const slide = next.press === 1 ? null : next.press;
-    if (next.step === scene.id) go({ slide });
-    else page.step(next.step, { slide });
+    const change = { ...withoutToy, slide: next.press === 1 ? null : next.press };
+    if (next.step === scene.id) go(change);
+    else page.step(next.step, change);
   };
   const openWindow = (present: 'notes' | 'handout') => {
-    const to = writePlace({ ...place, present, slide: null, moment: null, window: null });
+    const to = writePlace({
+      ...place,
+      ...withoutToy,
+      present,
+      slide: null,
+      moment: null,
+      window: null,
+    });
     const size = present === 'notes' ? 'popup,width=960,height=720' : '';
     window.open(`${location.pathname}${to}`, `duet-${present}`, size);
   };
   const act = (what: DeckAct) => {
     if (what === 'notes' || what === 'handout') openWindow(what);
-    else show(moved(at, what, stops.length));
+    else if (what === 'toy') {
+      if (offersToy(page, stop)) turnToy(page);
+    } else show(moved(at, what, stops.length));
   };
   useDeckKeys(act);
   useSpeaker(page, stop, act);
   return { stops, at, stop, slides: slideCount(stops), act };
+}
+
+/** Whether the slide is one on which the step's rule may be played with, in place of the picture. */
+export function offersToy(page: LessonModel, stop: Stop): boolean {
+  return stop.slide.kind === 'picture' && toyOf(page.lesson, page.scene) !== null;
 }
 
 /** Before the picture: its arrow keys walk from mark to mark, a clicker's change slides. */
