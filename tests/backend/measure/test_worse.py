@@ -8,7 +8,7 @@ import pytest
 from duet.guests.types import Clock
 from duet.measure.compare import compare_all
 from duet.measure.model import Condition, Series, Table
-from duet.measure.worse import Judgement, judge
+from duet.measure.worse import Judgement, judge, worse_by
 
 
 def table(better: str, first: list[float], second: list[float]) -> Table:
@@ -46,3 +46,15 @@ def test_what_has_no_verdict_is_neither_good_nor_bad() -> None:
 
 def test_exit_codes_are_those_of_git_bisect() -> None:
     assert [int(one) for one in Judgement] == [0, 1, 125]
+
+
+def test_how_much_worse_has_a_sign_and_may_be_unknown() -> None:
+    arms = ("stock", "mine")
+    for better, worse in (("lower", 10.0), ("higher", -10.0)):
+        found, sentence = worse_by(table(better, [100.0] * 2, [110.0] * 2), "elapsed_ms", arms)
+        assert found == pytest.approx(worse) and "mine" in sentence
+    uneven = table("lower", [100.0, 100.0], [110.0, 140.0])
+    assert worse_by(uneven, "elapsed_ms", arms)[0] is None
+    assert worse_by(table("neither", [1.0] * 2, [2.0] * 2), "elapsed_ms", arms)[0] is None
+    found, sentence = worse_by(uneven, "no_such", arms)
+    assert found is None and "no number called no_such" in sentence

@@ -12,6 +12,7 @@ import pytest
 from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
 from duet.trials.trees import BadSource, TreeStore, nearest_fragments, tarball_version
+from tests.backend.trials.commits import commits, git
 from tests.backend.trials.made import KNOWN
 
 MAKEFILE = "# SPDX\nVERSION = 6\nPATCHLEVEL = {}\nSUBLEVEL = 7\n"
@@ -114,3 +115,45 @@ def test_the_store_reads_a_tree_again_only_where_it_changed(tmp_path: Path) -> N
         store.add(tree).tree != store.base_of(store.add(tree))
         or store.diff(store.base_of(store.add(tree)), store.add(tree).tree) == ""
     )
+
+
+def test_commits_of_a_repository_are_trees_without_a_checkout(tmp_path: Path) -> None:
+    repository = tmp_path / "linux"
+    first, second, third = commits(repository, [1, 2, 3])
+    (repository / "value").write_text("my own change\n")
+    (repository / "untracked.c").write_text("int x;\n")
+    at = [Path(f"{repository}@{name}") for name in (first[:12], second[:12])]
+    made = trial_of(tmp_path, *at, Path(f"{repository}@main"))
+    assert [arm.name for arm in made.arms] == [first[:12], second[:12], "main"]
+    assert made.arms[0].patches == ()
+    patches = [arm.patches[-1].diff for arm in made.arms[1:]]
+    assert "-1\n+2" in patches[0] and "-1\n+3" in patches[1]
+    assert not any("own change" in diff or "untracked" in diff for diff in patches)
+    (base,) = made.bases
+    again = trial_of(tmp_path, Path(f"{repository}@{second}"), Path(f"{repository}@{third}"))
+    assert again.bases[0].source == base.source, "one warm tree serves all commits"
+    assert "-1\n+2" in again.arms[0].patches[0].diff
+    assert git(repository, "status", "--porcelain") == "M value\n?? untracked.c"
+
+
+def test_two_releases_of_one_repository_are_two_bases(tmp_path: Path) -> None:
+    repository = tmp_path / "linux"
+    (old,) = commits(repository, [1])
+    (repository / "Makefile").write_text(MAKEFILE.format(12))
+    git(repository, "commit", "-qam", "the next release")
+    made = trial_of(tmp_path, Path(f"{repository}@{old}"), Path(f"{repository}@main"))
+    assert [base.series for base in made.bases] == ["6.6", "6.12"]
+    assert len({base.name for base in made.bases}) == 2
+    assert len({base.source["git"] for base in made.bases}) == 2
+
+
+def test_a_commit_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    repository = tmp_path / "linux"
+    commits(repository, [1])
+    for name, why in (("v9", "knows no commit 'v9'"), ("--all", "knows no commit '--all'")):
+        with pytest.raises(BadSource, match=why):
+            trial_of(tmp_path, repository, Path(f"{repository}@{name}"))
+    git(repository, "rm", "-q", "Makefile")
+    git(repository, "commit", "-qm", "gone")
+    with pytest.raises(BadSource, match="has no kernel Makefile"):
+        trial_of(tmp_path, Path(f"{repository}@main"), Path(f"{repository}@main~1"))

@@ -1,68 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet try`: two kernels and a command, without a lesson.
-
-It writes the trial as the folder of a lesson, builds its kernels, chooses what to trace, records
-a run, and measures.
-"""
+"""`duet try`: two kernels and a command, without a lesson."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-from dataclasses import dataclass
-from pathlib import Path
-
-from duet.cli.build import build_missing
-from duet.cli.measure import errors_of, refuse_nothing
-from duet.cli.measure_args import Given, command_of, read_plan
-from duet.cli.measuring import ProgressBar
+from duet.cli.measure import errors_of
 from duet.cli.output import emit, fail, note
-from duet.cli.record import record_run
-from duet.cli.recorded_table import store_table
-from duet.cli.request import Request, read_request
-from duet.cli.results.trying import TriedArm, TryResult
-from duet.cli.sources import install_sources
-from duet.errors import DuetError, InfraError, InputError
-from duet.kernels import KernelImage, KernelSettings
-from duet.kernels.arms import arm_specs, find_image
-from duet.lessons import load as lessons
-from duet.lint.workloads import guest_programs
+from duet.cli.results.trying import TryResult
+from duet.cli.trial_run import How, run_trial
+from duet.errors import DuetError, InputError
+from duet.lessons.schema import ClockName
 from duet.measure import Report
-from duet.measure.compare import verdict_line
 from duet.measure.reports import render
 from duet.measure.worse import Judgement, judge
-from duet.runs.measure import prepare_measurement
-from duet.session import LaneResult
-from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
-from duet.trials.ask import Asked, read_trial
-from duet.trials.diffs import changes
-from duet.trials.saving import check_target, save_lesson
-from duet.trials.spec import Trial
-from duet.trials.story import Times
-from duet.trials.tracing import Tracing, choose
-from duet.trials.write import write_trial
-
-RECORDING = "first"
-
-
-@dataclass(frozen=True, slots=True)
-class How:
-    """What is done with a trial.
-
-    Args:
-        window_ms: kept of each lane's recording; None: all.
-        repeats: untraced runs of each kernel; "": what a verdict takes.
-        save: folder of a lesson that is written in the end.
-        worse_than: per cent; the exit code says whether a kernel is worse than the first.
-    """
-
-    record: bool = True
-    measure: bool = True
-    window_ms: int | None = 1000
-    repeats: str = ""
-    save: Path | None = None
-    worse_than: float | None = None
-    as_json: bool = False
+from duet.settings import EXTRA_LESSONS
+from duet.trials.ask import Asked
+from duet.trials.spec import Better
 
 
 def try_kernels(asked: Asked, how: How) -> int:
@@ -77,51 +29,12 @@ def try_kernels(asked: Asked, how: How) -> int:
 
 
 def _try(asked: Asked, how: How) -> int:
-    if how.save is not None:
-        check_target(how.save)
-    trial = read_trial(asked, trials_dir(), repo_root() / "kernel-patches", _known_programs())
-    folder = trials_dir() / trial.name
-    write_trial(folder, trial, Tracing(), Times())
-    add_folder(folder)
-    kernels = KernelSettings.default()
-    images = build_all(trial, kernels)
-    changed = [c.function for arm in trial.arms for p in arm.patches for c in changes(p.diff)]
-    tracing = choose(images, changed, trial.functions, trial.trace)
-    lesson = write_trial(folder, trial, tracing, Times())
-    for sentence in tracing.missing:
-        note(f"left out: {sentence}")
-    request = read_request(trial.slug, "", "", trial.clock, [])
-    recording: Path | None = None
-    took: dict[str, float] = {}
-    if how.record:
-        recording = lesson / "recorded" / f"{RECORDING}.duet"
-        lanes, _ = asyncio.run(record_run(request, recording, how.window_ms, kernels))
-        took = {arm: ms for arm, lane in lanes.items() if (ms := elapsed_ms(lane)) is not None}
-    report = asyncio.run(measured(request, how.repeats, kernels)) if how.measure else None
-    table = store_table(request, report, perturbed(report)) if report else None
-    longest = max(took.values(), default=0.0)
-    write_trial(folder, trial, tracing, Times(longest, call_ms(report, tracing)))
-    saved = save_lesson(folder, trial, how.save)[0] if how.save is not None else None
-    result = TryResult(
-        trial=trial.name,
-        lesson=trial.slug,
-        folder=str(folder),
-        command=trial.command.line,
-        clock=trial.clock,
-        arms=[_tried(trial, name, image) for name, image in images.items()],
-        functions=[function.name for function in tracing.functions],
-        events=[mark.event for mark in tracing.marks],
-        left_out=list(tracing.missing),
-        recording=None if recording is None else str(recording),
-        elapsed_ms=took,
-        measured=None if table is None else str(table),
-        verdict=_verdict(report),
-        saved=None if saved is None else str(saved),
-    )
+    tried = run_trial(asked, how)
+    report = tried.report
     if how.as_json:
-        emit(result)
+        emit(tried.result)
     else:
-        print_result(result, report)
+        print_result(tried.result, report)
     if how.worse_than is not None:
         return _judged(report, how.worse_than)
     return max((error.exit_code for error in errors_of(report)), default=0) if report else 0
@@ -136,58 +49,6 @@ def _judged(report: Report | None, percent: float) -> Judgement:
     judgement, sentence = judge(table, table.series[0].metric, percent)
     note(f"{judgement.name.lower()}: {sentence}")
     return judgement
-
-
-def add_folder(folder: Path) -> None:
-    """Let this process find the trial as any lesson."""
-    known = os.environ.get(EXTRA_LESSONS, "")
-    os.environ[EXTRA_LESSONS] = ":".join(part for part in (known, str(folder)) if part)
-
-
-def build_all(trial: Trial, kernels: KernelSettings) -> dict[str, KernelImage]:
-    """The kernels of a trial, by arm.
-
-    Raises:
-        DuetError: one cannot be built.
-    """
-    found = lessons.load(trial.slug)
-    specs = list(arm_specs(found).values())
-    install_sources(specs, kernels)
-    build_missing(specs, kernels)
-    return {arm.name: find_image(found, arm.name, kernels) for arm in trial.arms}
-
-
-async def measured(request: Request, repeats: str, kernels: KernelSettings) -> Report:
-    """All numbers of the trial, untraced or counted.
-
-    Raises:
-        DuetError: no arm has a number.
-    """
-    plan = read_plan(Given(request.folder.slug, clock=str(request.clock), repeats=repeats or None))
-    with ProgressBar() as tell:
-        measuring = await prepare_measurement(plan, kernels, command_of(plan), tell)
-        await measuring.run()
-    refuse_nothing(measuring.report)
-    return measuring.report
-
-
-def perturbed(report: Report) -> int:
-    """Starts of the count clock beside the equal runs."""
-    return max(len(one.perturbed or ()) for table in report.tables for one in table.series)
-
-
-def elapsed_ms(lane: LaneResult) -> float | None:
-    """How long the command took once, from its line of operations."""
-    return 1000.0 / lane.ops_per_s if lane.ops_per_s else None
-
-
-def call_ms(report: Report | None, tracing: Tracing) -> float:
-    """Mean of the first function's calls on the slowest kernel; 0: not measured."""
-    if report is None or not tracing.functions:
-        return 0.0
-    name = f"{tracing.functions[0].key}_us"
-    series = (one for table in report.tables for one in table.series if one.metric == name)
-    return max((max(one.samples) for one in series if one.samples), default=0.0) / 1000
 
 
 def print_result(result: TryResult, report: Report | None) -> None:
@@ -209,37 +70,31 @@ def print_result(result: TryResult, report: Report | None) -> None:
     print(f"  {EXTRA_LESSONS}={result.folder} ./duet measure {result.lesson}")
 
 
-def _known_programs() -> frozenset[str]:
-    found = guest_programs(repo_root())
-    if isinstance(found, str):
-        raise InfraError(
-            f"what guests can run is not known: {found}.",
-            remedy="Run ./setup.sh, which installs the programs of the guest.",
-        )
-    return frozenset(found["programs"])
-
-
-def _tried(trial: Trial, name: str, image: KernelImage) -> TriedArm:
-    arm = next(arm for arm in trial.arms if arm.name == name)
-    subjects = [patch.subject for patch in arm.patches]
-    return TriedArm(name, arm.about, subjects, image.manifest.kernel_version, str(image.key))
-
-
-def _verdict(report: Report | None) -> str | None:
-    if report is None:
-        return None
-    table = report.tables[0]
-    return verdict_line(table, table.series[0].metric)
-
-
-def clock_name(text: str) -> str:
+def clock_name(text: str) -> ClockName:
     """wall or count.
 
     Raises:
         InputError: another word.
     """
-    if text not in ("wall", "count"):
-        raise InputError(
-            f"--clock wants wall or count, but '{text:.20}' came.", remedy="Choose one of them."
-        )
-    return text
+    known: dict[str, ClockName] = {"wall": "wall", "count": "count"}
+    if text not in known:
+        raise _not_one_of("--clock", "wall or count", text)
+    return known[text]
+
+
+def better_name(text: str) -> Better:
+    """higher or lower.
+
+    Raises:
+        InputError: another word.
+    """
+    known: dict[str, Better] = {"higher": "higher", "lower": "lower"}
+    if text not in known:
+        raise _not_one_of("--better", "higher or lower", text)
+    return known[text]
+
+
+def _not_one_of(option: str, words: str, text: str) -> InputError:
+    return InputError(
+        f"{option} wants {words}, but '{text:.20}' came.", remedy="Choose one of them."
+    )

@@ -13,7 +13,7 @@ from duet.lessons.schema import ClockName
 from duet.trials.command import Command, read_command
 from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import NoPatch, Patch, parse, read_patches
-from duet.trials.spec import Headline, Trial, plain_name
+from duet.trials.spec import Better, Headline, Trial, plain_name
 
 MOST_ARMS = 9
 STRESSOR = re.compile(r"--(?!timeout|seed|verbose|metrics|perf|times)([a-z0-9-]+) \d+\b")
@@ -41,6 +41,7 @@ class Asked:
     name: str = ""
     metric: str = ""
     unit: str = ""
+    better: Better = "higher"
 
 
 def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[str]) -> Trial:
@@ -129,7 +130,7 @@ def _headline(asked: Asked, command: Command) -> Headline | None:
             raise InputError(
                 f"--metric is no regular expression: {error}.", remedy="Correct it."
             ) from None
-        return Headline(asked.unit or "value", asked.unit or "1", asked.metric)
+        return Headline(asked.unit or "value", asked.unit or "1", asked.metric, asked.better)
     found = STRESSOR.search(command.line) if command.program == "stress-ng" else None
     if found is None or "--metrics" not in command.line:
         return None

@@ -11,7 +11,14 @@ from duet.kernels.bases import base_folders, find_base
 from duet.trials.mails import Patch
 from duet.trials.prebuilt import built_kernels
 from duet.trials.spec import TrialArm, TrialBase, plain_name
-from duet.trials.trees import TreeStore, path_name, source_folder, tarball_base, tree_base
+from duet.trials.trees import (
+    TreeStore,
+    check_source,
+    folder_and_ref,
+    path_name,
+    tarball_base,
+    tree_base,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +82,28 @@ def _sources(
 
 def _trees(asked: Named, folder: Path, patches_dir: Path) -> tuple[list[TrialBase], list[TrialArm]]:
     """What --tree names; the first tree stands without the patches."""
-    folders = [source_folder(path) for path in asked.trees]
-    store = TreeStore(folder / "sources" / f"{path_name(folders[0])}.git")
-    trees = [store.add(path) for path in folders]
+    for path in asked.trees:
+        check_source(path)
+    home, _ = folder_and_ref(asked.trees[0])
+    store = TreeStore(folder / "sources" / f"{path_name(home)}.git")
+    trees = [store.add(path) for path in asked.trees]
     first = trees[0]
     bases = [tree_base(first, store, patches_dir)]
     own = store.own_changes(first)
-    arms = [
-        TrialArm(
-            _arm_name(first.folder.name, []), first.folder.name, first.about, own, bases[0].name
-        )
-    ]
-    for tree in trees[1:]:
-        arm = _arm_name(tree.folder.name, arms)
+    arms = [TrialArm(_arm_name(first.name, []), first.name, first.about, own, bases[0].name)]
+    for path, tree in zip(asked.trees[1:], trees[1:], strict=True):
+        arm = _arm_name(tree.name, arms)
         if tree.version.split(".")[:2] == first.version.split(".")[:2]:
             patches = (*own, store.patch(first, tree))
             arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name))
         else:
-            other = TreeStore(folder / "sources" / f"{path_name(tree.folder)}.git")
-            tree = other.add(tree.folder)
-            bases.append(tree_base(tree, other, patches_dir))
+            series = "-".join(tree.version.split(".")[:2])
+            own_name = path_name(tree.folder)
+            if any(base.name == own_name for base in bases):  # another release of one repository
+                own_name = f"{own_name}-{series}"
+            other = TreeStore(folder / "sources" / f"{own_name}.git")
+            tree = other.add(path)
+            bases.append(replace(tree_base(tree, other, patches_dir), name=own_name))
             patches = other.own_changes(tree)
             arms.append(TrialArm(arm, arm, tree.about, patches, bases[-1].name))
     return bases, arms

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from duet.lessons.schema import ClockName
 from duet.trials.command import Command
@@ -14,6 +15,8 @@ from duet.trials.mails import Patch
 SLUG_PREFIX = "90-"
 """Of the lesson that a trial writes; lessons in the checkout count from 01."""
 MOST_NAME = 40
+Better = Literal["higher", "lower"]
+"""Which direction of a number is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Headline:
     title: str
     unit: str
     line: str
-    better: str = "higher"
+    better: Better = "higher"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,26 +9,16 @@ and the difference of two trees is a patch.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.errors import InfraError, InputError
 from duet.kernels.bases import find_base
 from duet.kernels.source import kernel_version, makefile_version
+from duet.trials.git import GIT_S, BadSource, git, git_or_nothing
 from duet.trials.mails import MOST_BYTES, Patch
-from duet.trials.spec import TrialBase, plain_name
-
-GIT_S = 300.0
-"""Reading a whole kernel for the first time takes some 20 s."""
-
-
-class BadSource(InputError):
-    """The source cannot be tried."""
-
-    code = "bad-source"
+from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +28,19 @@ class SourceTree:
     Args:
         tree: id of its tree in the trial's repository.
         commit: `git describe --always --dirty`, "" outside a repository.
+        ref: a commit of the folder's repository, which stands for the files; "": the files do.
     """
 
     folder: Path
     tree: str
     version: str
     commit: str
+    ref: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of its kernel."""
+        return self.ref[:MOST_NAME] or self.folder.name
 
     @property
     def about(self) -> str:
@@ -65,28 +62,41 @@ class TreeStore:
         self.folder = folder
         if not (folder / "HEAD").is_file():
             folder.parent.mkdir(parents=True, exist_ok=True)
-            _git("init", "--quiet", "--bare", str(folder))
+            git("init", "--quiet", "--bare", str(folder))
 
-    def add(self, folder: Path) -> SourceTree:
-        """Read a folder.
+    def add(self, path: Path) -> SourceTree:
+        """Read a folder, or a commit: `FOLDER@COMMIT`.
 
         Raises:
-            BadSource: it is no folder with a kernel's source.
+            BadSource: it is no folder, or no commit, with a kernel's source.
         """
+        folder, ref = folder_and_ref(path)
+        if ref:
+            return self._add_commit(folder, ref)
         folder = source_folder(folder)
         index = self.folder / f"index-{path_name(folder)}"
-        known = _out("-C", str(folder), "rev-parse", "--git-path", "index")
+        known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index")
         if known and not index.exists() and (folder / known).is_file():
             shutil.copy(folder / known, index)  # so that git reads only what has changed since
-        objects = _out("-C", str(folder), "rev-parse", "--git-path", "objects")
+        objects = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "objects")
         if objects:
             self._alternate((folder / objects).resolve())
         where = ("--git-dir", str(self.folder), "--work-tree", str(folder))
         environment = {"GIT_INDEX_FILE": str(index)}
-        _git(*where, "add", "--all", ".", cwd=folder, environment=environment)
-        tree = _git(*where, "write-tree", cwd=folder, environment=environment).strip()
-        commit = _out("-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12")
+        git(*where, "add", "--all", ".", cwd=folder, environment=environment)
+        tree = git(*where, "write-tree", cwd=folder, environment=environment).strip()
+        commit = git_or_nothing("-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12")
         return SourceTree(folder, tree, kernel_version(folder), commit)
+
+    def _add_commit(self, folder: Path, ref: str) -> SourceTree:
+        """A commit as it is in its repository; nothing is checked out."""
+        where = ("-C", str(folder))
+        version = commit_version(folder, ref)
+        tree = git(*where, "rev-parse", "--verify", f"{ref}^{{tree}}").strip()
+        objects = git_or_nothing(*where, "rev-parse", "--git-path", "objects")
+        self._alternate((folder / objects).resolve())
+        commit = git_or_nothing(*where, "describe", "--always", "--abbrev=12", ref)
+        return SourceTree(folder, tree, version, commit, ref)
 
     def base_of(self, tree: SourceTree) -> str:
         """The id of the tree that this one is a patch on: the first that was read, or its own.
@@ -103,7 +113,7 @@ class TreeStore:
 
     def diff(self, first: str, second: str) -> str:
         """From one tree to another, by their ids; "" where they are equal."""
-        return _git("--git-dir", str(self.folder), "diff", "--no-renames", first, second)
+        return git("--git-dir", str(self.folder), "diff", "--no-renames", first, second)
 
     def patch(self, first: SourceTree, second: SourceTree) -> Patch:
         """What turns the first tree into the second.
@@ -114,20 +124,20 @@ class TreeStore:
         diff = self.diff(first.tree, second.tree)
         if not diff:
             raise BadSource(
-                f"{first.folder} and {second.folder} hold the same source.",
+                f"{_place(first)} and {_place(second)} hold the same source.",
                 remedy="Change something in one of them, or name other trees.",
             )
         if len(diff) > MOST_BYTES:
             raise BadSource(
-                f"{first.folder} and {second.folder} differ by {len(diff):,} bytes.",
+                f"{_place(first)} and {_place(second)} differ by {len(diff):,} bytes.",
                 remedy="Name trees of the same release; others are compared as bases.",
             )
-        return Patch(f"{second.folder.name}: {second.commit}".rstrip(": "), "", "", "", diff)
+        return Patch(f"{second.name}: {second.commit}".rstrip(": "), "", "", "", diff)
 
     def own_changes(self, tree: SourceTree) -> tuple[Patch, ...]:
         """The patch from the base to this tree; () where it is the base."""
         diff = self.diff(self.base_of(tree), tree.tree)
-        subject = f"{tree.folder.name}: what changed since it was first tried"
+        subject = f"{tree.name}: what changed since it was first tried"
         return (Patch(subject, "", "", "", diff),) if diff else ()
 
     def _alternate(self, objects: Path) -> None:
@@ -151,6 +161,51 @@ def source_folder(path: Path) -> Path:
             remedy="Name the top folder of a source tree, with its Makefile.",
         )
     return folder
+
+
+def check_source(path: Path) -> None:
+    """Before anything is read: is it a folder, or a commit, with a kernel's source?
+
+    Raises:
+        BadSource: it is not.
+    """
+    folder, ref = folder_and_ref(path)
+    if ref:
+        commit_version(folder, ref)
+    else:
+        source_folder(folder)
+
+
+def folder_and_ref(path: Path) -> tuple[Path, str]:
+    """`../linux@v6.1` as the folder, absolute, and the commit; "" where no commit is named."""
+    text = str(path.expanduser())
+    if not Path(text).exists():
+        for at in (at for at, sign in enumerate(text) if sign == "@"):
+            if Path(text[:at] or ".").is_dir() and text[at + 1 :]:
+                return Path(text[:at] or ".").resolve(), text[at + 1 :]
+    return Path(text).resolve(), ""
+
+
+def commit_version(folder: Path, ref: str) -> str:
+    """The version that the Makefile of a commit says.
+
+    Raises:
+        BadSource: git does not know the commit, or it holds no kernel.
+    """
+    words = ("-C", str(folder), "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    if not git_or_nothing(*words):
+        raise BadSource(
+            f"git knows no commit '{ref:.60}' in {folder}.",
+            remedy="Name a tag, a branch or a commit of that repository: DIR@COMMIT.",
+        )
+    text = git_or_nothing("-C", str(folder), "show", f"{ref}:Makefile")
+    version = makefile_version(text[:400])
+    if not version:
+        raise BadSource(
+            f"the commit {ref:.60} of {folder} has no kernel Makefile.",
+            remedy="Name the repository of a kernel, and a commit of it.",
+        )
+    return version
 
 
 def path_name(path: Path) -> str:
@@ -213,30 +268,5 @@ def _numbers(series: str) -> tuple[int, ...]:
     return tuple(int(part) for part in series.split("."))
 
 
-def _out(*words: str) -> str:
-    """What git says; "" where it fails."""
-    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def _git(*words: str, cwd: Path | None = None, environment: dict[str, str] | None = None) -> str:
-    try:
-        done = subprocess.run(
-            ["git", *words],
-            cwd=cwd,
-            env={**os.environ, **(environment or {})},
-            capture_output=True,
-            check=False,
-            timeout=GIT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise InfraError(
-            f"git could not read the source: {error}.", remedy="Install git, or call again."
-        ) from None
-    if done.returncode != 0:
-        raise BadSource(
-            f"git could not read the source (exit code {done.returncode}).",
-            remedy="Run `git status` in the folder to see why.",
-            detail=done.stderr.decode(errors="replace")[-2000:],
-        )
-    return done.stdout.decode(errors="replace")
+def _place(tree: SourceTree) -> str:
+    return f"{tree.folder}@{tree.ref}" if tree.ref else str(tree.folder)

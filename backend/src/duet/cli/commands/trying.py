@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated
 
 import typer
 
@@ -40,7 +40,8 @@ def try_(
     tree: Annotated[
         Paths,
         typer.Option(
-            "--tree", help="A source tree, dirty or not; the first stands without the patches."
+            "--tree",
+            help="A source tree, dirty or not, or DIR@COMMIT; patches go on the first.",
         ),
     ] = None,
     kernel: Annotated[
@@ -86,6 +87,9 @@ def try_(
         ),
     ] = "",
     unit: Annotated[str, typer.Option("--unit", help="Of --metric.")] = "",
+    better: Annotated[
+        str, typer.Option("--better", help="Of --metric: higher or lower.")
+    ] = "higher",
     name: Annotated[
         str, typer.Option("--name", help="Of the trial; default: its first file's.")
     ] = "",
@@ -115,7 +119,8 @@ def try_(
     json: Json = False,
 ) -> int:
     """Set your patch beside stock, on any command: build, record, measure, without a lesson."""
-    from duet.cli.trying import How, clock_name, try_kernels
+    from duet.cli.trial_run import How
+    from duet.cli.trying import better_name, clock_name, try_kernels
     from duet.trials.ask import Asked
 
     asked = Asked(
@@ -130,13 +135,14 @@ def try_(
         trace=tuple(trace or ()),
         functions=tuple(fn or ()),
         comm=comm,
-        clock=cast(Literal["wall", "count"], clock_name(clock)),
+        clock=clock_name(clock),
         times=times,
         vcpus=vcpus,
         memory_mb=memory_mb,
         name=name,
         metric=metric,
         unit=unit,
+        better=better_name(better),
     )
     window = None if whole else window_ms
     how = How(not no_trace, not no_measure, window, repeats, save_lesson, worse_than, json)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet bisect`: which commit of a range made a number worse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from duet import durable
+from duet.cli.bisect_result import bisect_result, measured_of, try_line
+from duet.cli.output import emit, note
+from duet.cli.trial_run import How, Tried, run_trial
+from duet.errors import DuetError
+from duet.measure.worse import Judgement
+from duet.settings import trials_dir
+from duet.trials.ask import Asked
+from duet.trials.bisect.history import Commit, History, find_commit
+from duet.trials.bisect.memory import Memory, files_digest
+from duet.trials.bisect.report import Question, markdown
+from duet.trials.bisect.search import Found, Measured, Search
+from duet.trials.spec import MOST_NAME, plain_name
+
+FOLDER = "bisect.d"
+"""Beside the trials; no trial can have such a name."""
+METRICS = ("elapsed_ms", "user_ms", "system_ms", "headline")
+"""Numbers of every trial by their names; the last is what the command prints."""
+ENDINGS = ("-one", "-two")
+"""Of the names of its trials: that of a step, and that of parent and culprit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bisect:
+    """What was asked for.
+
+    Args:
+        asked: as for a trial, without kernels.
+        metric: one of METRICS, or "": the trial's headline; a regular expression is in `asked`.
+        trial: whether the culprit is run beside its parent in the end.
+    """
+
+    tree: Path
+    good: str
+    bad: str
+    asked: Asked
+    metric: str = ""
+    worse_than: float | None = None
+    repeats: str = ""
+    trial: bool = True
+    as_json: bool = False
+
+
+def bisect(what: Bisect, run: Callable[[Asked, How], Tried] = run_trial) -> int:
+    """See `duet bisect --help`.
+
+    Args:
+        run: runs a trial.
+
+    Returns:
+        0: a culprit; 125: only skipped commits are left.
+    """
+    tree = what.tree.expanduser().resolve()
+    good, bad = find_commit(tree, what.good), find_commit(tree, what.bad)
+    folder = bisect_folder(what)
+    asked = replace(what.asked, name=plain_name(folder.name)[: MOST_NAME - len(ENDINGS[0])])
+    question = {**_plain(asked), "tree": str(tree), "good": good.id, "metric": what.metric}
+    question |= {"repeats": what.repeats, "files": files_digest(asked.run)}
+    memory = Memory(folder, question)
+    if memory.known:
+        note(f"going on: {len(memory.known)} commits were measured before (--abort forgets them)")
+    titles: list[str] = []
+
+    def measure(commit: Commit) -> Measured:
+        trees = (_at(tree, good), _at(tree, commit))
+        step = replace(asked, trees=trees, name=asked.name + ENDINGS[0])
+        tried = run(step, How(record=False, repeats=what.repeats))
+        measured, title = measured_of(tried, what.metric)
+        titles[:] = [title]
+        return measured
+
+    with History(tree, folder / "tree") as history:
+        search = Search(history, measure, memory.known, memory.store, note)
+        try:
+            found = search.run(good, bad, what.worse_than)
+        except BaseException:
+            note(f"{len(memory.known)} commits are measured; the same call goes on from there")
+            raise
+    shutil.rmtree(trials_dir() / (asked.name + ENDINGS[0]), ignore_errors=True)
+    title = titles[0] if titles else what.metric or what.asked.metric or "headline"
+    asks = Question(folder.name, good, bad, asked.run, title, asked.clock)
+    lanes: Asked | None = None
+    if found.culprit is not None and found.culprit.parents:
+        parent = find_commit(tree, found.culprit.parents[0])
+        trees = (_at(tree, parent), _at(tree, found.culprit))
+        lanes = replace(asked, trees=trees, name=asked.name + ENDINGS[1])
+        asks = replace(asks, trial=try_line(lanes))
+    return _finish(what, folder, asks, found, lanes, run)
+
+
+def _finish(
+    what: Bisect,
+    folder: Path,
+    asks: Question,
+    found: Found,
+    lanes: Asked | None,
+    run: Callable[[Asked, How], Tried],
+) -> int:
+    """Write the report, then leave the trial of parent and culprit."""
+    path = folder / "report.md"
+    text = markdown(asks, found)
+    result = bisect_result(asks, found, path)
+    durable.write(path, text.encode())
+    if lanes is not None and what.trial:
+        note("running the culprit beside its parent")
+        try:
+            tried = run(lanes, How(repeats=what.repeats))
+            result = replace(result, trial_folder=tried.result.folder)
+        except DuetError as error:  # the search is over, and its result stands
+            note(f"warning: there is no trial of culprit and parent: {error.sentence}")
+    tree = json.dumps(asdict(result), indent=2, ensure_ascii=False)
+    durable.write(folder / "report.json", (tree + "\n").encode())
+    if what.as_json:
+        emit(result)
+    else:
+        print(text)
+        print(f"Report: {path} and report.json beside.")
+        if result.trial_folder:
+            print("To see both lanes in a browser:")
+            print(f"  DUET_LESSONS={result.trial_folder} ./duet serve")
+    return Judgement.GOOD if found.culprit is not None else Judgement.UNKNOWN
+
+
+def abort(what: Bisect) -> int:
+    """Forget what was measured, and remove the work tree of a search that was killed."""
+    folder = bisect_folder(what)
+    History(what.tree.expanduser().resolve(), folder / "tree").remove()
+    there = folder.is_dir()
+    shutil.rmtree(folder, ignore_errors=True)
+    note(f"removed {folder}" if there else f"there is no bisection {folder.name}")
+    return 0
+
+
+def bisect_folder(what: Bisect) -> Path:
+    """Of the report and of what was measured."""
+    name = what.asked.name or f"bisect-{what.tree.expanduser().resolve().name}"
+    return trials_dir() / FOLDER / plain_name(name)
+
+
+def _at(tree: Path, commit: Commit) -> Path:
+    return Path(f"{tree}@{commit.short}")
+
+
+def _plain(asked: Asked) -> dict[str, object]:
+    """What numbers depend on, for a file."""
+    return {name: str(value) for name, value in asdict(asked).items()}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet bisect` on small repositories; the trials' reports are made by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from duet.cli import entry
+from duet.cli.bisect_result import measured_of
+from duet.cli.bisecting import FOLDER, Bisect, abort, bisect
+from duet.cli.results.trying import TryResult
+from duet.cli.trial_run import How, Tried
+from duet.errors import DuetError, InfraError, InputError, KernelError
+from duet.guests.types import Clock
+from duet.measure.model import Condition, Series, Table
+from duet.trials.ask import Asked
+from duet.trials.spec import Trial
+from tests.backend.trials.commits import commits, value_of
+
+
+def tried(good: float, value: float, errors: dict[str, DuetError] | None = None) -> Tried:
+    """A trial of the arms a and b on the count clock."""
+    table = Table(Condition(Clock.COUNT, 0, "command", {}), errors=errors or {})
+    for arm, sample in (("a", good), ("b", value)):
+        if arm in table.errors:
+            continue
+        more = {"title": "time of the command", "unit": "ms", "evidence": "counted", "arm": arm}
+        for metric, better in (("elapsed_ms", "lower"), ("calls", "neither")):
+            table.series.append(
+                Series(metric=metric, better=better, samples=[sample] * 2, **more)  # type: ignore[arg-type]
+            )
+    report = SimpleNamespace(tables=[table])
+    trial = SimpleNamespace(arms=[SimpleNamespace(name="a"), SimpleNamespace(name="b")])
+    result = cast(TryResult, SimpleNamespace(folder="/trials/x-two"))
+    return Tried(cast(Trial, trial), result, report)  # type: ignore[arg-type]
+
+
+@dataclass
+class Runs:
+    """Runs no trial, and answers with numbers of the commits."""
+
+    repository: Path
+    asked: list[tuple[Asked, How]]
+
+    def __call__(self, asked: Asked, how: How) -> Tried:
+        self.asked.append((asked, how))
+        names = [str(tree).rpartition("@")[2] for tree in asked.trees]
+        values = [value_of(self.repository, name) for name in names]
+        if values[1] == "hangs":
+            return tried(float(values[0]), 0, {"b": KernelError("no boot.", remedy="x")})
+        return tried(float(values[0]), float(values[1]))
+
+
+@pytest.fixture
+def trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DUET_TRIALS", str(tmp_path / "trials"))
+    return tmp_path / "trials"
+
+
+def question(repository: Path, ids: list[str], **more: object) -> Bisect:
+    asked = Asked(run="sh -c true", clock="count", times=3)
+    return Bisect(repository, ids[0], ids[-1], asked, **more)  # type: ignore[arg-type]
+
+
+def test_a_culprit_a_report_and_two_lanes(
+    tmp_path: Path, trials: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = tmp_path / "linux"
+    ids = commits(repository, [10, 10, "hangs", 10, 20, 20])
+    runs = Runs(repository, [])
+    assert bisect(question(repository, ids, as_json=True), runs) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["culprit"]["commit"] == ids[4] and result["parent"] == ids[3]
+    assert result["metric"] == "time of the command" and result["worse_than"] == 50
+    assert [step["answer"] for step in result["steps"]].count("skip") == 1
+    assert all(how.measure and not how.record for _, how in runs.asked[:-1])
+    lanes, how = runs.asked[-1]
+    assert [str(tree) for tree in lanes.trees] == [f"{repository}@{ids[n][:12]}" for n in (3, 4)]
+    assert how.record and how.measure
+    line = f"--tree {repository}@{ids[3][:12]} --tree {repository}@{ids[4][:12]} --run 'sh -c true'"
+    assert line in result["trial"] and "--clock count --times 3 --name" in result["trial"]
+    assert result["trial_folder"] == "/trials/x-two"
+    folder = trials / FOLDER / "bisect-linux"
+    assert json.loads((folder / "report.json").read_text()) == result
+    text = Path(result["report"]).read_text()
+    assert result["trial"] in text and "no boot" in text
+    assert not (folder / "tree").exists()
+    # The same call again measures nothing anew, and another question everything.
+    runs.asked.clear()
+    assert bisect(question(repository, ids, trial=False), runs) == 0 and runs.asked == []
+    assert bisect(question(repository, ids, trial=False, repeats="3"), runs) == 0 and runs.asked
+    assert abort(question(repository, ids)) == 0 and not folder.exists()
+
+
+def test_only_skipped_commits_are_no_verdict(tmp_path: Path, trials: Path) -> None:
+    repository = tmp_path / "linux"
+    ids = commits(repository, [10, "hangs", 20])
+    assert bisect(question(repository, ids), Runs(repository, [])) == 125
+    report = json.loads((trials / FOLDER / "bisect-linux" / "report.json").read_text())
+    assert report["culprit"] is None and set(report["candidates"]) == set(ids[1:])
+
+
+def test_trouble_of_the_good_commit_is_none_of_the_measured_one() -> None:
+    hung = {"a": KernelError("no boot.", remedy="x")}
+    with pytest.raises(InputError, match="the good commit does not run: no boot"):
+        measured_of(tried(1, 2, hung), "")
+    with pytest.raises(KernelError):
+        measured_of(tried(1, 2, {"b": KernelError("no boot.", remedy="x")}), "")
+    with pytest.raises(InfraError):
+        measured_of(tried(1, 2, {"b": InfraError("disk.", remedy="x")}), "")
+    measured, title = measured_of(tried(10, 12), "")
+    assert measured.worse == pytest.approx(20) and title == "time of the command"
+    assert (measured.good, measured.value, measured.unit) == (10, 12, "ms")
+    assert measured_of(tried(10, 12), "calls")[0].worse is None, "neither direction is better"
+    with pytest.raises(InputError, match=r"no number called user_ms.*elapsed_ms, calls"):
+        measured_of(tried(10, 12), "user_ms")
+
+
+def test_a_metric_that_nothing_measures_is_refused_first(
+    tmp_path: Path, trials: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bisect", "--tree", str(tmp_path), "--good", "a", "--bad", "b", "--run", "sh"]
+    assert entry.main([*words, "--metric", "speed"]) == 2
+    assert "'speed' came" in capsys.readouterr().err
+    assert entry.main(words) == 2
+    assert "git knows no commit 'a'" in capsys.readouterr().err
