@@ -14,6 +14,7 @@ import errno
 import os
 import platform
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -94,6 +95,34 @@ def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -
     return [(_EQUAL, 0, 4, call), _load_argument(argument), (operation, 0, 1, value), first, second]
 
 
+def refusing(calls: Mapping[str, int]) -> list[Instruction]:
+    """The beginning of a filter: other systems' calls and `calls` are refused, the rest goes on."""
+    rules: list[Instruction] = [
+        (_LOAD, 0, 0, _ARCH_AT),
+        (_EQUAL, 1, 0, _ARCH_X86_64),
+        (_RETURN, 0, 0, _EPERM),
+        (_LOAD, 0, 0, _NUMBER_AT),
+        (_AT_LEAST, 0, 1, _X32_BIT),
+        (_RETURN, 0, 0, _EPERM),
+    ]
+    for number in calls.values():
+        rules += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _EPERM)]
+    for number in IN_MEMORY.values():
+        rules += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ENOSYS)]
+    return rules
+
+
+def packed(rules: list[Instruction]) -> bytes:
+    """As the kernel and bubblewrap take it: struct sock_filter, seccomp(2)."""
+    return b"".join(struct.pack("<HBBI", *rule) for rule in rules)
+
+
+def compiling() -> bytes:
+    """A filter for a build: it starts programs and writes files; no network, mounts or kernel."""
+    refused = SYSTEM | NETWORK | {"socket": _SOCKET, "ptrace": PROCESSES["ptrace"]}
+    return packed([*refusing(refused), (_RETURN, 0, 0, _ALLOW)])
+
+
 def program(permits: Permits) -> list[Instruction]:
     """The filter for x86-64."""
     refused = PROCESSES | SYSTEM | NETWORK
@@ -105,18 +134,7 @@ def program(permits: Permits) -> list[Instruction]:
         refused |= {"open": _OPEN, "openat": _OPENAT}
     if permits.peek:
         del refused["process_vm_readv"]
-    rules: list[Instruction] = [
-        (_LOAD, 0, 0, _ARCH_AT),
-        (_EQUAL, 1, 0, _ARCH_X86_64),
-        (_RETURN, 0, 0, _EPERM),
-        (_LOAD, 0, 0, _NUMBER_AT),
-        (_AT_LEAST, 0, 1, _X32_BIT),
-        (_RETURN, 0, 0, _EPERM),
-    ]
-    for number in refused.values():
-        rules += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _EPERM)]
-    for number in IN_MEMORY.values():
-        rules += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ENOSYS)]
+    rules = refusing(refused)
     # Each of these blocks returns if the call is its own, so the number is still loaded after it.
     rules += _only_if(_CLONE, 0, (_ANY_BIT, _CLONE_THREAD), True)
     if permits.unix:
@@ -142,9 +160,8 @@ def install(permits: Permits) -> str:
     if platform.machine() != "x86_64":
         return f"there is no filter for {platform.machine()}"
     rules = program(permits)
-    packed = b"".join(struct.pack("<HBBI", *rule) for rule in rules)
     libc = ctypes.CDLL(None, use_errno=True)
-    words = _Program(len(rules), packed)
+    words = _Program(len(rules), packed(rules))
     done = libc.syscall(
         ctypes.c_long(_SECCOMP_CALL),
         ctypes.c_uint(_SET_MODE_FILTER),

@@ -126,6 +126,7 @@ def _guests() -> Iterator[Check]:
     yield _program("mkfs.xfs", "xfsprogs", "the guests' scratch disks", flag="-V")
     yield _program("mkfs.ext4", "e2fsprogs", "the guests' scratch disks", flag="-V")
     yield _users()
+    yield _box()
     yield _launcher()
     yield _drgn()
     yield _kvm()
@@ -166,6 +167,19 @@ def _users() -> Check:
         "Give the container the capability SYS_ADMIN, or leave it: guests have no network card."
     )
     return Check(name, "warning", f"{found}, with the host's network", purpose, remedy)
+
+
+def _box() -> Check:
+    """Whether patches of others can be built."""
+    from duet.boxed import box_weakness, missing_box
+
+    name, purpose = "sandbox", "builds of patches that are not your own"
+    if why := missing_box():
+        return Check(name, "warning", why, purpose, "docs/SANDBOX.md says what it needs.")
+    if weak := box_weakness():
+        remedy = "Let the server make control groups (systemd: Delegate=yes)."
+        return Check(name, "warning", weak, purpose, remedy)
+    return Check(name, "ok", "builds can run in a box", purpose)
 
 
 def _kvm() -> Check:

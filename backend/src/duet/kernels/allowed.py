@@ -4,7 +4,7 @@
 A build runs programs of the tree on the host: what Makefiles, Kconfig files and scripts say, and
 host programs that are compiled on the way. So a patch that is not the operator's own changes what
 becomes part of the kernel: C and assembler sources, and headers. That alone makes no build safe
-(the compiler and objtool read hostile text), so such builds run in `duet.kernels.boxed`, too.
+(the compiler and objtool read hostile text), so such builds run in `duet.boxed`, too.
 """
 
 from __future__ import annotations
