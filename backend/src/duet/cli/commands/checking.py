@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verb `check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from duet.cli.commands.options import Json
+from duet.cli.commands.trying import Patches, Paths, Words
+from duet.cli.results.checking import CheckResult
+from duet.cli.results.keys import keys_text
+
+CHECK_KEYS = keys_text(
+    CheckResult, "Exit code 0: clean; 1: something was found; 125: a kernel does not build."
+)
+
+
+def check(
+    patches: Patches = None,
+    run: Annotated[
+        str,
+        typer.Option(
+            "--run", help="Runs in turn with the stress: a command line, a program, a folder."
+        ),
+    ] = "",
+    base: Annotated[
+        str,
+        typer.Option(
+            "--base", help="A base of kernel-patches/bases or a linux-*.tar.xz; default: 6.1."
+        ),
+    ] = "",
+    tree: Annotated[
+        Paths,
+        typer.Option(
+            "--tree", help="A source tree, or DIR@COMMIT; patches go on it, or a second is checked."
+        ),
+    ] = None,
+    commits: Annotated[
+        Words, typer.Option("--commits", metavar="A..B", help="A range of --repo as one kernel.")
+    ] = None,
+    repo: Annotated[Path, typer.Option("--repo", help="Repository of --commits.")] = Path(),
+    seconds: Annotated[
+        int, typer.Option("--seconds", min=10, max=86400, help="Of stress on each kernel.")
+    ] = 180,
+    name: Annotated[
+        str, typer.Option("--name", help="Of the check; default: its first file's.")
+    ] = "",
+    json: Json = False,
+) -> int:
+    """Run your patch under KASAN, lockdep and debug objects, with what exercises its files."""
+    from duet.cli.checking import Check
+    from duet.cli.checking import check as body
+    from duet.trials.ask import Asked
+
+    asked = Asked(
+        run=run,
+        patches=tuple(patches or ()),
+        commits=tuple(commits or ()),
+        repository=repo,
+        base=base,
+        trees=tuple(tree or ()),
+        name=name,
+    )
+    return body(Check(asked, seconds, json))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `duet check` prints with `--json`, and writes as check.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from duet.cli.results.keys import key
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedArm:
+    """One kernel after its stress."""
+
+    arm: str
+    clean: bool
+    found: str = key("in words")
+    patches: Sequence[str] = key(shape="[subject]")
+    kernel: str = key("version")
+    image: str = key("key of the debug kernel")
+    exercised: Sequence[str] = key(shape="[path prefix]")
+    not_exercised: Sequence[str] = key(shape="[file]")
+    stressors: Sequence[str] = key("options of stress-ng")
+    scripts: Sequence[str] = key()
+    rounds: int | None = key("null: the guest did not come to its end")
+    work: Mapping[str, int] = key(shape="{what: number}")
+    complaints: Sequence[str] = key(shape="[line of the kernel]")
+    failures: Sequence[str] = key(shape="[line of a program]")
+    console: str = key("path")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Of `duet check`."""
+
+    name: str
+    clean: bool
+    command: str | None = key("null without --run")
+    seconds: int = key()
+    arms: Sequence[CheckedArm] = key()
+    report: str = key("path")

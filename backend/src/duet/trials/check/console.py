@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the console of a stress run says: complaints of the kernel, failures, work. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# The kernel's own words when something is wrong; on printk lines alone, not on a program's.
+COMPLAINT = re.compile(
+    r"WARNING|\bBUG\b|KASAN:|lockdep|possible .*(?:lock|dependency|recursi)|suspicious RCU|Oops"
+    r"|INFO: (?:task|rcu|trying)|DEADLOCK|ODEBUG|Corruption|general protection|Kernel panic"
+    r"|refcount_t|Out of memory|oom-kill|Assertion failed|UBSAN|KCSAN"
+)
+HARMLESS = re.compile(r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size")
+PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
+FAILED = "stress: failed"
+CONTEXT = 40
+"""Lines of a complaint that a report shows: a splat of lockdep has 30 to 60."""
+BESIDE: Mapping[str, str] = {"rounds beside": r"^stress: beside=(\d+)"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one console says.
+
+    Args:
+        complaints: lines of the kernel.
+        failures: of programs.
+        rounds: None: the guest did not come to its end.
+        work: by the names that `judge` was given, what is not zero.
+    """
+
+    complaints: tuple[str, ...]
+    failures: tuple[str, ...]
+    rounds: int | None
+    work: dict[str, int]
+
+    @property
+    def clean(self) -> bool:
+        """Nothing to complain of, and something was done."""
+        return not self.complaints and not self.failures and bool(self.rounds)
+
+
+def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
+    """Read a whole console.
+
+    Args:
+        work: what was done -> regex of the lines that count it; they are summed up.
+    """
+    lines = lines_of(console)
+    ended = re.search(r"^stress: end rounds=(\d+)$", "\n".join(lines), re.MULTILINE)
+    return Verdict(
+        tuple(line for line in lines if complains(line)),
+        tuple(line for line in lines if line.startswith(FAILED)),
+        int(ended[1]) if ended else None,
+        {what: n for what, pattern in work.items() if (n := _sum(pattern, lines))},
+    )
+
+
+def complains(line: str) -> bool:
+    """Whether the kernel says in this line that something is wrong."""
+    if not PRINTK.match(line):
+        return False
+    return COMPLAINT.search(line) is not None and HARMLESS.search(line) is None
+
+
+def first_complaint(console: str) -> str:
+    """The first complaint with what follows it, or the console's end if the guest has none."""
+    lines = lines_of(console)
+    for number, line in enumerate(lines):
+        if complains(line):
+            return "\n".join(lines[number : number + CONTEXT])
+    return "\n".join(lines[-CONTEXT // 2 :])
+
+
+def lines_of(console: str) -> list[str]:
+    """Without the carriage returns of a serial line."""
+    return console.replace("\r", "").splitlines()
+
+
+def _sum(pattern: str, lines: list[str]) -> int:
+    return sum(int(found[1]) for line in lines if (found := re.search(pattern, line)))

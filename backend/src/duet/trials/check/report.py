@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report of a check, for people: Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.trials.check.console import Verdict
+from duet.trials.check.table import Plan
+
+SHOWN = 20
+"""Complaints of a kernel that the report lists; the console has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One kernel after its stress.
+
+    Args:
+        arm: its name.
+        about: of its patches, one line.
+        kernel: its version.
+        console: file with everything it said.
+        excerpt: the first complaint with what follows it; of a hung guest, the console's end.
+    """
+
+    arm: str
+    about: str
+    kernel: str
+    key: str
+    plan: Plan
+    verdict: Verdict
+    console: Path
+    excerpt: str
+
+
+def markdown(command: str, seconds: int, arms: Sequence[Checked]) -> str:
+    """The whole report.
+
+    Args:
+        command: what ran besides the table's stress; "": nothing.
+    """
+    lines = ["# Check on a kernel with KASAN, lockdep and debug objects", ""]
+    for one in arms:
+        lines += _arm(one, command, seconds)
+    lines += [
+        "A clean run proves nothing: it says that this stress, on this emulated machine, met no"
+        " mistake that these checks see. KUnit and kernel selftests were not run.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def headline(one: Checked) -> str:
+    """What was found, in a few words."""
+    verdict = one.verdict
+    if verdict.clean:
+        return "clean"
+    found = []
+    if verdict.complaints:
+        found.append(_count(len(verdict.complaints), "complaint of the kernel"))
+    if verdict.failures:
+        found.append(_count(len(verdict.failures), "failed program"))
+    if verdict.rounds is None:
+        found.append("the guest did not come to its end")
+    elif not verdict.rounds:
+        found.append("no round was finished")
+    return ", ".join(found)
+
+
+def _count(number: int, what: str) -> str:
+    words = f"{what}s" if " of " not in what else what.replace(" of", "s of", 1)
+    return f"1 {what}" if number == 1 else f"{number} {words}"
+
+
+def _arm(one: Checked, command: str, seconds: int) -> list[str]:
+    plan, verdict = one.plan, one.verdict
+    work = "".join(f", {n} {what}" for what, n in verdict.work.items())
+    rounds = "no end" if verdict.rounds is None else f"{verdict.rounds} rounds"
+    lines = [
+        f"## {one.arm}: {headline(one)}",
+        "",
+        f"- {one.about} on Linux {one.kernel} (`{one.key}`)",
+        f"- {seconds} s of stress: {rounds}{work}",
+    ]
+    lines += [f"- command: `{command}`"] if command else []
+    lines += [f"- stress-ng: `{text}`" for text in plan.stressors]
+    lines += [f"- beside: `{name}.sh`" for name in plan.scripts]
+    if plan.unmatched:
+        names = ", ".join(f"`{name}`" for name in plan.unmatched)
+        lines.append(f"- nothing here exercises {names}: only the command can")
+    lines.append(f"- console: {one.console}")
+    said = [*verdict.complaints, *verdict.failures]
+    if said:
+        lines += ["", *(f"    {line}" for line in said[:SHOWN])]
+        if len(said) > SHOWN:
+            lines.append(f"    and {len(said) - SHOWN} more")
+    if not verdict.clean:
+        lines += ["", "First of all:", "", "```", one.excerpt, "```"]
+    return [*lines, ""]
