@@ -47,6 +47,7 @@ def test_stock_of_a_base_may_stand_beside_one(tmp_path: Path) -> None:
     ("more", "words"),
     [
         ({"patches": (PATCH,)}, "a patch needs source"),
+        ({"shared": (PATCH,)}, "a patch needs source"),
         ({"vmlinux": (Path("a"), Path("b"))}, "1 of --kernel came, but 2 of --vmlinux"),
         ({}, "compares two kernels, but only one"),
     ],

@@ -11,6 +11,7 @@ import yaml
 from duet.errors import InputError
 from duet.lessons.load import load
 from duet.lint.lessons import lint
+from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import TrialBase
@@ -54,6 +55,14 @@ def test_the_lint_finds_what_a_lesson_owes_and_nothing_else(
     found = [one.sentence for one in lint(["90-wake-all"]).problems]
     left = [s for s in found if not any(owed in s for owed in OWED)]
     assert found and not left, left
+
+
+def test_patches_that_every_kernel_carries_stand_below_and_are_not_traced(tmp_path: Path) -> None:
+    both = repo_root() / "kernel-patches/bases/6.1/both"
+    made = trial(tmp_path, shared=(both,))
+    stock, tried = (arm.patches for arm in made.arms)
+    assert len(stock) == len(list(both.glob("*.patch"))) and tried[:-1] == stock
+    assert [patch.subject for patch in made.own_patches] == [tried[-1].subject]
 
 
 def test_a_trial_of_other_kernels_begins_anew(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
     add_folder(folder)
     kernels = KernelSettings.default()
     images = build_all(trial, kernels)
-    changed = [c.function for arm in trial.arms for p in arm.patches for c in changes(p.diff)]
+    changed = [c.function for patch in trial.own_patches for c in changes(patch.diff)]
     tracing = choose(images, changed, trial.functions, trial.trace)
     lesson = write_trial(folder, trial, tracing, Times())
     for sentence in tracing.missing:

@@ -31,6 +31,7 @@ class Asked:
     trees: tuple[Path, ...] = ()
     kernels: tuple[Path, ...] = ()
     vmlinux: tuple[Path, ...] = ()
+    shared: tuple[Path, ...] = ()
     trace: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     comm: str = ""
@@ -59,7 +60,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     series = [(path.stem, read_patches(path)) for path in asked.patches]
     series += [(span, commits(asked.repository, span)) for span in asked.commits]
     name = plain_name(asked.name or (series[0][0] if series else _tree_name(asked)))
-    named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux)
+    named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared)
     bases, arms = trial_kernels(named, series, folder, patches_dir)
     if len(arms) < 2:
         raise InputError(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from duet.errors import InputError
 from duet.kernels.bases import base_folders, find_base
-from duet.trials.mails import Patch
+from duet.trials.mails import Patch, read_patches
 from duet.trials.prebuilt import built_kernels
 from duet.trials.spec import TrialArm, TrialBase, plain_name
 from duet.trials.trees import (
@@ -29,6 +29,8 @@ class Named:
     trees: tuple[Path, ...] = ()
     kernels: tuple[Path, ...] = ()
     vmlinux: tuple[Path, ...] = ()
+    shared: tuple[Path, ...] = ()
+    """Patches that every kernel carries."""
 
 
 def trial_kernels(
@@ -49,12 +51,14 @@ def trial_kernels(
     """
     if asked.base and asked.trees:
         raise InputError("--base and --tree both name the source.", remedy="Leave one of them out.")
-    if series and asked.kernels:
+    if (series or asked.shared) and asked.kernels:
         raise InputError(
             "a patch needs source, but --kernel names a kernel that is built.",
             remedy="Name its source with --tree, or leave the patch out.",
         )
     bases, arms = _sources(asked, folder, patches_dir)
+    shared = tuple(patch for path in asked.shared for patch in read_patches(path))
+    arms = [replace(arm, patches=(*arm.patches, *shared)) for arm in arms]
     base = arms[0].base
     for stem, patches in series:
         title = _arm_name(stem, arms)

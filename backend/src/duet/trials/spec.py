@@ -91,6 +91,12 @@ class Trial:
     given: str = field(default="", compare=False)
 
     @property
+    def own_patches(self) -> list[Patch]:
+        """Those that the kernels do not have in common, in order."""
+        shared = set(self.arms[0].patches).intersection(*(arm.patches for arm in self.arms))
+        return [p for arm in self.arms for p in arm.patches if p not in shared]
+
+    @property
     def slug(self) -> str:
         """Of the lesson that it writes."""
         return SLUG_PREFIX + self.name

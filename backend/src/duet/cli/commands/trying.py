@@ -54,6 +54,10 @@ def try_(
         Paths,
         typer.Option("--vmlinux", help="Of each --kernel; default: where its build left it."),
     ] = None,
+    with_: Annotated[
+        Paths,
+        typer.Option("--with", help="Patches that every kernel carries: a file or a folder."),
+    ] = None,
     commits: Annotated[
         Words, typer.Option("--commits", metavar="A..B", help="A range of --repo as one kernel.")
     ] = None,
@@ -132,6 +136,7 @@ def try_(
         trees=tuple(tree or ()),
         kernels=tuple(kernel or ()),
         vmlinux=tuple(vmlinux or ()),
+        shared=tuple(with_ or ()),
         trace=tuple(trace or ()),
         functions=tuple(fn or ()),
         comm=comm,
