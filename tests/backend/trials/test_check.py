@@ -98,6 +98,9 @@ def test_loops_beside_do_not_see_each_others_functions(tmp_path: Path) -> None:
     text = first_program(
         ["sleep 0.2"], {"a": "beside() { echo in-a; sleep 0.1; }", "b": "beside() { false; }"}, 1
     )
+    one, two = (first_program([], {name: "beside() { : >/run/x; }"}, 1) for name in ("a", "b"))
+    assert ": >/run/a/x" in one and ": >/run/b/x" in two and "mkdir -p /run/a\n" in one
+    assert "[ ! -e /run/over ]" in one, "what ends the loops is common"
     # The same script on this machine, without what needs to be the first program of a guest.
     text = text.replace("/run/", f"{tmp_path}/").replace("echo 2 >/proc/sys/vm/drop_caches", ":")
     body = text[text.index("uptime_s()") : text.index("echo 3 >")].replace("wait\n", "sleep 1\n")

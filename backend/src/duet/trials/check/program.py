@@ -67,14 +67,21 @@ def first_program(turns: Sequence[str], beside: Mapping[str, str], seconds: int)
 
     Args:
         turns: lines, one after another until the time is over; `try` and `stressors` are known.
-        beside: name -> shell text with a function `beside` that is called in a loop meanwhile.
+        beside: name -> shell text with a function `beside` that is called in a loop meanwhile;
+            its files in /run go to /run/NAME.
         seconds: after which no further turn begins.
     """
-    loops = "".join(f"(\n{text}\nloop_beside {name}\n) &\n" for name, text in beside.items())
+    loops = "".join(_loop(name, text) for name, text in beside.items())
     lines = [f"	over || {line}\n" for line in turns or ["sleep 1"]]
     return FRAME.format(
         turns="".join(lines), beside=loops, seconds=seconds, turn_s=TURN_S, round_s=ROUND_S
     )
+
+
+def _loop(name: str, text: str) -> str:
+    """One script beside, in a shell and a folder of its own: images and mounts have equal names."""
+    own = text.replace("/run/", f"/run/{name}/")
+    return f"mkdir -p /run/{name}\n(\n{own}\nloop_beside {name}\n) &\n"
 
 
 def turn(
