@@ -49,13 +49,20 @@ def test_another_base_and_another_variant_are_named() -> None:
     )
 
 
-@pytest.mark.parametrize("how", [how for how in FORMATS if how not in ("json", "csv")])
+@pytest.mark.parametrize("how", [how for how in FORMATS if how not in ("json", "csv", "kcidb")])
 def test_every_text_says_it_before_any_number(how: str) -> None:
     text = render(on(("6.1", ""), ("6.12", ""), ("6.1", "")), how)
     assert "!! BASES: srcu stands on 6.12, rwsem on 6.1" in text
     assert "one patch" in text
     assert "UNFAIR" not in text
     assert "BASES" not in render(wall(), how)
+
+
+def test_each_test_of_a_result_file_has_the_warning() -> None:
+    tests = json.loads(render(on(("6.1", ""), ("6.12", ""), ("6.1", "")), "kcidb"))["tests"]
+    assert all("srcu stands on 6.12" in one["misc"]["warnings"][0] for one in tests)
+    plain = json.loads(render(wall(), "kcidb"))["tests"]
+    assert not any("warnings" in one["misc"] for one in plain)
 
 
 def test_json_has_the_warnings_and_each_arm_its_base() -> None:

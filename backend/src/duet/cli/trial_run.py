@@ -48,6 +48,7 @@ class How:
         repeats: untraced runs of each kernel; "": what a verdict takes.
         save: folder of a lesson that is written in the end.
         worse_than: per cent; the exit code says whether a kernel is worse than the first.
+        result: file for the numbers in the form of KernelCI's database.
     """
 
     record: bool = True
@@ -57,6 +58,7 @@ class How:
     save: Path | None = None
     worse_than: float | None = None
     as_json: bool = False
+    result: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from duet.cli.measure import errors_of
+from duet.cli.measure import check_output, errors_of, write
 from duet.cli.output import emit, fail, note
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, run_trial
 from duet.errors import DuetError, InputError
 from duet.lessons.schema import ClockName
 from duet.measure import Report
-from duet.measure.reports import render
+from duet.measure.reports import kcidb, render
 from duet.measure.worse import Judgement, judge
 from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
@@ -19,6 +19,12 @@ from duet.trials.spec import Better
 
 def try_kernels(asked: Asked, how: How) -> int:
     """See `duet try --help`."""
+    check_output(how.result)
+    if how.result is not None and not how.measure:
+        raise InputError(
+            "--result wants numbers, but --no-measure leaves them out.",
+            remedy="Leave one of them out.",
+        )
     if how.worse_than is None:
         return _try(asked, how)
     try:
@@ -31,13 +37,16 @@ def try_kernels(asked: Asked, how: How) -> int:
 def _try(asked: Asked, how: How) -> int:
     tried = run_trial(asked, how)
     report = tried.report
+    unwritten = 0
+    if how.result is not None and report is not None:
+        unwritten = write(kcidb.text(report, how.worse_than), how.result)
     if how.as_json:
         emit(tried.result)
     else:
         print_result(tried.result, report)
     if how.worse_than is not None:
         return _judged(report, how.worse_than)
-    return max((error.exit_code for error in errors_of(report)), default=0) if report else 0
+    return max([unwritten, *(error.exit_code for error in errors_of(report))]) if report else 0
 
 
 def _judged(report: Report | None, percent: float) -> Judgement:

@@ -76,7 +76,10 @@ def measure(
     ] = None,
     format: Annotated[
         str,
-        typer.Option("--format", help="mail, ministat, lkp, will-it-scale, sweep, json or csv."),
+        typer.Option(
+            "--format",
+            help="mail, ministat, lkp, will-it-scale, sweep, json, csv or kcidb.",
+        ),
     ] = "mail",
     output: Annotated[Path | None, typer.Option("--output", help="File; default: stdout.")] = None,
     all: Annotated[bool, typer.Option("--all", help="With --published: all lessons.")] = False,

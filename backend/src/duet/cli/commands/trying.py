@@ -120,6 +120,10 @@ def try_(
             "0 if not, 125 if that cannot be said: for `git bisect run`.",
         ),
     ] = None,
+    result: Annotated[
+        Path | None,
+        typer.Option("--result", help="File for the numbers in the form of KernelCI's database."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Set your patch beside stock, on any command: build, record, measure, without a lesson."""
@@ -150,5 +154,5 @@ def try_(
         better=better_name(better),
     )
     window = None if whole else window_ms
-    how = How(not no_trace, not no_measure, window, repeats, save_lesson, worse_than, json)
+    how = How(not no_trace, not no_measure, window, repeats, save_lesson, worse_than, json, result)
     return try_kernels(asked, how)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A report as text: for mails, in the shapes of tools that people know, and for programs.
 
-Everything but json and csv is plain ASCII in 75 columns; only a workload's own lines are longer.
+Everything but json, csv and kcidb is plain ASCII in 75 columns; only a workload's own lines are
+longer.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 
 from duet.errors import InputError
 from duet.measure.model import Report
-from duet.measure.reports import lkp, machine, mail, ministat, scale, sweep
+from duet.measure.reports import kcidb, lkp, machine, mail, ministat, scale, sweep
 
 FORMATS: dict[str, Callable[[Report], str]] = {
     "mail": mail.render,
@@ -20,6 +21,7 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "sweep": sweep.render,
     "json": machine.json_text,
     "csv": machine.csv_text,
+    "kcidb": kcidb.render,
 }
 """Name -> what writes it."""
 

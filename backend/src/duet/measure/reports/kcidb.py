@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report as KernelCI's database takes it: checkouts, builds, tests. Pure.
+
+Source: the KCIDB schema, version 5.0 (https://github.com/kernelci/kcidb-io). No value may be
+null there: what is not known is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+from typing import Any
+
+from duet.errors import KernelError
+from duet.guests.types import Clock
+from duet.measure.apart import warnings
+from duet.measure.model import ArmFacts, Report, Series, Table
+from duet.measure.worse import worse_by
+
+ORIGIN = "kernel_duet"
+VERSION = {"major": 5, "minor": 0}
+Tree = dict[str, Any]
+
+
+def render(report: Report) -> str:
+    """The document as text; no test is judged."""
+    return text(report)
+
+
+def text(report: Report, worse_than: float | None = None) -> str:
+    """The document as text.
+
+    Args:
+        worse_than: per cent by which an arm's headline may be worse than the first arm's; then
+            its test says PASS or FAIL. None: numbers alone, DONE.
+    """
+    return json.dumps(document(report, worse_than), indent=2, ensure_ascii=False) + "\n"
+
+
+def document(report: Report, worse_than: float | None = None) -> Tree:
+    """The document; see `text`."""
+    checkouts = {_checkout_id(arm): _checkout(arm, report) for arm in report.arms}
+    builds = {_build_id(arm): _build(arm) for arm in report.arms}
+    arms = {arm.name: arm for arm in report.arms}
+    tests: list[Tree] = []
+    apart = warnings(list(report.arms))
+    for number, table in enumerate(report.tables):
+        for series in table.series:
+            if series.arm in arms:
+                tests.append(_test(report, number, series, arms[series.arm], worse_than))
+        for name in (name for name in table.errors if name in arms):
+            tests.append(_stopped(report, number, arms[name]))
+    for test in tests if apart else ():
+        test.setdefault("misc", {})["warnings"] = apart
+    return {
+        "version": VERSION,
+        "checkouts": list(checkouts.values()),
+        "builds": list(builds.values()),
+        "tests": tests,
+    }
+
+
+def _checkout(arm: ArmFacts, report: Report) -> Tree:
+    shas = [sha for _, sha in (*arm.both, *arm.patches)]
+    return {
+        "id": _checkout_id(arm),
+        "origin": ORIGIN,
+        "comment": f"{arm.title}: Linux {arm.kernel or arm.base}".strip(": "),
+        "patchset_hash": _sha256("".join(f"{sha}\n" for sha in shas)) if shas else "",
+        "start_time": report.at,
+        "valid": True,
+        "misc": {
+            "base": arm.base,
+            "patches": [name for name, _ in (*arm.both, *arm.patches)],
+            "patchset_hash_of": "the diffs alone, without messages",
+        },
+    }
+
+
+def _build(arm: ArmFacts) -> Tree:
+    return {
+        "id": _build_id(arm),
+        "checkout_id": _checkout_id(arm),
+        "origin": ORIGIN,
+        "architecture": "x86_64",
+        **({"compiler": arm.compiler} if arm.compiler else {}),
+        "config_name": "-".join(part for part in (arm.base, arm.config) if part) or "default",
+        "status": "PASS",
+        "misc": {"config_sha256": arm.config_sha256},
+    }
+
+
+def _test(
+    report: Report, number: int, series: Series, arm: ArmFacts, worse_than: float | None
+) -> Tree:
+    table = report.tables[number]
+    status, why = _status(report, table, series, worse_than)
+    tree = _head(report, number, arm, series.metric)
+    tree |= {"status": status, "comment": f"{series.title}, {arm.title}"}
+    if series.samples:
+        value = statistics.median(series.samples)
+        tree["number"] = {"value": value, "unit": series.unit}
+    misc: Tree = {"better": series.better, "evidence": series.evidence}
+    misc["samples"] = list(series.samples)
+    tree["misc"] = {**misc, **({"why": why} if why else {})}
+    return tree
+
+
+def _stopped(report: Report, number: int, arm: ArmFacts) -> Tree:
+    """The test of an arm without numbers."""
+    error = report.tables[number].errors[arm.name]
+    fault = "FAIL" if isinstance(error, KernelError) else "MISS"
+    tree = _head(report, number, arm, "run")
+    return tree | {"status": fault, "comment": error.sentence[:1000]}
+
+
+def _status(
+    report: Report, table: Table, series: Series, worse_than: float | None
+) -> tuple[str, str]:
+    """The status, and a sentence."""
+    if series.refused is not None or not series.samples:
+        return "ERROR", series.refused or "there is no number"
+    first = report.arms[0].name
+    headline = table.series[0].metric
+    if series.arm == first or series.metric != headline:
+        return "DONE", ""
+    worse, why = worse_by(table, series.metric, (first, series.arm))
+    if worse_than is None:
+        return "DONE", why
+    if worse is None:
+        return "ERROR", why
+    return ("FAIL" if worse > worse_than else "PASS"), why
+
+
+def _head(report: Report, number: int, arm: ArmFacts, metric: str) -> Tree:
+    condition = report.tables[number].condition
+    count = condition.clock is Clock.COUNT
+    clock = "counted instructions" if count else "wall clock"
+    unique = f"{report.at} {report.lesson} {number} {arm.name} {arm.key} {metric}"
+    return {
+        "id": f"{ORIGIN}:{_sha256(unique)[:32]}",
+        "build_id": _build_id(arm),
+        "origin": ORIGIN,
+        "path": f"{ORIGIN}.{report.lesson}.{condition.workload}.{metric}",
+        "start_time": report.at,
+        "environment": {
+            "comment": f"QEMU guest, {clock}",
+            "misc": {**report.host, "params": dict(condition.params)},
+        },
+    }
+
+
+def _checkout_id(arm: ArmFacts) -> str:
+    made_of = [arm.base, *(sha for _, sha in (*arm.both, *arm.patches))]
+    return f"{ORIGIN}:{_sha256(' '.join(made_of))[:32]}"
+
+
+def _build_id(arm: ArmFacts) -> str:
+    """The same kernel of the same source is one build, whoever measures it."""
+    return f"{_checkout_id(arm)}-{arm.key}"
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
