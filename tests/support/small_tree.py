@@ -76,8 +76,8 @@ def build(
     return run_boxed(job, limits)
 
 
-def box_processes() -> list[str]:
-    """Command lines that mention a box of this process, where one is left."""
+def box_processes(tree: Path) -> list[str]:
+    """Command lines of boxes over this tree that are left."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
@@ -85,6 +85,6 @@ def box_processes() -> list[str]:
                 words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             except OSError:
                 continue
-            if "duet.boxed.helper" in words or "duet-box-" in words:
+            if "bwrap" in words and str(tree) in words:
                 found.append(words)
     return found

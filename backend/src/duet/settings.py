@@ -42,6 +42,23 @@ def patch_files() -> tuple[str, ...]:
     return tuple(part for part in os.environ.get("DUET_PATCH_FILES", "").split(":") if part)
 
 
+def build_sandbox() -> str:
+    """Whether patches from outside of the repository are built in a box: $DUET_BUILD_SANDBOX.
+
+    "off" (default), "on", or "auto": where a box can be made.
+
+    Raises:
+        InputError: another word.
+    """
+    given = os.environ.get("DUET_BUILD_SANDBOX", "") or "off"
+    if given not in ("on", "off", "auto"):
+        raise InputError(
+            f"DUET_BUILD_SANDBOX must be on, off or auto, but {given!r:.40} came.",
+            remedy="Unset it for off.",
+        )
+    return given
+
+
 def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")

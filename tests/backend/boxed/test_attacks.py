@@ -140,7 +140,7 @@ class TestContained:
         except BoxEnded as ended:
             assert "ran for more than 6 s" in ended.sentence or "printed more" in ended.sentence
         assert time.monotonic() - began < 100
-        assert box_processes() == []
+        assert box_processes(tree) == []
 
     def test_ten_gigabytes_on_the_output(self, tree: Path) -> None:
         with pytest.raises(BoxEnded, match=r"printed more than 1,048,576 bytes"):
@@ -180,7 +180,7 @@ class TestContained:
         assert time.monotonic() - began < 60
         done = build(tree, command="while :; do :; done", limits=replace(LIMITS, cpu_s=1))
         assert done.failed == "make" and done.code < 0
-        assert box_processes() == []
+        assert box_processes(tree) == []
 
     def test_a_process_left_behind_ends_with_the_box(self, tree: Path) -> None:
         done = build(tree, command="setsid sleep 987 >/dev/null 2>&1 & exit 1")

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from duet import boxed
 from duet.boxed import BoxEnded, BoxStopped, Job, NoBox, Step, Wanted, run_boxed
 from duet.boxed import probe as probing
+from duet.boxed import run as running
 from duet.boxed.results import is_kind
 from tests.support.small_tree import (
     ENVIRONMENT,
@@ -32,7 +35,16 @@ def tree(tmp_path: Path) -> Path:
     return make_tree(tmp_path)
 
 
-def test_a_build_comes_out_and_the_tree_stays(tree: Path, tmp_path: Path) -> None:
+def test_a_build_comes_out_and_the_tree_stays(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def mkdtemp(prefix: str) -> str:
+        made.append(tempfile.mkdtemp(prefix))
+        return made[-1]
+
+    monkeypatch.setattr(running, "tempfile", SimpleNamespace(mkdtemp=mkdtemp))
     before = digest(tree)
     to = tmp_path / "made"
     done = build(tree, {"other.c": "int other(void)\n{\n\treturn 42;\n}\n"}, to=to)
@@ -40,7 +52,7 @@ def test_a_build_comes_out_and_the_tree_stays(tree: Path, tmp_path: Path) -> Non
     assert is_kind(to.read_bytes()[:1024], "vmlinux")
     assert to.stat().st_uid == os.geteuid()
     assert digest(tree) == before
-    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("duet-box-*"))
+    assert len(made) == 1 and not Path(made[0]).exists(), "nothing of it is left"
 
 
 def test_two_builds_at_once_do_not_see_each_other(tree: Path, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class _Place:
         mounts.show(Path(order.job.tree), lower, uid)
         mounts.overlay(lower, self._upper, work, self.tree)
         for name, content in order.job.files.items():
-            (self.inputs / name).write_text(content, encoding="utf-8", newline="")
+            (self.inputs / name).write_bytes(content.encode(errors="surrogateescape"))
         self.readable: dict[str, Path] = {}
         for number, source in enumerate(order.job.readable):
             (top / f"r{number}").mkdir()

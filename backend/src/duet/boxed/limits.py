@@ -13,17 +13,18 @@ CPU_S: Final = 300
 """CPU time of each process. Usual: 10 s (the link). Beyond it comes SIGKILL."""
 PROCESS_BYTES: Final = 3 << 30
 """Address space of each process. Usual: 0.6 GiB (the link). Beyond it malloc fails."""
-MEMORY_BYTES: Final = 4 << 30
+MEMORY_BYTES: Final = 6 << 30
 """Of all processes together, with what they write: the tree's changes stand in memory. Usual:
-0.7 GiB. Beyond it the kernel ends a process, and the build fails."""
-DISK_BYTES: Final = 1 << 30
-"""What may be written over the tree. Usual: 54 MiB. Beyond it: no space left on device."""
+1.5 GiB. Beyond it the kernel ends a process, and the build fails."""
+DISK_BYTES: Final = 3 << 30
+"""What may be written over the tree. Usual: 0.7 GiB (links with DWARF). Beyond it: no space left on
+device."""
 SCRATCH_BYTES: Final = 256 << 20
 """Of /tmp. Usual: 5 MiB."""
 FILES: Final = 100_000
 """New or changed files of the tree. Usual: 200; after a header 4,000."""
-FILE_BYTES: Final = 512 << 20
-"""The longest file. Usual: 90 MB (vmlinux.o with DWARF)."""
+FILE_BYTES: Final = 1 << 30
+"""The longest file. Usual: 320 MB (vmlinux.o with DWARF)."""
 PROCESSES: Final = 256
 """And threads, at once. Usual: 20."""
 DESCRIPTORS: Final = 1024
@@ -35,7 +36,7 @@ LINE_CHARACTERS: Final = 2000
 """Of one line of output; the rest is left out."""
 TAIL_LINES: Final = 60
 """Of the output that an error shows."""
-RESULT_BYTES: Final = 512 << 20
+RESULT_BYTES: Final = 1 << 30
 """Of one file that is copied out. Usual: 7 MB bzImage, 80 MB vmlinux."""
 PROBE_S: Final = 20.0
 """Until the probe has run in a box. Usual: 0.4 s."""

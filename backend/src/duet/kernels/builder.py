@@ -8,15 +8,17 @@ thread that started it) and stops it through `stop`.
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Event
 
 from duet import durable
 from duet.errors import InputError
+from duet.kernels.boxed import BoxedArm, build_in_box, in_box
 from duet.kernels.compiler import (
     Make,
     check_tools,
@@ -183,6 +185,8 @@ class _Run:
         started = time.monotonic()
         cold = self._prepare(lock_fd)
         self._tell(Phase.PATCH)
+        if in_box(arm, self._settings):
+            return self._in_box(arm, need, started)
         standing = Standing.of(arm, self._settings.patches, self._base)
         former = read_standing(self._tree.folder)
         write_standing(self._tree.folder, None)
@@ -220,6 +224,23 @@ class _Run:
             lambda note: self._tell(Phase.LINK, objects, note),
         )
 
+    def _in_box(self, arm: ArmSpec, need: BuildInputs, started: float) -> KernelImage:
+        self._expected = max(self._tree.reach([n for p in need.patches for n in p.files]), 1)
+        counter = MakeCounter()
+        self._tell(Phase.COMPILE, note="In a sandbox, over the tree as it stands.")
+        boxed = BoxedArm.of(arm, self._base, self._tree, self._settings)
+        with tempfile.TemporaryDirectory(prefix="duet-boxed-") as folder:
+            line = partial(self._count, counter)
+            files = build_in_box(boxed, Path(folder), on_line=line, stop=self._stop)
+            self._tell(Phase.STORE, counter.objects)
+            seconds, src = time.monotonic() - started, self._tree.src
+            manifest = _manifest(src, self._base.package, need, seconds, counter.objects, False)
+            return self._product.store_files(files, manifest, self._settings)
+
+    def _count(self, counter: MakeCounter, line: str) -> None:
+        if counter.feed(line):
+            self._tell(Phase.LINK if counter.linking else Phase.COMPILE, counter.objects)
+
     def _prepare(self, lock_fd: int) -> bool:
         """Have the tree unpacked and whole; True when it was unpacked just now."""
         tree, cache = self._tree, self._settings.cache
@@ -239,16 +260,10 @@ class _Run:
     def _compile(self, make: Make, note: str) -> int:
         """Run make; returns how many objects it made."""
         counter = MakeCounter()
-
-        def on_line(line: str) -> None:
-            if counter.feed(line):
-                phase = Phase.LINK if counter.linking else Phase.COMPILE
-                self._tell(phase, counter.objects)
-
         self._marker.touch()
         durable.sync_folder(self._marker.parent)
         self._tell(Phase.COMPILE, note=note)
-        make.run("bzImage", on_line=on_line, stop=self._stop)
+        make.run("bzImage", on_line=partial(self._count, counter), stop=self._stop)
         os.sync()  # without the marker every object counts as whole
         self._marker.unlink()
         return counter.objects

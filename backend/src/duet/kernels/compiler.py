@@ -120,10 +120,9 @@ class Make:
         """
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self._tail.clear()
-        prefix = f"-fdebug-prefix-map={self._src}=."  # images do not depend on the cache's place
         # TERM, not KILL: make then ends its compilers and removes half-written files.
-        command = ["nice", "-n", "10", "setpriv", "--pdeathsig", "TERM", "make"]
-        command += [f"-j{self._jobs}", f"KCFLAGS={prefix}", f"KAFLAGS={prefix}", *targets]
+        command = ["nice", "-n", "10", "setpriv", "--pdeathsig", "TERM"]
+        command += [*make_words(self._src, self._jobs), *targets]
         with (
             self.log.open("a", encoding="utf-8") as log,
             subprocess.Popen(
@@ -175,13 +174,23 @@ class Make:
         tail = "\n".join(self._tail)
         if "No space left on device" in tail:
             return disk_full("to compile the kernel", TREE_BYTES, self._src)
-        match = re.search(r"^(\S+?:\d+:\d+: (?:fatal )?error: .*)$", tail, re.MULTILINE)
-        what = match[1] if match else (self._tail[-1] if self._tail else "make said nothing")
-        return CompileFails(
-            f"wanted to make {' '.join(targets)}, but make failed: {what}",
-            remedy=f"Read the log {self.log}; correct the patch it points at and call again.",
-            detail=tail,
-        )
+        remedy = f"Read the log {self.log}; correct the patch it points at and call again."
+        return compile_fails(tail, remedy, " ".join(targets))
+
+
+def make_words(src: Path, jobs: int) -> list[str]:
+    """make, so that images do not depend on where the cache lies; targets follow."""
+    prefix = f"-fdebug-prefix-map={src}=."
+    return ["make", f"-j{jobs}", f"KCFLAGS={prefix}", f"KAFLAGS={prefix}"]
+
+
+def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFails:
+    """What make's last lines say, the compiler's first error before all."""
+    match = re.search(r"^(\S+?:\d+:\d+: (?:fatal )?error: .*)$", tail, re.MULTILINE)
+    what = match[1] if match else ((tail.splitlines() or ["make said nothing"])[-1])
+    return CompileFails(
+        f"wanted to make {target}, but make failed: {what}", remedy=remedy, detail=tail
+    )
 
 
 def configure(make: Make, src: Path, fragments: Sequence[Path], *, lenient: bool = False) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -65,5 +65,11 @@ class Product:
         Raises:
             DuetError: see Store.publish and Make.run.
         """
+        return self.store_files(made.files(), manifest, settings)
+
+    def store_files(
+        self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
+    ) -> KernelImage:
+        """Put files that a box gave into the store, by their names there. Raises as store()."""
         check_space(settings.cache, settings.image_bytes, "to store a kernel")
-        return settings.store.publish(made.files(), manifest)
+        return settings.store.publish(files, manifest)

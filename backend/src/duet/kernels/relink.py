@@ -9,7 +9,7 @@ is make's own, with another linker script: symbols, tables and the compressed im
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -90,12 +90,21 @@ class Layouts(Product):
             remedy="Measure it without --layouts.",
         )
 
+    def store_files(
+        self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
+    ) -> KernelImage:
+        """Refuse: the objects went with the box."""
+        raise InputError(
+            "a kernel that is built in a sandbox has no other layouts.",
+            remedy="Measure it without --layouts, or set DUET_BUILD_SANDBOX=off.",
+        )
+
     def store(
         self, made: Made, manifest: Manifest, settings: KernelSettings, tell: Callable[[str], None]
     ) -> KernelImage:
         """Link and store what is not there yet; the tree is left without any link."""
         key = KernelKey(manifest.key)
-        image = lookup(key, settings) or super().store(made, manifest, settings, tell)
+        image = lookup(key, settings) or Product().store(made, manifest, settings, tell)
         if build_ids(image.vmlinux) != build_ids(made.src / "vmlinux"):
             raise KernelError(
                 f"wanted other links of the kernel {key}, but its objects now give another one.",

@@ -39,17 +39,22 @@ class WorkTree:
             PatchFails: naming patch, file and hunk; the tree is then unchanged.
             PatchRefused: a patch is not in the strict form, or leads out of the tree; as above.
         """
+        changes = self.changes(patches)
+        for name, content in changes.items():
+            self._save_original(name)
+            _write(self.src / name, content)
+        return list(changes)
+
+    def changes(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
+        """What switch() would write, by name (None: no file). Raises as it does."""
         wanted = self._patched(patches)
         for name in self._seen() - wanted.keys():
             wanted[name] = self._original(name)
-        written = []
-        for name, content in sorted(wanted.items()):
-            if _content(self.src / name) == content:
-                continue
-            self._save_original(name)
-            _write(self.src / name, content)
-            written.append(name)
-        return written
+        return {
+            name: content
+            for name, content in sorted(wanted.items())
+            if _content(self.src / name) != content
+        }
 
     def objects(self) -> int:
         """How many objects are compiled already: kbuild keeps one .cmd file for each."""

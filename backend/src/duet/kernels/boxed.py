@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds a kernel with a stranger's patches in a box, over the warm tree, which stays as it is.
+
+What the lesson's arms share is brought to the box as whole files; the patches of the arm are
+applied by patch(1) in the box. Objects come from the tree and, read-only, from ccache.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from duet import settings as house
+from duet.boxed import INPUTS, BoxLimits, Job, Step, Wanted, check_box, missing_box, run_boxed
+from duet.boxed.limits import RESULT_BYTES
+from duet.errors import InfraError
+from duet.kernels.bases import Base
+from duet.kernels.ccache import ccache_environment
+from duet.kernels.compiler import BZIMAGE, compile_fails, make_words
+from duet.kernels.diff_form import read_diff, strict
+from duet.kernels.kernel_settings import KernelSettings
+from duet.kernels.patching import PATCH_OPTIONS, patch_fails
+from duet.kernels.recipe import BUILD_ENV, ArmSpec, arm_patches, shared_patches
+from duet.kernels.tree import WorkTree
+
+PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
+TEXT_BYTES = 16 << 20
+"""Of System.map and the configuration. Usual: 2 MB and 60 KB."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxedArm:
+    """What is built.
+
+    Args:
+        shared: patches that are trusted: those of the repository.
+        own: the others, in order, on top.
+    """
+
+    tree: WorkTree
+    shared: Sequence[Path]
+    own: Sequence[Path]
+    jobs: int
+    ccache: Path
+
+    @classmethod
+    def of(cls, arm: ArmSpec, base: Base, tree: WorkTree, settings: KernelSettings) -> BoxedArm:
+        """An arm over the tree of its base and configuration."""
+        shared = shared_patches(arm, settings.patches, base)
+        own = arm_patches(arm, settings.patches, base)[len(shared) :]
+        return cls(tree, shared, own, settings.jobs, settings.beside("ccache", base))
+
+
+def in_box(arm: ArmSpec, settings: KernelSettings) -> bool:
+    """Whether an arm is to be built in a box: DUET_BUILD_SANDBOX, and whose its patches are.
+
+    Raises:
+        NoBox: one is wanted and cannot be made.
+        InputError: the variable has another value.
+    """
+    wanted = house.build_sandbox()
+    folder = arm.patch_dir
+    if wanted == "off" or not arm.patches or folder is None:
+        return False
+    if folder.resolve().is_relative_to(settings.patches.resolve()):
+        return False
+    if wanted == "on":
+        check_box()
+    return not missing_box()
+
+
+def build_in_box(
+    arm: BoxedArm,
+    to: Path,
+    *,
+    on_line: Callable[[str], None] = lambda line: None,
+    stop: Event | None = None,
+    limits: BoxLimits | None = None,
+) -> dict[str, Path]:
+    """Name in the store -> file in the folder `to`. Call it under the lock of the tree.
+
+    Raises:
+        PatchRefused, PatchFails: a patch is not in the strict form, or does not fit.
+        CompileFails: make failed; the sentence has the compiler's.
+        BoxEnded, BoxStopped, NoBox: see duet.boxed.
+        InfraError: nothing is compiled in the tree yet.
+    """
+    src = arm.tree.src
+    if not (src / ".config").is_file() or not (src / "vmlinux.o").exists():
+        raise InfraError(
+            "a build in a sandbox starts from a compiled tree, and here nothing is compiled yet.",
+            remedy="Build the same kernel without the patch first: ./duet build does it.",
+        )
+    diff = "".join(strict(read_diff(path.read_bytes().decode())) for path in arm.own)
+    place, files = _placing(arm.tree.changes(arm.shared))
+    variables = ccache_environment(arm.ccache, PATH)
+    done = run_boxed(
+        Job(
+            tree=str(src),
+            steps=(
+                Step("place", ("/bin/sh", "-e", f"{INPUTS}/place.sh")),
+                Step("patch", ("patch", *PATCH_OPTIONS, "--input", f"{INPUTS}/patch")),
+                Step("make", (*make_words(src, arm.jobs), "bzImage")),
+            ),
+            files={"patch": diff, "place.sh": place, **files},
+            readable=_readable(arm.ccache) if variables else (),
+            environment=_environment(variables),
+            results=_results(to),
+        ),
+        limits,
+        on_line=on_line,
+        stop=stop,
+    )
+    if done.failed == "patch":
+        raise patch_fails(" and ".join(path.name for path in arm.own), done.tail)
+    if done.failed:
+        raise compile_fails(done.tail, "Correct the patch and build again.")
+    return {Path(one.to).name: Path(one.to) for one in _results(to)}
+
+
+def _placing(changes: Mapping[str, bytes | None]) -> tuple[str, dict[str, str]]:
+    """A script that brings whole files to the tree in the box, and its inputs."""
+    lines, files = [], {}
+    for number, (name, content) in enumerate(sorted(changes.items())):
+        quoted = shlex.quote(name)
+        if content is None:
+            lines.append(f"rm -f {quoted}")
+            continue
+        files[f"file{number}"] = content.decode(errors="surrogateescape")
+        lines.append(f"mkdir -p {shlex.quote(str(Path(name).parent))}")
+        lines.append(f"cp {INPUTS}/file{number} {quoted}")
+    return "\n".join([*lines, ""]), files
+
+
+def _readable(ccache: Path) -> tuple[str, ...]:
+    ccache.mkdir(parents=True, exist_ok=True)
+    return (str(ccache), str(ccache.with_name(ccache.name + "-bin")))
+
+
+def _environment(ccache: Mapping[str, str]) -> dict[str, str]:
+    """Of make: objects of ccache are used, and none is added."""
+    reading = {"CCACHE_READONLY": "1", "CCACHE_NOSTATS": "1", "CCACHE_TEMPDIR": "/tmp/ccache"}
+    return {"PATH": PATH, "HOME": "/tmp", **(ccache and reading), **ccache, **BUILD_ENV}
+
+
+def _results(to: Path) -> tuple[Wanted, ...]:
+    return (
+        Wanted(BZIMAGE, str(to / "bzImage"), "bzImage", RESULT_BYTES),
+        Wanted("vmlinux", str(to / "vmlinux"), "vmlinux", RESULT_BYTES),
+        Wanted("System.map", str(to / "System.map"), "text", TEXT_BYTES),
+        Wanted(".config", str(to / "config"), "text", TEXT_BYTES),
+    )
