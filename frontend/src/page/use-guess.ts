@@ -18,14 +18,9 @@ export function useGuess(
   const id = scene.predict ?? '';
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
-  const veiled =
-    prediction !== undefined &&
-    guess === null &&
-    place.present === null &&
-    !place.embed &&
-    place.moment === null &&
-    !seen.has(scene.id);
   const linked = place.present !== null || place.embed || place.moment !== null;
+  const open = prediction === undefined || guess !== null || seen.has(scene.id);
+  const { veiled, predicted } = coverOf(open, place);
   return {
     prediction,
     guess,
@@ -33,8 +28,8 @@ export function useGuess(
     veiled,
     /** How fast the lanes are is asked in a later step. */
     askedLater: !linked && ratesAreAsked(lesson, scene, answers, seen),
-    /** The answer may be shown: the viewer has guessed, or does not want to. */
-    predicted: prediction === undefined || guess !== null || seen.has(scene.id),
+    /** The text that explains the answer may be shown. */
+    predicted,
     reveal: () => setSeen(new Set([...seen, scene.id])),
     say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
     forget: () => {
@@ -48,6 +43,21 @@ export function useGuess(
       save({ ...answers, truths: { ...answers.truths, [id]: truth } });
     },
   };
+}
+
+/**
+ * Whether the stage is covered, and whether the text below the question is shown: never one without the other where a
+ * moment was sought, by a link or by stepping through the picture.
+ *
+ * @param open nothing is asked, or the viewer has guessed, or does not want to
+ */
+export function coverOf(
+  open: boolean,
+  place: Pick<Place, 'present' | 'embed' | 'moment'>,
+): { veiled: boolean; predicted: boolean } {
+  const sought = place.moment !== null;
+  const veiled = !open && place.present === null && !place.embed && !sought;
+  return { veiled, predicted: open || sought };
 }
 
 export type Guess = ReturnType<typeof useGuess>;
