@@ -38,8 +38,8 @@ TAIL_LINES: Final = 60
 """Of the output that an error shows."""
 RESULT_BYTES: Final = 1 << 30
 """Of one file that is copied out. Usual: 7 MB bzImage, 80 MB vmlinux."""
-PROBE_S: Final = 20.0
-"""Until the probe has run in a box. Usual: 0.4 s."""
+PROBE_S: Final = 120.0
+"""Until the probe has run in a box, on a machine that is busy with other things. Usual: 0.4 s."""
 STOP_S: Final = 10.0
 """Until all processes of a box that was ended are gone. Usual: 20 ms."""
 
