@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { Act, Lesson } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
+import { off } from '../ui/off.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -52,9 +53,9 @@ function ActButton({ name, act, most, running, onAct }: ButtonProps) {
       <button
         type="button"
         className="button"
-        disabled={!running}
         onClick={() => onAct(name, value)}
         data-testid={`act-${name}`}
+        {...off(!running && 'The run has ended.')}
       >
         {act.title}
       </button>

@@ -3,6 +3,7 @@
 
 import { useId, useState } from 'react';
 import type { Param } from '../protocol/lesson.ts';
+import { off } from '../ui/off.ts';
 
 interface KnobProps {
   readonly name: string;
@@ -41,13 +42,7 @@ export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) 
           <label className="knob-title" htmlFor={id}>
             {param.title}
           </label>
-          <NumberField
-            id={id}
-            param={param}
-            value={value}
-            disabled={fixed !== null}
-            onChange={onChange}
-          />
+          <NumberField id={id} param={param} value={value} fixed={fixed} onChange={onChange} />
         </>
       )}
       <small>{fixed ?? help}</small>
@@ -59,10 +54,10 @@ function NumberField(props: {
   readonly id: string;
   readonly param: Param;
   readonly value: number;
-  readonly disabled: boolean;
+  readonly fixed: string | null;
   readonly onChange: (value: number) => void;
 }) {
-  const { id, param, value, disabled, onChange } = props;
+  const { id, param, value, fixed, onChange } = props;
   const [draft, setDraft] = useState<string | null>(null);
   const wanted = draft === null ? value : Number(draft);
   const out =
@@ -79,7 +74,7 @@ function NumberField(props: {
         inputMode="numeric"
         min={param.min ?? undefined}
         max={param.max ?? undefined}
-        disabled={disabled}
+        {...off(fixed)}
         value={draft ?? value}
         aria-invalid={out}
         onChange={(e) => {
@@ -120,9 +115,9 @@ export function Stepper({ name, param, value, onChange }: KnobProps) {
         type="button"
         className="button"
         data-icon
-        disabled={param.min != null && value <= param.min}
         onClick={() => onChange(value - 1)}
         aria-label={`fewer ${param.title}`}
+        {...off(param.min != null && value <= param.min && `${param.min} is the least.`)}
       >
         −
       </button>
@@ -133,9 +128,9 @@ export function Stepper({ name, param, value, onChange }: KnobProps) {
         type="button"
         className="button"
         data-icon
-        disabled={param.max != null && value >= param.max}
         onClick={() => onChange(value + 1)}
         aria-label={`more ${param.title}`}
+        {...off(param.max != null && value >= param.max && `${param.max} is the most.`)}
       >
         +
       </button>

@@ -10,6 +10,7 @@ import {
   withWorkload,
 } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
+import { off } from '../ui/off.ts';
 import { Knob } from './knob-fields.tsx';
 
 export interface ArmState {
@@ -41,8 +42,8 @@ export function KnobPanel({ id: panel, ...props }: Props) {
               <input
                 type="checkbox"
                 checked={knobs.arms.includes(arm.name)}
-                disabled={knobs.arms.length === 1 && knobs.arms[0] === arm.name}
                 onChange={(e) => onKnobs(withArm(lesson, knobs, arm.name, e.target.checked))}
+                {...off(knobs.arms.join() === arm.name && 'A run has one arm at least.')}
               />
               <span>
                 {arm.title}

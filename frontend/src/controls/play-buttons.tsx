@@ -11,6 +11,7 @@ import {
   PlayBackIcon,
   PlayIcon,
 } from '../ui/icons.tsx';
+import { nothingYet, off } from '../ui/off.ts';
 
 export interface PlayProps {
   readonly moving: boolean;
@@ -46,11 +47,11 @@ function StepButton({
       type="button"
       className="button"
       data-icon
-      disabled={empty}
       onClick={onStep}
       aria-label={what.charAt(0).toUpperCase() + what.slice(1)}
       title={`${what} (${shown})`}
       data-testid={testId}
+      {...off(empty && nothingYet)}
     >
       {children}
     </button>
@@ -99,11 +100,11 @@ export function PlayButtons(props: PlayProps) {
         type="button"
         className="button play"
         data-icon
-        disabled={empty}
         onClick={props.onToggle}
         aria-label={on ? 'Pause' : 'Play'}
         title={on ? 'pause (space)' : 'play (space)'}
         data-testid="play"
+        {...off(empty && nothingYet)}
       >
         {on ? <PauseIcon /> : <PlayIcon />}
       </button>

@@ -158,6 +158,18 @@ describe('the knob desk', () => {
     expect(onRun.mock.calls[0]?.[0]).toMatchObject({ params: { hogs: 9 } });
   });
 
+  it('Esc closes the panel from wherever the focus is, and gives it back to the button', () => {
+    render(<Bench />);
+    const more = screen.getByTestId('more-knobs');
+    fireEvent.click(more);
+    fireEvent.keyDown(screen.getByTestId('knob-panel').querySelector('input')!, { key: 'Escape' });
+    expect(screen.queryByTestId('knob-panel')).toBeNull();
+    expect(document.activeElement).toBe(more);
+    fireEvent.click(more);
+    fireEvent.keyDown(document.body, { key: 'Escape' });
+    expect(screen.queryByTestId('knob-panel')).toBeNull();
+  });
+
   it('a number out of bounds is reported, not taken', () => {
     render(<Bench />);
     fireEvent.click(screen.getByTestId('more-knobs'));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The knobs of a live run, what a change of them costs, and the buttons run, stop and again. */
 
-import { useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { plural } from '../base/units.ts';
 import {
   type Knobs,
@@ -13,6 +13,7 @@ import {
 } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
+import { off } from '../ui/off.ts';
 import { Stepper } from './knob-fields.tsx';
 import { type ArmState, KnobPanel } from './knob-panel.tsx';
 
@@ -37,6 +38,11 @@ export function RunControls(props: Props) {
   const blocked = useDenied('run') || props.blocked;
   const [open, setOpen] = useState(false);
   const panel = useId();
+  const more = useRef<HTMLButtonElement>(null);
+  useEscape(open, () => {
+    setOpen(false);
+    more.current?.focus();
+  });
   const same = shown !== null && live && sameRun(shown, knobs);
   const boots = shown && live ? needBoot(lesson, shown, knobs) : [];
   // The number of threads is always in sight; the others are one click away.
@@ -54,6 +60,7 @@ export function RunControls(props: Props) {
           />
         )}
         <button
+          ref={more}
           type="button"
           className="link desk-more"
           aria-expanded={open}
@@ -83,6 +90,21 @@ export function RunControls(props: Props) {
   );
 }
 
+/** Esc closes what is open, wherever the focus is; a dialog over it closes first. */
+function useEscape(open: boolean, close: () => void): void {
+  const latest = useRef(close);
+  latest.current = close;
+  useEffect(() => {
+    if (!open) return undefined;
+    const listen = (event: KeyboardEvent) => {
+      const inDialog = event.target instanceof Element && event.target.closest('[role="dialog"]');
+      if (event.key === 'Escape' && !inDialog) latest.current();
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, [open]);
+}
+
 interface ButtonsProps extends Pick<Props, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain'> {
   readonly blocked: string;
   /** Run would show what the stage shows already. */
@@ -98,8 +120,8 @@ function RunButtons(props: ButtonsProps) {
           type="button"
           className="button"
           onClick={props.onStop}
-          disabled={blocked !== ''}
           data-testid="stop"
+          {...off(blocked)}
         >
           stop
         </button>
@@ -109,8 +131,8 @@ function RunButtons(props: ButtonsProps) {
             type="button"
             className="button"
             onClick={props.onAgain}
-            disabled={blocked !== ''}
             data-testid="again"
+            {...off(blocked)}
           >
             again
           </button>
@@ -121,9 +143,8 @@ function RunButtons(props: ButtonsProps) {
         className="button"
         data-strong
         onClick={props.onRun}
-        disabled={blocked !== '' || (running && same)}
-        title={blocked || undefined}
         data-testid="run"
+        {...off(blocked || (running && same && 'This run is going on.'))}
       >
         {live && !same ? 'run with these' : 'run live'}
       </button>

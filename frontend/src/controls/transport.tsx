@@ -6,6 +6,7 @@ import { axisSpeedWords, momentWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Align } from '../navigation/place.ts';
 import type { Axis } from '../protocol/lesson.ts';
+import { nothingYet, off } from '../ui/off.ts';
 import { PlayButtons, type PlayProps } from './play-buttons.tsx';
 
 interface Props extends Required<PlayProps> {
@@ -125,10 +126,10 @@ export function Transport(props: Props) {
                 type="button"
                 className="button"
                 aria-pressed={align === name}
-                disabled={name !== 'time' && unaligned !== null}
-                title={name === 'time' ? undefined : (unaligned ?? alignTitles[name])}
+                title={name === 'time' ? undefined : alignTitles[name]}
                 onClick={() => props.onAlign(name)}
                 data-testid={`align-${name}`}
+                {...off(name !== 'time' && unaligned)}
               >
                 {alignWords(name, props)}
               </button>
@@ -141,9 +142,9 @@ export function Transport(props: Props) {
             <button
               type="button"
               className="button"
-              disabled={empty}
               onClick={props.onLongWait}
               data-testid="long-wait"
+              {...off(empty && nothingYet)}
             >
               next long wait
             </button>
@@ -151,10 +152,10 @@ export function Transport(props: Props) {
           <button
             type="button"
             className="button"
-            disabled={empty}
             onClick={props.onDivergence}
             title="to the moment at which one lane has ended 8 operations and another at most half as many (d)"
             data-testid="divergence"
+            {...off(empty && nothingYet)}
           >
             first divergence
           </button>
@@ -178,10 +179,10 @@ export function Transport(props: Props) {
           <button
             type="button"
             className="button"
-            disabled={props.hidden !== ''}
             onClick={props.onWords}
-            title={props.hidden || 'the picture in words (w)'}
+            title="the picture in words (w)"
             data-testid="in-words"
+            {...off(props.hidden)}
           >
             in words
           </button>

@@ -385,6 +385,10 @@ describe('what a viewer does', () => {
     expect(at('arms=srcu,nothing')).toEqual(['srcu']);
     expect(at('arms=nothing')).toEqual(['rwsem', 'srcu']);
     expect(sceneOf(lesson, 'nowhere').id).toBe('one');
+    const scenes = lesson.scenes.map((one) =>
+      one.id === 'three' ? { ...one, was: ['old'] } : one,
+    );
+    expect(sceneOf({ ...lesson, scenes }, 'old').id).toBe('three');
     expect(frontPage.step).toBeNull();
   });
 });

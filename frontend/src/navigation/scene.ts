@@ -5,9 +5,10 @@ import { must } from '../base/assert.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { Place } from './place.ts';
 
-/** The step that an address names; an unknown one is the first. */
+/** The step that an address names, by its name or a former one; an unknown one is the first. */
 export function sceneOf(lesson: Lesson, step: string | null): Scene {
-  return lesson.scenes.find((s) => s.id === step) ?? must(lesson.scenes[0], 'a scene');
+  const named = (s: Scene) => s.id === step || (step !== null && s.was.includes(step));
+  return lesson.scenes.find(named) ?? must(lesson.scenes[0], 'a scene');
 }
 
 /** The arms that an address shows; without a word of it all that the step has. */

@@ -6,6 +6,7 @@ import { memo } from 'react';
 import Markdown from 'react-markdown';
 import { Terms, useMarked } from '../panels/terms/terms.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { off } from '../ui/off.ts';
 import { evidenceWords } from '../ui/words.ts';
 
 interface Props {
@@ -141,10 +142,10 @@ export function StepNav({
       <button
         type="button"
         className="button"
-        disabled={!before}
         onClick={() => before && onStep(before.id)}
         aria-label={before ? `Back to ${before.title}` : 'Back'}
         data-testid="step-back"
+        {...off(!before && 'This is the first step.')}
       >
         back
       </button>
@@ -165,10 +166,10 @@ export function StepNav({
         type="button"
         className="button"
         data-strong={after || onEnd ? '' : undefined}
-        disabled={!after && !onEnd}
         onClick={() => (after ? onStep(after.id) : onEnd?.())}
         aria-label={after ? `Next: ${after.title}` : onEnd ? 'Recap' : 'Next'}
         data-testid="step-next"
+        {...off(!after && !onEnd && 'This is the last step.')}
       >
         {after || !onEnd ? 'next' : 'recap'}
       </button>

@@ -103,13 +103,15 @@ export function LaneHeader(props: Props) {
           data-volatile
         >
           <b data-testid={`ops-${arm.name}`}>{formatCount(ops)}</b>
-          {total !== null && (
-            <>
-              {' of '}
-              <span data-testid={`total-${arm.name}`}>{formatCount(total)}</span>
-            </>
-          )}{' '}
-          {(total ?? ops) === 1 ? operation.name : operation.plural}
+          <span className="lane-of">
+            {total !== null && (
+              <>
+                {' of '}
+                <span data-testid={`total-${arm.name}`}>{formatCount(total)}</span>
+              </>
+            )}{' '}
+            {(total ?? ops) === 1 ? operation.name : operation.plural}
+          </span>
         </span>
       )}
       <Dialog

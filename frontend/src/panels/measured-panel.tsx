@@ -6,6 +6,7 @@ import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
+import { off } from '../ui/off.ts';
 import { day } from '../ui/words.ts';
 import { CopyMail } from './copy-mail.tsx';
 import { command, metricWords } from './mail.ts';
@@ -110,9 +111,8 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
             type="button"
             className="button"
             onClick={onMeasure}
-            disabled={busy || blocked !== ''}
-            title={blocked || undefined}
             data-testid="measure"
+            {...off(blocked || (busy && 'A measurement is going on.'))}
           >
             measure now
           </button>

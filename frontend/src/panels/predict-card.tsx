@@ -3,6 +3,7 @@
 
 import { useEffect, useRef } from 'react';
 import type { Prediction } from '../protocol/lesson.ts';
+import { off } from '../ui/off.ts';
 import { Terms } from './terms/terms.tsx';
 
 interface Props {
@@ -53,9 +54,9 @@ export function PredictCard(props: Props) {
               type="button"
               className="button choice"
               aria-pressed={guess === i}
-              disabled={guess !== null}
               data-truth={truth === i ? '' : undefined}
               onClick={() => props.onGuess(i)}
+              {...off(guess !== null && 'You have said what you expect.')}
             >
               <span>{choice}</span>
               <span className="choice-note">

@@ -814,6 +814,7 @@ const Scene_on_count = maybe(readOnCount);
 
 export const readScene: Read<wire.Scene> = shape((o) => ({
   id: string(o['id'], 'id'),
+  was: or(o['was'], 'was', Build_arms, []),
   title: string(o['title'], 'title'),
   arms: Build_arms(o['arms'], 'arms'),
   params: or(o['params'], 'params', Measured_params, {}),

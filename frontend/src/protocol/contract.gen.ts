@@ -2064,6 +2064,10 @@ export interface Scene {
    */
   id: string;
   /**
+   * former names of the step: links with them lead here
+   */
+  was: string[];
+  /**
    * the words in the list of steps
    */
   title: string;

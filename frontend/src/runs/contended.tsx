@@ -5,6 +5,7 @@ import { workloadOf } from '../derive/recording.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
+import { off } from '../ui/off.ts';
 import { type Contended, percent } from './contention.ts';
 
 interface Props {
@@ -38,10 +39,9 @@ export function ContendedNotice({ found, offers, onCount, ...props }: Props) {
           <button
             type="button"
             className="button"
-            disabled={blocked !== ''}
-            title={blocked || undefined}
             onClick={onCount}
             data-testid="run-count"
+            {...off(blocked)}
           >
             run on the count clock
           </button>

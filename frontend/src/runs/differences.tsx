@@ -8,6 +8,7 @@ import { frontPage, writePlace } from '../navigation/place.ts';
 import { readComparison } from '../protocol/contract.checks.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
+import { off } from '../ui/off.ts';
 import { day, when } from '../ui/words.ts';
 import { ask, type Comparison, type FigurePair, type SavedRun, savedId } from './saved-list.ts';
 
@@ -67,7 +68,12 @@ export function Compare({ lesson, saved, shown }: Props) {
       <p className="compare-choice">
         <Pick label="first" value={one} choices={choices} onPick={setFirst} />
         <Pick label="second" value={other} choices={choices} onPick={setSecond} />
-        <button type="button" className="button" disabled={one === other} onClick={compare}>
+        <button
+          type="button"
+          className="button"
+          onClick={compare}
+          {...off(one === other && 'Choose two runs that differ.')}
+        >
           compare
         </button>
       </p>

@@ -6,6 +6,7 @@ import { knobWords, sceneParams } from '../navigation/knobs.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
+import { off as offBecause } from '../ui/off.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -49,10 +50,9 @@ export function Mismatch({ lesson, scene, run, missing, onRun, onRecording, ...p
       <button
         type="button"
         className="button"
-        disabled={blocked !== ''}
-        title={blocked || undefined}
         onClick={onRun}
         data-testid="run-step"
+        {...offBecause(blocked)}
       >
         run this step live
       </button>{' '}

@@ -69,7 +69,7 @@ def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
 def _alt(folder: LessonFolder, words: Mapping[str, str]) -> str:
     """The step's title, and the question."""
     lesson = folder.lesson
-    title = next((s.title for s in lesson.scenes if s.id == words.get("step")), lesson.title)
+    title = next((s.title for s in lesson.scenes if s.goes_by(words.get("step"))), lesson.title)
     return escape(f"A still of a recorded run: {title}. {lesson.question}")
 
 

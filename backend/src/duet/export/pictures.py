@@ -123,12 +123,13 @@ def scene_of(folder: LessonFolder, step: str) -> Scene:
     """
     scenes = {scene.id: scene for scene in folder.lesson.scenes}
     name = step or folder.lesson.hero or next(iter(scenes), "")
-    if name not in scenes:
+    found = next((scene for scene in scenes.values() if scene.goes_by(name)), None)
+    if found is None:
         raise InputError(
             f"lesson {folder.slug} has no step '{name:.60}'.",
             remedy=f"Choose from: {', '.join(scenes)}." if scenes else "It has no picture yet.",
         )
-    return scenes[name]
+    return found
 
 
 def moments(shot: Shot, fps: int) -> list[float]:

@@ -96,7 +96,9 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
 def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, str]:
     """Step -> the run that a server would show there, the lesson's first step first."""
     best = {s.id: best_recording(folder, s, listing) for s in folder.lesson.scenes}
-    return {step: f"recorded:{folder.slug}:{name}" for step, name in best.items() if name}
+    former = {old: best[s.id] for s in folder.lesson.scenes for old in s.was}
+    named = (best | former).items()
+    return {step: f"recorded:{folder.slug}:{name}" for step, name in named if name}
 
 
 def taken(viewer: Viewer) -> list[Packet]:

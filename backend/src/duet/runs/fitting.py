@@ -23,7 +23,7 @@ def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry
     None: there is no recording, or the lesson has no steps.
     """
     scenes = folder.lesson.scenes
-    found = next((scene for scene in scenes if scene.id == step), next(iter(scenes), None))
+    found = next((scene for scene in scenes if scene.goes_by(step)), next(iter(scenes), None))
     return None if found is None else best_recording(folder, found, listing)
 
 

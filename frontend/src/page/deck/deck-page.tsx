@@ -3,6 +3,7 @@
 
 import { momentWords } from '../../derive/retime.ts';
 import { SourceBadge } from '../../panels/state-strip.tsx';
+import { off } from '../../ui/off.ts';
 import { LessonDialogs } from '../lesson-dialogs.tsx';
 import { ToyButton, toyOpen } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
@@ -67,9 +68,8 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
       <button
         type="button"
         className="button"
-        disabled={at === 0}
-        title={at === 0 ? 'This is the first slide' : undefined}
         onClick={() => act('back')}
+        {...off(at === 0 && 'This is the first slide.')}
         data-testid="deck-back"
       >
         back
@@ -78,9 +78,8 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
         type="button"
         className="button"
         data-strong={at < stops.length - 1 ? '' : undefined}
-        disabled={at === stops.length - 1}
-        title={at === stops.length - 1 ? 'This is the last slide' : undefined}
         onClick={() => act('next')}
+        {...off(at === stops.length - 1 && 'This is the last slide.')}
         data-testid="deck-next"
       >
         next

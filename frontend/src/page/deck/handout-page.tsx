@@ -5,6 +5,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import Markdown from 'react-markdown';
 import { sceneOf } from '../../navigation/scene.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { off } from '../../ui/off.ts';
 import { showTheme } from '../../ui/theme.ts';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { SlideFace } from './deck-page.tsx';
@@ -30,8 +31,8 @@ export function HandoutPage({ page }: { readonly page: LessonModel }) {
           type="button"
           className="button"
           data-strong
-          disabled={!whole}
           onClick={() => print()}
+          {...off(!whole && 'Not all pages are made yet.')}
         >
           print, or save as PDF
         </button>

@@ -9,6 +9,7 @@ import { sceneOf } from '../../navigation/scene.ts';
 import type { Go } from '../../navigation/use-place.ts';
 import { useMarked } from '../../panels/terms/terms.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { off } from '../../ui/off.ts';
 import { type Channel, type DeckNews, openChannel } from './channel.ts';
 import { type DeckAct, deckAct } from './moves.ts';
 import { clockWords, sayOf, stopTitle } from './say.ts';
@@ -132,7 +133,12 @@ function Elapsed({
       <b className="number notes-clock" data-testid="notes-clock" data-volatile>
         {since === null ? '–' : clockWords(now - since)}
       </b>
-      <button type="button" className="link" onClick={onRestart} disabled={since === null}>
+      <button
+        type="button"
+        className="link"
+        onClick={onRestart}
+        {...off(since === null && 'No slides of this lesson are open.')}
+      >
         from 0:00
       </button>
     </>

@@ -3,6 +3,7 @@
 
 import { type FormEvent, useId, useState } from 'react';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
+import { off } from '../../ui/off.ts';
 import { isRight, rightWords, typedNumber } from './judge.ts';
 import type { Recap } from './memory.ts';
 
@@ -67,9 +68,9 @@ function Asked({ question, given, title, onGiven, onStep }: AskedProps) {
               type="button"
               className="button choice"
               aria-pressed={given === i + 1}
-              disabled={given !== undefined}
               data-truth={given !== undefined && right === i + 1 ? '' : undefined}
               onClick={() => onGiven(i + 1)}
+              {...off(given !== undefined && answered)}
             >
               {choice}
             </button>
@@ -97,6 +98,8 @@ function Asked({ question, given, title, onGiven, onStep }: AskedProps) {
   );
 }
 
+const answered = 'You have answered this.';
+
 interface FieldProps {
   readonly question: QuizQuestion;
   readonly given: number | undefined;
@@ -121,12 +124,12 @@ function NumberField({ question, given, labelled, onGiven }: FieldProps) {
         size={8}
         aria-labelledby={labelled}
         aria-invalid={wrong}
-        disabled={given !== undefined}
         value={given === undefined ? text : given.toLocaleString('en')}
         onChange={(event) => setText(event.target.value)}
+        {...off(given !== undefined && answered)}
       />
       <span>{question.unit}</span>
-      <button type="submit" className="button" disabled={given !== undefined}>
+      <button type="submit" className="button" {...off(given !== undefined && answered)}>
         answer
       </button>
       {wrong && (

@@ -13,7 +13,7 @@ const say = (kind: keyof typeof rowSentences, moment: number) =>
 
 test('waits: who, since when, was there a check, was there a reader', () => {
   expect(say('waits', 5)).toBe(
-    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them for 0 now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it was asked for 400 µs ago, and nobody has looked for readers yet.',
+    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them from now on. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it was asked for 400 µs ago, and nobody has looked for readers yet.',
   );
   expect(say('waits', 12)).toContain(
     'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it was asked for 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was notified.',
@@ -40,6 +40,7 @@ test('wakes: how many one wake freed, and what their sleep was made of', () => {
   expect(say('wakes', 18)).toBe(
     'On SRCU one wake freed 2 hogs 100 µs ago. The longest of them had slept for 1.6 ms; the check took 100 µs of it, the rest was delay.',
   );
+  expect(say('wakes', 17)).toContain('On SRCU one wake freed 2 hogs just now. The longest');
   expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
 });
 

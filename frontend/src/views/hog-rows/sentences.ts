@@ -62,7 +62,7 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
   const grace = mostWaitedFor(graces);
   if (grace === null) {
     const oldest = largest.reduce((a, b) => (b.t0 < a.t0 ? b : a));
-    return `${who}${also.join('')}; the longest of them for ${sinceBegin(markOf(lane.arm, oldest), t)} now.`;
+    return `${who}${also.join('')}; the longest of them ${lasting(markOf(lane.arm, oldest), t)}.`;
   }
   const same = graces.filter((g) => g?.asked?.t0 === grace.asked?.t0).length;
   const shared =
@@ -72,6 +72,18 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
         ? who.replace(' for an ', ' for the same ')
         : `${who}, ${figure('now', lane.arm, 'with one grace period', same)} of them for the same one`;
   return `${shared}${also.join('')}; ${graceWords(grace, lane, t)}.`;
+}
+
+/** "4.1 ms ago"; nothing is "0 ago". */
+function agoOf(mark: Mark, t: number): string {
+  const since = sinceBegin(mark, t);
+  return t > mark.t0 ? `${since} ago` : 'just now';
+}
+
+/** "for 4.1 ms now" */
+function lasting(mark: Mark, t: number): string {
+  const since = sinceBegin(mark, t);
+  return t > mark.t0 ? `for ${since} now` : 'from now on';
 }
 
 /** Who waits for the lesson's sake, by what they wait for; first what most wait for. */
@@ -112,7 +124,7 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
     return grace.behind
       ? 'it has not begun, since the one before is not over'
       : 'it has not begun yet';
-  const since = `it was asked for ${sinceBegin(markOf(arm, asked), t)} ago`;
+  const since = `it was asked for ${agoOf(markOf(arm, asked), t)}`;
   if (check === null) return `${since}, and nobody has looked for readers yet`;
   if (check.t1 > t) return `${since}, and the check has begun`;
   const found = grace.readerSeen ? 'a reader was there' : 'no reader was there';
@@ -143,7 +155,8 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const say = (what: string, value: number, text: string, mark: Mark | null = null) =>
       figure('now', lane.arm, what, value, text, mark);
     const freed = say('freed by the largest wake', wake.freed, plural(wake.freed, titles.thread));
-    const ago = say('since the largest wake', t - wake.t, formatNs(t - wake.t));
+    const since = say('since the largest wake', t - wake.t, formatNs(t - wake.t));
+    const ago = t > wake.t ? `${since} ago` : 'just now';
     const { longest, check } = wake;
     const waited =
       longest === null
@@ -154,7 +167,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
         ? ''
         : `; the check took ${lengthOf(markOf(lane.arm, check))} of it, the rest was delay`;
     const end = waited === '' ? '' : '.';
-    return `On ${armTitle(titles, lane)} one wake freed ${freed} ${ago} ago.${waited}${checked}${end}`;
+    return `On ${armTitle(titles, lane)} one wake freed ${freed} ${ago}.${waited}${checked}${end}`;
   }
   return '';
 }

@@ -81,6 +81,19 @@ def repeated(lesson: Lesson) -> list[Fault]:
                 faults.append(
                     Fault((key, index, field), sentence, "Give one of them another name.")
                 )
+    return [*faults, *_former(lesson)]
+
+
+def _former(lesson: Lesson) -> list[Fault]:
+    """Former names of steps that are a name of another."""
+    taken = {scene.id for scene in lesson.scenes}
+    faults = []
+    for index, scene in enumerate(lesson.scenes):
+        for n, old in enumerate(scene.was):
+            if old in taken:
+                sentence = f"'{old}' is the name of another step, so a link with it goes there"
+                faults.append(Fault(("scenes", index, "was", n), sentence, "Leave it out."))
+            taken.add(old)
     return faults
 
 

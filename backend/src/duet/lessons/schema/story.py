@@ -23,6 +23,9 @@ class Scene(Strict):
     """A step of the story: a saved scene. The text stands in content.md under the same id."""
 
     id: Name = Field(description="the name in links and in content.md")
+    was: tuple[Name, ...] = Field(
+        default=(), description="former names of the step: links with them lead here"
+    )
     title: str = Field(description="the words in the list of steps")
     arms: tuple[Name, ...] = Field(description="the lanes, from the top")
     params: dict[str, int] = Field(
@@ -61,6 +64,10 @@ class Scene(Strict):
     notes: str = Field(
         default="", description="for the speaker alone, Markdown; stands before the step's text"
     )
+
+    def goes_by(self, name: str | None) -> bool:
+        """Whether a link with this name leads here."""
+        return name == self.id or name in self.was
 
 
 class Prediction(Strict):
