@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
+from duet.cli.commands.trial_options import MemoryMb, Run, Times, Vcpus
 from duet.cli.results.bisecting import BisectResult
 from duet.cli.results.keys import keys_text
 
@@ -21,12 +22,7 @@ def bisect(
     tree: Annotated[Path, typer.Option("--tree", help="Repository; its files are not touched.")],
     good: Annotated[str, typer.Option("--good", metavar="COMMIT", help="A fast one.")],
     bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="A slow one.")],
-    run: Annotated[
-        str,
-        typer.Option(
-            "--run", help="What each kernel runs: a command line, a program or script, a folder."
-        ),
-    ] = "",
+    run: Run = "",
     metric: Annotated[
         str,
         typer.Option(
@@ -50,11 +46,9 @@ def bisect(
         ),
     ] = None,
     clock: Annotated[str, typer.Option("--clock", help="count or wall.")] = "count",
-    times: Annotated[int, typer.Option("--times", min=1, max=1000, help="Runs in a row.")] = 1,
-    vcpus: Annotated[int, typer.Option("--vcpus", min=1, max=8, help="CPUs of each guest.")] = 2,
-    memory_mb: Annotated[
-        int, typer.Option("--memory-mb", min=128, max=8192, help="MiB of each guest.")
-    ] = 1024,
+    times: Times = 1,
+    vcpus: Vcpus = 2,
+    memory_mb: MemoryMb = 1024,
     repeats: Annotated[
         str, typer.Option("--repeats", metavar="NUMBER", help="Runs of each kernel.")
     ] = "",

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
-from duet.cli.commands.trying import Patches, Paths, Words
+from duet.cli.commands.trial_options import Commits, Patches, Paths, Repo, TrialBase
 from duet.cli.results.checking import CheckResult
 from duet.cli.results.keys import keys_text
 
@@ -26,22 +26,15 @@ def check(
             "--run", help="Runs in turn with the stress: a command line, a program, a folder."
         ),
     ] = "",
-    base: Annotated[
-        str,
-        typer.Option(
-            "--base", help="A base of kernel-patches/bases or a linux-*.tar.xz; default: 6.1."
-        ),
-    ] = "",
+    base: TrialBase = "",
     tree: Annotated[
         Paths,
         typer.Option(
             "--tree", help="A source tree, or DIR@COMMIT; patches go on it, or a second is checked."
         ),
     ] = None,
-    commits: Annotated[
-        Words, typer.Option("--commits", metavar="A..B", help="A range of --repo as one kernel.")
-    ] = None,
-    repo: Annotated[Path, typer.Option("--repo", help="Repository of --commits.")] = Path(),
+    commits: Commits = None,
+    repo: Repo = Path(),
     seconds: Annotated[
         int, typer.Option("--seconds", min=10, max=86400, help="Of stress on each kernel.")
     ] = 180,

@@ -9,34 +9,28 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
+from duet.cli.commands.trial_options import (
+    Commits,
+    MemoryMb,
+    Patches,
+    Paths,
+    Repo,
+    Run,
+    Times,
+    TrialBase,
+    Vcpus,
+    Words,
+)
 from duet.cli.results.keys import keys_text
 from duet.cli.results.trying import TryResult
 
 TRY_KEYS = keys_text(TryResult)
-Patches = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        help="A patch, an mbox, a saved thread or a folder of patches; each becomes a kernel."
-    ),
-]
-Paths = list[Path] | None
-Words = list[str] | None
 
 
 def try_(
     patches: Patches = None,
-    run: Annotated[
-        str,
-        typer.Option(
-            "--run", help="What each kernel runs: a command line, a program or script, a folder."
-        ),
-    ] = "",
-    base: Annotated[
-        str,
-        typer.Option(
-            "--base", help="A base of kernel-patches/bases or a linux-*.tar.xz; default: 6.1."
-        ),
-    ] = "",
+    run: Run = "",
+    base: TrialBase = "",
     tree: Annotated[
         Paths,
         typer.Option(
@@ -58,10 +52,8 @@ def try_(
         Paths,
         typer.Option("--with", help="Patches that every kernel carries: a file or a folder."),
     ] = None,
-    commits: Annotated[
-        Words, typer.Option("--commits", metavar="A..B", help="A range of --repo as one kernel.")
-    ] = None,
-    repo: Annotated[Path, typer.Option("--repo", help="Repository of --commits.")] = Path(),
+    commits: Commits = None,
+    repo: Repo = Path(),
     trace: Annotated[
         Words,
         typer.Option(
@@ -79,11 +71,9 @@ def try_(
         str, typer.Option("--comm", help="Names of the tasks that are drawn, with * and ?.")
     ] = "",
     clock: Annotated[str, typer.Option("--clock", help="wall or count.")] = "wall",
-    times: Annotated[int, typer.Option("--times", min=1, max=1000, help="Runs in a row.")] = 1,
-    vcpus: Annotated[int, typer.Option("--vcpus", min=1, max=8, help="CPUs of each guest.")] = 2,
-    memory_mb: Annotated[
-        int, typer.Option("--memory-mb", min=128, max=8192, help="MiB of each guest.")
-    ] = 1024,
+    times: Times = 1,
+    vcpus: Vcpus = 2,
+    memory_mb: MemoryMb = 1024,
     metric: Annotated[
         str,
         typer.Option(
