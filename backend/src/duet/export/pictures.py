@@ -36,7 +36,9 @@ PAUSED = """(() => {
 BARE = """(() => {
   const style = document.createElement('style');
   style.textContent =
-    '.embed-foot :is(button, input, a) { visibility: hidden } .lane-details { display: none }';
+    '.embed-foot :is(button, input, a) { visibility: hidden } ' +
+    ':is(.lane-details, [data-embed] .legend) { display: none } ' +
+    '.term { text-decoration: none; border: 0 }';
   document.head.append(style);
 })()"""
 """What is to be clicked has no place in a picture; the moment and where it is from stay."""
