@@ -82,6 +82,17 @@ def test_trees_of_two_releases_are_two_bases(tmp_path: Path) -> None:
     assert [arm.base for arm in made.arms] == [base.name for base in made.bases]
 
 
+def test_a_source_package_that_ignores_its_own_files_is_read_whole(tmp_path: Path) -> None:
+    folder = source(tmp_path / "linux")
+    (folder / ".gitignore").write_text("/*\n!/debian\n")
+    store = TreeStore(tmp_path / "store.git")
+    read = store.add(folder)
+    (folder / "mm/a.c").write_text("two\n")
+    (folder / "mm/new.c").write_text("three\n")
+    diff = store.diff(read.tree, store.add(folder).tree)
+    assert "+two" in diff and "+three" in diff and "-int f(void)" in diff
+
+
 def test_equal_trees_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="hold the same source"):
         trial_of(tmp_path, source(tmp_path / "a"), source(tmp_path / "b"))

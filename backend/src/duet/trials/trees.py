@@ -83,7 +83,10 @@ class TreeStore:
             self._alternate((folder / objects).resolve())
         where = ("--git-dir", str(self.folder), "--work-tree", str(folder))
         environment = {"GIT_INDEX_FILE": str(index)}
-        git(*where, "add", "--all", ".", cwd=folder, environment=environment)
+        # The .gitignore of Debian's source packages names all but one folder.
+        ignored = ("-C", str(folder), *where, "check-ignore", "--no-index", "Makefile")
+        force = ("--force",) if git_or_nothing(*ignored) else ()
+        git(*where, "add", "--all", *force, ".", cwd=folder, environment=environment)
         tree = git(*where, "write-tree", cwd=folder, environment=environment).strip()
         commit = git_or_nothing("-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12")
         return SourceTree(folder, tree, kernel_version(folder), commit)
