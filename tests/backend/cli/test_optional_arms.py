@@ -32,9 +32,9 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> LessonFolder:
 def test_a_build_leaves_it_out_unless_it_is_asked_for(folder: LessonFolder) -> None:
     every = [arm.name for arm in folder.lesson.arms]
     assert OPTIONAL in every
-    assert [spec.name for spec in wanted_arms(SLUG, [])] == list(folder.usual_arms)
-    assert [spec.name for spec in wanted_arms(SLUG, [OPTIONAL])] == [OPTIONAL]
-    assert [spec.name for spec in wanted_arms(SLUG, [], optional=True)] == every
+    assert [spec.name for spec in wanted_arms([folder], [])] == list(folder.usual_arms)
+    assert [spec.name for spec in wanted_arms([folder], [OPTIONAL])] == [OPTIONAL]
+    assert [spec.name for spec in wanted_arms([folder], [], optional=True)] == every
 
 
 def test_runs_and_measurements_leave_it_out_unless_it_is_named(folder: LessonFolder) -> None:

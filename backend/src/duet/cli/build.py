@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from duet.cli.output import emit, note
@@ -22,18 +22,19 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 
 
-def wanted_arms(lesson: str | None, only: list[str], *, optional: bool = False) -> list[ArmSpec]:
+def wanted_arms(
+    folders: Sequence[LessonFolder], only: list[str], *, optional: bool = False
+) -> list[ArmSpec]:
     """The arms that were asked for.
 
     Args:
         optional: those that are marked so, too, where no arm is named.
 
     Raises:
-        InputError: unknown lesson or arm.
+        InputError: unknown arm.
     """
     specs: list[ArmSpec] = []
-    for slug in [lesson] if lesson else lessons.slugs():
-        folder = lessons.load(slug)
+    for folder in folders:
         usual = [arm.name for arm in folder.lesson.arms] if optional else folder.usual_arms
         names = only or usual
         specs += [arm_spec(folder, name) for name in names]
@@ -58,16 +59,17 @@ def build(
     if base and not lesson:
         specs = [ArmSpec(settings.base.name, "stock")]
     else:
-        specs = wanted_arms(lesson, only, optional=optional)
+        folders = [lessons.load(slug) for slug in ([lesson] if lesson else lessons.slugs())]
+        specs = wanted_arms(folders, only, optional=optional)
         if not only and not optional:
-            _tell_left_out(lesson)
+            _tell_left_out(folders)
     install_sources(specs, settings)
     keys = [plan(spec, settings) for spec in specs]
     before = [lookup(key, settings) for key in keys]
     todo = [spec for spec, image in zip(specs, before, strict=True) if image is None]
     if todo:
         build_with_bar(todo, settings)
-    images = [lookup(key, settings) for key in keys]
+    images = [lookup(key, settings) for key in keys] if todo else before
     rows = [
         BuiltKernel(
             lesson=spec.lesson,
@@ -90,13 +92,12 @@ def build(
     return 0
 
 
-def _tell_left_out(lesson: str | None) -> None:
+def _tell_left_out(folders: Sequence[LessonFolder]) -> None:
     """Say which arms are not built, since nobody named them."""
-    for slug in [lesson] if lesson else lessons.slugs():
-        folder = lessons.load(slug)
-        later = [arm.name for arm in folder.lesson.arms if arm.optional]
+    for folder in folders:
+        later = ", ".join(arm.name for arm in folder.lesson.arms if arm.optional)
         if later:
-            note(f"{slug}: left out, since optional: {', '.join(later)} (--optional builds them)")
+            note(f"{folder.slug}: left out, since optional: {later} (--optional builds them)")
 
 
 def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
