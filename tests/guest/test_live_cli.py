@@ -38,11 +38,11 @@ def cpu_s(*command: str) -> float:
 
 
 def test_build_with_nothing_to_do_takes_little_more_than_its_imports(kernel_images: Any) -> None:
-    """It takes three quarters of a second on a quiet host; on a busy one imports are slow, too."""
+    """It takes 0.7 s of CPU time on a quiet host, 3.8 times that of the imports."""
     done = duet("build", "--json")
     assert (done.returncode, json.loads(done.stdout)["built"]) == (0, 0)
     imports = cpu_s(sys.executable, "-c", "import typer, pydantic, yaml")
-    assert cpu_s(sys.executable, "-m", "duet", "build", "--json") < 4 * imports
+    assert cpu_s(sys.executable, "-m", "duet", "build", "--json") < 5 * imports
 
 
 def test_run_prints_the_documented_keys(kernel_images: Any) -> None:
