@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from duet.cli import checking, entry
+from duet.cli import checking, entry, trial_run
 from duet.cli.checking import FOUND, UNBUILT, Check, check, finish, plan_of, read_check
 from duet.kernels import KernelImage
 from duet.kernels.compiler import CompileFails
@@ -179,8 +179,8 @@ def test_a_kernel_that_does_not_build_is_neither(
     def refuse(*_: object) -> None:
         raise CompileFails("fs/pipe.c does not compile.", remedy="Correct it.")
 
-    monkeypatch.setattr(checking, "install_sources", lambda *_: None)
-    monkeypatch.setattr(checking, "build_missing", refuse)
+    monkeypatch.setattr(trial_run, "install_sources", lambda *_: None)
+    monkeypatch.setattr(trial_run, "build_missing", refuse)
     assert check(Check(Asked(run="sh -c true", patches=(PATCH,)), 60)) == UNBUILT
     assert "does not compile" in capsys.readouterr().err
 

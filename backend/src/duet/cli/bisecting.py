@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from duet import durable
 from duet.cli.bisect_result import bisect_result, measured_of, try_line
-from duet.cli.output import emit, note
+from duet.cli.output import document, emit, note
 from duet.cli.trial_run import How, Tried, run_trial
 from duet.errors import DuetError
 from duet.measure.worse import Judgement
@@ -119,8 +118,7 @@ def _finish(
             result = replace(result, trial_folder=tried.result.folder)
         except DuetError as error:  # the search is over, and its result stands
             note(f"warning: there is no trial of culprit and parent: {error.sentence}")
-    tree = json.dumps(asdict(result), indent=2, ensure_ascii=False)
-    durable.write(folder / "report.json", (tree + "\n").encode())
+    durable.write(folder / "report.json", document(result).encode())
     if what.as_json:
         emit(result)
     else:

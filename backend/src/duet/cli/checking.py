@@ -4,21 +4,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from duet import durable
-from duet.cli.build import build_missing
-from duet.cli.output import emit, fail, note
+from duet.cli.output import document, emit, fail, note
 from duet.cli.results.checking import CheckedArm, CheckResult
-from duet.cli.sources import install_sources
-from duet.cli.trial_run import add_folder, known_programs
+from duet.cli.trial_run import add_folder, build_arms, known_programs
 from duet.errors import DuetError
 from duet.guests import GuestRoot, ensure_root
 from duet.kernels import KernelImage, KernelSettings
-from duet.kernels.arms import arm_specs, find_image
 from duet.kernels.recipe import patched_files
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
@@ -86,11 +82,8 @@ def read_check(asked: Asked) -> Trial:
 
 def _build(found: LessonFolder, trial: Trial, settings: KernelSettings) -> dict[str, KernelImage]:
     """The debug kernels of the patched arms; the first arm is the base of the others."""
-    specs = [arm_specs(found)[arm.name] for arm in trial.arms[1:]]
-    install_sources(specs, settings)
     note("building with debug.config; the first time takes a quarter of an hour")
-    build_missing(specs, settings)
-    return {arm.name: find_image(found, arm.name, settings) for arm in trial.arms[1:]}
+    return build_arms(found, [arm.name for arm in trial.arms[1:]], settings)
 
 
 def _boot(
@@ -146,8 +139,7 @@ def finish(
     result = _result(what, trial, folder / "check.md", arms)
     text = markdown(what.asked.run, what.seconds, arms)
     durable.write(folder / "check.md", text.encode())
-    tree = json.dumps(asdict(result), indent=2, ensure_ascii=False)
-    durable.write(folder / "check.json", (tree + "\n").encode())
+    durable.write(folder / "check.json", document(result).encode())
     if what.as_json:
         emit(result)
     else:

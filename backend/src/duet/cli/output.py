@@ -10,12 +10,16 @@ from dataclasses import asdict, is_dataclass
 from duet.errors import DuetError, InputError
 
 
-def emit(tree: object) -> None:
-    """One JSON document on stdout: a tree, or a model of duet.cli.results."""
+def document(tree: object) -> str:
+    """The text of a JSON document: of a tree, or of a model of duet.cli.results."""
     if is_dataclass(tree) and not isinstance(tree, type):
         tree = asdict(tree)
-    json.dump(tree, sys.stdout, indent=2, ensure_ascii=False)
-    sys.stdout.write("\n")
+    return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
+
+
+def emit(tree: object) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(document(tree))
 
 
 def note(text: str) -> None:

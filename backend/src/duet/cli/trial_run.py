@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +21,9 @@ from duet.cli.results.trying import TriedArm, TryResult
 from duet.cli.sources import install_sources
 from duet.errors import InfraError
 from duet.kernels import KernelImage, KernelSettings
-from duet.kernels.arms import arm_specs, find_image
+from duet.kernels.arms import arm_spec, find_image
 from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
 from duet.lint.workloads import guest_programs
 from duet.measure import Report
 from duet.measure.compare import verdict_line
@@ -87,7 +89,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
     write_trial(folder, trial, Tracing(), Times())
     add_folder(folder)
     kernels = KernelSettings.default()
-    images = build_all(trial, kernels)
+    images = build_arms(lessons.load(trial.slug), [arm.name for arm in trial.arms], kernels)
     changed = [c.function for patch in trial.own_patches for c in changes(patch.diff)]
     tracing = choose(images, changed, trial.functions, trial.trace)
     lesson = write_trial(folder, trial, tracing, Times())
@@ -130,17 +132,18 @@ def add_folder(folder: Path) -> None:
     os.environ[EXTRA_LESSONS] = ":".join(part for part in (known, str(folder)) if part)
 
 
-def build_all(trial: Trial, kernels: KernelSettings) -> dict[str, KernelImage]:
-    """The kernels of a trial, by arm.
+def build_arms(
+    found: LessonFolder, names: Sequence[str], kernels: KernelSettings
+) -> dict[str, KernelImage]:
+    """The kernels of some arms of a trial, by arm.
 
     Raises:
         DuetError: one cannot be built.
     """
-    found = lessons.load(trial.slug)
-    specs = list(arm_specs(found).values())
+    specs = [arm_spec(found, name) for name in names]
     install_sources(specs, kernels)
     build_missing(specs, kernels)
-    return {arm.name: find_image(found, arm.name, kernels) for arm in trial.arms}
+    return {name: find_image(found, name, kernels) for name in names}
 
 
 async def measured(request: Request, repeats: str, kernels: KernelSettings) -> Report:

@@ -11,13 +11,13 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from threading import Event
 
 from duet import durable
 from duet.errors import InputError
+from duet.kernels.bases import Base
 from duet.kernels.boxed import BoxedArm, build_in_box, in_box
 from duet.kernels.compiler import (
     Make,
@@ -27,7 +27,7 @@ from duet.kernels.compiler import (
     tool_version,
 )
 from duet.kernels.forecast import forecast, read_pace, write_pace
-from duet.kernels.image import KernelImage, Manifest, PatchRecord
+from duet.kernels.image import KernelImage, Manifest, manifest_of
 from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.lock import build_lock
 from duet.kernels.order import outwards
@@ -214,9 +214,7 @@ class _Run:
         if cold and before == 0:
             guess.write_text(f"{objects}\n")
         self._tell(Phase.STORE, objects)
-        manifest = _manifest(
-            self._tree.src, self._base.package, need, time.monotonic() - started, objects, cold
-        )
+        manifest = _manifest(self._tree.src, self._base, need, started, objects, cold=cold)
         return self._product.store(
             Made(self._tree.src, make, self._marker, self._stop),
             manifest,
@@ -233,8 +231,8 @@ class _Run:
             line = partial(self._count, counter)
             files = build_in_box(boxed, Path(folder), on_line=line, stop=self._stop)
             self._tell(Phase.STORE, counter.objects)
-            seconds, src = time.monotonic() - started, self._tree.src
-            manifest = _manifest(src, self._base.package, need, seconds, counter.objects, False)
+            src = self._tree.src
+            manifest = _manifest(src, self._base, need, started, counter.objects, cold=False)
             return self._product.store_files(files, manifest, self._settings)
 
     def _count(self, counter: MakeCounter, line: str) -> None:
@@ -286,25 +284,11 @@ class _Run:
 
 
 def _manifest(
-    src: Path, package: str, need: BuildInputs, seconds: float, objects: int, cold: bool
+    src: Path, base: Base, need: BuildInputs, started: float, objects: int, *, cold: bool
 ) -> Manifest:
-    return Manifest(
-        key=need.key(),
-        kernel_version=kernel_version(src),
-        package=package,
-        tarball_sha256=need.tarball_sha256,
-        config_sha256=need.config_sha256,
-        patches=tuple(
-            PatchRecord(path=patch.path, subject=patch.subject, sha256=patch.sha256)
-            for patch in need.patches
-        ),
-        compiler=need.compiler,
-        linker=need.linker,
-        built_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(seconds, 1),
-        objects=objects,
-        cold=cold,
-    )
+    seconds = round(time.monotonic() - started, 1)
+    version = kernel_version(src)
+    return manifest_of(need, version, base.package, seconds=seconds, objects=objects, cold=cold)
 
 
 def _read_count(path: Path) -> int:

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from duet import durable
 from duet.errors import KernelError
 from duet.kernels.payload import is_payload
-from duet.kernels.recipe import KernelKey
+from duet.kernels.recipe import BuildInputs, KernelKey
 
 FILES = ("bzImage", "vmlinux", "System.map", "config")
 SIZES = "sizes.json"
@@ -52,6 +53,35 @@ class Manifest(BaseModel):
     objects: int
     cold: bool
     proven: bool = False
+
+
+def manifest_of(
+    need: BuildInputs,
+    version: str,
+    package: str = "",
+    *,
+    seconds: float = 0.0,
+    objects: int = 0,
+    cold: bool = False,
+) -> Manifest:
+    """That of a kernel that was made just now; without the last four: made elsewhere."""
+    patches = tuple(
+        PatchRecord(path=p.path, subject=p.subject, sha256=p.sha256) for p in need.patches
+    )
+    return Manifest(
+        key=need.key(),
+        kernel_version=version,
+        package=package,
+        tarball_sha256=need.tarball_sha256,
+        config_sha256=need.config_sha256,
+        patches=patches,
+        compiler=need.compiler,
+        linker=need.linker,
+        built_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=seconds,
+        objects=objects,
+        cold=cold,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ import re
 import subprocess
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from duet.errors import InfraError, InputError
 from duet.kernels.folders import IMAGE
-from duet.kernels.image import KernelImage, Manifest
+from duet.kernels.image import KernelImage, manifest_of
 from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.needed import NEEDED
 from duet.kernels.payload import is_payload
@@ -33,7 +32,8 @@ BANNER = re.compile(rb"Linux version (\d+\.\d+[\w.+~-]*) ")
 CONFIG_BEGINS, CONFIG_ENDS = b"IKCFG_ST", b"IKCFG_ED"
 """kernel/configs.c: around the config, which is packed with gzip."""
 NOT_ASKED = frozenset(("CONFIG_RANDOMIZE_BASE", "CONFIG_JUMP_LABEL"))
-"""Our own kernels have them off; `nokaslr` and a warning do for others."""
+"""Our own kernels have them off. `nokaslr` does for the first; with the second, switching a trace
+event patches code, which has crashed TCG guests."""
 DWARF = "CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"
 NM_S = 120.0
 
@@ -129,23 +129,9 @@ def store_prebuilt(arm: ArmSpec, need: BuildInputs, settings: KernelSettings) ->
     made = {"System.map": draft / "System.map", "config": draft / "config"}
     made["System.map"].write_text(_symbols(kernel.vmlinux))
     made["config"].write_text(kernel.config)
-    manifest = Manifest(
-        key=need.key(),
-        kernel_version=kernel.version,
-        package="",
-        tarball_sha256=need.tarball_sha256,
-        config_sha256=need.config_sha256,
-        patches=(),
-        compiler=need.compiler,
-        linker=need.linker,
-        built_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=0.0,
-        objects=0,
-        cold=False,
-    )
     files = {BZIMAGE: kernel.bzimage, VMLINUX: kernel.vmlinux, **made}
     try:
-        return settings.store.publish(files, manifest)
+        return settings.store.publish(files, manifest_of(need, kernel.version))
     finally:
         for path in made.values():
             path.unlink()
