@@ -8,7 +8,10 @@ import subprocess
 import pytest
 
 from duet.lessons import load as lessons
+from duet.trials.check.lesson import judge, program
 from tests.debug import stress
+
+STORM = lessons.load("02-grace-periods")
 
 GOOD = """\
 [    0.000000] Linux version 6.1
@@ -23,7 +26,7 @@ stress: end rounds=2
 
 
 def test_a_quiet_console_is_clean() -> None:
-    verdict = stress.judge(GOOD)
+    verdict = judge(STORM, GOOD)
     assert verdict.clean and verdict.rounds == 2 and verdict.work == {"umounts": 120}
 
 
@@ -42,19 +45,19 @@ def test_a_quiet_console_is_clean() -> None:
     ],
 )
 def test_each_complaint_is_seen(line: str) -> None:
-    assert not stress.judge(GOOD.replace("storm: hogs", f"{line}\nstorm: hogs", 1)).clean
+    assert not judge(STORM, GOOD.replace("storm: hogs", f"{line}\nstorm: hogs", 1)).clean
 
 
 @pytest.mark.parametrize("lost", ["stress: end rounds=2\n", "2\n"])
 def test_a_guest_without_an_end_or_without_work_is_not_clean(lost: str) -> None:
     said = GOOD.removesuffix(lost) + ("0\n" if lost == "2\n" else "")
-    assert not stress.judge(said).clean
+    assert not judge(STORM, said).clean
 
 
 @pytest.mark.parametrize("slug", lessons.slugs())
 def test_first_program_of_every_lesson_is_a_shell_script(slug: str) -> None:
     folder = lessons.load(slug)
-    text = stress.script(folder, 60)
+    text = program(folder, 60)
     done = subprocess.run(["sh", "-n"], input=text, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert all(w.run.split()[0] in text for w in folder.lesson.workloads.values())

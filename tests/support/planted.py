@@ -10,7 +10,15 @@ from duet.kernels.image import KernelImage
 from duet.lint.lessons import Problem, lint_lesson
 
 SLUG = "02-grace-periods"
-YAML = ("lesson.yaml", "trace.yaml", "story.yaml", "evidence.yaml", "terms.yaml", "recap.yaml")
+YAML = (
+    "lesson.yaml",
+    "trace.yaml",
+    "story.yaml",
+    "evidence.yaml",
+    "terms.yaml",
+    "recap.yaml",
+    "challenges.yaml",
+)
 
 
 def not_built(*_: object) -> KernelImage:

@@ -897,7 +897,6 @@ const PictureLesson_discussion = list(readRemark);
 
 export const readClaim: Read<wire.Claim> = shape((o) => ({
   metric: string(o['metric'], 'metric'),
-  arm: string(o['arm'], 'arm'),
   to: or(o['to'], 'to', ErrorMessage_run, null),
   ratio_max: or(o['ratio_max'], 'ratio_max', Batch_newest_event_host_ms, null),
   ratio_min: or(o['ratio_min'], 'ratio_min', Batch_newest_event_host_ms, null),
@@ -908,6 +907,7 @@ export const readClaim: Read<wire.Claim> = shape((o) => ({
   clock: Measured_clock(o['clock'], 'clock'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  arm: string(o['arm'], 'arm'),
   source: string(o['source'], 'source'),
 }));
 
@@ -995,6 +995,48 @@ export const readQuizQuestion: Read<wire.QuizQuestion> = shape((o) => ({
 }));
 
 const PictureLesson_quiz = list(readQuizQuestion);
+
+const Challenge_aim = oneOf('better', 'break');
+
+export const readGoal: Read<wire.Goal> = shape((o) => ({
+  metric: string(o['metric'], 'metric'),
+  to: or(o['to'], 'to', ErrorMessage_run, null),
+  ratio_max: or(o['ratio_max'], 'ratio_max', Batch_newest_event_host_ms, null),
+  ratio_min: or(o['ratio_min'], 'ratio_min', Batch_newest_event_host_ms, null),
+  value_max: or(o['value_max'], 'value_max', Batch_newest_event_host_ms, null),
+  value_min: or(o['value_min'], 'value_min', Batch_newest_event_host_ms, null),
+  equals: or(o['equals'], 'equals', ErrorMessage_run, null),
+  params: or(o['params'], 'params', Measured_params, {}),
+  clock: or(o['clock'], 'clock', Measured_clock, 'count'),
+  shift: or(o['shift'], 'shift', Batch_n, 0),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+  says: string(o['says'], 'says'),
+}));
+
+const Challenge_goals = list(readGoal);
+
+export const readChallenge: Read<wire.Challenge> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  ask: string(o['ask'], 'ask'),
+  hint: string(o['hint'], 'hint'),
+  arm: string(o['arm'], 'arm'),
+  aim: or(o['aim'], 'aim', Challenge_aim, 'better'),
+  goals: or(o['goals'], 'goals', Challenge_goals, []),
+  rules: or(o['rules'], 'rules', Challenge_goals, []),
+  without: or(o['without'], 'without', Build_arms, []),
+  answer: string(o['answer'], 'answer'),
+}));
+
+const PictureLesson_challenges = map(readChallenge);
+
+const Stress_turns = list(Measured_params);
+
+export const readStress: Read<wire.Stress> = shape((o) => ({
+  turns: or(o['turns'], 'turns', Stress_turns, [{}]),
+  beside: or(o['beside'], 'beside', ErrorMessage_run, null),
+  alone: or(o['alone'], 'alone', Build_arms, []),
+  work: or(o['work'], 'work', Made_host, {}),
+}));
 
 export const readRecordingLine: Read<wire.RecordingLine> = shape((o) => ({
   name: string(o['name'], 'name'),
@@ -1137,6 +1179,8 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   terms: or(o['terms'], 'terms', PictureLesson_terms, []),
   explain: or(o['explain'], 'explain', PictureLesson_explain, null),
   quiz: or(o['quiz'], 'quiz', PictureLesson_quiz, []),
+  challenges: or(o['challenges'], 'challenges', PictureLesson_challenges, {}),
+  stress: or(o['stress'], 'stress', readStress, {"turns":[{}],"beside":null,"alone":[],"work":{}}),
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),
@@ -1191,6 +1235,8 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   terms: or(o['terms'], 'terms', PictureLesson_terms, []),
   explain: or(o['explain'], 'explain', PictureLesson_explain, null),
   quiz: or(o['quiz'], 'quiz', PictureLesson_quiz, []),
+  challenges: or(o['challenges'], 'challenges', PictureLesson_challenges, {}),
+  stress: or(o['stress'], 'stress', readStress, {"turns":[{}],"beside":null,"alone":[],"work":{}}),
   slug: string(o['slug'], 'slug'),
   content: or(o['content'], 'content', Made_host, {}),
   recordings: or(o['recordings'], 'recordings', PictureLesson_recordings, []),

@@ -894,17 +894,54 @@ export interface Beat {
   plural: string;
 }
 /**
- * Tested data: `metric` of `arm` against `to` (or alone), within these limits.
+ * Something to do to an arm. All of it is judged by machines.
  */
-export interface Claim {
+export interface Challenge {
+  /**
+   * a few words
+   */
+  title: string;
+  /**
+   * what to do, and what must stay as it is
+   */
+  ask: string;
+  /**
+   * where to begin, for who is stuck
+   */
+  hint: string;
+  /**
+   * the arm that is changed
+   */
+  arm: string;
+  /**
+   * better: all goals and rules hold, and the stress finds nothing; break: some rule does not hold any more, or the stress finds something
+   */
+  aim: 'better' | 'break';
+  /**
+   * what is to be reached; all of them
+   */
+  goals: Goal[];
+  /**
+   * what holds as long as the kernel is right, on the arm as well
+   */
+  rules: Goal[];
+  /**
+   * regular expressions; no line that is added may match one
+   */
+  without: string[];
+  /**
+   * what there is to learn, shown after a verdict
+   */
+  answer: string;
+}
+/**
+ * A limit that the changed kernel is held against, in the form of a claim.
+ */
+export interface Goal {
   /**
    * one of the lesson's metrics
    */
   metric: string;
-  /**
-   * the kernel that is claimed about
-   */
-  arm: string;
   /**
    * none: the limits are for the value itself
    */
@@ -944,6 +981,62 @@ export interface Claim {
    * default: the first
    */
   workload: string | null;
+  /**
+   * the same in words, for the list
+   */
+  says: string;
+}
+/**
+ * Tested data: limits that an arm keeps.
+ */
+export interface Claim {
+  /**
+   * one of the lesson's metrics
+   */
+  metric: string;
+  /**
+   * none: the limits are for the value itself
+   */
+  to: string | null;
+  /**
+   * arm over `to` is at most this
+   */
+  ratio_max: number | null;
+  /**
+   * arm over `to` is at least this
+   */
+  ratio_min: number | null;
+  /**
+   * largest value, in the metric's unit
+   */
+  value_max: number | null;
+  /**
+   * smallest, in the metric's unit
+   */
+  value_min: number | null;
+  /**
+   * metric of the same arm, to the digit
+   */
+  equals: string | null;
+  params: {
+    [k: string]: number;
+  };
+  /**
+   * the clock it is for
+   */
+  clock: 'wall' | 'count';
+  /**
+   * 2^shift ns an instruction (count)
+   */
+  shift: number;
+  /**
+   * default: the first
+   */
+  workload: string | null;
+  /**
+   * the kernel that is claimed about
+   */
+  arm: string;
   /**
    * where the expectation comes from
    */
@@ -1737,6 +1830,10 @@ export interface NumbersLesson {
    * asked at the end, judged by the page
    */
   quiz: QuizQuestion[];
+  challenges: {
+    [k: string]: Challenge;
+  };
+  stress: Stress;
   slug: string;
   content: {
     [k: string]: string;
@@ -2473,6 +2570,28 @@ export interface QuizQuestion {
   step: string | null;
 }
 /**
+ * of the workloads, for challenges and for tests/debug
+ */
+export interface Stress {
+  /**
+   * knobs; each is a turn of its own for every workload
+   */
+  turns: {
+    [k: string]: number;
+  }[];
+  /**
+   * script of duet/trials/check/stress that runs all along
+   */
+  beside: string | null;
+  /**
+   * workloads during which nobody else reclaims
+   */
+  alone: string[];
+  work: {
+    [k: string]: string;
+  };
+}
+/**
  * One recording of a lesson, as its bundle's manifest describes it.
  */
 export interface RecordingLine {
@@ -2645,6 +2764,10 @@ export interface PictureLesson {
    * asked at the end, judged by the page
    */
   quiz: QuizQuestion[];
+  challenges: {
+    [k: string]: Challenge;
+  };
+  stress: Stress1;
   slug: string;
   content: {
     [k: string]: string;
@@ -2672,6 +2795,28 @@ export interface PictureLesson {
    * version of the base kernel; empty: not known
    */
   base: string;
+}
+/**
+ * of the workloads, for challenges and for tests/debug
+ */
+export interface Stress1 {
+  /**
+   * knobs; each is a turn of its own for every workload
+   */
+  turns: {
+    [k: string]: number;
+  }[];
+  /**
+   * script of duet/trials/check/stress that runs all along
+   */
+  beside: string | null;
+  /**
+   * workloads during which nobody else reclaims
+   */
+  alone: string[];
+  work: {
+    [k: string]: string;
+  };
 }
 /**
  * A trace record as the kernel wrote it.
@@ -2715,4 +2860,26 @@ export interface SavedRun {
    * this visitor may delete it
    */
   deletable: boolean;
+}
+/**
+ * How the lesson's workloads run on a debug kernel, which is five to ten times as slow.
+ */
+export interface Stress2 {
+  /**
+   * knobs; each is a turn of its own for every workload
+   */
+  turns: {
+    [k: string]: number;
+  }[];
+  /**
+   * script of duet/trials/check/stress that runs all along
+   */
+  beside: string | null;
+  /**
+   * workloads during which nobody else reclaims
+   */
+  alone: string[];
+  work: {
+    [k: string]: string;
+  };
 }

@@ -18,6 +18,7 @@ from duet.lessons.schema import Lesson
 from duet.lessons.views import read_views
 from duet.lint import (
     arms,
+    challenges,
     discussion,
     fresh,
     metrics,
@@ -63,6 +64,8 @@ RULES: tuple[Rule, ...] = (
     terms.terms,
     terms.drawings,
     terms.recap,
+    challenges.challenges,
+    challenges.stress,
     recorded.recordings,
     fresh.fresh,
     recorded.claims,

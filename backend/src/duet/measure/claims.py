@@ -43,6 +43,36 @@ def claim_text(claim: Claim) -> str:
     return " ".join([*words, claim.clock, *([f"shift {claim.shift}"] if claim.shift else [])])
 
 
+def figure(claim: Claim, table: Table) -> str:
+    """What was measured for a claim: '5.2 ms, 0.31 of srcu'; or why there is no number."""
+    value = _middle(table, claim.metric, claim.arm)
+    if isinstance(value, str):
+        return value
+    one = table.of(claim.metric, claim.arm)
+    said = f"{format_value(value)} {one.unit if one else ''}".strip()
+    if claim.equals is not None:
+        other = _middle(table, claim.equals, claim.arm)
+        said += f"; {claim.equals} is {other if isinstance(other, str) else format_value(other)}"
+    base = _middle(table, claim.metric, claim.to) if claim.to is not None else None
+    if isinstance(base, str):
+        return f"{said}; {base}"
+    return said if not base else f"{said}, {value / base:.3g} of {claim.to}"
+
+
+def wanted(claim: Claim) -> str:
+    """The limits of a claim in words: 'at most 0.5 of srcu'."""
+    if claim.ratio_min is not None and claim.ratio_min == claim.ratio_max:
+        return f"{claim.ratio_min:g} of {claim.to}"
+    limits = [
+        ("at most", claim.ratio_max, f" of {claim.to}"),
+        ("at least", claim.ratio_min, f" of {claim.to}"),
+        ("at most", claim.value_max, ""),
+        ("at least", claim.value_min, ""),
+    ]
+    said = [f"{how} {limit:g}{of}" for how, limit, of in limits if limit is not None]
+    return ", ".join([*said, *([f"equal to {claim.equals}"] if claim.equals else [])])
+
+
 def broken(claim: Claim, table: Table) -> str | None:
     """What is wrong with a claim on this table; None when it holds."""
     value = _middle(table, claim.metric, claim.arm)

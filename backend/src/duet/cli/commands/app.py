@@ -6,6 +6,7 @@ from __future__ import annotations
 import typer
 
 from duet.cli.commands.bisecting import BISECT_KEYS, bisect
+from duet.cli.commands.challenging import CHALLENGE_KEYS, challenge
 from duet.cli.commands.checking import CHECK_KEYS, check
 from duet.cli.commands.exporting import EXPORT_KEYS, export
 from duet.cli.commands.host import (
@@ -58,6 +59,7 @@ for verb, keys in (
     (try_, TRY_KEYS),
     (bisect, BISECT_KEYS),
     (check, CHECK_KEYS),
+    (challenge, CHALLENGE_KEYS),
     (record_all, RECORD_ALL_KEYS),
     (runs, RUNS_KEYS),
     (inspect, INSPECT_KEYS),

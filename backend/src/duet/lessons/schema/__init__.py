@@ -6,6 +6,7 @@ strictly: an unknown key is an error that says what was meant (see problems.py).
 """
 
 from duet.lessons.schema.base import ClockName, Name, Place, Strict
+from duet.lessons.schema.challenges import Challenge, ChallengesFile, Goal, Stress
 from duet.lessons.schema.discussion import Remark, Source, Trial
 from duet.lessons.schema.evidence import Claim, EvidenceFile, Reference
 from duet.lessons.schema.lenses import ACCESS, MicroscopeConfig, XrayConfig
@@ -41,11 +42,14 @@ __all__ = [
     "Arm",
     "Axis",
     "Beat",
+    "Challenge",
+    "ChallengesFile",
     "Claim",
     "ClockName",
     "Counter",
     "EvidenceFile",
     "Explanation",
+    "Goal",
     "Kind",
     "KnobRole",
     "Lesson",
@@ -76,6 +80,7 @@ __all__ = [
     "Source",
     "Span",
     "StoryFile",
+    "Stress",
     "Strict",
     "Term",
     "TermsFile",

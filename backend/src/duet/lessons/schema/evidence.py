@@ -10,11 +10,10 @@ from duet.lessons.schema.former_keys import TOP, key_and_former
 from duet.lessons.schema.published import Mail, PublishedFigure
 
 
-class Claim(Strict):
-    """Tested data: `metric` of `arm` against `to` (or alone), within these limits."""
+class Limits(Strict):
+    """`metric` of a kernel against `to` (or alone), within these limits."""
 
     metric: Name = Field(description="one of the lesson's metrics")
-    arm: Name = Field(description="the kernel that is claimed about")
     to: Name | None = Field(default=None, description="none: the limits are for the value itself")
     ratio_max: float | None = Field(default=None, description="arm over `to` is at most this")
     ratio_min: float | None = Field(default=None, description="arm over `to` is at least this")
@@ -25,6 +24,12 @@ class Claim(Strict):
     clock: ClockName = Field(description="the clock it is for")
     shift: int = Field(default=0, ge=0, le=10, description="2^shift ns an instruction (count)")
     workload: Name | None = Field(default=None, description="default: the first")
+
+
+class Claim(Limits):
+    """Tested data: limits that an arm keeps."""
+
+    arm: Name = Field(description="the kernel that is claimed about")
     source: str = Field(description="where the expectation comes from")
 
 

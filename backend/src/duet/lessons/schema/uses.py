@@ -11,7 +11,7 @@ from duet.lessons.schema.base import Place
 
 if TYPE_CHECKING:
     from duet.lessons.schema.discussion import Trial
-    from duet.lessons.schema.evidence import Claim
+    from duet.lessons.schema.evidence import Claim, Limits
     from duet.lessons.schema.must_show import Sought
     from duet.lessons.schema.published import PublishedFigure
     from duet.lessons.schema.whole import Lesson
@@ -32,6 +32,7 @@ def uses(lesson: Lesson) -> Iterator[Use]:
     yield from _trace(lesson)
     yield from _story(lesson)
     yield from _evidence(lesson)
+    yield from _challenges(lesson)
 
 
 def _one(what: str, name: str | None, *place: str | int) -> Iterator[Use]:
@@ -166,16 +167,30 @@ def _evidence(lesson: Lesson) -> Iterator[Use]:
     figures |= {"claims": lesson.claims, "published": lesson.published}
     for key, several in figures.items():
         for i, one in enumerate(several):
-            yield from _one("metric", one.metric, key, i, "metric")
             yield from _one("arm", one.arm, key, i, "arm")
-            yield from _one("arm", one.to, key, i, "to")
-            yield from _keys("param", one.params, key, i, "params")
-            yield from _one("workload", one.workload, key, i, "workload")
-    for i, claim in enumerate(lesson.claims):
-        yield from _one("metric", claim.equals, "claims", i, "equals")
+            yield from _limits(one, key, i)
     for i, figure in enumerate(lesson.published):
         yield from _keys("param", figure.to_params, "published", i, "to_params")
         yield from _one("mail", figure.link, "published", i, "link")
     for i, reference in enumerate(lesson.references):
         yield from _one("arm", reference.arm, "references", i, "arm")
         yield from _keys("param", reference.params, "references", i, "params")
+
+
+def _limits(one: Limits | PublishedFigure, *place: str | int) -> Iterator[Use]:
+    yield from _one("metric", one.metric, *place, "metric")
+    yield from _one("metric", getattr(one, "equals", None), *place, "equals")
+    yield from _one("arm", one.to, *place, "to")
+    yield from _keys("param", one.params, *place, "params")
+    yield from _one("workload", one.workload, *place, "workload")
+
+
+def _challenges(lesson: Lesson) -> Iterator[Use]:
+    for name, one in lesson.challenges.items():
+        yield from _one("arm", one.arm, "challenges", name, "arm")
+        for key, goals in (("goals", one.goals), ("rules", one.rules)):
+            for i, goal in enumerate(goals):
+                yield from _limits(goal, "challenges", name, key, i)
+    for i, turn in enumerate(lesson.stress.turns):
+        yield from _keys("param", turn, "stress", "turns", i)
+    yield from _each("workload", lesson.stress.alone, "stress", "alone")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pydantic import model_validator
 
 from duet.lessons.schema.base import Fault, Strict, refuse
+from duet.lessons.schema.challenges import ChallengesFile
 from duet.lessons.schema.declared import repeated, undeclared
 from duet.lessons.schema.evidence import EvidenceFile
 from duet.lessons.schema.lesson import LessonFile
@@ -23,13 +24,14 @@ FILES: dict[str, type[Strict]] = {
     "evidence.yaml": EvidenceFile,
     "terms.yaml": TermsFile,
     "recap.yaml": RecapFile,
+    "challenges.yaml": ChallengesFile,
 }
 """File of a lesson's folder -> what it may say. Each but the first may be absent."""
 GENERAL_VIEW = "timeline"
 """The view that draws any lesson from what it declares."""
 
 
-class Lesson(RecapFile, TermsFile, EvidenceFile, StoryFile, TraceFile, LessonFile):
+class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, TraceFile, LessonFile):
     """One lesson, as the files of its folder say it."""
 
     def operation_of(self, workload: str) -> Operation | None:
