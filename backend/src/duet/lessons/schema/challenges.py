@@ -57,7 +57,7 @@ class Challenge(Strict):
     without: tuple[str, ...] = Field(
         default=(), description="regular expressions; no line that is added may match one"
     )
-    answer: str = Field(min_length=1, description="what there is to learn, shown after a verdict")
+    answer: str = Field(min_length=1, description="the lesson of it, shown when it is met")
 
     @model_validator(mode="after")
     def aims_at_something(self) -> Challenge:
