@@ -930,7 +930,7 @@ export interface Challenge {
    */
   without: string[];
   /**
-   * what there is to learn, shown after a verdict
+   * the lesson of it, shown when it is met
    */
   answer: string;
 }
