@@ -45,6 +45,7 @@ class Action(Enum):
 
     WATCH = ("watch runs and recordings", Role.VIEWER)
     RUN = ("start a live run", Role.STUDENT)
+    CHANGE = ("change a patch", Role.STUDENT)
     CONTROL_OTHERS = ("control a run that somebody else started", Role.INSTRUCTOR)
     MEASURE = ("measure", Role.INSTRUCTOR)
     DELETE_OTHERS = ("delete a run that somebody else saved", Role.OPERATOR)

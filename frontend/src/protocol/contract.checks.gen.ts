@@ -93,6 +93,41 @@ export const readBuild: Read<wire.Build> = shape((o) => ({
   error: or(o['error'], 'error', Build_error, null),
 }));
 
+const Changed_type = literal('changed');
+
+const Changed_phase = oneOf('refused', 'wait', 'extract', 'patch', 'config', 'compile', 'link', 'store', 'built', 'failed');
+
+const Changed_elapsed_s = atLeast(number, 0);
+
+const Problem_line = atLeast(integer, 1);
+
+const Problem_severity = oneOf('error', 'warning');
+
+export const readProblem: Read<wire.Problem> = shape((o) => ({
+  file: string(o['file'], 'file'),
+  line: Problem_line(o['line'], 'line'),
+  column: Batch_n(o['column'], 'column'),
+  severity: Problem_severity(o['severity'], 'severity'),
+  text: string(o['text'], 'text'),
+}));
+
+const Changed_problems = list(readProblem);
+
+export const readChanged: Read<wire.Changed> = shape((o) => ({
+  type: Changed_type(o['type'], 'type'),
+  lesson: string(o['lesson'], 'lesson'),
+  base: string(o['base'], 'base'),
+  arm: string(o['arm'], 'arm'),
+  phase: Changed_phase(o['phase'], 'phase'),
+  ahead: or(o['ahead'], 'ahead', Batch_n, 0),
+  done: or(o['done'], 'done', Batch_n, 0),
+  total: or(o['total'], 'total', Batch_n, 0),
+  elapsed_s: or(o['elapsed_s'], 'elapsed_s', Changed_elapsed_s, 0),
+  message: or(o['message'], 'message', string, ''),
+  error: or(o['error'], 'error', Build_error, null),
+  problems: or(o['problems'], 'problems', Changed_problems, []),
+}));
+
 const Control_type = literal('control');
 
 const Control_by = oneOf('you', 'other', 'nobody');
@@ -138,7 +173,7 @@ const Hello_type = literal('hello');
 
 const Hello_role = oneOf('viewer', 'student', 'instructor', 'operator');
 
-const Hello_denied_key = oneOf('watch', 'run', 'control_others', 'measure', 'delete_others');
+const Hello_denied_key = oneOf('watch', 'run', 'change', 'control_others', 'measure', 'delete_others');
 
 const Hello_denied = partial(Hello_denied_key, string);
 
@@ -167,11 +202,9 @@ const Lane_type = literal('lane');
 
 const Lane_phase = oneOf('waiting', 'building', 'booting', 'ready', 'running', 'draining', 'done', 'stopped', 'failed');
 
-const Contention_ran_s = atLeast(number, 0);
-
 export const readContention: Read<wire.Contention> = shape((o) => ({
-  ran_s: Contention_ran_s(o['ran_s'], 'ran_s'),
-  waited_s: Contention_ran_s(o['waited_s'], 'waited_s'),
+  ran_s: Changed_elapsed_s(o['ran_s'], 'ran_s'),
+  waited_s: Changed_elapsed_s(o['waited_s'], 'waited_s'),
   bound: number(o['bound'], 'bound'),
 }));
 
@@ -604,7 +637,7 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
   phase: or(o['phase'], 'phase', ErrorMessage_run, null),
   dwarf: or(o['dwarf'], 'dwarf', ErrorMessage_run, null),
   microscope: or(o['microscope'], 'microscope', Metric_microscope, null),
-  resolution: or(o['resolution'], 'resolution', Contention_ran_s, 0),
+  resolution: or(o['resolution'], 'resolution', Changed_elapsed_s, 0),
   scale: or(o['scale'], 'scale', Metric_scale, 1),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
   clocks: or(o['clocks'], 'clocks', PictureLesson_clocks, []),
@@ -766,8 +799,6 @@ const PictureLesson_lit = list(readLit);
 
 const Scene_align = oneOf('time', 'operation', 'marker', 'begin');
 
-const Scene_operation = atLeast(integer, 1);
-
 const Sought_where_value = pair(number, number);
 
 const Sought_where = map(Sought_where_value);
@@ -790,7 +821,7 @@ export const readSought: Read<wire.Sought> = shape((o) => ({
   during: or(o['during'], 'during', ErrorMessage_run, null),
   at_once: or(o['at_once'], 'at_once', Sought_at_once, 1),
   whole: or(o['whole'], 'whole', boolean, false),
-  longer_ms: or(o['longer_ms'], 'longer_ms', Contention_ran_s, 0),
+  longer_ms: or(o['longer_ms'], 'longer_ms', Changed_elapsed_s, 0),
   at_least: or(o['at_least'], 'at_least', Sought_at_least, null),
   at_most: or(o['at_most'], 'at_most', Sought_at_least, null),
   most: or(o['most'], 'most', boolean, false),
@@ -818,12 +849,12 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   title: string(o['title'], 'title'),
   arms: Build_arms(o['arms'], 'arms'),
   params: or(o['params'], 'params', Measured_params, {}),
-  window_ms: or(o['window_ms'], 'window_ms', Contention_ran_s, 0),
+  window_ms: or(o['window_ms'], 'window_ms', Changed_elapsed_s, 0),
   window_steps: or(o['window_steps'], 'window_steps', Batch_n, 0),
   seconds: or(o['seconds'], 'seconds', Metric_scale, 5),
   moment: or(o['moment'], 'moment', string, 'newest'),
   align: or(o['align'], 'align', Scene_align, 'time'),
-  operation: or(o['operation'], 'operation', Scene_operation, 1),
+  operation: or(o['operation'], 'operation', Problem_line, 1),
   focus: or(o['focus'], 'focus', Build_arms, []),
   show: or(o['show'], 'show', Build_arms, []),
   must_show: or(o['must_show'], 'must_show', Scene_must_show, null),
@@ -981,14 +1012,14 @@ export const readExplanation: Read<wire.Explanation> = shape((o) => ({
 
 const PictureLesson_explain = maybe(readExplanation);
 
-const QuizQuestion_right = maybe(Scene_operation);
+const QuizQuestion_right = maybe(Problem_line);
 
 export const readQuizQuestion: Read<wire.QuizQuestion> = shape((o) => ({
   ask: string(o['ask'], 'ask'),
   choices: or(o['choices'], 'choices', Build_arms, []),
   right: or(o['right'], 'right', QuizQuestion_right, null),
   number: or(o['number'], 'number', Batch_newest_event_host_ms, null),
-  within: or(o['within'], 'within', Contention_ran_s, 0),
+  within: or(o['within'], 'within', Changed_elapsed_s, 0),
   unit: or(o['unit'], 'unit', string, ''),
   why: string(o['why'], 'why'),
   step: or(o['step'], 'step', ErrorMessage_run, null),
@@ -1088,7 +1119,7 @@ export const readNativeMade: Read<wire.NativeMade> = shape((o) => ({
 }));
 
 export const readNativePoint: Read<wire.NativePoint> = shape((o) => ({
-  threads: Scene_operation(o['threads'], 'threads'),
+  threads: Problem_line(o['threads'], 'threads'),
   median: Metric_scale(o['median'], 'median'),
   low: Metric_scale(o['low'], 'low'),
   high: Metric_scale(o['high'], 'high'),
@@ -1119,7 +1150,7 @@ export const readNativeHost: Read<wire.NativeHost> = shape((o) => ({
 const NativeView_host = maybe(readNativeHost);
 
 export const readNativeView: Read<wire.NativeView> = shape((o) => ({
-  format: Scene_operation(o['format'], 'format'),
+  format: Problem_line(o['format'], 'format'),
   lesson: string(o['lesson'], 'lesson'),
   evidence: Measured_type(o['evidence'], 'evidence'),
   what: string(o['what'], 'what'),
@@ -1376,6 +1407,28 @@ export const readComparison: Read<wire.Comparison> = shape((o) => ({
   worth: string(o['worth'], 'worth'),
 }));
 
+export const readSourceRegion: Read<wire.SourceRegion> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  first: Problem_line(o['first'], 'first'),
+  last: Problem_line(o['last'], 'last'),
+}));
+
+const SourceFile_regions = list(readSourceRegion);
+
+export const readSourceFile: Read<wire.SourceFile> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  text: string(o['text'], 'text'),
+  regions: SourceFile_regions(o['regions'], 'regions'),
+}));
+
+const ArmSource_files = list(readSourceFile);
+
+export const readArmSource: Read<wire.ArmSource> = shape((o) => ({
+  arm: string(o['arm'], 'arm'),
+  off: string(o['off'], 'off'),
+  files: ArmSource_files(o['files'], 'files'),
+}));
+
 export const readFailure: Read<wire.Failure> = shape((o) => ({
   code: string(o['code'], 'code'),
   sentence: string(o['sentence'], 'sentence'),
@@ -1392,6 +1445,7 @@ export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>(
   batch: readBatch,
   begun: readBegun,
   build: readBuild,
+  changed: readChanged,
   control: readControl,
   error: readErrorMessage,
   gap: readGap,

@@ -7,6 +7,7 @@ export type ServerWire =
   | Batch
   | Begun
   | Build
+  | Changed
   | Control
   | ErrorMessage
   | Gap
@@ -24,7 +25,8 @@ export type ServerWire =
   | Run
   | Runs
   | Sample;
-export type ClientWire = Ack | Do | Again | TakeControl | Hold | Measure | Open | Start | Stop;
+export type ClientWire =
+  Ack | Do | Again | Change | TakeControl | DropChange | Hold | Measure | Open | Start | Stop;
 
 export interface Contract {
   server: ServerWire;
@@ -105,6 +107,73 @@ export interface ErrorMessage {
   run: string | null;
 }
 /**
+ * How far a visitor's change is; latest wins per arm. It goes to the visitor's pages only.
+ *
+ * From `wait` on the lesson has come once more, with the arm in it: `start` and `measure` take
+ * it as any other once it is `built`.
+ */
+export interface Changed {
+  type: 'changed';
+  lesson: string;
+  /**
+   * the arm that was changed
+   */
+  base: string;
+  /**
+   * name of the visitor's own arm; empty: the change was refused
+   */
+  arm: string;
+  phase:
+    | 'refused'
+    | 'wait'
+    | 'extract'
+    | 'patch'
+    | 'config'
+    | 'compile'
+    | 'link'
+    | 'store'
+    | 'built'
+    | 'failed';
+  /**
+   * builds that come before it
+   */
+  ahead: number;
+  /**
+   * objects made so far
+   */
+  done: number;
+  /**
+   * objects expected
+   */
+  total: number;
+  /**
+   * since the change was asked for
+   */
+  elapsed_s: number;
+  message: string;
+  error: ErrorMessage | null;
+  problems: Problem[];
+}
+/**
+ * What the compiler or patch(1) says of a line.
+ */
+export interface Problem {
+  /**
+   * relative to the kernel's source
+   */
+  file: string;
+  /**
+   * of the changed file
+   */
+  line: number;
+  /**
+   * from 1; 0: the whole line
+   */
+  column: number;
+  severity: 'error' | 'warning';
+  text: string;
+}
+/**
  * Who controls the live run that this page watches; latest wins.
  */
 export interface Control {
@@ -179,6 +248,7 @@ export interface Hello {
   denied: {
     watch?: string;
     run?: string;
+    change?: string;
     control_others?: string;
     measure?: string;
     delete_others?: string;
@@ -674,11 +744,34 @@ export interface Again {
   type: 'again';
 }
 /**
+ * Build an arm with a change on top, for this visitor.
+ *
+ * The same change of the same arm is the same arm of the visitor's own, so that sending it again
+ * starts nothing anew. A new one replaces the one that this visitor waits for.
+ *
+ * Args:
+ *     arm: of the lesson, which the change is made to.
+ *     diff: as `git diff` writes it, between the arm's sources and the changed ones.
+ */
+export interface Change {
+  type: 'change';
+  lesson: string;
+  arm: string;
+  diff: string;
+}
+/**
  * Take or give back control of the live run that this page watches.
  */
 export interface TakeControl {
   type: 'control';
   take: boolean;
+}
+/**
+ * Give up the change that is waited for or built; its kernel is not made.
+ */
+export interface DropChange {
+  type: 'drop_change';
+  arm: string;
 }
 /**
  * Hold the guests of the live run that this page watches, or let them go.
@@ -803,6 +896,42 @@ export interface Act {
    * the knob that is its largest value
    */
   max_param: string | null;
+}
+/**
+ * What can be changed of an arm.
+ */
+export interface ArmSource {
+  arm: string;
+  /**
+   * why nothing can be changed here, a sentence; empty: it can
+   */
+  off: string;
+  /**
+   * that the lesson's patches touch, the arm's first
+   */
+  files: SourceFile[];
+}
+/**
+ * A file of the kernel as an arm has it.
+ */
+export interface SourceFile {
+  /**
+   * relative to the kernel's source
+   */
+  name: string;
+  text: string;
+  regions: SourceRegion[];
+}
+/**
+ * Lines of a file that an arm's patches touch, 1-based, both included.
+ */
+export interface SourceRegion {
+  /**
+   * the function or structure; empty: none is known
+   */
+  title: string;
+  first: number;
+  last: number;
 }
 /**
  * An arm with its patches.

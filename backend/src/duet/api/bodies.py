@@ -74,6 +74,30 @@ class LessonLine(Body):
     question: str
 
 
+class SourceRegion(Body):
+    """Lines of a file that an arm's patches touch, 1-based, both included."""
+
+    title: str = Field(description="the function or structure; empty: none is known")
+    first: int = Field(ge=1)
+    last: int = Field(ge=1)
+
+
+class SourceFile(Body):
+    """A file of the kernel as an arm has it."""
+
+    name: str = Field(description="relative to the kernel's source")
+    text: str
+    regions: list[SourceRegion]
+
+
+class ArmSource(Body):
+    """What can be changed of an arm."""
+
+    arm: str
+    off: str = Field(description="why nothing can be changed here, a sentence; empty: it can")
+    files: list[SourceFile] = Field(description="that the lesson's patches touch, the arm's first")
+
+
 class RawEvent(Body):
     """A trace record as the kernel wrote it."""
 

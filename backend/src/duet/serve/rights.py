@@ -17,6 +17,8 @@ ACTIONS: Final[dict[type[m.Command], Action]] = {
     m.Hold: Action.RUN,
     m.TakeControl: Action.RUN,
     m.Measure: Action.MEASURE,
+    m.Change: Action.CHANGE,
+    m.DropChange: Action.CHANGE,
 }
 
 
@@ -30,6 +32,7 @@ def denied(visitor: Visitor) -> dict[m.ActionName, str]:
     names: dict[m.ActionName, Action] = {
         "watch": Action.WATCH,
         "run": Action.RUN,
+        "change": Action.CHANGE,
         "control_others": Action.CONTROL_OTHERS,
         "measure": Action.MEASURE,
         "delete_others": Action.DELETE_OTHERS,

@@ -23,6 +23,14 @@ from duet.stream.messages.base import (
     RunPhase,
     Source,
 )
+from duet.stream.messages.change import (
+    CHANGE_CHARS,
+    Change,
+    Changed,
+    ChangePhase,
+    DropChange,
+    Problem,
+)
 from duet.stream.messages.commands import (
     Ack,
     Again,
@@ -51,6 +59,7 @@ from duet.stream.messages.sharing import Begun, Control, LiveRun, Runs, WaitingR
 from duet.stream.messages.tables import Batch, Gap, Line, Loss, Metrics, Reading, Waits
 
 __all__ = [
+    "CHANGE_CHARS",
     "PROTOCOL",
     "Ack",
     "ActionName",
@@ -59,12 +68,16 @@ __all__ = [
     "Begun",
     "Build",
     "BuildPhase",
+    "Change",
+    "ChangePhase",
+    "Changed",
     "ClientMessage",
     "ClockName",
     "Command",
     "Contention",
     "Control",
     "Do",
+    "DropChange",
     "Dtype",
     "ErrorMessage",
     "Gap",
@@ -89,6 +102,7 @@ __all__ = [
     "Message",
     "Metrics",
     "Open",
+    "Problem",
     "Reading",
     "Row",
     "Rows",
@@ -125,11 +139,12 @@ ServerMessage = Annotated[
     | Control
     | Runs
     | Begun
+    | Changed
     | ErrorMessage,
     Field(discriminator="type"),
 ]
 ClientMessage = Annotated[
-    Open | Start | Stop | Again | Do | Hold | Measure | TakeControl | Ack,
+    Open | Start | Stop | Again | Do | Hold | Measure | TakeControl | Change | DropChange | Ack,
     Field(discriminator="type"),
 ]
-Command = Open | Start | Stop | Again | Do | Hold | Measure | TakeControl
+Command = Open | Start | Stop | Again | Do | Hold | Measure | TakeControl | Change | DropChange
