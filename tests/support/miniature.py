@@ -78,6 +78,30 @@ def make_tarball(path: Path, files: dict[str, str]) -> Path:
 FILES = {"Makefile": MAKEFILE, "mm/vmscan.c": VMSCAN, "fs/super.c": "super\n"}
 
 
+# Real objects and a real ELF: vmscan.c, which is no C, is carried as data.
+REAL_MAKEFILE = """VERSION = 6
+PATCHLEVEL = 1
+SUBLEVEL = 7
+bzImage: vmlinux
+	@mkdir -p arch/x86/boot
+	@(head -c 510 /dev/zero; printf '\\125\\252\\353\\146HdrS'; cat vmlinux) > arch/x86/boot/bzImage
+vmlinux: fs/super.o mm/vmscan.o .config
+	@cp fs/super.o vmlinux.o
+	@ld --build-id -e 0 -o $@ fs/super.o mm/vmscan.o
+	@echo "ffffffff81000000 T _text" > System.map
+fs/super.o: fs/super.c
+	@echo "  CC      $@"
+	@gcc -c -o $@ $<
+mm/vmscan.o: mm/vmscan.c
+	@echo "  CC      $@"
+	@! grep "^error" $< >&2
+	@echo '.data; .incbin "mm/vmscan.c"' | gcc -c -x assembler - -o $@
+allnoconfig:
+	@cp $(KCONFIG_ALLCONFIG) $(KCONFIG_CONFIG)
+"""
+REAL_FILES = {"Makefile": REAL_MAKEFILE, "mm/vmscan.c": VMSCAN, "fs/super.c": "int super;\n"}
+
+
 def make_settings(folder: Path, files: dict[str, str] = FILES) -> KernelSettings:
     """kernel-patches/ with one shared patch and one arm, a tarball, and an empty cache.
 

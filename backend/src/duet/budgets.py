@@ -162,6 +162,7 @@ COSTLY: Final[dict[str, tuple[int, int, int]]] = {
     "listing": (1, 64, 32),
     "events": (2, 64, 32),
     "still": (1, 32, 16),
+    "source": (1, 64, 32),
 }
 """Of each kind: at once, in line, and in line from one address. Usual: 0 or 1 in all."""
 COMPARISONS_SAVED: Final = 64
@@ -239,3 +240,12 @@ FORMER_REQUESTS: Final = 256
 """Visitors whose last request is remembered for `again`; the oldest is forgotten."""
 CONTROL_IDLE_S: Final = 300.0
 """Control of a run without a command for so long is free, and held guests go on."""
+
+# Changes of visitors
+
+CHANGES_WAITING: Final = 16
+"""Changes of patches that wait to be compiled, one for each visitor at most. Usual: 0-2."""
+OWN_ARMS: Final = 6
+"""Arms of a visitor's own that his page of a lesson has; the oldest goes from it. Usual: 1-2."""
+OWN_VISITORS: Final = 256
+"""Visitors whose own arms are remembered; the oldest is forgotten. Changes stay stored."""

@@ -59,6 +59,21 @@ def build_sandbox() -> str:
     return given
 
 
+def changes_allowed() -> bool:
+    """Whether visitors may change patches, where a sandbox can be made: $DUET_CHANGES, on or off.
+
+    Raises:
+        InputError: another word.
+    """
+    given = os.environ.get("DUET_CHANGES", "") or "on"
+    if given not in ("on", "off"):
+        raise InputError(
+            f"DUET_CHANGES must be on or off, but {given!r:.40} came.",
+            remedy="Unset it for on.",
+        )
+    return given == "on"
+
+
 def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")

@@ -20,35 +20,13 @@ from duet.kernels.tree import WorkTree
 from tests.support import miniature
 from tests.support.small_tree import NEEDS_BOX, digest
 
-# Real objects and a real ELF: vmscan.c, which is no C, is carried as data.
-MAKEFILE = """VERSION = 6
-PATCHLEVEL = 1
-SUBLEVEL = 7
-bzImage: vmlinux
-	@mkdir -p arch/x86/boot
-	@(head -c 510 /dev/zero; printf '\\125\\252\\353\\146HdrS'; cat vmlinux) > arch/x86/boot/bzImage
-vmlinux: fs/super.o mm/vmscan.o .config
-	@cp fs/super.o vmlinux.o
-	@ld --build-id -e 0 -o $@ fs/super.o mm/vmscan.o
-	@echo "ffffffff81000000 T _text" > System.map
-fs/super.o: fs/super.c
-	@echo "  CC      $@"
-	@gcc -c -o $@ $<
-mm/vmscan.o: mm/vmscan.c
-	@echo "  CC      $@"
-	@! grep "^error" $< >&2
-	@echo '.data; .incbin "mm/vmscan.c"' | gcc -c -x assembler - -o $@
-allnoconfig:
-	@cp $(KCONFIG_ALLCONFIG) $(KCONFIG_CONFIG)
-"""
-FILES = {"Makefile": MAKEFILE, "mm/vmscan.c": miniature.VMSCAN, "fs/super.c": "int super;\n"}
 STOCK = ArmSpec("02-toy", "stock")
 
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelSettings:
     monkeypatch.setenv("DUET_BUILD_SANDBOX", "on")
-    return miniature.make_settings(tmp_path, FILES)
+    return miniature.make_settings(tmp_path, miniature.REAL_FILES)
 
 
 @pytest.fixture
@@ -150,3 +128,26 @@ def test_a_box_that_is_wanted_and_missing_is_an_error(
     monkeypatch.setattr(boxing, "check_box", refuse)
     with pytest.raises(NoBox):
         in_box(theirs, settings)
+
+
+@NEEDS_BOX
+def test_a_change_is_built_over_its_arm_where_the_tree_then_stands(
+    settings: KernelSettings, theirs: ArmSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The operator switched boxes off, and a visitor's change is built in one all the same."""
+    monkeypatch.setenv("DUET_BUILD_SANDBOX", "off")
+    build([STOCK], settings)
+    change = miniature.replace("mm/vmscan.c", miniature.VMSCAN, 20, "changed")
+    patch = theirs.patches[0].with_name("change.patch")
+    patch.write_text(miniature.patch("a change", change))
+    srcu = ArmSpec("02-toy", "own", (Path("srcu.patch"),), change=patch)
+    (near,) = build([srcu], settings)
+    assert "srcu" not in (tree_of(settings).src / "mm/vmscan.c").read_text(), "it was near enough"
+    lines = near.bzimage.read_bytes()
+    assert b"srcu\n" in lines and b"changed\n" in lines
+    monkeypatch.setattr(boxing, "NEAR_OBJECTS", 0)
+    patch.write_text(miniature.patch("a change", change.replace("changed", "changed again")))
+    (far,) = build([srcu], settings)
+    text = (tree_of(settings).src / "mm/vmscan.c").read_text()
+    assert "srcu\n" in text and "changed" not in text, "the tree stands at the arm that is changed"
+    assert b"srcu\n" in far.bzimage.read_bytes() and b"changed again\n" in far.bzimage.read_bytes()

@@ -90,10 +90,9 @@ def test_a_lesson_without_a_view_comes_with_its_prose_as_it_stands(
 
 
 def test_what_has_no_picture_cannot_be_watched(
-    numbers: LessonFolder, monkeypatch: pytest.MonkeyPatch
+    numbers: LessonFolder,
 ) -> None:
-    monkeypatch.setattr(checks.lesson_cache, "find", lambda slug: numbers)
     start = m.Start(type="start", lesson=numbers.slug, arms=["rwsem"])
     with pytest.raises(InputError, match="no picture yet") as caught:
-        checks.check_start(start, None)  # type: ignore[arg-type]
+        checks.check_start(start, numbers, {})
     assert "./duet measure 02-grace-periods" in caught.value.remedy

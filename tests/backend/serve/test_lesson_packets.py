@@ -15,6 +15,7 @@ from duet.lessons.load import LessonFolder
 from duet.serve import readiness
 from duet.serve.lesson_packets import LessonCache
 from duet.serve.native_file import NATIVE
+from duet.serve.own_lessons import OwnLessons
 from duet.serve.readiness import Readiness
 from tests.support.toy_stage import ToyKernels, ToyRecordings
 
@@ -57,7 +58,7 @@ def test_patches_are_hashed_again_only_after_a_change(
 
 def test_a_lesson_is_encoded_once_until_a_kernel_is_built() -> None:
     kernels = ToyKernels(missing=("srcu",))
-    cache = LessonCache(ToyRecordings(), kernels)
+    cache = LessonCache(ToyRecordings(), kernels, OwnLessons(None))
     first = cache.view(SLUG)
     assert cache.view(SLUG).packet is first.packet
     kernels.missing.clear()
@@ -81,7 +82,7 @@ def test_an_edited_lesson_is_sent_anew_when_a_page_opens_it(
     for folder in ("lessons", "kernel-patches"):
         shutil.copytree(root / folder / SLUG, tmp_path / folder / SLUG)
     monkeypatch.setenv("DUET_ROOT", str(tmp_path))
-    cache = LessonCache(ToyRecordings(), ToyKernels())
+    cache = LessonCache(ToyRecordings(), ToyKernels(), OwnLessons(None))
     first = cache.view(SLUG)
     assert cache.view(SLUG) is first
     path = tmp_path / "lessons" / SLUG / file
@@ -98,7 +99,7 @@ def test_a_result_of_real_hardware_is_sent_once_it_lies_there(
     for folder in ("lessons", "kernel-patches"):
         shutil.copytree(root / folder / SLUG, tmp_path / folder / SLUG)
     monkeypatch.setenv("DUET_ROOT", str(tmp_path))
-    cache = LessonCache(ToyRecordings(), ToyKernels())
+    cache = LessonCache(ToyRecordings(), ToyKernels(), OwnLessons(None))
     path = tmp_path / "lessons" / SLUG / NATIVE
     path.unlink(missing_ok=True)
     assert cache.view(SLUG).tree["native"] is None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from duet.access import FORBIDDEN, Action
 from duet.api import bodies
 from duet.api.comparisons import Comparisons
 from duet.api.costly import Costly
+from duet.api.sources import source_body
 from duet.api.still_request import StillQuery, resolve_still
 from duet.api.stills import Stills
 from duet.budgets import RETRY_AFTER_S
@@ -61,6 +63,11 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     @app.get("/api/lessons/{slug}")
     def one_lesson(slug: str) -> Response:
         return JSONResponse(director.lesson(slug))  # encoded in this thread, not in the loop's
+
+    @app.get("/api/lessons/{slug}/arms/{arm}/source")
+    async def source(request: Request, slug: str, arm: str) -> bodies.ArmSource:
+        made = partial(source_body, director, slug, arm)
+        return await costly.run("source", address_of(request), made, same=(slug, arm))
 
     @app.get("/api/runs/{run_id}/lanes/{arm}/events")
     async def events(
@@ -135,9 +142,8 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     def delete_saved(request: Request, name: str) -> bodies.Deleted:
         if director.saved is None:
             raise InputError("this server keeps no runs.", remedy="Start another one.")
-        visitor = visitor_of(request.scope)
-        if not visitor.may_delete(director.saved.folder.owner(name)):
-            visitor.require(Action.DELETE_OTHERS)
+        if not visitor_of(request.scope).may_delete(director.saved.folder.owner(name)):
+            visitor_of(request.scope).require(Action.DELETE_OTHERS)
         director.saved.folder.delete(name)
         return bodies.Deleted(deleted=name)
 

@@ -22,6 +22,7 @@ from duet.cli.sources import install_sources
 from duet.errors import InfraError
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec, find_image
+from duet.kernels.functions import changes
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lint.workloads import guest_programs
@@ -31,7 +32,6 @@ from duet.runs.measure import prepare_measurement
 from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
-from duet.trials.diffs import changes
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
 from duet.trials.story import Times

@@ -25,11 +25,12 @@ def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
     return ArmSpec(
         folder.slug,
         name,
-        folder.patch_files(name),
+        tuple(folder.patch_dir / patch for patch in folder.arm(name).patches),
         folder.patch_dir,
         instrumented=folder.lesson.instrumentation == "patches",
         base=folder.arm(name).base,
         config=folder.arm(name).config,
+        change=folder.changes.get(name),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from threading import Event
@@ -18,7 +18,7 @@ from threading import Event
 from duet import durable
 from duet.errors import InputError
 from duet.kernels.bases import Base
-from duet.kernels.boxed import BoxedArm, build_in_box, in_box
+from duet.kernels.boxed import BoxedArm, beneath, build_in_box, in_box
 from duet.kernels.compiler import (
     Make,
     check_tools,
@@ -41,11 +41,14 @@ from duet.kernels.recipe import (
     arm_patches,
     build_inputs,
 )
-from duet.kernels.source import check_series, check_space, kernel_version, unpack
+from duet.kernels.source import Tarball, check_series, check_space, kernel_version, unpack
 from duet.kernels.standing import Standing, read_standing, write_standing
+from duet.kernels.tree import WorkTree
 
 # Objects of a cold build before this machine has made one; later its own count is used.
 OBJECTS_GUESS = 1365
+MARKER = "building"
+"""Beside the source while files of it may be half-written."""
 
 
 def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
@@ -65,6 +68,7 @@ def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
         tarball_sha256=settings.tarball(base).sha256,
         compiler=_tool_version("gcc"),
         linker=_tool_version("ld"),
+        boxed=in_box(arm, settings),
     )
 
 
@@ -162,7 +166,7 @@ class _Run:
         self._tarball = settings.tarball(self._base)
         self._tree = settings.tree(self._base, arms[0].config, self._tarball.sha256)
         self._arms = outwards(arms, settings.patches, self._base, self._tree)
-        self._marker = self._tree.folder / "building"
+        self._marker = self._tree.folder / MARKER
 
     def all(self) -> dict[KernelKey, KernelImage]:
         """Build each arm under the lock; what another process has built meanwhile is taken."""
@@ -183,16 +187,31 @@ class _Run:
 
     def _one(self, arm: ArmSpec, need: BuildInputs, lock_fd: int) -> KernelImage:
         started = time.monotonic()
-        cold = self._prepare(lock_fd)
+        cold = _prepare(self._tree, self._tarball, self._base, self._settings, lock_fd, self._tell)
         self._tell(Phase.PATCH)
         if in_box(arm, self._settings):
-            return self._in_box(arm, need, started)
+            boxed = BoxedArm.of(arm, self._base, self._tree, self._settings)
+            if not boxed.near():
+                self._compiled(beneath(arm), lock_fd, cold=cold)
+            return self._in_box(boxed, need, started)
+        make, objects = self._compiled(arm, lock_fd, cold=cold)
+        self._tell(Phase.STORE, objects)
+        manifest = _manifest(self._tree.src, self._base, need, started, objects, cold=cold)
+        return self._product.store(
+            Made(self._tree.src, make, self._marker, self._stop),
+            manifest,
+            self._settings,
+            lambda note: self._tell(Phase.LINK, objects, note),
+        )
+
+    def _compiled(self, arm: ArmSpec, lock_fd: int, *, cold: bool) -> tuple[Make, int]:
+        """Bring the tree to an arm and link its kernel there; also how many objects were made."""
         standing = Standing.of(arm, self._settings.patches, self._base)
         former = read_standing(self._tree.folder)
         write_standing(self._tree.folder, None)
         changed = self._tree.switch(arm_patches(arm, self._settings.patches, self._base))
         write_standing(self._tree.folder, standing)
-        log = self._settings.cache / "logs" / f"build-{need.key()}.log"
+        log = self._settings.cache / "logs" / f"build-{plan(arm, self._settings)}.log"
         make = Make(
             self._tree.src,
             log,
@@ -213,20 +232,12 @@ class _Run:
         write_pace(pace, objects, time.monotonic() - began)
         if cold and before == 0:
             guess.write_text(f"{objects}\n")
-        self._tell(Phase.STORE, objects)
-        manifest = _manifest(self._tree.src, self._base, need, started, objects, cold=cold)
-        return self._product.store(
-            Made(self._tree.src, make, self._marker, self._stop),
-            manifest,
-            self._settings,
-            lambda note: self._tell(Phase.LINK, objects, note),
-        )
+        return make, objects
 
-    def _in_box(self, arm: ArmSpec, need: BuildInputs, started: float) -> KernelImage:
-        self._expected = max(self._tree.reach([n for p in need.patches for n in p.files]), 1)
+    def _in_box(self, boxed: BoxedArm, need: BuildInputs, started: float) -> KernelImage:
+        self._expected = max(boxed.reach(), 1)
         counter = MakeCounter()
         self._tell(Phase.COMPILE, note="In a sandbox, over the tree as it stands.")
-        boxed = BoxedArm.of(arm, self._base, self._tree, self._settings)
         with tempfile.TemporaryDirectory(prefix="duet-boxed-") as folder:
             line = partial(self._count, counter)
             files = build_in_box(boxed, Path(folder), on_line=line, stop=self._stop)
@@ -238,22 +249,6 @@ class _Run:
     def _count(self, counter: MakeCounter, line: str) -> None:
         if counter.feed(line):
             self._tell(Phase.LINK if counter.linking else Phase.COMPILE, counter.objects)
-
-    def _prepare(self, lock_fd: int) -> bool:
-        """Have the tree unpacked and whole; True when it was unpacked just now."""
-        tree, cache = self._tree, self._settings.cache
-        if not tree.src.is_dir():
-            check_space(cache, self._settings.tree_bytes, "to unpack and compile a kernel")
-            self._tell(Phase.EXTRACT)
-            unpack(self._tarball, self._base, tree.src, lock_fd=lock_fd)
-            return True
-        check_space(cache, self._settings.image_bytes, "to link and store a kernel")
-        check_series(tree.src, self._base, self._tarball.path)
-        if self._marker.exists():
-            self._tell(Phase.PATCH, note="The last build was cut off; going on from there.")
-            sweep_half_written(tree.src)
-            self._marker.unlink()
-        return False
 
     def _compile(self, make: Make, note: str) -> int:
         """Run make; returns how many objects it made."""
@@ -281,6 +276,30 @@ class _Run:
                 note=note,
             )
         )
+
+
+def _prepare(
+    tree: WorkTree,
+    tarball: Tarball,
+    base: Base,
+    settings: KernelSettings,
+    lock_fd: int,
+    tell: Callable[..., None],
+) -> bool:
+    """Have a tree unpacked and whole; True when it was unpacked just now."""
+    if not tree.src.is_dir():
+        check_space(settings.cache, settings.tree_bytes, "to unpack and compile a kernel")
+        tell(Phase.EXTRACT)
+        unpack(tarball, base, tree.src, lock_fd=lock_fd)
+        return True
+    check_space(settings.cache, settings.image_bytes, "to link and store a kernel")
+    check_series(tree.src, base, tarball.path)
+    marker = tree.folder / MARKER
+    if marker.exists():
+        tell(Phase.PATCH, note="The last build was cut off; going on from there.")
+        sweep_half_written(tree.src)
+        marker.unlink()
+    return False
 
 
 def _manifest(

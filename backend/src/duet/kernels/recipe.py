@@ -47,6 +47,7 @@ class ArmSpec:
             patches is the very source of the base.
         base: name of its base; None: the default.
         config: a variant of the base's configuration; None: that of the base.
+        change: the patch of a visitor on top of all others; it is built in a box.
     """
 
     lesson: str
@@ -56,6 +57,7 @@ class ArmSpec:
     instrumented: bool = True
     base: str | None = None
     config: str | None = None
+    change: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +78,19 @@ class PatchInput:
 
 @dataclass(frozen=True, slots=True)
 class BuildInputs:
-    """Everything that decides what the compiler makes. Equal inputs, equal key."""
+    """Everything that decides what the compiler makes. Equal inputs, equal key.
+
+    Args:
+        boxed: a stranger's patch is among them. What came out of its box never stands for the
+            kernel of the same inputs that was built outside.
+    """
 
     tarball_sha256: str
     config_sha256: str
     patches: tuple[PatchInput, ...]
     compiler: str
     linker: str
+    boxed: bool = False
 
     def key(self) -> KernelKey:
         """24 hex digits. A patch counts by its diff, not by its name or message."""
@@ -90,6 +98,8 @@ class BuildInputs:
             "patches": [patch.sha256 for patch in self.patches],
             "env": dict(BUILD_ENV),
         }
+        if not self.boxed:  # the keys of all other kernels stay what they were
+            del parts["boxed"]
         text = json.dumps(parts, sort_keys=True)
         return KernelKey(hashlib.sha256(text.encode()).hexdigest()[:24])
 
@@ -207,9 +217,10 @@ def shared_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, .
 
 
 def arm_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
-    """All patches of an arm in order: what its lesson's arms share, then its own."""
+    """All patches of an arm in order: what its lesson's arms share, its own, a visitor's."""
     own = tuple(_patch_dir(arm, patches_dir) / patch for patch in arm.patches)
-    return shared_patches(arm, patches_dir, base) + own
+    change = (arm.change,) if arm.change is not None else ()
+    return shared_patches(arm, patches_dir, base) + own + change
 
 
 def is_shared(path: str) -> bool:
@@ -231,6 +242,7 @@ def build_inputs(
     compiler: str,
     linker: str,
     extra: Iterable[Path] = (),
+    boxed: bool = False,
 ) -> BuildInputs:
     """Collect the inputs of one kernel from the files of kernel-patches/.
 
@@ -249,6 +261,7 @@ def build_inputs(
         ),
         compiler=compiler,
         linker=linker,
+        boxed=boxed,
     )
 
 

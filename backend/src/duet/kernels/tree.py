@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from duet import durable
@@ -54,6 +54,20 @@ class WorkTree:
             name: content
             for name, content in sorted(wanted.items())
             if _content(self.src / name) != content
+        }
+
+    def texts(self, patches: Sequence[Path], names: Iterable[str]) -> dict[str, str]:
+        """Files as they are with `patches`, wherever the tree stands; absent ones are left out.
+
+        Raises:
+            PatchFails, PatchRefused: as switch().
+        """
+        patched = self._patched(patches)
+        found = {name: patched[name] if name in patched else self._original(name) for name in names}
+        return {
+            name: content.decode(errors="replace")
+            for name, content in found.items()
+            if content is not None
         }
 
     def objects(self) -> int:

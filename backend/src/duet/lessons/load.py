@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from duet.errors import InputError
@@ -18,12 +18,17 @@ from duet.lessons.schema import Arm, Lesson
 
 @dataclass(frozen=True, slots=True)
 class LessonFolder:
-    """A lesson and where its parts lie."""
+    """A lesson and where its parts lie.
+
+    Args:
+        changes: arm of a visitor's own (lessons/own.py) -> the patch that is on top of it.
+    """
 
     slug: str
     folder: Path
     patch_dir: Path
     lesson: Lesson
+    changes: Mapping[str, Path] = field(default_factory=dict)
 
     def arm(self, name: str) -> Arm:
         """The arm of that name.
@@ -46,8 +51,9 @@ class LessonFolder:
         return tuple(arm.name for arm in self.lesson.arms if not arm.optional)
 
     def patch_files(self, arm: str) -> tuple[Path, ...]:
-        """The arm's own patches in order; empty for stock."""
-        return tuple(self.patch_dir / name for name in self.arm(arm).patches)
+        """The arm's own patches in order, a visitor's change last; empty for stock."""
+        files = tuple(self.patch_dir / name for name in self.arm(arm).patches)
+        return (*files, self.changes[arm]) if arm in self.changes else files
 
     def recordings(self) -> tuple[Path, ...]:
         """Recorded bundles of the lesson."""

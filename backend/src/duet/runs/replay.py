@@ -13,6 +13,7 @@ from duet.guests import Clock
 from duet.guests.replay import ReplayGuest
 from duet.lenses import Sample
 from duet.lessons.load import LessonFolder
+from duet.lessons.own import with_recorded
 from duet.lessons.plan import workload_of
 from duet.lessons.roles import rows as rows_of
 from duet.runs.pack import figures
@@ -89,6 +90,7 @@ def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "repla
         InputError: the lesson of this checkout has no such arm, or the recording asks for more
             rows than anybody can draw.
     """
+    folder = with_recorded(folder, [entry.name for entry in manifest.arms])
     arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
     workload = workload_of(folder.lesson, manifest.workload)
     rows = rows_of(folder.lesson, workload, manifest.params)

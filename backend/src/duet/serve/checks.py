@@ -3,27 +3,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from duet.errors import InfraError, InputError
-from duet.lessons import cache as lesson_cache
+from duet.lessons.load import LessonFolder
 from duet.lessons.plan import workload_of
 from duet.runs.request import RunRequest
 from duet.serve.interfaces import Kernels
+from duet.serve.own_lessons import OwnLessons
 from duet.stream import messages as m
 
 
+def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunRequest:
+    """What a command asks for; its arms may be changes of visitors. Raises as check_start()."""
+    folder = own.lesson(command.lesson, command.arms)
+    ready = kernels.ready(folder.slug) | own.ready(folder)
+    return check_start(command, folder, ready, all_ready=isinstance(command, m.Measure))
+
+
 def check_start(
-    command: m.Start | m.Measure, kernels: Kernels, all_ready: bool = False
+    command: m.Start | m.Measure,
+    folder: LessonFolder,
+    ready: Mapping[str, bool],
+    all_ready: bool = False,
 ) -> RunRequest:
     """What is to run, with defaults filled in.
 
     Args:
+        folder: the lesson that the command names.
+        ready: arm -> its kernel is built.
         all_ready: refuse unless the kernels of all arms are built.
 
     Raises:
-        InputError: unknown lesson, arm, workload, parameter or clock, or a value out of range.
+        InputError: unknown arm, workload, parameter or clock, or a value out of range.
         InfraError: no kernel that was asked for is built yet.
     """
-    folder = lesson_cache.find(command.lesson)
     if isinstance(command, m.Start) and folder.lesson.view is None:
         raise InputError(
             f"lesson {folder.slug} has no picture yet, so there is nothing to watch.",
@@ -42,7 +56,6 @@ def check_start(
             remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
         )
     params = folder.check_params(command.params, clock)
-    ready = kernels.ready(folder.slug)
     there = tuple(arm for arm in command.arms if ready[arm])
     missing = tuple(arm for arm in command.arms if not ready[arm])
     if not there or (missing and all_ready):

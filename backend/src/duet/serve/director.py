@@ -5,22 +5,23 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from types import TracebackType
 
 from pydantic import JsonValue
 
 from duet import __version__
 from duet.errors import DuetError, InputError
 from duet.lessons import cache as lesson_cache
-from duet.runs.request import MeasureRequest
+from duet.runs.request import MeasureRequest, RunRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.build_task import BuildTask
-from duet.serve.checks import check_start
+from duet.serve.checks import read_start
 from duet.serve.interfaces import Kernels, Recordings, Run, Stage
 from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
 from duet.serve.live_runs import LiveRuns
+from duet.serve.own_arms import OwnArms
+from duet.serve.own_lessons import Changing, OwnLessons
 from duet.serve.rights import action_of, denied
 from duet.serve.run_finder import RunFinder
 from duet.serve.summaries import lanes_of, lesson_card
@@ -38,6 +39,7 @@ class Director:
         live: False for a server that shows recordings only; it boots no guest.
         saved: where live runs are saved once they are over; None: nowhere.
         slots: live runs at once, as many as the stage has.
+        changing: with what changes of visitors are built; None: there are none.
     """
 
     def __init__(
@@ -50,19 +52,23 @@ class Director:
         live: bool = True,
         saved: ArchivedRuns | None = None,
         slots: int = 1,
+        changing: Changing | None = None,
     ) -> None:
         self.hub = hub
         self.kernels = kernels
         self.recordings = recordings
         self.saved = saved
-        for source in (recordings, saved):
-            if source is not None:
-                source.publish = hub.publish
-        self._lessons = LessonCache(recordings, kernels)
+        self.own = OwnLessons(changing if builds and live else None)
+        self._lessons = LessonCache(recordings, kernels, self.own)
         archiver = Archiver(saved.folder) if saved is not None else None
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
         self._finder = RunFinder(self.live_runs, recordings, saved)
-        self._opener = LessonOpener(self._lessons, self._finder)
+        self._opener = LessonOpener(hub, self._lessons, self._finder, self.own.arms_of)
+        self.live_runs.on_show(self._opener.introduce)
+        for source in (recordings, saved):
+            if source is not None:
+                source.publish = self._opener.publish
+        self._changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
         self._live = live
 
@@ -70,22 +76,17 @@ class Director:
         await self.live_runs.__aenter__()
         if self._builds is not None:
             self._builds.start()
+        await self._changes.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
+        await self._changes.__aexit__()
         if self._builds is not None:
             await self._builds.close()
         for source in (self.recordings, self.saved):
             if source is not None:
                 await source.close()
-        await self.live_runs.__aexit__(kind, error, trace)
-
-    # What viewers see and ask
+        await self.live_runs.__aexit__(*error)
 
     def warm(self) -> None:
         """Read all lessons and look up their kernels once. Blocking; call it before the loop runs.
@@ -132,12 +133,13 @@ class Director:
             case m.TakeControl():
                 self.live_runs.take(viewer, command.take)
             case m.Start():
-                self._ask_for_kernels(command)
-                self.live_runs.ask(viewer, check_start(command, self.kernels))
+                self.live_runs.ask(viewer, self._read(command))
             case m.Measure():
-                self._ask_for_kernels(command)
-                request = check_start(command, self.kernels, all_ready=True)
-                self.live_runs.ask(viewer, MeasureRequest(request, command.repeats))
+                self.live_runs.ask(viewer, MeasureRequest(self._read(command), command.repeats))
+            case m.Change():
+                await self._changes.ask(viewer, command)
+            case m.DropChange():
+                self._changes.drop(viewer, command)
             case m.Again():
                 self.live_runs.again(viewer)
             case m.Do():
@@ -172,6 +174,8 @@ class Director:
         alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
         return "arms are being measured" if alone else None
 
-    def _ask_for_kernels(self, command: m.Start | m.Measure) -> None:
+    def _read(self, command: m.Start | m.Measure) -> RunRequest:
+        """What is to run; its optional kernels are built."""
         if self._builds is not None:
             self._builds.ask(command.lesson, command.arms)
+        return read_start(command, self.own, self.kernels)

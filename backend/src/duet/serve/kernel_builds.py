@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable
@@ -15,6 +14,7 @@ from duet.kernels.arms import arm_specs
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.serve.build_messages import BuildMessages
+from duet.serve.build_thread import Tell, build_beside
 from duet.serve.interfaces import BuildListener
 from duet.serve.readiness import Readiness
 from duet.stream import messages as m
@@ -22,9 +22,6 @@ from duet.stream.codec import failure
 
 RETRY_S = 60.0
 """A failed build is tried again after this: space may have been freed, a package installed."""
-
-STOP_S = 1.0
-"""A build that must stop gets this; compilers stop at once, unpacking does not."""
 
 log = logging.getLogger("duet.api")
 
@@ -117,45 +114,12 @@ class CheckoutKernels:
         return True
 
     async def _build(self, wanted: list[ArmSpec], reports: BuildMessages) -> None:
-        """Build in a thread of its own, since make ends with the thread that started it.
+        def work(tell: Tell, stop: threading.Event) -> None:
+            build(
+                wanted,
+                self.settings,
+                on_progress=lambda progress: tell(reports.progress, progress),
+                stop=stop,
+            )
 
-        The thread is a daemon: unpacking cannot be stopped half-way, and the server must not
-        wait for it; its programs die with the process (PDEATHSIG).
-        """
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
-        stop = threading.Event()
-
-        def tell(call: Callable[..., None], *arguments: object) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed, the server is ending
-                loop.call_soon_threadsafe(call, *arguments)
-
-        def settle(error: Exception | None) -> None:
-            if done.cancelled():
-                return
-            if error is None:
-                done.set_result(None)
-            else:
-                done.set_exception(error)
-
-        def work() -> None:
-            try:
-                build(
-                    wanted,
-                    self.settings,
-                    on_progress=lambda progress: tell(reports.progress, progress),
-                    stop=stop,
-                )
-            except Exception as error:
-                tell(settle, error)
-            else:
-                tell(settle, None)
-
-        threading.Thread(target=work, name="kernel build", daemon=True).start()
-        try:
-            await asyncio.shield(done)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait({done}, timeout=STOP_S)
-            done.cancel()
-            raise
+        await build_beside(work)

@@ -3,28 +3,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from weakref import WeakKeyDictionary
+
+import msgpack
+
 from duet.errors import DuetError
+from duet.lessons.own import are_changed
 from duet.serve.interfaces import Run
 from duet.serve.lesson_packets import LessonCache
 from duet.serve.run_finder import RunFinder
 from duet.stream import messages as m
-from duet.stream.codec import failure, pack
-from duet.stream.hub import Viewer
+from duet.stream.codec import Packet, failure, pack
+from duet.stream.hub import Hub, Viewer
+from duet.stream.runlog import RunLog
+
+ArmsOf = Callable[[str, str], Iterable[str]]
+"""Visitor and lesson -> the arms of his own."""
 
 
 class LessonOpener:
-    """Sends lessons to viewers."""
+    """Sends lessons to viewers.
 
-    def __init__(self, lessons: LessonCache, finder: RunFinder) -> None:
+    Args:
+        own: which arms of his own a visitor's page has.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        lessons: LessonCache,
+        finder: RunFinder,
+        own: ArmsOf = lambda visitor, slug: (),
+    ) -> None:
+        self._hub = hub
         self._lessons = lessons
         self._finder = finder
+        self._own = own
+        self._known: WeakKeyDictionary[Viewer, frozenset[str]] = WeakKeyDictionary()
+        """The changed arms that a page's lesson came with."""
+
+    def introduce(self, viewer: Viewer, arms: Iterable[str] | None = None) -> None:
+        """Send a page its lesson once more, if that has other changed arms now.
+
+        Args:
+            arms: of a run that the page is to show; None: the visitor's own have changed.
+        """
+        slug = viewer.lesson
+        if slug is None:
+            return
+        known = self._known.get(viewer, frozenset())
+        changed = frozenset(are_changed([*(arms or ()), *self._own(viewer.visitor.ident, slug)]))
+        if arms is None or not changed <= known:
+            self._send(viewer, slug, known | changed)
+
+    def publish(self, log: RunLog, packet: Packet) -> None:
+        """A packet of a recording that is being read; its run may have changed arms."""
+        if packet.type == "run":
+            arms = m.Run.model_validate(msgpack.unpackb(packet.body)).arms
+            for viewer in self._hub.watching(log):
+                self.introduce(viewer, arms)
+        self._hub.publish(log, packet)
+
+    def _send(self, viewer: Viewer, slug: str, changed: frozenset[str]) -> None:
+        viewer.put(self._lessons.packet(slug, sorted(changed)))
+        self._known[viewer] = changed
 
     def open(self, viewer: Viewer, command: m.Open) -> None:
         """Send the lesson, its measured table, and the run that the command means."""
         slug = command.lesson
-        packet = self._lessons.view(slug).packet
+        self._send(viewer, slug, frozenset(self._own(viewer.visitor.ident, slug)))
         viewer.lesson = slug
-        viewer.put(packet)
         try:
             measured = self._finder.live_runs.measured.get(
                 slug
@@ -47,4 +96,5 @@ class LessonOpener:
         if live is not None and live is chosen:
             self._finder.live_runs.watch(viewer, live)
         else:
+            self.introduce(viewer, chosen.log.lanes())
             viewer.watch(chosen.log)

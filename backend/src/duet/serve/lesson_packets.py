@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -11,6 +13,7 @@ from duet.errors import InputError
 from duet.lessons import cache as lesson_cache
 from duet.lessons import terms
 from duet.lessons.load import LessonFolder
+from duet.lessons.own import are_changed
 from duet.lessons.view import lesson_tree
 from duet.serve.interfaces import Kernels, Recordings
 from duet.serve.native_file import NATIVE, read_native
@@ -39,12 +42,29 @@ class View:
     packet: Packet
 
 
-class LessonCache:
-    """The lessons of a server."""
+class ChangedLessons(Protocol):
+    """Lessons with arms of visitors (see own_arms.py)."""
 
-    def __init__(self, recordings: Recordings, kernels: Kernels) -> None:
+    def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
+        """A lesson with those of these arms that are changes."""
+        ...
+
+    def ready(self, folder: LessonFolder) -> dict[str, bool]:
+        """arm -> its kernel is built, of the changed arms."""
+        ...
+
+
+class LessonCache:
+    """The lessons of a server.
+
+    Args:
+        changed: has the arms of visitors.
+    """
+
+    def __init__(self, recordings: Recordings, kernels: Kernels, changed: ChangedLessons) -> None:
         self._recordings = recordings
         self._kernels = kernels
+        self._changed = changed
         self._views: dict[str, View] = {}
 
     def view(self, slug: str) -> View:
@@ -61,16 +81,29 @@ class LessonCache:
             self._views[slug] = known
         return known
 
+    def packet(self, slug: str, arms: Iterable[str] = ()) -> Packet:
+        """A lesson as its message, with those of these arms that are changes of visitors.
+
+        Raises:
+            InputError: no such lesson.
+        """
+        changed = are_changed(arms)
+        if not changed:
+            return self.view(slug).packet
+        return self._made(self._sources(self._changed.shown(slug, changed))).packet
+
     def _sources(self, folder: LessonFolder) -> Sources:
         slug = folder.slug
-        own = [folder.folder / "content.md", folder.folder / "recorded/measured.json"]
-        own += [folder.folder / NATIVE, *terms.sources(folder)]
+        own = {arm: False for arm in are_changed(arm.name for arm in folder.lesson.arms)}
+        own |= self._changed.ready(folder)
+        files = [folder.folder / "content.md", folder.folder / "recorded/measured.json"]
+        files += [folder.folder / NATIVE, *terms.sources(folder)]
         patches = [path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)]
         return Sources(
             folder,
-            Stamps.of([*own, *patches]),
+            Stamps.of([*files, *patches]),
             self._recordings.listing(slug),
-            self._kernels.ready(slug),
+            self._kernels.ready(slug) | own,
         )
 
     def _made(self, sources: Sources) -> View:

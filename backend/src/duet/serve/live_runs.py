@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from duet.errors import InputError
 from duet.runs.request import MeasureRequest, RunRequest
@@ -59,6 +59,10 @@ class LiveRuns:
             self._tasks,
             self._moved,
         )
+
+    def on_show(self, call: Callable[[Viewer, Iterable[str]], None]) -> None:
+        """Call this with the lanes of a run before a page is moved to it."""
+        self._screens.before = call
 
     async def __aenter__(self) -> LiveRuns:
         await self._stage.__aenter__()

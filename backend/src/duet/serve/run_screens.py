@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 
 from duet.errors import InputError
 from duet.serve.interfaces import QueuedRun
@@ -28,11 +28,15 @@ class RunScreens:
         self._board = board
         self._scheduler = scheduler
         self._entries = entries
+        self.before: Callable[[Viewer, Iterable[str]], None] = lambda viewer, arms: None
+        """Called with the lanes of a run before a page is moved to it."""
 
     def watch(self, viewer: Viewer, run: QueuedRun) -> None:
         """Put a live run on a viewer's screen."""
-        viewer.watch(run.log)
         entry = self._entries.get(run.log.run_id)
+        if entry is not None:
+            self.before(viewer, entry.what.arms)
+        viewer.watch(run.log)
         if entry is not None:
             self._board.show_control_to(viewer, entry)
 

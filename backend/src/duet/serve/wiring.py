@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from duet.changes import Changes
 from duet.kernels import KernelSettings
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.capacity import live_runs
@@ -10,6 +11,7 @@ from duet.serve.director import Director
 from duet.serve.interfaces import BuildListener
 from duet.serve.kernel_builds import CheckoutKernels
 from duet.serve.live_run import GuestStage
+from duet.serve.own_lessons import Changing
 from duet.serve.recordings import LessonRecordings
 from duet.stream.hub import Hub
 
@@ -26,4 +28,5 @@ def default_director(
     saved = ArchivedRuns(ArchiveFolder.default())
     slots = live_runs()
     stage = GuestStage(settings, slots)
-    return Director(hub, stage, LessonRecordings(), kernels, builds, live, saved, slots)
+    changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
+    return Director(hub, stage, LessonRecordings(), kernels, builds, live, saved, slots, changing)

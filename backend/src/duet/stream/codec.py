@@ -79,6 +79,8 @@ def pack(message: m.Message) -> Packet:
             key = ("reading", message.run_id)
         case m.Build():
             key = ("build", message.lesson, message.arm)
+        case m.Changed():
+            key = ("changed", message.lesson, message.base, message.arm)
         case m.Measured():
             key = ("measured", message.lesson)
         case m.Control() | m.LessonMessage() | m.Runs() | m.Begun():

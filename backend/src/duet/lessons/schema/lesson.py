@@ -85,7 +85,7 @@ class LessonFile(Strict):
         le=10,
         description="2^shift ns an instruction where its steps run on the count clock",
     )
-    arms: tuple[Arm, ...] = Field(min_length=2, max_length=9, description="the kernels")
+    arms: tuple[Arm, ...] = Field(min_length=2, max_length=16, description="the kernels")
     instrumentation: Literal["patches", "none"] = Field(
         default="patches",
         description="what all arms carry: the patches in both/ of its base and of the lesson's"
