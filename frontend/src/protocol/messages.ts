@@ -20,6 +20,9 @@ export type GapMessage = wire.Gap;
 export type LossMessage = wire.Loss;
 export type LineMessage = wire.Line;
 export type BuildMessage = wire.Build;
+/** How far a change is that this visitor makes to an arm. */
+export type ChangedMessage = wire.Changed;
+export type Problem = wire.Problem;
 export type MeasuredMessage = wire.Measured;
 export type MeasuredRow = wire.MeasuredRow;
 export type ControlMessage = wire.Control;

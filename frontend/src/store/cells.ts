@@ -5,6 +5,7 @@ import { Cell, Signal } from '../base/signal.ts';
 import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import type {
   BuildMessage,
+  ChangedMessage,
   ControlMessage,
   ErrorMessage,
   HeldMessage,
@@ -32,6 +33,8 @@ export class Cells {
   /** Lanes of the newest run that somebody has held; latest of each. */
   readonly holds = new Cell<readonly HeldMessage[]>([]);
   readonly builds = new Cell<readonly BuildMessage[]>([]);
+  /** Changes that this visitor makes to arms: the newest of each arm that is changed. */
+  readonly changes = new Cell<readonly ChangedMessage[]>([]);
   readonly measured = new Cell<MeasuredMessage | null>(null);
   /** Who controls the live run that was watched last. */
   readonly control = new Cell<ControlMessage | null>(null);

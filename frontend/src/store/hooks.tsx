@@ -15,6 +15,7 @@ import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import type {
   ActionName,
   BuildMessage,
+  ChangedMessage,
   ControlMessage,
   ErrorMessage,
   GapMessage,
@@ -128,6 +129,11 @@ export function useBuild(): readonly BuildMessage[] {
   return useCell(useStore().builds);
 }
 
+/** Changes that this visitor makes to arms: the newest of each arm that is changed. */
+export function useChanges(): readonly ChangedMessage[] {
+  return useCell(useStore().changes);
+}
+
 export function useMeasured(): MeasuredMessage | null {
   return useCell(useStore().measured);
 }
@@ -239,6 +245,10 @@ export interface Commands {
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
   readonly control: (take: boolean) => void;
+  /** Build an arm with a change on top, for this visitor. */
+  readonly change: (lesson: string, arm: string, diff: string) => void;
+  /** Give up the change that an arm of the visitor's own is made of. */
+  readonly dropChange: (arm: string) => void;
 }
 
 export function useCommands(): Commands {
@@ -264,6 +274,8 @@ export function useCommands(): Commands {
           ...(repeats === undefined ? {} : { repeats }),
         }),
       control: (take) => store.command({ type: 'control', take }),
+      change: (lesson, arm, diff) => store.command({ type: 'change', lesson, arm, diff }),
+      dropChange: (arm) => store.command({ type: 'drop_change', arm }),
     }),
     [store],
   );

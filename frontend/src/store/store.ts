@@ -6,6 +6,7 @@ import { check } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
 import type { ClientMessage, ServerMessage } from '../protocol/messages.ts';
 import { Cells } from './cells.ts';
+import { sharing, withChange } from './changes.ts';
 import { defaultLimits, type Limits } from './lane-tables.ts';
 import type { RunStore } from './run-store.ts';
 import { ShownRuns } from './shown-runs.ts';
@@ -94,6 +95,8 @@ export class Store extends Cells {
           ...this.builds.get().filter((b) => b.arm !== message.arm),
           message,
         ]);
+      case 'changed':
+        return this.changes.set(withChange(this.changes.get(), message));
       case 'measured':
         return this.measured.set(message);
       case 'control':
@@ -116,7 +119,7 @@ export class Store extends Cells {
     if (checked.ok) {
       const lesson = checked.value;
       this.numbers.set(lesson.view === null ? lesson : null);
-      this.lesson.set(lesson.view === null ? null : lesson);
+      this.lesson.set(lesson.view === null ? null : sharing(this.lesson.get(), lesson));
       return;
     }
     this.complain({

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** How far a change is, in words and as stages; and which lanes it runs beside. Pure. */
+
+import { plural } from '../base/units.ts';
+import type { Arm, Lesson, Scene } from '../protocol/lesson.ts';
+import type { ChangedMessage, LaneMessage } from '../protocol/messages.ts';
+
+/** A run has at most so many lanes. */
+const mostLanes = 5;
+
+export const stages = ['queue', 'compile', 'link', 'boot', 'run'] as const;
+export type Stage = (typeof stages)[number];
+
+export interface Progress {
+  readonly stage: Stage;
+  readonly words: string;
+  readonly over: 'not yet' | 'runs' | 'ended badly';
+}
+
+const stageOf: Readonly<Record<ChangedMessage['phase'], Stage>> = {
+  refused: 'queue',
+  wait: 'queue',
+  extract: 'compile',
+  patch: 'compile',
+  config: 'compile',
+  compile: 'compile',
+  link: 'link',
+  store: 'link',
+  built: 'boot',
+  failed: 'compile',
+};
+
+const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
+  refused: 'refused',
+  wait: 'its build comes next',
+  extract: 'unpacking the source',
+  patch: 'putting the change on',
+  config: 'configuring',
+  compile: 'compiling',
+  link: 'linking the kernel',
+  store: 'storing the kernel',
+  built: 'built; its guest is asked for',
+  failed: 'the build failed',
+};
+
+/** `lane`: of the arm that the change made, once a run has it. */
+export function progressOf(changed: ChangedMessage | null, lane: LaneMessage | null): Progress {
+  if (changed === null) return { stage: 'queue', words: 'sent', over: 'not yet' };
+  const { phase, ahead, done, total } = changed;
+  if (phase === 'refused' || phase === 'failed')
+    return { stage: stageOf[phase], words: plain[phase], over: 'ended badly' };
+  if (phase === 'built' && lane !== null) return bootOf(lane);
+  const words =
+    phase === 'wait' && ahead > 0
+      ? `waits for ${plural(ahead, 'build')} before it`
+      : phase === 'compile' && total > 0
+        ? `compiling ${done} of ${total}`
+        : plain[phase];
+  return { stage: stageOf[phase], words, over: 'not yet' };
+}
+
+function bootOf(lane: LaneMessage): Progress {
+  switch (lane.phase) {
+    case 'waiting':
+    case 'building':
+    case 'booting':
+      return { stage: 'boot', words: lane.message || 'its guest boots', over: 'not yet' };
+    case 'ready':
+      return { stage: 'boot', words: 'booted, waits for the others', over: 'not yet' };
+    case 'failed':
+      return { stage: 'boot', words: 'its guest failed', over: 'ended badly' };
+    default:
+      return { stage: 'run', words: 'runs', over: 'runs' };
+  }
+}
+
+/** Whether a change of a visitor made the arm. */
+export function isOwn(arm: string): boolean {
+  return arm.startsWith('own-');
+}
+
+/** The arms of the run that shows a change: the step's, the one that was changed, and the changed one last. */
+export function armsBeside(scene: Pick<Scene, 'arms'>, base: string, own: string): string[] {
+  const others = scene.arms.filter((arm) => !isOwn(arm));
+  const most = others.slice(0, mostLanes - 1);
+  if (!most.includes(base)) most.splice(Math.min(most.length, mostLanes - 2), 1, base);
+  return [...most, own];
+}
+
+const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
+
+export function laneWord(n: number): string {
+  return `${ordinals[n] ?? `${n}th`} lane`;
+}
+
+/** Arms that can be changed. */
+export function changeable(lesson: Pick<Lesson, 'arms'>): readonly Arm[] {
+  return lesson.arms.filter((arm) => !isOwn(arm.name));
+}
+
+/** The arm that an arm of the visitor's own was made from, by the patches of both; null: it is none. */
+export function madeFrom(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
+  if (!isOwn(arm.name)) return null;
+  const texts = arm.patch_texts.map(({ text }) => text);
+  const under = texts.slice(0, -1).join('\n');
+  const same = (one: Arm) =>
+    one.patch_texts.map(({ text }) => text).join('\n') === under && one.base === arm.base;
+  return changeable(lesson).find(same) ?? null;
+}
