@@ -23,6 +23,12 @@ export default defineConfig({
         // Packages change less often than the page: a browser that was here before loads the page's part alone.
         codeSplitting: {
           groups: [
+            // Loaded with the editor alone.
+            {
+              name: 'codemirror',
+              test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt|diff)\//,
+              priority: 2,
+            },
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 2 },
             { name: 'packages', test: /node_modules\/.*\.m?js$/, priority: 1 },
           ],

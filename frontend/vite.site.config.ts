@@ -4,6 +4,7 @@
  * file://, and Latin letters alone, since a folder counts with all of its fonts.
  */
 
+import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
@@ -29,6 +30,11 @@ export default defineConfig({
   resolve: {
     // Without optical sizes a serif face has 50 KB in place of 130.
     alias: [
+      // Nothing can be changed without a server.
+      {
+        find: /^.*\/editor\/entry\.tsx$/,
+        replacement: fileURLToPath(new URL('src/editor/site.tsx', import.meta.url)),
+      },
       {
         find: /^(@fontsource-variable\/source-serif-4)\/opsz(-italic)?\.css$/,
         replacement: '$1/wght$2.css',

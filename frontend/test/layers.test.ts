@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * The layer rule bites: base < protocol < store < derive < toys < views < playback < ui, svg and the parts of the page, where
- * navigation < runs < controls < panels < the pages. Checked on files in a scratch folder.
+ * navigation < runs < controls < panels < editor < the pages. Checked on files in a scratch folder.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -32,6 +32,8 @@ const forbidden = [
   ['src/runs/a.ts', '../controls/keyboard.ts'],
   ['src/controls/a.ts', '../panels/legend.tsx'],
   ['src/panels/a.ts', '../page/stage.tsx'],
+  ['src/panels/b.ts', '../editor/entry.tsx'],
+  ['src/editor/a.ts', '../page/stage.tsx'],
   ['src/page/a.ts', '../compare/compare-view.tsx'],
   ['src/home/a.ts', '../page/stage.tsx'],
   ['src/numbers/a.ts', '../home/home.tsx'],

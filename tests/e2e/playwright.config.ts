@@ -31,6 +31,8 @@ export default defineConfig({
     { name: 'lessons', testMatch: /lesson-\d+\.spec\.ts/ },
     // A lesson of the tests, from two folders alone, on a server of the test's own.
     { name: 'sixth', testMatch: 'sixth.spec.ts' },
+    // A patch that is changed on the page.
+    { name: 'change', testMatch: 'change.spec.ts' },
     { name: 'loss', testMatch: 'loss.spec.ts' },
   ],
   outputDir: '../../test-results',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The knobs of a live run, what a change of them costs, and the buttons run, stop and again. */
 
-import { useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { plural } from '../base/units.ts';
 import {
   type Knobs,
@@ -31,6 +31,8 @@ interface Props {
   readonly onRun: () => void;
   readonly onStop: () => void;
   readonly onAgain: () => void;
+  /** Another way to a run, before the buttons. */
+  readonly tool?: ReactNode;
 }
 
 export function RunControls(props: Props) {
@@ -105,7 +107,8 @@ function useEscape(open: boolean, close: () => void): void {
   }, [open]);
 }
 
-interface ButtonsProps extends Pick<Props, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain'> {
+interface ButtonsProps
+  extends Pick<Props, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain' | 'tool'> {
   readonly blocked: string;
   /** Run would show what the stage shows already. */
   readonly same: boolean;
@@ -115,6 +118,7 @@ function RunButtons(props: ButtonsProps) {
   const { live, running, blocked, same } = props;
   return (
     <span className="desk-buttons">
+      {props.tool}
       {running ? (
         <button
           type="button"

@@ -64,8 +64,7 @@ export function applyDiff(files: readonly File[], diff: string): Applied {
     if (text === undefined)
       return { fits: false, why: `It changes ${name || 'a file'}, which is not shown here.` };
     const next = applyPatch(text, section);
-    if (next === false)
-      return { fits: false, why: `It does not fit ${name} as this arm has it.` };
+    if (next === false) return { fits: false, why: `It does not fit ${name} as this arm has it.` };
     texts.set(name, next);
   }
   if (texts.size === 0) return { fits: false, why: 'It changes no line.' };

@@ -34,10 +34,7 @@ export async function unpackChange(hash: string): Promise<Change | null> {
   try {
     const text = hash.slice(prefix.length).replaceAll('-', '+').replaceAll('_', '/');
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    const json = await readAll(
-      piped(bytes, new DecompressionStream('deflate-raw')),
-      unpackedBytes,
-    );
+    const json = await readAll(piped(bytes, new DecompressionStream('deflate-raw')), unpackedBytes);
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
     if (typeof value !== 'object' || value === null) return null;
     const { arm, diff } = value as Partial<Change>;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, it } from 'vitest';
-import { testLesson } from '../../test/fixtures/page.tsx';
 import { wholeMessage } from '../../test/fixtures/whole.ts';
 import type { ChangedMessage, LaneMessage } from '../protocol/messages.ts';
-import { armsBeside, changeable, laneWord, madeFrom, progressOf } from './words.ts';
+import { armsBeside, laneWord, progressOf } from './words.ts';
 
 const changed = (change: Partial<ChangedMessage>): ChangedMessage => ({
   ...wholeMessage('changed', { lesson: 'l', base: 'srcu', arm: 'own-1', phase: 'wait' }),
@@ -32,26 +31,14 @@ it('each phase has its words', () => {
 
 it('runs beside the arms of the step, five lanes at most', () => {
   expect(armsBeside({ arms: ['a', 'b'] }, 'b', 'own-1')).toEqual(['a', 'b', 'own-1']);
-  expect(armsBeside({ arms: ['a', 'b', 'c', 'd', 'e'] }, 'e', 'own-1')).toEqual(
-    ['a', 'b', 'c', 'e', 'own-1'],
-  );
+  expect(armsBeside({ arms: ['a', 'b', 'c', 'd', 'e'] }, 'e', 'own-1')).toEqual([
+    'a',
+    'b',
+    'c',
+    'e',
+    'own-1',
+  ]);
   expect(armsBeside({ arms: ['a'] }, 'b', 'own-1')).toEqual(['a', 'b', 'own-1']);
   expect(armsBeside({ arms: ['a', 'b', 'own-0'] }, 'b', 'own-1')).toEqual(['a', 'b', 'own-1']);
   expect(laneWord(3)).toBe('third lane');
-});
-
-it('an own arm is no arm to be changed, and knows what it was made from', () => {
-  const lesson = testLesson();
-  const srcu = lesson.arms[1]!;
-  const own = {
-    ...srcu,
-    name: 'own-1',
-    patch_texts: [...srcu.patch_texts, { file: 'c', subject: '', body: '', text: '+x' }],
-  };
-  const stock = { ...own, name: 'own-2', patch_texts: own.patch_texts.slice(1) };
-  const all = { arms: [...lesson.arms, own, stock] };
-  expect(changeable(all).map((arm) => arm.name)).toEqual(['rwsem', 'srcu']);
-  expect(madeFrom(all, own)?.name).toBe('srcu');
-  expect(madeFrom(all, stock)?.name).toBe('rwsem');
-  expect(madeFrom(all, srcu)).toBeNull();
 });

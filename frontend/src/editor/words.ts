@@ -2,7 +2,8 @@
 /** How far a change is, in words and as stages; and which lanes it runs beside. Pure. */
 
 import { plural } from '../base/units.ts';
-import type { Arm, Lesson, Scene } from '../protocol/lesson.ts';
+import { isOwn } from '../derive/own.ts';
+import type { Scene } from '../protocol/lesson.ts';
 import type { ChangedMessage, LaneMessage } from '../protocol/messages.ts';
 
 /** A run has at most so many lanes. */
@@ -74,11 +75,6 @@ function bootOf(lane: LaneMessage): Progress {
   }
 }
 
-/** Whether a change of a visitor made the arm. */
-export function isOwn(arm: string): boolean {
-  return arm.startsWith('own-');
-}
-
 /** The arms of the run that shows a change: the step's, the one that was changed, and the changed one last. */
 export function armsBeside(scene: Pick<Scene, 'arms'>, base: string, own: string): string[] {
   const others = scene.arms.filter((arm) => !isOwn(arm));
@@ -91,19 +87,4 @@ const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
 
 export function laneWord(n: number): string {
   return `${ordinals[n] ?? `${n}th`} lane`;
-}
-
-/** Arms that can be changed. */
-export function changeable(lesson: Pick<Lesson, 'arms'>): readonly Arm[] {
-  return lesson.arms.filter((arm) => !isOwn(arm.name));
-}
-
-/** The arm that an arm of the visitor's own was made from, by the patches of both; null: it is none. */
-export function madeFrom(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
-  if (!isOwn(arm.name)) return null;
-  const texts = arm.patch_texts.map(({ text }) => text);
-  const under = texts.slice(0, -1).join('\n');
-  const same = (one: Arm) =>
-    one.patch_texts.map(({ text }) => text).join('\n') === under && one.base === arm.base;
-  return changeable(lesson).find(same) ?? null;
 }

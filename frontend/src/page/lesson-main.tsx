@@ -5,6 +5,7 @@ import { ActBar } from '../controls/act-bar.tsx';
 import { HoldBar } from '../controls/hold-bar.tsx';
 import { RunControls } from '../controls/run-controls.tsx';
 import { bestRecording } from '../derive/recording.ts';
+import { ChangeButton } from '../editor/entry.tsx';
 import { toRun } from '../navigation/moves.ts';
 import { AxisLine } from '../panels/axis-line.tsx';
 import { Legend } from '../panels/legend.tsx';
@@ -117,6 +118,7 @@ function Controls({ page }: Props) {
       onRun={() => actions.begin()}
       onStop={actions.stop}
       onAgain={actions.again}
+      tool={<ChangeButton label="change" />}
     />
   );
 }

@@ -4,7 +4,8 @@
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
 import { tableFor } from '../derive/measured-table.ts';
-import { frontPage } from '../navigation/place.ts';
+import { ChangePane, ChangeProvider, useChanging } from '../editor/entry.tsx';
+import { frontPage, writePlace } from '../navigation/place.ts';
 import { TopBar } from '../panels/top-bar.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonMain } from './lesson-main.tsx';
@@ -12,7 +13,28 @@ import { LessonStory } from './lesson-story.tsx';
 import { hasSide, Side } from './side-panel.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 
-export function LessonPage({ page }: { readonly page: LessonModel }) {
+interface Props {
+  readonly page: LessonModel;
+}
+
+export function LessonPage({ page }: Props) {
+  const { lesson, scene, actions, place, server } = page;
+  const { knobs, clock, workload } = place;
+  const here = { ...frontPage, lesson: lesson.slug, step: scene.id, knobs, clock, workload };
+  return (
+    <ChangeProvider
+      {...{ lesson, scene }}
+      blocked={actions.blocked}
+      shut={server.connection.state === 'open' ? '' : 'There is no connection to the server now.'}
+      onBegin={actions.beginWith}
+      address={() => `${location.origin}${location.pathname}${writePlace(here, location.search)}`}
+    >
+      <Read page={page} />
+    </ChangeProvider>
+  );
+}
+
+function Read({ page }: Props) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
   const { settled } = page.nav;
@@ -30,8 +52,14 @@ export function LessonPage({ page }: { readonly page: LessonModel }) {
   };
   const transport = useTransport(playback, given);
   const side = hasSide(lesson, scene);
+  const changing = useChanging();
   return (
-    <div className="lesson" data-side={side ? undefined : 'none'} data-testid="lesson">
+    <div
+      className="lesson"
+      data-side={side ? undefined : 'none'}
+      data-changing={changing ? '' : undefined}
+      data-testid="lesson"
+    >
       <TopBar
         question={lesson.question}
         address={page.address}
@@ -55,6 +83,7 @@ export function LessonPage({ page }: { readonly page: LessonModel }) {
           onMeasure={actions.measure}
         />
       )}
+      <ChangePane />
       <Transport {...transport} />
       <LessonDialogs page={page} />
     </div>

@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import type { Theme } from '../base/theme.ts';
 import { laneTime } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';
+import { ChangeButton } from '../editor/entry.tsx';
 import { type Place, sideTabs } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { openFunctions } from '../panels/active-lines.ts';
@@ -175,6 +176,7 @@ function LitPatch({
       open={(of, kind) => open.get(of)?.get(kind) ?? 0}
       marked={marked}
       onMarks={goTo}
+      tool={<ChangeButton arm={chosen} label="change it" />}
     />
   );
 }

@@ -71,6 +71,12 @@ export function useRunActions(
       onBegin();
       commands.start(choiceOf(with_));
     },
+    /** The knobs as they stand, with these arms: the page shows them from now on. */
+    beginWith: (chosen: readonly string[]) => {
+      go({ ...toNewRun, arms: chosen }, 'replace');
+      onBegin();
+      commands.start({ ...choiceOf(knobs), arms: chosen });
+    },
     /** The step as it stands, on the clock that a busy host cannot disturb. */
     beginOnCount: () => {
       const next = onClock(lesson, scene, knobs, 'count');

@@ -37,6 +37,28 @@ describe('the patch', () => {
     );
   });
 
+  it('shows of an own arm the change alone, against the arm that it was made from', () => {
+    const srcu = lesson.arms[1]!;
+    const text = 'diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+long a;\n';
+    const patch_texts = [...srcu.patch_texts, { file: 'own', subject: '', body: '', text }];
+    const own = { ...srcu, name: 'own-1', title: 'your change', patch_texts };
+    const { container } = render(
+      <PatchPanel
+        lesson={{ ...lesson, arms: [...lesson.arms, own] }}
+        arms={['rwsem', 'srcu', 'own-1']}
+        arm="own-1"
+        open={() => 0}
+        occurs={() => true}
+        onArm={nothing}
+        tool={<button type="button">change it</button>}
+      />,
+    );
+    expect(screen.getByTestId('patch-way').textContent).toContain('− SRCU + your change');
+    const lines = [...container.querySelectorAll('.patch-line')].map((line) => line.textContent);
+    expect(lines).toEqual(['−int a;', '+long a;']);
+    expect(screen.getByText('change it')).toBeTruthy();
+  });
+
   it('goes dark when nobody is inside', () => {
     const { container } = shown(0);
     expect(container.querySelectorAll('[data-lit]')).toHaveLength(0);

@@ -5,8 +5,9 @@
  */
 
 import { Tabs } from 'radix-ui';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { plural } from '../base/units.ts';
+import { madeFrom } from '../derive/own.ts';
 import type { Arm, Lesson } from '../protocol/lesson.ts';
 import { type Hunk, parsePatch, tally } from './patch.ts';
 import { Balance, HunkView, type Running } from './patch-hunk.tsx';
@@ -20,14 +21,19 @@ interface Props extends Running {
   /** The hunk of the arm that is pointed at, from 1. */
   readonly hunk?: number | null;
   readonly onHunk?: (hunk: number | null) => void;
+  /** Stands beside the title: what can be done with the arm's patch. */
+  readonly tool?: ReactNode;
 }
 
-export function PatchPanel({ lesson, arms, arm, onArm, hunk, onHunk, ...running }: Props) {
+export function PatchPanel({ lesson, arms, arm, onArm, hunk, onHunk, tool, ...running }: Props) {
   const shown = lesson.arms.filter((a) => arms.includes(a.name));
   const chosen = shown.some((a) => a.name === arm) ? arm : (shown.at(-1)?.name ?? '');
   return (
     <section className="panel patch" aria-label="Patch" data-testid="patch">
-      <h3 className="eyebrow">The patch, as it runs</h3>
+      <div className="patch-head">
+        <h3 className="eyebrow">The patch, as it runs</h3>
+        {tool}
+      </div>
       <Tabs.Root value={chosen} onValueChange={onArm}>
         <Tabs.List className="tabs" aria-label="Patch of the arm">
           {shown.map((a) => (
@@ -90,11 +96,15 @@ function PatchFiles({
   ...running
 }: ArmProps & { readonly patch: Arm }) {
   const [back, setBack] = useState(readsBackwards(patch));
-  const other = otherEnd(lesson, patch);
+  // Of a visitor's change it is the change that is read, not what it was made on.
+  const from = madeFrom(lesson, patch);
+  const other = from ?? otherEnd(lesson, patch);
+  const own = from !== null;
   const files = useMemo(() => {
-    const written = patch.patch_texts.flatMap((p) => parsePatch(p.text));
+    const texts = own ? patch.patch_texts.slice(-1) : patch.patch_texts;
+    const written = texts.flatMap((p) => parsePatch(p.text));
     return back ? turned(written) : written;
-  }, [patch, back]);
+  }, [patch, own, back]);
   const [comes, goes] = back ? [other, patch] : [patch, other];
   const lits = useMemo(
     () => litLines(lesson.lit, comes?.name ?? '', goes?.name ?? null, files),

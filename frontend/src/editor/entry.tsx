@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The way into the editor, and all of it that every page loads. An exported site has site.tsx in its place
+ * (vite.site.config.ts).
+ */
+
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useStore } from '../store/hooks.tsx';
+import { off } from '../ui/off.ts';
+import { type Door, type DoorProps, DoorProvider, useDoor, usualArm } from './door.tsx';
+import { readPatch } from './read-patch.ts';
+
+const Pane = lazy(() => import('./pane.tsx').then((m) => ({ default: m.ChangePane })));
+
+/** Around a lesson page: buttons below it open the pane; so do a link that brings a change, and a dropped file. */
+export function ChangeProvider(props: DoorProps) {
+  return (
+    <DoorProvider {...props}>
+      {props.children}
+      <Arrivals />
+    </DoorProvider>
+  );
+}
+
+/** Whether the pane is open: the page makes room for it. */
+export function useChanging(): boolean {
+  return useDoor()?.opened != null;
+}
+
+export function ChangePane() {
+  const door = useDoor();
+  if (door?.opened == null) return null;
+  return (
+    <Suspense fallback={<p className="change-pane quiet">The editor is on its way…</p>}>
+      <Pane door={door} opened={door.opened} />
+    </Suspense>
+  );
+}
+
+/** `arm`: whose patch is changed; without it the step's first one that has a patch. */
+export function ChangeButton({ arm, label }: { readonly arm?: string; readonly label: string }) {
+  const door = useDoor();
+  if (door === null) return null;
+  const { progress, asked } = door;
+  const going = progress !== null && progress.over === 'not yet' && asked !== null;
+  return (
+    <button
+      type="button"
+      className={arm === undefined ? 'button' : 'link small'}
+      title={going ? `your change: ${progress.words}` : 'change the code of an arm and run it'}
+      aria-label={`${label}: change the patch`}
+      aria-expanded={door.opened !== null}
+      onClick={() => door.open(arm ?? usualArm(door.lesson, door.scene))}
+      data-testid={arm === undefined ? 'change' : 'change-patch'}
+      {...off(door.opened === null && door.shut)}
+    >
+      {label}
+      {going && '…'}
+    </button>
+  );
+}
+
+const marker = '#change=';
+
+/** Changes that come from outside: with the address, or by a file. Nothing is run by them. */
+function Arrivals() {
+  const door = useDoor();
+  const [over, setOver] = useState(false);
+  const store = useStore();
+  useLink(door);
+  useEffect(() => {
+    if (door === null) return undefined;
+    const files = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const drag = (event: DragEvent) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      setOver(event.type === 'dragover');
+    };
+    const drop = (event: DragEvent) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      setOver(false);
+      const file = event.dataTransfer?.files[0];
+      if (file)
+        void readPatch(file).then((text) => {
+          if (text !== null) {
+            const arm = door.opened?.arm ?? usualArm(door.lesson, door.scene);
+            door.open(arm, { text, from: 'file' });
+          } else
+            store.complain({
+              type: 'error',
+              code: 'drop',
+              sentence: `${file.name || 'What was dropped'} is no patch.`,
+              remedy: 'Drop a file that git format-patch, git diff or b4 wrote.',
+              detail: '',
+            });
+        });
+    };
+    const kinds = [
+      ['dragover', drag],
+      ['dragleave', drag],
+      ['drop', drop],
+    ] as const;
+    for (const [kind, listen] of kinds) document.addEventListener(kind, listen);
+    return () => {
+      for (const [kind, listen] of kinds) document.removeEventListener(kind, listen);
+    };
+  }, [door, store]);
+  return over ? (
+    <p className="drop-here" role="status">
+      Drop the patch: it opens beside the lanes.
+    </p>
+  ) : null;
+}
+
+/** A change in the address opens the pane, once for each address. */
+function useLink(door: Door | null): void {
+  const [seen, setSeen] = useState('');
+  useEffect(() => {
+    const look = () => {
+      const { hash } = location;
+      if (door === null || hash === seen || !hash.startsWith(marker)) return;
+      setSeen(hash);
+      void import('./link.ts').then(async ({ unpackChange }) => {
+        const change = await unpackChange(hash);
+        const arm = door.lesson.arms.find((one) => one.name === change?.arm)?.name;
+        const text = change?.diff ?? '';
+        door.open(arm ?? usualArm(door.lesson, door.scene), { text, from: 'link' });
+      });
+    };
+    look();
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, [door, seen]);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The files that the lesson's patches touch, and in the open one the functions. */
+
+import { Tabs } from 'radix-ui';
+import type { SourceFile } from '../protocol/contract.gen.ts';
+
+interface Props {
+  readonly files: readonly SourceFile[];
+  readonly file: string;
+  readonly changed: (name: string) => boolean;
+  readonly onFile: (name: string) => void;
+  readonly onRegion: (region: number) => void;
+}
+
+export function FilesBar({ files, file, changed, onFile, onRegion }: Props) {
+  const open = files.find(({ name }) => name === file);
+  const named = (open?.regions ?? []).flatMap((region, i) =>
+    region.title === '' && open!.regions.length > 1 ? [] : [{ region, i }],
+  );
+  return (
+    <div className="change-files">
+      <Tabs.Root value={file} onValueChange={onFile} activationMode="manual">
+        <Tabs.List className="tabs" aria-label="Files that the patches touch">
+          {files.map(({ name }) => (
+            <Tabs.Trigger key={name} value={name} className="tab" title={name}>
+              <code>{name}</code>
+              {changed(name) && (
+                <span className="change-mark" title="changed by you">
+                  {' '}
+                  ●<span className="hidden-text"> changed</span>
+                </span>
+              )}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+      </Tabs.Root>
+      {named.length > 0 && (
+        <ul className="change-regions" aria-label={`What the patches touch in ${file}`}>
+          {named.map(({ region, i }) => (
+            <li key={`${region.first} ${region.title}`}>
+              <button type="button" className="link small" onClick={() => onRegion(i)}>
+                <code>{region.title || `line ${region.first}`}</code>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Change the patch: the code of an arm in an editor beside the lanes. Loaded when it is first opened. */
+
+import './pane.css';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { changeable } from '../derive/own.ts';
+import type { Problem } from '../protocol/messages.ts';
+import { Challenges } from './challenges.tsx';
+import { CodeView, DiffView, MergedView, type Target } from './code-view.tsx';
+import { tallyOf } from './diff.ts';
+import type { Door, Opened } from './door.tsx';
+import { diffChars } from './draft.ts';
+import { FilesBar } from './files-bar.tsx';
+import { Problems } from './problems.tsx';
+import { RunBar } from './run-bar.tsx';
+import { Share } from './share.tsx';
+import { placeOf } from './texts.ts';
+import { useVersion, useWork } from './use-work.ts';
+import type { Work } from './work.ts';
+
+interface Props {
+  readonly door: Door;
+  readonly opened: Opened;
+}
+
+const views = ['edit', 'merge', 'diff'] as const;
+type View = (typeof views)[number];
+
+const viewTitles: Readonly<Record<View, string>> = {
+  edit: 'write in the code',
+  merge: 'yours beside the code of the arm',
+  diff: 'the change as a diff',
+};
+
+export function ChangePane({ door, opened }: Props) {
+  const loaded = useWork(door.lesson.slug, opened);
+  const [view, setView] = useState<View>('edit');
+  const box = useRef<HTMLElement>(null);
+  const came = loaded.state === 'here';
+  // The keys go where one writes, or to the pane while nothing is there to write in.
+  useEffect(() => {
+    const to = came ? box.current?.querySelector<HTMLElement>('.cm-content') : null;
+    (to ?? box.current)?.focus();
+  }, [came]);
+  return (
+    <section
+      ref={box}
+      className="change-pane"
+      aria-label="Change the patch"
+      data-view={view}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.nativeEvent.stopPropagation();
+        door.close();
+      }}
+      data-testid="change-pane"
+    >
+      <Head door={door} opened={opened} />
+      {loaded.state === 'asking' && <p className="quiet">The arm's code is on its way…</p>}
+      {loaded.state === 'failed' && <p role="alert">{loaded.sentence}</p>}
+      {loaded.state === 'here' && (
+        <Body key={opened.arm} {...{ door, opened, view, setView }} {...loaded} />
+      )}
+    </section>
+  );
+}
+
+function Head({ door, opened }: Props) {
+  const arms = changeable(door.lesson);
+  return (
+    <header>
+      <h2>Change the patch</h2>
+      <label className="change-arm">
+        <span className="quiet small">of</span>{' '}
+        <select
+          aria-label="The arm that is changed"
+          value={opened.arm}
+          onChange={(event) => door.open(event.target.value, opened.incoming ?? undefined)}
+          data-testid="change-arm"
+        >
+          {arms.map((arm) => (
+            <option key={arm.name} value={arm.name}>
+              {arm.title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" className="button" onClick={door.close} title="Esc; your text stays">
+        close
+      </button>
+    </header>
+  );
+}
+
+interface BodyProps extends Props {
+  readonly work: Work;
+  readonly note: string;
+  readonly view: View;
+  readonly setView: (view: View) => void;
+}
+
+function Body({ door, opened, work, note, view, setView }: BodyProps) {
+  const version = useVersion(work);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the diff follows the version
+  const diff = useMemo(() => work.diff(), [work, version]);
+  const [file, setFile] = useState(work.files[0]?.name ?? '');
+  const [target, setTarget] = useState<Target | null>(null);
+  const { apart } = work;
+  const now = apart || work.files.length === 0 ? 'diff' : view;
+  const go = (name: string, at: number) => {
+    setFile(name);
+    if (now === 'diff') setView('edit');
+    setTarget({ at });
+  };
+  const toLine = (problem: Problem) =>
+    go(problem.file, placeOf(work.state(problem.file).doc, problem));
+  const changed = door.asked?.base === opened.arm ? door.changed : null;
+  useEffect(() => work.mark(changed?.problems ?? []), [work, changed?.problems]);
+  const why = whyNot(work, diff);
+  const narrow = useNarrow();
+  return (
+    <>
+      <Notes work={work} note={note} onFiles={() => work.aside()} />
+      <div className="change-bar">
+        <Views {...{ now, setView, apart }} />
+        <Tally diff={diff} />
+      </div>
+      {now !== 'diff' && (
+        <FilesBar
+          files={work.files}
+          file={file}
+          changed={(name) => work.differs(name)}
+          onFile={setFile}
+          onRegion={(region) => go(file, work.startOf(file, region))}
+        />
+      )}
+      {now === 'edit' && <CodeView {...{ work, file, target }} />}
+      {now === 'merge' && <MergedView {...{ work, file, target, narrow }} />}
+      {now === 'diff' && (diff || apart ? <DiffView work={work} /> : <NoDiff />)}
+      {changed && (
+        <Problems
+          changed={changed}
+          shown={(name) => !apart && work.files.some((one) => one.name === name)}
+          onGo={toLine}
+        />
+      )}
+      <Challenges />
+      <footer>
+        <RunBar
+          door={door}
+          base={opened.arm}
+          why={why}
+          onRun={() => door.run(opened.arm, work.diff())}
+        />
+        <Share
+          name={`${door.lesson.slug}-${opened.arm}`}
+          arm={opened.arm}
+          diff={diff}
+          address={door.address}
+          onText={(text) => door.open(opened.arm, { text, from: 'file' })}
+          onReset={() => work.reset()}
+        />
+      </footer>
+    </>
+  );
+}
+
+/** Why a text cannot run; empty: it can. */
+function whyNot(work: Work, diff: string): string {
+  if (work.readOnly) return work.source.off;
+  if (diff.trim() === '') return 'Change a line first.';
+  if (diff.length > diffChars)
+    return `The change has ${diff.length.toLocaleString('en')} characters; ${diffChars.toLocaleString('en')} can be built.`;
+  return '';
+}
+
+interface NotesProps {
+  readonly work: Work;
+  readonly note: string;
+  readonly onFiles: () => void;
+}
+
+/** What came from outside, why it stands by itself, and why nothing can be changed. */
+function Notes({ work, note, onFiles }: NotesProps) {
+  const lines: ReactNode[] = [];
+  if (work.source.off) lines.push(work.source.off);
+  if (note) lines.push(note);
+  if (work.apart) {
+    const misfit = work.misfit();
+    lines.push(
+      <>
+        {misfit && `${misfit} It can be run as it is. `}
+        {!misfit && (
+          <button type="button" className="link small" onClick={() => work.take(work.diff())}>
+            put it on the arm's files
+          </button>
+        )}{' '}
+        {work.files.length > 0 && (
+          <button type="button" className="link small" onClick={onFiles}>
+            leave it for the arm's files
+          </button>
+        )}
+      </>,
+    );
+  }
+  return lines.map((line, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the lines have no names
+    <p key={i} className="change-note small" data-testid="change-note">
+      {line}
+    </p>
+  ));
+}
+
+interface ViewsProps {
+  readonly now: View;
+  readonly setView: (view: View) => void;
+  readonly apart: boolean;
+}
+
+function Views({ now, setView, apart }: ViewsProps) {
+  return (
+    <fieldset className="segments" aria-label="View of the change">
+      {views.map((name) => (
+        <button
+          key={name}
+          type="button"
+          className="button"
+          aria-pressed={now === name}
+          onClick={() => setView(name)}
+          title={viewTitles[name]}
+          disabled={apart && name !== 'diff'}
+          data-testid={`view-${name}`}
+        >
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Tally({ diff }: { readonly diff: string }) {
+  const { added, removed } = tallyOf(diff);
+  return (
+    <span className="quiet small number" data-testid="change-tally">
+      {diff === '' ? 'as the arm has it' : `+${added} −${removed}`}
+    </span>
+  );
+}
+
+function NoDiff() {
+  return <p className="quiet change-code">Nothing is changed yet: there is no diff.</p>;
+}
+
+/** Two texts side by side want room. */
+function useNarrow(): boolean {
+  const query = '(max-width: 760px)';
+  const now = () => typeof matchMedia === 'function' && matchMedia(query).matches;
+  const [narrow, setNarrow] = useState(now);
+  useEffect(() => {
+    const list = typeof matchMedia === 'function' ? matchMedia(query) : null;
+    const listen = () => setNarrow(list?.matches ?? false);
+    list?.addEventListener('change', listen);
+    return () => list?.removeEventListener('change', listen);
+  }, []);
+  return narrow;
+}

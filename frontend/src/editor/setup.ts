@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the editor is made of: kernel C with tabs of eight, the page's colours and font, the keys of CodeMirror. */
+
+import { defaultKeymap, history, historyKeymap, indentLess, insertTab } from '@codemirror/commands';
+import { cpp } from '@codemirror/lang-cpp';
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentOnInput,
+  indentUnit,
+  syntaxHighlighting,
+} from '@codemirror/language';
+import { lintGutter } from '@codemirror/lint';
+import { search, searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { diffLines } from './diff-lines.ts';
+
+/** Paper and ink: the colours of the page mean something else, so code has weights in their place. */
+const ink = HighlightStyle.define([
+  { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
+  { tag: [tags.keyword, tags.controlKeyword, tags.modifier], fontWeight: '650' },
+  { tag: [tags.typeName, tags.standard(tags.typeName)], color: 'var(--mechanism-ink)' },
+  { tag: [tags.string, tags.character], color: 'var(--gain-ink)' },
+  { tag: tags.number, color: 'var(--wait-ink)' },
+  { tag: [tags.processingInstruction, tags.macroName], color: 'var(--soft)', fontWeight: '560' },
+]);
+
+const theme = EditorView.theme({
+  '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '13px' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': {
+    fontFamily: 'var(--font-code)',
+    fontVariantLigatures: 'none',
+    lineHeight: '1.5',
+  },
+  '.cm-content': { caretColor: 'var(--ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': {
+    color: 'var(--soft)',
+    backgroundColor: 'var(--panel)',
+    borderRight: '1px solid var(--rule)',
+  },
+  '.cm-activeLineGutter': { color: 'var(--ink)', backgroundColor: 'var(--sunk)' },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--work) 7%, transparent)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground':
+    { backgroundColor: 'color-mix(in srgb, var(--work) 26%, transparent)' },
+  '&.cm-focused .cm-matchingBracket': {
+    backgroundColor: 'transparent',
+    outline: '1px solid var(--hold)',
+  },
+  '.cm-panels': { color: 'var(--ink)', backgroundColor: 'var(--panel)', fontSize: '13px' },
+  '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--rule)' },
+  '.cm-panel.cm-search': { fontFamily: 'var(--font-ui)' },
+  '.cm-panel.cm-search label, .cm-panel.cm-search input, .cm-panel.cm-search button': {
+    fontSize: '13px',
+  },
+  '.cm-textfield': { backgroundColor: 'var(--paper)', border: '1px solid var(--rule)' },
+  '.cm-button': {
+    backgroundImage: 'none',
+    backgroundColor: 'var(--sunk)',
+    border: '1px solid var(--rule)',
+  },
+  '.cm-searchMatch': { backgroundColor: 'color-mix(in srgb, var(--wait) 24%, transparent)' },
+  '.cm-searchMatch-selected': { outline: '1px solid var(--wait)' },
+  '.cm-tooltip': {
+    color: 'var(--ink)',
+    backgroundColor: 'var(--panel)',
+    border: '1px solid var(--rule)',
+    fontFamily: 'var(--font-ui)',
+  },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--hazard)' },
+  '.cm-diagnostic-warning': { borderLeftColor: 'var(--wait)' },
+  '.cm-line.cm-comes': {
+    backgroundColor: 'color-mix(in srgb, var(--gain) 13%, transparent)',
+    boxShadow: 'inset 3px 0 0 var(--gain)',
+  },
+  '.cm-line.cm-goes': {
+    backgroundColor: 'color-mix(in srgb, var(--vain) 16%, transparent)',
+    boxShadow: 'inset 3px 0 0 var(--vain)',
+  },
+  '.cm-line.cm-head': { color: 'var(--soft)', fontWeight: '600' },
+  '.cm-line.cm-touched': { boxShadow: 'inset 3px 0 0 var(--gain)' },
+  '&.cm-merge-a .cm-changedLine': {
+    backgroundColor: 'color-mix(in srgb, var(--vain) 16%, transparent)',
+  },
+  '&.cm-merge-b .cm-changedLine': {
+    backgroundColor: 'color-mix(in srgb, var(--gain) 13%, transparent)',
+  },
+  '&.cm-merge-a .cm-changedText': {
+    background: 'color-mix(in srgb, var(--vain) 34%, transparent)',
+  },
+  '&.cm-merge-b .cm-changedText': {
+    background: 'color-mix(in srgb, var(--gain) 30%, transparent)',
+  },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"' },
+  '.cm-collapsedLines': {
+    color: 'var(--soft)',
+    background: 'var(--sunk)',
+    fontFamily: 'var(--font-ui)',
+    fontSize: '13px',
+  },
+});
+
+const common: Extension = [
+  lineNumbers(),
+  highlightActiveLineGutter(),
+  highlightActiveLine(),
+  history(),
+  drawSelection(),
+  search({ top: true }),
+  EditorState.tabSize.of(8),
+  indentUnit.of('\t'),
+  theme,
+  keymap.of([
+    ...searchKeymap,
+    ...historyKeymap,
+    ...defaultKeymap,
+    { key: 'Tab', run: insertTab, shift: indentLess },
+  ]),
+];
+
+/** Kernel C. `label`: what a screen reader calls the field. */
+export function forCode(label: string, readOnly: boolean): Extension {
+  return [
+    common,
+    cpp(),
+    syntaxHighlighting(ink),
+    indentOnInput(),
+    bracketMatching(),
+    lintGutter(),
+    EditorState.readOnly.of(readOnly),
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+  ];
+}
+
+export function forDiff(label: string, readOnly: boolean): Extension {
+  return [
+    common,
+    diffLines,
+    EditorState.readOnly.of(readOnly),
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+  ];
+}
