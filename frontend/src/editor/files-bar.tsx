@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The files that the lesson's patches touch, and in the open one the functions. */
 
-import { Tabs } from 'radix-ui';
 import type { SourceFile } from '../protocol/contract.gen.ts';
 
 interface Props {
@@ -19,21 +18,28 @@ export function FilesBar({ files, file, changed, onFile, onRegion }: Props) {
   );
   return (
     <div className="change-files">
-      <Tabs.Root value={file} onValueChange={onFile} activationMode="manual">
-        <Tabs.List className="tabs" aria-label="Files that the patches touch">
-          {files.map(({ name }) => (
-            <Tabs.Trigger key={name} value={name} className="tab" title={name}>
-              <code>{name}</code>
-              {changed(name) && (
-                <span className="change-mark" title="changed by you">
-                  {' '}
-                  ●<span className="hidden-text"> changed</span>
-                </span>
-              )}
-            </Tabs.Trigger>
-          ))}
-        </Tabs.List>
-      </Tabs.Root>
+      <div className="tabs" role="tablist" aria-label="Files that the patches touch">
+        {files.map(({ name }) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            className="tab"
+            title={name}
+            aria-selected={name === file}
+            data-state={name === file ? 'active' : 'inactive'}
+            onClick={() => onFile(name)}
+          >
+            <code>{name}</code>
+            {changed(name) && (
+              <span className="change-mark" title="changed by you">
+                {' '}
+                ●<span className="hidden-text"> changed</span>
+              </span>
+            )}
+          </button>
+        ))}
+      </div>
       {named.length > 0 && (
         <ul className="change-regions" aria-label={`What the patches touch in ${file}`}>
           {named.map(({ region, i }) => (

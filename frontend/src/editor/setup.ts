@@ -96,10 +96,12 @@ const theme = EditorView.theme({
     backgroundColor: 'color-mix(in srgb, var(--gain) 13%, transparent)',
   },
   '&.cm-merge-a .cm-changedText': {
-    background: 'color-mix(in srgb, var(--vain) 34%, transparent)',
+    background: 'none',
+    boxShadow: 'inset 0 -2px 0 var(--vain)',
   },
   '&.cm-merge-b .cm-changedText': {
-    background: 'color-mix(in srgb, var(--gain) 30%, transparent)',
+    background: 'none',
+    boxShadow: 'inset 0 -2px 0 var(--gain)',
   },
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"' },
   '.cm-collapsedLines': {
@@ -138,7 +140,7 @@ export function forCode(label: string, readOnly: boolean): Extension {
     bracketMatching(),
     lintGutter(),
     EditorState.readOnly.of(readOnly),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
   ];
 }
 
@@ -147,6 +149,6 @@ export function forDiff(label: string, readOnly: boolean): Extension {
     common,
     diffLines,
     EditorState.readOnly.of(readOnly),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
   ];
 }
