@@ -5,6 +5,7 @@ import './pane.css';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { changeable } from '../derive/own.ts';
 import type { Problem } from '../protocol/messages.ts';
+import { off } from '../ui/off.ts';
 import { Challenges } from './challenges.tsx';
 import { CodeView, DiffView, MergedView, type Target } from './code-view.tsx';
 import { tallyOf } from './diff.ts';
@@ -229,8 +230,8 @@ function Views({ now, setView, apart }: ViewsProps) {
           aria-pressed={now === name}
           onClick={() => setView(name)}
           title={viewTitles[name]}
-          disabled={apart && name !== 'diff'}
           data-testid={`view-${name}`}
+          {...off(apart && name !== 'diff' && 'This patch does not fit the text of the arm.')}
         >
           {name}
         </button>
