@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The editor of a patch, on a source of the test's own: views, themes, links, keys, and the lanes beside it. */
+/** The editor of a patch, on a source of the test's own: views, themes, links, keys, and the lanes with it. */
 
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';

@@ -61,7 +61,7 @@ async function workOf(slug: string, arm: string, signal: AbortSignal): Promise<W
   return work;
 }
 
-/** Puts on what came from outside, and says what became of it. */
+/** Applies what came from outside; gives the sentences that say so, or nothing. */
 function taken(work: Work, incoming: Incoming | null): string {
   if (incoming === null) return '';
   const diff = diffOf(incoming.text);
