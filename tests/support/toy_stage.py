@@ -16,7 +16,7 @@ from duet.api.app import create_app
 from duet.errors import InputError
 from duet.lessons import cache as lesson_cache
 from duet.lessons import load as lessons
-from duet.runs.request import MeasureRequest, RunRequest
+from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.serve.director import Director
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack, pack_line
@@ -187,6 +187,20 @@ class ToyStage:
         run = ToyRun(request, run_id, hub, self.speed)
         run.state("preparing")
         return run
+
+    async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
+        line = m.JudgedLine(kind="goal", says="fast", wanted="", found=LABEL, holds=True)
+        state = m.Judged(
+            lesson=request.run.folder.slug,
+            challenge=request.challenge,
+            arm=request.arm,
+            phase="measuring",
+            total=len(request.run.arms),
+        )
+        publish(state)
+        await asyncio.sleep(0.2)
+        done = {"phase": "done", "met": True, "because": "All holds.", "lines": [line]}
+        publish(state.model_copy(update=done))
 
     async def measure(
         self, request: MeasureRequest, run_id: str, publish: Callable[[m.Message], None]

@@ -198,6 +198,38 @@ export const readHello: Read<wire.Hello> = shape((o) => ({
   lessons: Hello_lessons(o['lessons'], 'lessons'),
 }));
 
+const Judged_type = literal('judged');
+
+const Judged_phase = oneOf('measuring', 'building', 'stress', 'done', 'failed');
+
+const Judged_met = maybe(boolean);
+
+const JudgedLine_kind = oneOf('goal', 'rule', 'without', 'order', 'stress');
+
+export const readJudgedLine: Read<wire.JudgedLine> = shape((o) => ({
+  kind: JudgedLine_kind(o['kind'], 'kind'),
+  says: string(o['says'], 'says'),
+  wanted: string(o['wanted'], 'wanted'),
+  found: string(o['found'], 'found'),
+  holds: Judged_met(o['holds'], 'holds'),
+}));
+
+const Judged_lines = list(readJudgedLine);
+
+export const readJudged: Read<wire.Judged> = shape((o) => ({
+  type: Judged_type(o['type'], 'type'),
+  lesson: string(o['lesson'], 'lesson'),
+  challenge: string(o['challenge'], 'challenge'),
+  arm: string(o['arm'], 'arm'),
+  phase: Judged_phase(o['phase'], 'phase'),
+  done: or(o['done'], 'done', Batch_n, 0),
+  total: or(o['total'], 'total', Batch_n, 0),
+  met: or(o['met'], 'met', Judged_met, null),
+  because: or(o['because'], 'because', string, ''),
+  lines: or(o['lines'], 'lines', Judged_lines, []),
+  error: or(o['error'], 'error', Build_error, null),
+}));
+
 const Lane_type = literal('lane');
 
 const Lane_phase = oneOf('waiting', 'building', 'booting', 'ready', 'running', 'draining', 'done', 'stopped', 'failed');
@@ -1451,6 +1483,7 @@ export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>(
   gap: readGap,
   held: readHeld,
   hello: readHello,
+  judged: readJudged,
   lane: readLane,
   lens: readLens,
   lesson: readLessonMessage,

@@ -13,6 +13,7 @@ export type ServerWire =
   | Gap
   | Held
   | Hello
+  | Judged
   | Lane
   | Lens
   | LessonMessage
@@ -26,7 +27,18 @@ export type ServerWire =
   | Runs
   | Sample;
 export type ClientWire =
-  Ack | Do | Again | Change | TakeControl | DropChange | Hold | Measure | Open | Start | Stop;
+  | Ack
+  | Do
+  | Again
+  | Change
+  | TakeControl
+  | DropChange
+  | Hold
+  | Judge
+  | Measure
+  | Open
+  | Start
+  | Stop;
 
 export interface Contract {
   server: ServerWire;
@@ -270,6 +282,50 @@ export interface LessonCard {
    * it has a view; without one it is numbers only so far
    */
   picture: boolean;
+}
+/**
+ * How far a judgement is; latest wins per challenge. It goes to who asked for it.
+ */
+export interface Judged {
+  type: 'judged';
+  lesson: string;
+  challenge: string;
+  arm: string;
+  phase: 'measuring' | 'building' | 'stress' | 'done' | 'failed';
+  /**
+   * guests that have run
+   */
+  done: number;
+  total: number;
+  /**
+   * null before it is done
+   */
+  met: boolean | null;
+  /**
+   * one sentence
+   */
+  because: string;
+  lines: JudgedLine[];
+  error: ErrorMessage | null;
+}
+/**
+ * One thing that was judged.
+ */
+export interface JudgedLine {
+  kind: 'goal' | 'rule' | 'without' | 'order' | 'stress';
+  /**
+   * what was to hold
+   */
+  says: string;
+  /**
+   * limits of a goal or rule; else empty
+   */
+  wanted: string;
+  found: string;
+  /**
+   * null: it could not be judged here
+   */
+  holds: boolean | null;
 }
 /**
  * State of one lane; latest wins.
@@ -780,6 +836,18 @@ export interface Hold {
   type: 'hold';
   on: boolean;
   after?: number;
+}
+/**
+ * Judge an arm by a challenge of its lesson, when it is this visitor's turn.
+ *
+ * Args:
+ *     arm: the arm that the challenge starts from, with a change that is built.
+ */
+export interface Judge {
+  type: 'judge';
+  lesson: string;
+  challenge: string;
+  arm: string;
 }
 /**
  * Fill the measured table: one guest at a time, untraced, A B B A.

@@ -24,6 +24,7 @@ export type BuildMessage = wire.Build;
 export type ChangedMessage = wire.Changed;
 export type Problem = wire.Problem;
 export type MeasuredMessage = wire.Measured;
+export type JudgedMessage = wire.Judged;
 export type MeasuredRow = wire.MeasuredRow;
 export type ControlMessage = wire.Control;
 export type RunsMessage = wire.Runs;

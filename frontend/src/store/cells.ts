@@ -10,6 +10,7 @@ import type {
   ErrorMessage,
   HeldMessage,
   HelloMessage,
+  JudgedMessage,
   LaneMessage,
   MeasuredMessage,
   ReadingMessage,
@@ -36,6 +37,8 @@ export class Cells {
   /** Changes that this visitor makes to arms: the newest of each arm that is changed. */
   readonly changes = new Cell<readonly ChangedMessage[]>([]);
   readonly measured = new Cell<MeasuredMessage | null>(null);
+  /** The newest judgement of a challenge; it may be of another lesson. */
+  readonly judged = new Cell<JudgedMessage | null>(null);
   /** Who controls the live run that was watched last. */
   readonly control = new Cell<ControlMessage | null>(null);
   /** What runs live on the server, and what this visitor waits for; null before the server said. */

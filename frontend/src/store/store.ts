@@ -99,6 +99,8 @@ export class Store extends Cells {
         return this.changes.set(withChange(this.changes.get(), message));
       case 'measured':
         return this.measured.set(message);
+      case 'judged':
+        return this.judged.set(message);
       case 'control':
         return this.control.set(message);
       case 'runs':

@@ -177,6 +177,22 @@ def test_a_measurement_waits_for_live_runs_and_nothing_begins_beside_it(run_asyn
         run_async(watch(address))
 
 
+def test_a_judgement_is_for_who_asked_for_it(run_async: Any) -> None:
+    async def watch(address: str) -> None:
+        async with pages(address, "ann", "bob") as (ann, bob):
+            ask = {"lesson": SLUG, "challenge": "one-word", "arm": "srcu-expedited"}
+            await ann.say(type="judge", **ask)
+            found = await ann.until_type("judged", phase="done")
+            assert found["met"] is True and found["lines"][0]["says"] == "fast"
+            assert next(x["phase"] for x in ann.seen if x["type"] == "judged") == "measuring"
+            assert not [x for x in bob.seen if x["type"] == "judged"]
+            await ann.say(type="judge", **{**ask, "challenge": "no-such"})
+            assert "no challenge 'no-such'" in (await ann.until_type("error"))["sentence"]
+
+    with serving(toy_app(NOWHERE, speed=8.0)) as address:
+        run_async(watch(address))
+
+
 def test_idle_control_is_free_and_held_guests_go_on(
     run_async: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.meant import meant
 from duet.lessons.schema import Challenge
 from duet.measure.model import Table
-from duet.runs.measure import prepare_measurement
+from duet.serve.judging import measured
 from duet.settings import trials_dir
 from duet.trials.challenge.judge import Judgement, judge
 from duet.trials.challenge.own import with_patch
@@ -64,12 +64,12 @@ def challenge(what: Asked) -> int:
     own, arm, diff = with_patch(folder, one.arm, what.patch)
     found = groups(own, [goal.claim(arm) for _, goal in limits(one)])
     try:
-        measured = asyncio.run(_measured(own, arm, found))
+        tables = asyncio.run(_measured(own, arm, found))
         console, verdict = _stressed(own, arm, what.seconds)
     except DuetError as error:  # neither met nor not
         fail(error, what.as_json)
         return UNBUILT
-    judged = judge(one, arm, diff, tables_of(measured, found), verdict)
+    judged = judge(one, arm, diff, tables_of(tables, found), verdict)
     if what.as_json:
         emit(_result(what, arm, judged, time.monotonic() - began, console))
     else:
@@ -120,13 +120,8 @@ async def _measured(folder: LessonFolder, arm: str, found: Sequence[Group]) -> M
     kernels = KernelSettings.default()
     arms = dict.fromkeys((arm, *(name for group in found for name in group.plan.arms)))
     build_arms(folder, list(arms), kernels)
-    tables: dict[int, Table] = {}
-    for index, group in enumerate(found):
-        with ProgressBar() as tell:
-            measuring = await prepare_measurement(group.plan, kernels, "duet challenge", tell)
-            await measuring.run()
-        tables[index] = measuring.report.tables[0]
-    return tables
+    with ProgressBar() as tell:
+        return await measured(found, kernels, lambda step, _: tell(step))
 
 
 def _stressed(folder: LessonFolder, arm: str, seconds: int) -> tuple[Path | None, Verdict | str]:

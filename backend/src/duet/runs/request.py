@@ -37,3 +37,27 @@ class MeasureRequest:
 
     run: RunRequest
     repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """A checked `judge`.
+
+    Args:
+        run: with all arms that are measured; its workload and knobs are those of the goals.
+        challenge: by name.
+        arm: that is judged.
+    """
+
+    run: RunRequest
+    challenge: str
+    arm: str
+
+
+Job = RunRequest | MeasureRequest | JudgeRequest
+"""What can be queued."""
+
+
+def run_of(job: Job) -> RunRequest:
+    """What runs."""
+    return job if isinstance(job, RunRequest) else job.run

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from duet.errors import InfraError, InputError
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import workload_of
-from duet.runs.request import RunRequest
+from duet.runs.request import JudgeRequest, RunRequest
 from duet.serve.interfaces import Kernels
 from duet.serve.own_lessons import OwnLessons
 from duet.stream import messages as m
+from duet.trials.challenge.plans import groups, limits
 
 
 def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunRequest:
@@ -19,6 +20,12 @@ def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) 
     folder = own.lesson(command.lesson, command.arms)
     ready = kernels.ready(folder.slug) | own.ready(folder)
     return check_start(command, folder, ready, all_ready=isinstance(command, m.Measure))
+
+
+def read_judge(command: m.Judge, own: OwnLessons, kernels: Kernels) -> JudgeRequest:
+    """What a challenge has measured; its arm may be a change. Raises as check_judge()."""
+    folder = own.lesson(command.lesson, [command.arm])
+    return check_judge(command, folder, kernels.ready(folder.slug) | own.ready(folder))
 
 
 def check_start(
@@ -59,10 +66,45 @@ def check_start(
     there = tuple(arm for arm in command.arms if ready[arm])
     missing = tuple(arm for arm in command.arms if not ready[arm])
     if not there or (missing and all_ready):
-        error = InfraError(
-            f"the kernel of {' and '.join(missing)} is not built yet.",
-            remedy="Wait for its progress bar to end, or run ./duet build.",
-        )
-        error.code = "not-built"
-        raise error
+        raise not_built(missing)
     return RunRequest(folder, there, workload, params, clock, missing)
+
+
+def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool]) -> JudgeRequest:
+    """What a challenge has measured, with the arms that it takes.
+
+    Args:
+        folder: the lesson that the command names.
+        ready: arm -> its kernel is built.
+
+    Raises:
+        InputError: no such challenge or arm.
+        InfraError: a kernel is not built yet.
+    """
+    known = folder.lesson.challenges
+    if command.challenge not in known:
+        raise InputError(
+            f"lesson {folder.slug} has no challenge '{command.challenge:.60}'.",
+            remedy=f"Choose from: {', '.join(known) or 'none'}.",
+        )
+    folder.arm(command.arm)
+    claims = [goal.claim(command.arm) for _, goal in limits(known[command.challenge])]
+    plans = [group.plan for group in groups(folder, claims)]
+    arms = tuple(dict.fromkeys((command.arm, *(arm for plan in plans for arm in plan.arms))))
+    missing = tuple(arm for arm in arms if not ready.get(arm))
+    if missing:
+        raise not_built(missing)
+    workload = plans[0].workload if plans else next(iter(folder.lesson.workloads))
+    params = plans[0].params if plans else folder.check_params({}, "count")
+    run = RunRequest(folder, arms, workload, params, "count")
+    return JudgeRequest(run, command.challenge, command.arm)
+
+
+def not_built(missing: tuple[str, ...]) -> InfraError:
+    """Kernels that are still to come."""
+    error = InfraError(
+        f"the kernel of {' and '.join(missing)} is not built yet.",
+        remedy="Wait for its progress bar to end, or run ./duet build.",
+    )
+    error.code = "not-built"
+    return error

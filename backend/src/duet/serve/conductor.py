@@ -13,7 +13,7 @@ from collections.abc import MutableMapping
 
 from duet.budgets import FINISHED_RUNS
 from duet.errors import DuetError
-from duet.runs.request import MeasureRequest
+from duet.runs.request import JudgeRequest, MeasureRequest
 from duet.serve.interfaces import Stage
 from duet.serve.performer import Performer
 from duet.serve.run_board import Entry, RunBoard
@@ -88,6 +88,8 @@ class Conductor:
         try:
             if isinstance(entry.job, MeasureRequest):
                 await self._performer.measure(entry, entry.job)
+            elif isinstance(entry.job, JudgeRequest):
+                await self._performer.judge(entry, entry.job)
             else:
                 self._screens.show(entry)
                 await self._performer.perform(entry, slot)

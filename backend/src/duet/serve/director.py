@@ -15,7 +15,7 @@ from duet.runs.request import MeasureRequest, RunRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.build_task import BuildTask
-from duet.serve.checks import read_start
+from duet.serve.checks import read_judge, read_start
 from duet.serve.interfaces import Kernels, Recordings, Run, Stage
 from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
@@ -122,7 +122,7 @@ class Director:
             DuetError: why not.
         """
         viewer.visitor.require(action_of(command))
-        if not self._live and isinstance(command, m.Start | m.Again | m.Measure):
+        if not self._live and isinstance(command, m.Start | m.Again | m.Measure | m.Judge):
             raise InputError(
                 "this server shows recordings only; its guests are switched off.",
                 remedy="Start a server without --no-guests to run live.",
@@ -140,6 +140,8 @@ class Director:
                 await self._changes.ask(viewer, command)
             case m.DropChange():
                 self._changes.drop(viewer, command)
+            case m.Judge():
+                self.live_runs.ask(viewer, read_judge(command, self.own, self.kernels))
             case m.Again():
                 self.live_runs.again(viewer)
             case m.Do():

@@ -14,10 +14,10 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from duet.runs.request import MeasureRequest, RunRequest
+from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.stream.codec import Packet
 from duet.stream.hub import Hub
-from duet.stream.messages import Build, Measured, Message
+from duet.stream.messages import Build, Judged, Measured, Message
 from duet.stream.runlog import RunLog
 
 
@@ -100,6 +100,14 @@ class Stage(Protocol):
 
         Raises:
             DuetError: no table can be made.
+        """
+        ...
+
+    async def judge(self, request: JudgeRequest, publish: Callable[[Judged], None]) -> None:
+        """Judge an arm by a challenge; publishes `judged` messages, the last one decided.
+
+        Raises:
+            DuetError: nothing can be measured.
         """
         ...
 

@@ -20,9 +20,10 @@ from duet.lessons.acts import act_line
 from duet.lessons.roles import cpus
 from duet.measure import Measuring, Progress
 from duet.runs.pack import bundle_bytes
-from duet.runs.request import MeasureRequest, RunRequest
+from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.runs.sources import kernel_sources
 from duet.serve.feed import Feed
+from duet.serve.judging import Judging
 from duet.serve.measuring import measure_plan, measured_message
 from duet.session import Lanes, RunResult, RunSession, RunSpec
 from duet.settings import live_buffer_kb
@@ -224,6 +225,12 @@ class GuestStage:
 
         measuring = Measuring(measure_plan(what, request.repeats), sources, progress=progress)
         publish(measured_message(what, await measuring.run(), run_id))
+
+    async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
+        """Measure what a challenge wants, and stress, with no other guest alive."""
+        await self.rest()
+        folder = request.run.folder
+        await Judging(folder, request.challenge, request.arm, self._settings, publish).run()
 
     async def rest(self) -> None:
         """Close all lanes of all slots, at once."""

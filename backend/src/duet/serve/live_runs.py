@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 
 from duet.errors import InputError
-from duet.runs.request import MeasureRequest, RunRequest
+from duet.runs.request import Job
 from duet.serve.archiver import Archiver
 from duet.serve.conductor import Conductor
 from duet.serve.interfaces import QueuedRun, Stage
@@ -83,7 +83,7 @@ class LiveRuns:
         """What a new page sees of the live runs."""
         self._board.greet(viewer)
 
-    def ask(self, viewer: Viewer, job: RunRequest | MeasureRequest) -> None:
+    def ask(self, viewer: Viewer, job: Job) -> None:
         """Queue a run for a visitor; see RunRequests.ask."""
         self._requests.ask(viewer, job)
         self._moved.set()

@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Final
 
-from duet.runs.request import MeasureRequest
+from duet.runs.request import JudgeRequest, MeasureRequest
 from duet.serve.archiver import Archiver
 from duet.serve.interfaces import Stage
 from duet.serve.measuring import unfinished
 from duet.serve.run_board import Entry
 from duet.stream import messages as m
+from duet.stream.codec import failure, pack
 from duet.stream.hub import Hub
+
+FAILED: Final = {"phase": "failed", "met": None}
 
 
 class Performer:
@@ -80,15 +84,46 @@ class Performer:
                 self.measured[slug] = message
             self._hub.to_lesson(slug, message)
 
-        measuring = asyncio.create_task(self._stage.measure(job, run_id, publish), name=run_id)
-        halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
         try:
-            await asyncio.wait({measuring, halt}, return_when=asyncio.FIRST_COMPLETED)
-            if measuring.done():
-                await measuring
+            await self._until_halt(entry, self._stage.measure(job, run_id, publish))
         finally:
-            measuring.cancel()
-            halt.cancel()
-            await asyncio.gather(measuring, halt, return_exceptions=True)
             if last and last[0].done != last[0].total:
                 publish(unfinished(last[0]))
+
+    async def judge(self, entry: Entry, job: JudgeRequest) -> None:
+        """Judge; who asked for it sees each step, and an end in any case."""
+        if self._archiver is not None:
+            await self._archiver.idle()
+        last: list[m.Judged] = []
+
+        def publish(message: m.Judged) -> None:
+            last[:] = [message]
+            for owner in entry.request.owners:
+                for viewer in self._hub.pages_of(owner):
+                    viewer.put(pack(message))
+
+        def failed(because: str, error: m.ErrorMessage | None) -> None:
+            if last and last[0].phase != "done":
+                publish(last[0].model_copy(update=FAILED | {"because": because, "error": error}))
+
+        try:
+            await self._until_halt(entry, self._stage.judge(job, publish))
+        except Exception as error:
+            message = failure(error)
+            failed(message.sentence, message)
+            raise
+        failed("It was ended before it was judged.", None)
+
+    async def _until_halt(self, entry: Entry, work: Coroutine[object, object, None]) -> None:
+        """Until the work is done, or is to end; then it is cancelled and waited for."""
+        run_id = entry.request.run_id
+        working = asyncio.create_task(work, name=run_id)
+        halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
+        try:
+            await asyncio.wait({working, halt}, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                await working
+        finally:
+            working.cancel()
+            halt.cancel()
+            await asyncio.gather(working, halt, return_exceptions=True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from duet.lessons.roles import duration_s
-from duet.runs.request import MeasureRequest, RunRequest
+from duet.runs.request import Job, JudgeRequest, MeasureRequest, run_of
 from duet.serve.archive import new_name
 from duet.serve.scheduler import Request
 
@@ -14,20 +14,22 @@ USUAL_SECONDS = 10
 """Of a lesson without that parameter."""
 
 
-def queue_request(owner: str, job: RunRequest | MeasureRequest, number: int) -> Request:
+def queue_request(owner: str, job: Job, number: int) -> Request:
     """What the scheduler needs of a visitor's request; equal ones have equal keys."""
-    what = job.run if isinstance(job, MeasureRequest) else job
+    what = run_of(job)
     repeats = job.repeats if isinstance(job, MeasureRequest) else 0
+    judged = (job.challenge, job.arm) if isinstance(job, JudgeRequest) else ()
+    alone = bool(repeats or judged)
     slug = what.folder.slug
     seconds = duration_s(what.folder.lesson, what.params, USUAL_SECONDS) + BOOT_S
     return Request(
-        run_id=f"measure-{number}" if repeats else f"kept:{slug}:{new_name()}",
+        run_id=f"measure-{number}" if alone else f"kept:{slug}:{new_name()}",
         owner=owner,
         key=(
-            *(slug, repeats, what.workload, what.clock),
+            *(slug, repeats, what.workload, what.clock, *judged),
             *(frozenset(what.arms), frozenset(what.missing), frozenset(what.params.items())),
         ),
-        kind=(slug, what.clock, bool(repeats)),
-        expected_s=seconds * max(1, repeats * len(what.arms)),
-        alone=bool(repeats),
+        kind=(slug, what.clock, alone, *judged[:1]),
+        expected_s=seconds * max(1, (repeats or len(judged)) * len(what.arms)),
+        alone=alone,
     )

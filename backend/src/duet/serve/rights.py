@@ -19,6 +19,7 @@ ACTIONS: Final[dict[type[m.Command], Action]] = {
     m.Measure: Action.MEASURE,
     m.Change: Action.CHANGE,
     m.DropChange: Action.CHANGE,
+    m.Judge: Action.MEASURE,
 }
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from duet.runs.request import MeasureRequest, RunRequest
+from duet.runs.request import Job, RunRequest, run_of
 from duet.serve.interfaces import QueuedRun
 from duet.serve.scheduler import Request, Scheduler
 from duet.stream import messages as m
@@ -32,7 +32,7 @@ class Entry:
     """
 
     request: Request
-    job: RunRequest | MeasureRequest
+    job: Job
     control: Control
     performance: QueuedRun | None
     askers: set[ViewerId] = field(default_factory=set)
@@ -50,7 +50,7 @@ class Entry:
     @property
     def what(self) -> RunRequest:
         """What runs."""
-        return self.job.run if isinstance(self.job, MeasureRequest) else self.job
+        return run_of(self.job)
 
 
 class RunBoard:

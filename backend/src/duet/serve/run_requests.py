@@ -10,7 +10,7 @@ from collections.abc import MutableMapping
 
 from duet.budgets import FORMER_REQUESTS
 from duet.errors import InputError
-from duet.runs.request import MeasureRequest, RunRequest
+from duet.runs.request import Job, RunRequest
 from duet.serve.interfaces import Stage
 from duet.serve.queueing import queue_request
 from duet.serve.run_board import Entry
@@ -39,7 +39,7 @@ class RunRequests:
         self._former: OrderedDict[str, RunRequest] = OrderedDict()
         self._numbers = itertools.count(1)
 
-    def ask(self, viewer: Viewer, job: RunRequest | MeasureRequest) -> None:
+    def ask(self, viewer: Viewer, job: Job) -> None:
         """Queue a run for a visitor; this page of his shows it when it begins.
 
         Raises:

@@ -81,6 +81,8 @@ def pack(message: m.Message) -> Packet:
             key = ("build", message.lesson, message.arm)
         case m.Changed():
             key = ("changed", message.lesson, message.base, message.arm)
+        case m.Judged():
+            key = ("judged", message.lesson, message.challenge)
         case m.Measured():
             key = ("measured", message.lesson)
         case m.Control() | m.LessonMessage() | m.Runs() | m.Begun():

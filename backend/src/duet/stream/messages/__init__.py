@@ -23,6 +23,7 @@ from duet.stream.messages.base import (
     RunPhase,
     Source,
 )
+from duet.stream.messages.challenge import Judge, Judged, JudgedLine, JudgePhase
 from duet.stream.messages.change import (
     CHANGE_CHARS,
     Change,
@@ -84,6 +85,10 @@ __all__ = [
     "Held",
     "Hello",
     "Hold",
+    "Judge",
+    "JudgePhase",
+    "Judged",
+    "JudgedLine",
     "Lane",
     "LanePhase",
     "Lens",
@@ -140,11 +145,25 @@ ServerMessage = Annotated[
     | Runs
     | Begun
     | Changed
+    | Judged
     | ErrorMessage,
     Field(discriminator="type"),
 ]
 ClientMessage = Annotated[
-    Open | Start | Stop | Again | Do | Hold | Measure | TakeControl | Change | DropChange | Ack,
+    Open
+    | Start
+    | Stop
+    | Again
+    | Do
+    | Hold
+    | Measure
+    | Judge
+    | TakeControl
+    | Change
+    | DropChange
+    | Ack,
     Field(discriminator="type"),
 ]
-Command = Open | Start | Stop | Again | Do | Hold | Measure | TakeControl | Change | DropChange
+Command = (
+    Open | Start | Stop | Again | Do | Hold | Measure | Judge | TakeControl | Change | DropChange
+)

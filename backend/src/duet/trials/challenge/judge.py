@@ -78,7 +78,7 @@ def judge(
             found, holds = "not measured", None
         elif arm in table.errors:
             error = table.errors[arm]  # the guest's fault, or the host's
-            found = error.sentence
+            found = error.sentence.rstrip(".")
             holds = False if isinstance(error, KernelError) else None
         else:
             found, holds = figure(claim, table), broken(claim, table) is None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 
 from duet.guests import GuestRoot
 from duet.lessons.load import LessonFolder
@@ -37,7 +38,13 @@ def program(folder: LessonFolder, seconds: int) -> str:
     return first_program(turns, beside, seconds)
 
 
-def run(folder: LessonFolder, bzimage: Path, root: GuestRoot, seconds: int) -> str:
+def run(
+    folder: LessonFolder,
+    bzimage: Path,
+    root: GuestRoot,
+    seconds: int,
+    stop: Event | None = None,
+) -> str:
     """Boot, wait for the end, give the whole console.
 
     Raises:
@@ -50,4 +57,5 @@ def run(folder: LessonFolder, bzimage: Path, root: GuestRoot, seconds: int) -> s
         seconds=seconds,
         memory_mb=folder.lesson.memory_mb,
         options=boot_cmdline(folder.lesson, folder.check_params({}, "wall")),
+        stop=stop,
     )

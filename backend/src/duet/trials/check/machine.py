@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 
 from duet.errors import InfraError
 from duet.processes.owned import mortal_words
@@ -17,6 +19,8 @@ MEMORY_MB = 2048
 """At least: KASAN's shadow is an eighth, its quarantine a 32nd, and freed memory is kept."""
 DISK_MB = 1024
 PROGRAM = "stress"
+LOOK_S = 0.5
+"""How often it is looked whether the machine is to end."""
 
 
 def boot(
@@ -27,6 +31,7 @@ def boot(
     seconds: int,
     memory_mb: int = 0,
     options: Sequence[str] = (),
+    stop: Event | None = None,
 ) -> str:
     """Boot, wait for the end, give the whole console.
 
@@ -36,6 +41,7 @@ def boot(
         seconds: that the program takes at most after its boot.
         memory_mb: of the workload; the machine has twice as much, and at least MEMORY_MB.
         options: for the kernel's command line.
+        stop: ends the machine within a second.
 
     Returns:
         The console; without the program's last line if the machine hung or was reset.
@@ -62,13 +68,14 @@ def boot(
             *("-append", " ".join(kernel), "-serial", f"file:{place / 'console'}"),
             *("-drive", f"file={place / 'disk'},format=raw,if=virtio,cache=unsafe"),
         ]
-        _run(command_line, seconds + BOOT_S)
+        _run(command_line, seconds + BOOT_S, stop or Event())
         console = place / "console"
         return console.read_text(errors="replace") if console.is_file() else ""
 
 
-def _run(command_line: list[str], most_s: float) -> None:
+def _run(command_line: list[str], most_s: float, stop: Event) -> None:
     """Until it ends, or for so long; it never outlives this call."""
+    deadline = time.monotonic() + most_s
     try:
         qemu = subprocess.Popen(
             command_line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -79,9 +86,13 @@ def _run(command_line: list[str], most_s: float) -> None:
             remedy="Run ./setup.sh, which installs QEMU.",
         ) from None
     try:
-        _, said = qemu.communicate(timeout=most_s)
-    except subprocess.TimeoutExpired:
-        return  # it hangs: its console says where
+        while True:
+            try:
+                _, said = qemu.communicate(timeout=LOOK_S)
+                break
+            except subprocess.TimeoutExpired:
+                if stop.is_set() or time.monotonic() > deadline:
+                    return  # it hangs: its console says where
     finally:
         qemu.kill()
         qemu.wait()
