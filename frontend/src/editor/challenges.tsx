@@ -1,18 +1,111 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The place of a lesson's challenges in the pane that changes its patch; nothing while a lesson has none. */
+/** A lesson's challenges: what is asked of the arm, and how a change of it was judged. Nothing while a lesson has none. */
 
-import type { ReactNode } from 'react';
+import type { ChangedMessage, JudgedMessage } from '../protocol/messages.ts';
+import { useDenied, useJudged, useStore } from '../store/hooks.tsx';
+import { off } from '../ui/off.ts';
+import type { Door } from './door.tsx';
 
 interface Props {
-  /** What is asked, each with its own button; they come with the lesson. */
-  readonly children?: ReactNode;
+  readonly door: Door;
+  /** The arm that is changed. */
+  readonly base: string;
+  /** Of the newest change of this arm. */
+  readonly changed: ChangedMessage | null;
 }
 
-export function Challenges({ children }: Props) {
-  if (!children) return null;
+const marks = new Map([
+  [true, 'holds'],
+  [false, 'fails'],
+  [null, 'not judged'],
+]);
+
+export function Challenges({ door, base, changed }: Props) {
+  const given = Object.entries(door.lesson.challenges);
+  if (given.length === 0) return null;
   return (
-    <section className="change-challenges" aria-label="Challenges" data-testid="challenges">
-      {children}
-    </section>
+    <details className="change-challenges" data-testid="challenges">
+      <summary>{given.length} challenges</summary>
+      <ol>
+        {given.map(([name, one]) => (
+          <li key={name} data-testid={`challenge-${name}`}>
+            <b>{one.title}</b> <span className="quiet small">from {one.arm}</span>
+            <p>{one.ask}</p>
+            <details>
+              <summary className="small">hint</summary>
+              <p className="small">{one.hint}</p>
+            </details>
+            {one.arm === base ? (
+              <Judging {...{ door, name, changed }} answer={one.answer} />
+            ) : (
+              <button type="button" className="link small" onClick={() => door.open(one.arm)}>
+                change {one.arm}
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </details>
   );
+}
+
+interface JudgingProps {
+  readonly door: Door;
+  readonly name: string;
+  readonly changed: ChangedMessage | null;
+  readonly answer: string;
+}
+
+function Judging({ door, name, changed, answer }: JudgingProps) {
+  const store = useStore();
+  const denied = useDenied('measure');
+  const judged = useJudged();
+  const { slug } = door.lesson;
+  const arm = changed?.phase === 'built' ? changed.arm : '';
+  const mine = judged?.lesson === slug && judged.challenge === name ? judged : null;
+  const going = mine !== null && mine.phase !== 'done' && mine.phase !== 'failed';
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        onClick={() => store.command({ type: 'judge', lesson: slug, challenge: name, arm })}
+        data-testid={`judge-${name}`}
+        {...off(
+          door.blocked ||
+            denied ||
+            (going && 'It is being judged.') ||
+            (arm === '' && 'Run your change first: its kernel is what is judged.'),
+        )}
+      >
+        judge my change
+      </button>
+      {mine !== null && <Verdict judged={mine} />}
+      {mine?.met && <p className="small">{answer}</p>}
+    </>
+  );
+}
+
+function Verdict({ judged }: { readonly judged: JudgedMessage }) {
+  return (
+    <div className="change-verdict" data-met={judged.met}>
+      <p role="status">{verdictOf(judged)}</p>
+      <ul className="small">
+        {judged.lines.map((line) => (
+          <li key={`${line.kind} ${line.says}`} data-holds={line.holds}>
+            <b>{marks.get(line.holds)}</b> {line.says}: {line.found}
+            {line.wanted && `; wanted ${line.wanted}`}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function verdictOf({ phase, met, because, done, total }: JudgedMessage): string {
+  if (phase === 'measuring') return total > 0 ? `guest ${done + 1} of ${total} runs` : 'measuring';
+  if (phase === 'building') return 'the debug kernel is being built';
+  if (phase === 'stress') return 'stress on the debug kernel, a minute or two';
+  if (phase === 'failed') return `It could not be judged. ${because}`;
+  return `${met ? 'Met.' : 'Not met.'} ${because}`;
 }

@@ -121,6 +121,48 @@ it('a dropped patch opens as a diff, runs as third lane, and begins once it is b
   expect(onBegin).toHaveBeenCalledExactlyOnceWith(['rwsem', 'srcu', own]);
 });
 
+it('offers the challenges of the lesson, and has a built change judged', async () => {
+  const one = {
+    title: 'Faster',
+    ask: 'Make it fast.',
+    hint: 'One word.',
+    arm: 'srcu',
+    aim: 'better' as const,
+    goals: [],
+    rules: [],
+    without: [],
+    answer: 'So it is.',
+  };
+  const challenges = { faster: one, other: { ...one, arm: 'rwsem' } };
+  lesson = { ...lesson, challenges };
+  const { store, sent, said } = shown();
+  await drop(patch);
+  const judge = screen.getByTestId('judge-faster');
+  expect(judge.title).toContain('Run your change first');
+  expect(screen.queryByTestId('judge-other')).toBeNull();
+  fireEvent.click(screen.getByTestId('run-change'));
+  said({ phase: 'built' });
+  fireEvent.click(judge);
+  const asked = { lesson: lesson.slug, challenge: 'faster', arm: own };
+  expect(sent.at(-1)).toEqual({ type: 'judge', ...asked });
+  const judged = (more: object) =>
+    act(() =>
+      store.dispatch({ ...wholeMessage('judged', { ...asked, phase: 'measuring' }), ...more }),
+    );
+  judged({ done: 1, total: 4 });
+  expect(screen.getByText('guest 2 of 4 runs')).toBeTruthy();
+  expect(judge).toHaveProperty('disabled', true);
+  const line = { kind: 'goal', says: 'fast', wanted: 'at most 1', found: '2 us', holds: false };
+  judged({ phase: 'done', met: false, because: 'It is slow.', lines: [line] });
+  expect(screen.getByText('Not met. It is slow.')).toBeTruthy();
+  expect(screen.getByTestId('challenge-faster').textContent).toContain(
+    'fails fast: 2 us; wanted at most 1',
+  );
+  expect(screen.queryByText('So it is.')).toBeNull();
+  judged({ phase: 'done', met: true, because: 'All holds.' });
+  expect(screen.getByText('So it is.')).toBeTruthy();
+});
+
 it('is put on the files when it fits, and what was typed can be taken back', async () => {
   const { sent } = shown();
   await drop(patch);

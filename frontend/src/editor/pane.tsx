@@ -146,7 +146,7 @@ function Body({ door, opened, work, note, view, setView }: BodyProps) {
           onGo={toLine}
         />
       )}
-      <Challenges />
+      <Challenges door={door} base={opened.arm} changed={changed} />
       <footer>
         <RunBar
           door={door}

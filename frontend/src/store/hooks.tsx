@@ -21,6 +21,7 @@ import type {
   GapMessage,
   HeldMessage,
   HelloMessage,
+  JudgedMessage,
   LaneMessage,
   LineMessage,
   MeasuredMessage,
@@ -132,6 +133,11 @@ export function useBuild(): readonly BuildMessage[] {
 /** Changes that this visitor makes to arms: the newest of each arm that is changed. */
 export function useChanges(): readonly ChangedMessage[] {
   return useCell(useStore().changes);
+}
+
+/** The newest judgement of a challenge; it may be of another lesson. */
+export function useJudged(): JudgedMessage | null {
+  return useCell(useStore().judged);
 }
 
 export function useMeasured(): MeasuredMessage | null {

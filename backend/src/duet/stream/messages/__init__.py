@@ -149,21 +149,7 @@ ServerMessage = Annotated[
     | ErrorMessage,
     Field(discriminator="type"),
 ]
-ClientMessage = Annotated[
-    Open
-    | Start
-    | Stop
-    | Again
-    | Do
-    | Hold
-    | Measure
-    | Judge
-    | TakeControl
-    | Change
-    | DropChange
-    | Ack,
-    Field(discriminator="type"),
-]
 Command = (
     Open | Start | Stop | Again | Do | Hold | Measure | Judge | TakeControl | Change | DropChange
 )
+ClientMessage = Annotated[Command | Ack, Field(discriminator="type")]

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson with one arm more: a patch on top of one of its arms."""
+"""A lesson with one arm more: a patch of who calls, on top of one of its arms.
+
+A visitor's change is built in a box (duet.changes); a patch that is given on a terminal is built
+as that of any arm.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from duet.errors import InputError
 from duet.kernels.recipe import patch_diff
 from duet.lessons.load import LessonFolder
-from duet.lessons.schema import Strict
+from duet.lessons.own import own_name, with_own
 
 
 def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolder, str, str]:
@@ -34,26 +37,12 @@ def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolde
             f"{patch.name} is no patch: it has no 'diff --git' line.",
             remedy="Make it with `git diff` or `git format-patch`.",
         )
-    base = folder.arm(arm)
-    name = f"own-{arm}-{hashlib.sha256(diff.encode()).hexdigest()[:10]}"
-    own = base.model_copy(
-        update={
-            "name": name,
-            "title": f"{base.title}, changed",
-            "role": "alternative",
-            "patches": (*base.patches, str(patch.resolve())),
-            "optional": True,
-        }
+    name = own_name(arm, hashlib.sha256(diff.encode()).hexdigest())
+    own = with_own(folder, name)
+    arms = tuple(
+        one.model_copy(update={"patches": (*one.patches, str(patch.resolve()))})
+        if one.name == name
+        else one
+        for one in own.lesson.arms
     )
-    lesson = folder.lesson
-    also: dict[str, Any] = {"arms": (*lesson.arms, own)}
-    for key in ("probes", "tracks", "lit"):
-        also[key] = tuple(_joined(one, arm, name) for one in getattr(lesson, key))
-    also["metrics"] = {key: _joined(one, arm, name) for key, one in lesson.metrics.items()}
-    return replace(folder, lesson=lesson.model_copy(update=also)), name, diff
-
-
-def _joined(part: Strict, base: str, own: str) -> Strict:
-    """What names the changed arm names the new one, too; what names none is for all."""
-    arms: tuple[str, ...] = getattr(part, "arms", ())
-    return part.model_copy(update={"arms": (*arms, own)}) if base in arms else part
+    return replace(own, lesson=own.lesson.model_copy(update={"arms": arms})), name, diff
