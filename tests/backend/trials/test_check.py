@@ -115,6 +115,8 @@ def test_a_console_is_judged_by_what_the_kernel_says() -> None:
     assert judge(QUIET).clean and judge(QUIET).work == {"rounds beside": 7}
     bad = judge(QUIET.replace("stress: beside=3\n", SPLAT))
     assert bad.complaints == (SPLAT.splitlines()[1],) and not bad.clean
+    trace = "[    9.500000]  ? lockdep_hardirqs_on_prepare+0x273/0x3e0\n"
+    assert judge(QUIET.replace("stress: beside=3\n", trace)).clean, "a function, no complaint"
     hung = judge(QUIET.partition("stress: end")[0])
     assert hung.rounds is None and not hung.clean
     assert first_complaint(QUIET + SPLAT).splitlines()[2] == SPLAT.splitlines()[3]

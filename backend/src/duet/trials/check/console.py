@@ -14,6 +14,8 @@ COMPLAINT = re.compile(
     r"|refcount_t|Out of memory|oom-kill|Assertion failed|UBSAN|KCSAN"
 )
 HARMLESS = re.compile(r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size")
+# A function in a call trace, whose name may have any of these words in it.
+FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
 FAILED = "stress: failed"
 CONTEXT = 40
@@ -61,7 +63,7 @@ def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
 
 def complains(line: str) -> bool:
     """Whether the kernel says in this line that something is wrong."""
-    if not PRINTK.match(line):
+    if not PRINTK.match(line) or FRAME.match(line.rstrip()):
         return False
     return COMPLAINT.search(line) is not None and HARMLESS.search(line) is None
 
