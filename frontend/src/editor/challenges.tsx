@@ -23,13 +23,14 @@ const marks = new Map([
 export function Challenges({ door, base, changed }: Props) {
   const given = Object.entries(door.lesson.challenges);
   if (given.length === 0) return null;
+  const titleOf = (arm: string) => door.lesson.arms.find((one) => one.name === arm)?.title ?? arm;
   return (
     <details className="change-challenges" data-testid="challenges">
       <summary>{given.length} challenges</summary>
       <ol>
         {given.map(([name, one]) => (
           <li key={name} data-testid={`challenge-${name}`}>
-            <b>{one.title}</b> <span className="quiet small">from {one.arm}</span>
+            <b>{one.title}</b> <span className="quiet small">of {titleOf(one.arm)}</span>
             <p>{one.ask}</p>
             <details>
               <summary className="small">hint</summary>
@@ -39,7 +40,7 @@ export function Challenges({ door, base, changed }: Props) {
               <Judging {...{ door, name, changed }} answer={one.answer} />
             ) : (
               <button type="button" className="link small" onClick={() => door.open(one.arm)}>
-                change {one.arm}
+                change {titleOf(one.arm)}
               </button>
             )}
           </li>
