@@ -15,6 +15,19 @@ from duet.stream import messages as m
 from duet.trials.challenge.plans import groups, limits
 
 
+def refuse_guests(command: m.Command) -> None:
+    """Of a server that boots no guest.
+
+    Raises:
+        InputError: the command needs one.
+    """
+    if isinstance(command, m.Start | m.Again | m.Measure | m.Judge):
+        raise InputError(
+            "this server shows recordings only; its guests are switched off.",
+            remedy="Start a server without --no-guests to run live.",
+        )
+
+
 def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunRequest:
     """What a command asks for; its arms may be changes of visitors. Raises as check_start()."""
     folder = own.lesson(command.lesson, command.arms)

@@ -9,13 +9,13 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from duet import __version__
-from duet.errors import DuetError, InputError
+from duet.errors import DuetError
 from duet.lessons import cache as lesson_cache
 from duet.runs.request import MeasureRequest, RunRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.build_task import BuildTask
-from duet.serve.checks import read_judge, read_start
+from duet.serve.checks import read_judge, read_start, refuse_guests
 from duet.serve.interfaces import Kernels, Recordings, Run, Stage
 from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
@@ -122,11 +122,8 @@ class Director:
             DuetError: why not.
         """
         viewer.visitor.require(action_of(command))
-        if not self._live and isinstance(command, m.Start | m.Again | m.Measure | m.Judge):
-            raise InputError(
-                "this server shows recordings only; its guests are switched off.",
-                remedy="Start a server without --no-guests to run live.",
-            )
+        if not self._live:
+            refuse_guests(command)
         match command:
             case m.Open():
                 self._opener.open(viewer, command)
