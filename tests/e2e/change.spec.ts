@@ -52,7 +52,7 @@ test('a change runs as third lane', { tag: '@guest' }, async ({ page }) => {
     });
     const own = page.locator('[data-testid^="lane-own-"]');
     await expect(own).toHaveAttribute('data-phase', /running|draining|done/, { timeout: runMs });
-    await expect(own).toContainText('your change');
+    await expect(own).toContainText('bitmap, changed');
     const lanes = () =>
       page.evaluate(
         () =>

@@ -38,6 +38,7 @@ export function ChangePane({ door, opened }: Props) {
   const [view, setView] = useState<View>('edit');
   const box = useRef<HTMLElement>(null);
   const came = loaded.state === 'here';
+  useEscape(door.close);
   // The keys go where one writes, or to the pane while nothing is there to write in.
   useEffect(() => {
     const to = came ? box.current?.querySelector<HTMLElement>('.cm-content') : null;
@@ -50,11 +51,6 @@ export function ChangePane({ door, opened }: Props) {
       aria-label="Change the patch"
       data-view={view}
       tabIndex={-1}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
-        event.nativeEvent.stopPropagation();
-        door.close();
-      }}
       data-testid="change-pane"
     >
       <Head door={door} opened={opened} />
@@ -65,6 +61,21 @@ export function ChangePane({ door, opened }: Props) {
       )}
     </section>
   );
+}
+
+/** Esc closes the pane, wherever the focus is; what the editor or a dialog has open closes first. */
+function useEscape(close: () => void): void {
+  const latest = useRef(close);
+  latest.current = close;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const at = event.target instanceof Element ? event.target : null;
+      const taken = event.defaultPrevented && at?.closest('.cm-editor');
+      if (event.key === 'Escape' && !taken && !at?.closest('[role="dialog"]')) latest.current();
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
 }
 
 function Head({ door, opened }: Props) {

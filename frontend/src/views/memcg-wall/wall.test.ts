@@ -46,9 +46,14 @@ const before = [...setUp, grown, ['call'] as const, ...fullPass, ['call_end'] as
 const bitmap = [...setUp, grown, ['call'] as const, ...root, ...clearing, ['call_end'] as const];
 const third: HandPoint[] = [['call'], ...root, visit(11, 2, 0), visit(12, 2, 0), ['call_end']];
 
-function faceOf(points: readonly HandPoint[], arm: string, events: number): string[] {
+function faceOf(
+  points: readonly HandPoint[],
+  arm: string,
+  events: number,
+  lesson = wallLesson,
+): string[] {
   const index = runOf({ [arm]: points });
-  const wall = wallOf(index.lanes[0]!, wallLesson);
+  const wall = wallOf(index.lanes[0]!, lesson);
   const grid = { pitch: 1, rows: 3, cols: 3, rootGap: 0 };
   const cells = wall.at(events * us);
   const codes = codesOf(wall, cells, grid, { focus: new Set(), span: 0 }, 1e9, new Uint8Array(12));
@@ -66,6 +71,16 @@ test('before the first call both kernels have the same bits; on one nobody reads
     'bit_unread bit_unread bit_unread',
   ]);
   expect(faceOf(bitmap, 'after', set)[1]).toBe('bit bit not_visited');
+});
+
+test('what a viewer made of an arm reads what that arm reads', () => {
+  const [walk] = wallLesson.arms;
+  const patch_texts = [{ file: '', subject: '', body: '', text: '+' }];
+  const own = { ...walk!, name: 'own-before-1', role: 'alternative' as const, patch_texts };
+  const lesson = { ...wallLesson, arms: [...wallLesson.arms, own] };
+  const set = setUp.length + 1;
+  expect(faceOf(before, own.name, set, lesson)).toEqual(faceOf(before, 'before', set));
+  expect(faceOf(before, 'after', set, lesson)[1]).toBe('bit bit not_visited');
 });
 
 test('the list walk visits all in vain but what has something, and clears nothing', () => {

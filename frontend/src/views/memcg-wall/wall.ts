@@ -5,6 +5,7 @@
  */
 
 import { firstAbove } from '../../base/search.ts';
+import { madeFrom } from '../../derive/own.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { type Cells, Count } from './cells.ts';
@@ -152,7 +153,9 @@ type Facts = Pick<Lesson, 'points' | 'arms'>;
 export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
   let wall = walls.get(lane);
   if (wall === undefined) {
-    const reads = lesson.arms.find((arm) => arm.name === lane.arm)?.role !== 'before';
+    const arm = lesson.arms.find(({ name }) => name === lane.arm);
+    // What a viewer made of an arm reads what that arm reads.
+    const reads = ((arm && madeFrom(lesson, arm)) ?? arm)?.role !== 'before';
     const names = lesson.points.map((point) => point.name);
     wall = new Wall(lane, names, reads);
     walls.set(lane, wall);
