@@ -127,7 +127,7 @@ def test_the_kernel_of_a_change_has_a_key_of_its_own(
     spec = arm_spec(own, change.name)
     trusted = replace(spec, patches=(*spec.patches, own.changes[change.name]), change=None)
     names = [path.name for path in arm_patches(spec, settings.patches, settings.base)]
-    assert names == ["0001-trace.patch", "srcu.patch", "change.patch"]
+    assert names == ["0001-trace.patch", "srcu.patch", f"{change.name}.patch"]
     assert names == [p.name for p in arm_patches(trusted, settings.patches, settings.base)]
     assert plan(spec, settings) != plan(trusted, settings), "what came out of a box is apart"
 

@@ -19,7 +19,6 @@ from duet.lessons.own import changed_arm, with_own
 MOST = 60
 """Changes that are stored; a kernel has some 70 MB. The one that was unused longest goes first."""
 FACTS = "change.json"
-PATCH = "change.patch"
 KERNEL = "kernel"
 """Holds the key of the change's kernel, once it was built."""
 
@@ -33,7 +32,8 @@ class Changes:
     """
 
     def __init__(self, folder: Path, kernels: Store) -> None:
-        self.folder = folder
+        # Of this name, so that a patch's path in manifests begins below it (recipe.read_patch).
+        self.folder = folder / "kernel-patches"
         self._kernels = kernels
 
     def put(self, folder: LessonFolder, change: Change) -> LessonFolder:
@@ -42,7 +42,7 @@ class Changes:
         if not (place / FACTS).is_file():
             place.mkdir(parents=True, exist_ok=True)
             title = folder.arm(change.arm).title
-            durable.write(place / PATCH, change.patch(title).encode())
+            durable.write(_patch(place), change.patch(title).encode())
             facts = {"lesson": change.lesson, "arm": change.arm, "summary": change.summary}
             durable.write(place / FACTS, json.dumps(facts).encode())
             self._prune()
@@ -64,7 +64,7 @@ class Changes:
                     f"the change '{name:.80}' of lesson {folder.slug} is not stored here.",
                     remedy="Send it again; the link of the change, or its patch, has it.",
                 )
-            patch = self.folder / name / PATCH
+            patch = _patch(self.folder / name)
             patch.parent.touch()  # used now; see _prune
             folder = with_own(folder, name, summary=str(facts["summary"]), change=patch)
         return folder
@@ -88,3 +88,8 @@ class Changes:
             if (place / KERNEL).is_file():
                 shutil.rmtree(self._kernels.folder / (place / KERNEL).read_text(), True)
             shutil.rmtree(place, ignore_errors=True)
+
+
+def _patch(place: Path) -> Path:
+    """Named as the arm: several may stand in one recording."""
+    return place / f"{place.name}.patch"

@@ -74,13 +74,14 @@ def arm_entry(
     """
     truncated = lane.transcript is not None and lane.transcript.truncated
     arm = request.folder.arm(lane.arm)
+    changed = [lane.arm] if lane.arm in request.folder.changes else []
     image = find_image(request.folder, lane.arm, settings)
     loss = {"events": sum(loss.events or 0 for loss in lane.loss), "intervals": len(lane.loss)}
     return ArmEntry(
         name=arm.name,
         title=arm.title,
         role=arm.role,
-        patches=arm.patches,
+        patches=(*arm.patches, *(f"{name}.patch" for name in changed)),
         kernel=image.manifest.model_dump(mode="json"),
         kernel_version=lane.kernel or image.manifest.kernel_version,
         config_sha256=image.manifest.config_sha256,
