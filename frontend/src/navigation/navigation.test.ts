@@ -391,4 +391,14 @@ describe('what a viewer does', () => {
     expect(sceneOf({ ...lesson, scenes }, 'old').id).toBe('three');
     expect(frontPage.step).toBeNull();
   });
+
+  it('shows a changed arm of the run, until it names its lanes', () => {
+    const own = { ...lesson.arms[0]!, name: 'own-rwsem-0123456789' };
+    const changed = { ...lesson, arms: [...lesson.arms, own] };
+    const scene = sceneOf(changed, 'three');
+    const ran = [...scene.arms, own.name, 'own-gone-0123456789'];
+    expect(armsOf(changed, scene, { arms: null }, ran)).toEqual([...scene.arms, own.name]);
+    expect(armsOf(changed, scene, { arms: ['srcu'] }, ran)).toEqual(['srcu']);
+    expect(armsOf(lesson, scene, { arms: null }, ran)).toBe(scene.arms);
+  });
 });

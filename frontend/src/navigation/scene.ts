@@ -2,6 +2,7 @@
 /** Which step and which lanes an address shows. Pure. */
 
 import { must } from '../base/assert.ts';
+import { isOwn } from '../derive/own.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { Place } from './place.ts';
 
@@ -11,12 +12,16 @@ export function sceneOf(lesson: Lesson, step: string | null): Scene {
   return lesson.scenes.find(named) ?? must(lesson.scenes[0], 'a scene');
 }
 
-/** The arms that an address shows; without a word of it all that the step has. */
+/** The arms that an address shows; without a word of it all that the step has, and what the run has changed. */
 export function armsOf(
   lesson: Lesson,
   scene: Scene,
   place: Pick<Place, 'arms'>,
+  ran: readonly string[] = [],
 ): readonly string[] {
-  const arms = place.arms?.filter((a) => lesson.arms.some((b) => b.name === a)) ?? [];
-  return arms.length > 0 ? arms : scene.arms;
+  const known = (name: string) => lesson.arms.some((arm) => arm.name === name);
+  const arms = place.arms?.filter(known) ?? [];
+  if (arms.length > 0) return arms;
+  const own = ran.filter((name) => isOwn(name) && known(name));
+  return own.length > 0 ? [...scene.arms, ...own] : scene.arms;
 }

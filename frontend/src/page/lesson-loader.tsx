@@ -13,7 +13,14 @@ import { Notices } from '../panels/notices.tsx';
 import { TermsProvider } from '../panels/terms/terms.tsx';
 import { PlaybackProvider, useRunIndex } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
-import { useCommands, useConnection, useErrors, useLesson, useNumbers } from '../store/hooks.tsx';
+import {
+  useCommands,
+  useConnection,
+  useErrors,
+  useLesson,
+  useNumbers,
+  useRun,
+} from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { allViews } from '../views/registry.ts';
 import { DeckPage } from './deck/deck-page.tsx';
@@ -35,6 +42,7 @@ interface Props {
 export function LessonLoader({ slug, place, go, visit = 0 }: Props) {
   const lesson = useLesson();
   const numbers = useNumbers();
+  const ran = useRun()?.arms;
   const { open } = useCommands();
   // Said at once, so that no other recording is read and sent first.
   const [first] = useState<Wanted>({ run: place.run, step: place.step });
@@ -54,7 +62,7 @@ export function LessonLoader({ slug, place, go, visit = 0 }: Props) {
   return (
     <WithPlayback
       {...{ lesson, scene, place, go, visit, first }}
-      arms={armsOf(lesson, scene, place)}
+      arms={armsOf(lesson, scene, place, ran)}
     />
   );
 }
