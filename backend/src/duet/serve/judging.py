@@ -17,6 +17,7 @@ from duet.kernels.arms import arm_spec
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Challenge
 from duet.measure import Progress
+from duet.measure.layouts import all_steps
 from duet.measure.model import Table
 from duet.runs.measure import prepare_measurement
 from duet.stream import messages as m
@@ -89,7 +90,7 @@ class Judging:
         """
         claims = [goal.claim(self._arm) for _, goal in limits(self._challenge)]
         found = groups(self._folder, claims)
-        self._tell()
+        self._tell(total=sum(len(all_steps(group.plan)) for group in found))
         tables = await measured(found, self._kernels, self._progress)
         verdict = await self._stress()
         diff = "".join(path.read_text(encoding="utf-8") for path in self._own_patches())
@@ -127,7 +128,7 @@ class Judging:
         return (await _stoppable(lambda stop: build([spec], debug, stop=stop)))[0]
 
     def _progress(self, step: Progress, before: int) -> None:
-        self._tell(done=before + step.done, total=max(self._state.total, before + step.total))
+        self._tell(done=before + step.done)
 
     def _tell(self, **fields: object) -> None:
         self._state = self._state.model_copy(update=fields)
