@@ -172,6 +172,13 @@ def test_what_is_refused_is_a_sentence(
         run_async(visit(address))
 
 
+def test_a_server_that_compiles_nothing_shows_the_text(app: Any, settings: KernelSettings) -> None:
+    own = own_lessons.OwnLessons(Changing(settings, Changes(settings.cache, settings.store)), "No.")
+    assert own.off() == "No."
+    assert [file.name for file in own.source(SLUG, "srcu")] == ["mm/vmscan.c"]
+    assert own_lessons.OwnLessons(None).off() == own_lessons.NONE_HERE
+
+
 Off = Callable[[pytest.MonkeyPatch], None]
 
 

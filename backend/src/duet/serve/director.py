@@ -21,7 +21,7 @@ from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
 from duet.serve.live_runs import LiveRuns
 from duet.serve.own_arms import OwnArms
-from duet.serve.own_lessons import Changing, OwnLessons
+from duet.serve.own_lessons import NONE_HERE, Changing, OwnLessons
 from duet.serve.rights import action_of, denied
 from duet.serve.run_finder import RunFinder
 from duet.serve.summaries import lanes_of, lesson_card
@@ -58,7 +58,7 @@ class Director:
         self.kernels = kernels
         self.recordings = recordings
         self.saved = saved
-        self.own = OwnLessons(changing if builds and live else None)
+        self.own = OwnLessons(changing, "" if builds and live else NONE_HERE)
         self._lessons = LessonCache(recordings, kernels, self.own)
         archiver = Archiver(saved.folder) if saved is not None else None
         self.live_runs = LiveRuns(hub, stage, archiver, slots)

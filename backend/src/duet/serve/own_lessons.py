@@ -38,17 +38,19 @@ class OwnLessons:
     """See the module.
 
     Args:
-        changing: None: this server compiles no kernels.
+        changing: None: this server has no kernels.
+        off: why it compiles none, a sentence; "": it does.
     """
 
-    def __init__(self, changing: Changing | None) -> None:
+    def __init__(self, changing: Changing | None, off: str = "") -> None:
         self.changing = changing
+        self._off = off
         self._own: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
 
     def off(self) -> str:
         """Why no change is built here, a sentence; "": they are. Blocking, the first time."""
-        if self.changing is None:
-            return NONE_HERE
+        if self.changing is None or self._off:
+            return self._off or NONE_HERE
         if not house.changes_allowed():
             return "The operator of this server has switched changes off (DUET_CHANGES)."
         why = missing_box()
