@@ -51,7 +51,9 @@ export class Texts extends Signal {
 
   /** A state of the file; `history`: of the state whose undo it takes over. */
   made(name: string, doc: string, history?: EditorState): EditorState {
-    const first = startsOf(doc)[(this.#file(name).regions[0]?.first ?? 1) - 1] ?? 0;
+    const { regions } = this.#file(name);
+    const opened = regions.find((region) => region.title !== '') ?? regions[0];
+    const first = startsOf(doc)[(opened?.first ?? 1) - 1] ?? 0;
     return EditorState.create({
       doc,
       selection: history?.selection ?? { anchor: first },
