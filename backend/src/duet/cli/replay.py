@@ -40,8 +40,13 @@ class LaneReplay:
 
 
 def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
-    """What differs of two lanes' figures; who counted, and tables nobody counted, do not."""
+    """What differs of two lanes' figures; who counted, and tables nobody counted, do not.
+
+    Nor do metrics that the lesson got after the recording was made.
+    """
     one, other = flat(recorded), flat(now)
+    new = {f"tallies.{name}" for name in now.tallies.keys() - recorded.tallies.keys()}
+    other = {name: value for name, value in other.items() if name not in new}
     if not recorded.tables or not now.tables:
         one, other = (
             {name: value for name, value in flat.items() if not name.startswith("tables.")}
