@@ -202,8 +202,8 @@ async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -
     if at_ms is None:
         at_ms = await usual_moment(browser, page + address(folder, shot, None, embed=False))
     await browser.open(page + address(folder, shot, at_ms))
+    await browser.evaluate(BARE)  # before it rests: the stage grows where the legend was
     await browser.rest()
-    await browser.evaluate(BARE)
 
 
 async def usual_moment(browser: Browser, url: str) -> float:
@@ -230,8 +230,8 @@ async def pictures(
     """The frames of a film; the page is opened once, and then sent on as Back and Forward do."""
     page = await browser.uri(out / "index.html")
     await browser.open(page + address(folder, shot, frames[0]))
+    await browser.evaluate(BARE)  # before it rests: the stage grows where the legend was
     await browser.rest()
-    await browser.evaluate(BARE)
     for at_ms in frames:
         where = json.dumps(address(folder, shot, at_ms))
         await browser.evaluate(
