@@ -160,15 +160,18 @@ export function stageFacts(selector: string): StageFacts {
   /** Of a text against what most dots around its letters have. */
   function ratioOf({ data, width, height }: ImageData, text: Text, ground: readonly number[]): number {
     const tally = new Map<number, number>();
-    for (let y = Math.max(0, Math.floor(text.top) - 1); y < Math.min(height, text.bottom + 1); y += 1)
-      for (let x = Math.max(0, Math.floor(text.left) - 1); x < Math.min(width, text.right + 1); x += 1) {
+    const ink = colourOf(text.colour);
+    const own = (i: number) => data[i + 3]! >= 8 && [0, 1, 2].every((c) => Math.abs(data[i + c]! - ink[c]!) < 12);
+    for (let y = Math.max(0, Math.floor(text.top) - 2); y < Math.min(height, text.bottom + 2); y += 1)
+      for (let x = Math.max(0, Math.floor(text.left) - 2); x < Math.min(width, text.right + 2); x += 1) {
         const i = (y * width + x) * 4;
+        // A letter that fills its box leaves more of its own dots than of others.
+        if (own(i)) continue;
         const key = data[i + 3]! < 8 ? -1 : (data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!;
         tally.set(key, (tally.get(key) ?? 0) + 1);
       }
     const [most = -1] = [...tally].toSorted((a, b) => b[1] - a[1])[0] ?? [];
     const under = most === -1 ? ground : [most >> 16, (most >> 8) & 255, most & 255];
-    const ink = colourOf(text.colour);
     const share = (ink[3] ?? 255) / 255;
     const seenInk = [0, 1, 2].map((c) => ink[c]! * share + under[c]! * (1 - share));
     const [a, b] = [luminance(seenInk), luminance(under)].toSorted((p, q) => q - p);
@@ -184,9 +187,12 @@ export function stageFacts(selector: string): StageFacts {
       if (getComputedStyle(element).visibility === 'hidden' || element.checkVisibility({ opacityProperty: true }) === false) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
-      const rect = clipped(range.getBoundingClientRect(), element);
-      if (rect.right - rect.left < 2 || rect.bottom - rect.top < 2) continue;
-      found.push({ words: node.textContent!.trim(), colour: '', left: rect.left, right: rect.right, top: rect.top, bottom: rect.bottom });
+      // A text that wraps is a rectangle for each of its lines.
+      for (const line of range.getClientRects()) {
+        const rect = clipped(line, element);
+        if (rect.right - rect.left < 2 || rect.bottom - rect.top < 2) continue;
+        found.push({ words: node.textContent!.trim(), colour: '', left: rect.left, right: rect.right, top: rect.top, bottom: rect.bottom });
+      }
     }
     return found;
   }
@@ -216,7 +222,9 @@ export function stageFacts(selector: string): StageFacts {
       if (right - left < 2 || bottom - top < 2) continue;
       for (let up: Element | null = element; up !== null; up = up.parentElement) {
         const style = getComputedStyle(up);
-        const r = up.getBoundingClientRect();
+        // What body hides, the window hides.
+        if (up === document.body) continue;
+        const r = up === document.documentElement ? { left: 0, right: innerWidth, top: 0, bottom: innerHeight } : up.getBoundingClientRect();
         const across = (/hidden|clip/.test(style.overflowX) || up === document.documentElement) && (right > r.right + 2 || left < r.left - 2);
         const down = /hidden|clip/.test(style.overflowY) && (bottom > r.bottom + 3 || top < r.top - 3);
         if (across || down) found.push(`${across ? 'across' : 'down'}: “${node.textContent!.trim().slice(0, 40)}” in .${up.className || up.tagName}`);
@@ -232,7 +240,9 @@ export function stageFacts(selector: string): StageFacts {
     all.forEach((a, i) => {
       for (const b of all.slice(i + 1)) {
         const [w, h] = [Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
-        if (w > 3 && h > 3 && a.words !== b.words) found.push(`“${a.words.slice(0, 24)}” on “${b.words.slice(0, 24)}”`);
+        // Boxes of lines that stand close share a margin; letters do not.
+        const margin = Math.min(a.bottom - a.top, b.bottom - b.top) / 4;
+        if (w > 3 && h > Math.max(3, margin) && a.words !== b.words) found.push(`“${a.words.slice(0, 24)}” on “${b.words.slice(0, 24)}”`);
       }
     });
     return found.slice(0, 6);
