@@ -104,6 +104,7 @@ function Verdict({ judged }: { readonly judged: JudgedMessage }) {
 }
 
 function verdictOf({ phase, met, because, done, total }: JudgedMessage): string {
+  if (phase === 'waiting') return because;
   if (phase === 'measuring') return total > 0 ? `guest ${done + 1} of ${total} runs` : 'measuring';
   if (phase === 'building') return 'the debug kernel is being built';
   if (phase === 'stress') return 'stress on the debug kernel, a minute or two';

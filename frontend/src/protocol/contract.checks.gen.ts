@@ -200,7 +200,7 @@ export const readHello: Read<wire.Hello> = shape((o) => ({
 
 const Judged_type = literal('judged');
 
-const Judged_phase = oneOf('measuring', 'building', 'stress', 'done', 'failed');
+const Judged_phase = oneOf('waiting', 'measuring', 'building', 'stress', 'done', 'failed');
 
 const Judged_met = maybe(boolean);
 
@@ -491,6 +491,8 @@ export const readLiveRun: Read<wire.LiveRun> = shape((o) => ({
 
 const Runs_live = list(readLiveRun);
 
+const WaitingRun_behind = maybe(Run_purpose);
+
 export const readWaitingRun: Read<wire.WaitingRun> = shape((o) => ({
   run_id: string(o['run_id'], 'run_id'),
   lesson: string(o['lesson'], 'lesson'),
@@ -499,6 +501,7 @@ export const readWaitingRun: Read<wire.WaitingRun> = shape((o) => ({
   place: integer(o['place'], 'place'),
   waiting: integer(o['waiting'], 'waiting'),
   estimate_s: number(o['estimate_s'], 'estimate_s'),
+  behind: or(o['behind'], 'behind', WaitingRun_behind, null),
 }));
 
 const Runs_waiting = maybe(readWaitingRun);

@@ -291,7 +291,7 @@ export interface Judged {
   lesson: string;
   challenge: string;
   arm: string;
-  phase: 'measuring' | 'building' | 'stress' | 'done' | 'failed';
+  phase: 'waiting' | 'measuring' | 'building' | 'stress' | 'done' | 'failed';
   /**
    * guests that have run
    */
@@ -721,6 +721,10 @@ export interface WaitingRun {
    * until it starts, when this was sent
    */
   estimate_s: number;
+  /**
+   * what this visitor wants as well, and what begins after it
+   */
+  behind: ('explain' | 'measure') | null;
 }
 /**
  * One look of the x-ray at one structure. See the probe's file for columns, facts, texts.

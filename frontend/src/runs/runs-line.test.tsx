@@ -27,6 +27,7 @@ const waiting: WaitingRun = {
   place: 2,
   waiting: 3,
   estimate_s: 42,
+  behind: null,
 };
 
 function show(
@@ -82,6 +83,11 @@ describe('who waits', () => {
     [{ place: 1, waiting: 2 }, 'next of 2'],
     [{ place: 3, waiting: 4 }, 'number 3 of 4'],
   ])('%o is said', (place, words) => expect(ordinalWords(place)).toBe(words));
+
+  it('what comes after what one waits for is said', () => {
+    show([], { ...waiting, behind: 'measure' });
+    expect(screen.getByTestId('waiting').textContent).toContain('Your measurement comes after it.');
+  });
 
   it.each([
     [-20, 'any moment now'],

@@ -91,6 +91,8 @@ function Button(props: {
   );
 }
 
+const nouns = { measure: 'measurement', explain: 'live run' } as const;
+
 function WaitLine(props: {
   readonly waiting: WaitingRun;
   readonly at: number;
@@ -103,13 +105,13 @@ function WaitLine(props: {
     return () => clearInterval(timer);
   }, []);
   const left = waiting.estimate_s - Math.max(0, now - at) / 1000;
-  const what = waiting.purpose === 'measure' ? 'measurement' : 'live run';
+  const what = nouns[waiting.purpose];
   return (
     <p className="notice" data-calm role="status" data-testid="waiting">
       <LiveSign />
       <span>
         Your {what} waits for a free place on the machine: {ordinalWords(waiting)},{' '}
-        {waitWords(left)}.
+        {waitWords(left)}.{waiting.behind && ` Your ${nouns[waiting.behind]} comes after it.`}
         <Button words="cancel" onPress={() => onCancel(waiting.run_id)} testId="cancel-run" />
       </span>
     </p>

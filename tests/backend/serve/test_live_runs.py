@@ -184,10 +184,48 @@ def test_a_judgement_is_for_who_asked_for_it(run_async: Any) -> None:
             await ann.say(type="judge", **ask)
             found = await ann.until_type("judged", phase="done")
             assert found["met"] is True and found["lines"][0]["says"] == "fast"
-            assert next(x["phase"] for x in ann.seen if x["type"] == "judged") == "measuring"
+            phases = [x["phase"] for x in ann.seen if x["type"] == "judged"]
+            assert phases[:2] == ["waiting", "measuring"]
             assert not [x for x in bob.seen if x["type"] == "judged"]
             await ann.say(type="judge", **{**ask, "challenge": "no-such"})
             assert "no challenge 'no-such'" in (await ann.until_type("error"))["sentence"]
+
+    with serving(toy_app(NOWHERE, speed=8.0)) as address:
+        run_async(watch(address))
+
+
+def test_a_run_and_the_judgement_that_is_asked_for_with_it_both_happen(run_async: Any) -> None:
+    async def watch(address: str) -> None:
+        async with pages(address, "ann", "bob") as (ann, bob):
+            await bob.start("rwsem", seconds=4)
+            other = await bob.begun()
+            await ann.start("srcu", seconds=1)
+            await ann.until(lambda x: x["type"] == "runs" and x["waiting"])
+            ask = {"lesson": SLUG, "challenge": "one-word", "arm": "srcu-expedited"}
+            await ann.say(type="judge", **ask)
+            waits = await ann.until_type("judged")
+            assert waits["phase"] == "waiting" and "after your live run" in waits["because"]
+            await ann.until(lambda x: x["type"] == "runs" and x["waiting"]["behind"] == "measure")
+            run = await ann.begun()
+            assert run != other
+            await ann.until_over()
+            assert (await ann.until_type("judged", phase="done"))["met"] is True
+            assert not [x for x in ann.seen if x["type"] == "judged" and x["phase"] == "failed"]
+
+    with serving(toy_app(NOWHERE, speed=8.0)) as address:
+        run_async(watch(address))
+
+
+def test_a_judgement_that_waits_can_be_taken_back(run_async: Any) -> None:
+    async def watch(address: str) -> None:
+        async with pages(address, "ann", "bob") as (ann, bob):
+            await bob.start("rwsem", seconds=4)
+            await bob.begun()
+            ask = {"lesson": SLUG, "challenge": "one-word", "arm": "srcu-expedited"}
+            await ann.say(type="judge", **ask)
+            waits = await ann.until(lambda x: x["type"] == "runs" and x["waiting"])
+            await ann.say(type="stop", run=waits["waiting"]["run_id"])
+            assert "taken back" in (await ann.until_type("judged", phase="failed"))["because"]
 
     with serving(toy_app(NOWHERE, speed=8.0)) as address:
         run_async(watch(address))

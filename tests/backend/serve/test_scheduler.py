@@ -11,16 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duet.errors import InputError
-from duet.serve.scheduler import Request, Scheduler
+from duet.serve.scheduler import Scheduler
 from duet.serve.slots import Slots
+from duet.serve.waiting_line import Request
 
 NUMBERS = itertools.count()
 
 
-def request(owner: str, key: object = None, *, alone: bool = False, seconds: float = 10) -> Request:
+def request(
+    owner: str,
+    key: object = None,
+    *,
+    alone: bool = False,
+    seconds: float = 10,
+    judges: bool = False,
+) -> Request:
     number = next(NUMBERS)
     unlike_all = ("run", number) if key is None else key
-    return Request(f"r{number}", owner, unlike_all, "kind", seconds, alone)
+    return Request(f"r{number}", owner, unlike_all, "kind", seconds, alone or judges, judges)
 
 
 def asked(scheduler: Scheduler, *requests: Request) -> list[Request]:
@@ -97,6 +105,50 @@ def test_a_measurement_has_the_machine_alone_and_is_not_passed() -> None:
     assert queue.next(0) is later
 
 
+def test_a_judgement_comes_after_the_run_of_its_visitor_and_overtakes_nobody() -> None:
+    queue = Scheduler(1)
+    (other,) = asked(queue, request("x"))
+    queue.next(0)
+    run, judge = request("a"), request("a", judges=True)
+    assert queue.ask(run) == (run, None) and queue.ask(judge) == (judge, None)
+    assert queue.waiting == (run,) and queue.comes_behind("a") is judge
+    (stranger,) = asked(queue, request("b"))
+    for expected in (run, stranger, judge):
+        queue.over(queue.running[0].run_id, 0)
+        assert queue.next(0) is expected
+    assert other.began_s == 0 and queue.comes_behind("a") is None
+
+
+def test_a_run_does_not_give_way_to_a_judgement_nor_a_judgement_to_a_run() -> None:
+    queue = Scheduler(1)
+    (run,) = asked(queue, request("a"))
+    queue.next(0)
+    (judge,) = asked(queue, request("a", judges=True))
+    assert queue.gives_way("a") is None
+    queue.over(run.run_id, 0)
+    assert queue.next(0) is judge
+    asked(queue, request("a"))
+    assert queue.gives_way("a") is None
+    again = request("a")
+    assert queue.ask(again)[1] is not None, "a run replaces a run"
+    assert queue.waiting == (again,)
+
+
+def test_either_of_two_can_be_taken_back() -> None:
+    queue = Scheduler(1)
+    asked(queue, request("x"))
+    queue.next(0)
+    run, judge = asked(queue, request("a"), request("a", "same", judges=True))
+    newer = request("a", judges=True)
+    assert queue.ask(newer) == (newer, judge) and queue.comes_behind("a") is newer
+    assert queue.withdraw("a", newer.run_id) is newer and queue.waiting == (run,)
+    (judge,) = asked(queue, request("a", "same", judges=True))
+    (shared,) = asked(queue, request("b", "same", judges=True))
+    assert shared is judge and queue.waiting == (run, judge), "b has waited for nothing else"
+    assert queue.withdraw("a", run.run_id) is run
+    assert queue.withdraw("a") is None and judge.owners == ("b",)
+
+
 def test_more_than_may_wait_is_refused_and_a_replacement_is_not() -> None:
     queue = Scheduler(1, most_waiting=2)
     asked(queue, request("x"))
@@ -130,7 +182,7 @@ def test_place_and_estimate_and_what_past_runs_teach() -> None:
 
 OWNERS = "abcde"
 STEP = st.tuples(
-    st.sampled_from(["ask", "same", "alone", "cancel", "over"]), st.sampled_from(OWNERS)
+    st.sampled_from(["ask", "same", "alone", "judge", "cancel", "over"]), st.sampled_from(OWNERS)
 )
 
 
@@ -147,11 +199,12 @@ def test_any_sequence_keeps_the_rules_and_everyone_who_waits_is_served(
         elif step == "cancel":
             queue.withdraw(owner)
         elif step != "over":
-            queue.ask(request(owner, "same" if step == "same" else None, alone=step == "alone"))
+            key = "same" if step == "same" else None
+            queue.ask(request(owner, key, alone=step == "alone", judges=step == "judge"))
         while queue.next(now) is not None:
             pass
         check(queue, slots, now)
-    for _ in range(len(queue.waiting) + len(queue.running)):
+    for _ in range(2 * len(queue.waiting) + len(queue.running)):
         if queue.running:
             queue.over(queue.running[0].run_id, now)
         while queue.next(now) is not None:
@@ -166,8 +219,10 @@ def check(queue: Scheduler, slots: int, now: float) -> None:
     assert len(running) == 1 or not any(each.alone for each in running)
     owners = [each.owner for each in running]
     assert len(set(owners)) == len(owners)
-    waiting = [owner for each in queue.waiting for owner in each.owners]
+    waiting = [(owner, each.judges) for each in queue.waiting for owner in each.owners]
     assert len(set(waiting)) == len(waiting)
+    behind = [owner for owner in OWNERS if queue.comes_behind(owner) is not None]
+    assert all(queue.waits_for(owner) is not None for owner in behind)
     keys = [each.key for each in (*running, *queue.waiting)]
     assert len(set(keys)) == len(keys)
     places = [queue.place(each.run_id, now) for each in queue.waiting]

@@ -101,15 +101,13 @@ class LiveRuns:
         """
         ident = viewer.visitor.ident
         entry = self._entries.get(run_id) if run_id is not None else None
-        waits = self._scheduler.waits_for(ident)
-        if waits is not None and run_id in (None, waits.run_id):
-            self._screens.stay(ident)
-            withdrawn = self._scheduler.withdraw(ident)
-            if withdrawn is not None:
-                self._screens.withdraw(withdrawn)
+        asked = (self._scheduler.waits_for(ident), self._scheduler.comes_behind(ident))
+        mine = [one for one in asked if one is not None and run_id in (None, one.run_id)]
+        for one in mine:
+            self._requests.take_back(ident, one)
             self._moved.set()
-            if run_id is not None:
-                return
+        if mine and run_id is not None:
+            return
         if run_id is None:
             entry = self._screens.going(viewer)
         elif entry is None or not entry.runs:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from duet.lessons.roles import duration_s
 from duet.runs.request import Job, JudgeRequest, MeasureRequest, run_of
 from duet.serve.archive import new_name
-from duet.serve.scheduler import Request
+from duet.serve.waiting_line import Request
 
 BOOT_S = 15.0
 """What a run takes beyond its own seconds, until runs have shown what they take here."""
@@ -32,4 +32,5 @@ def queue_request(owner: str, job: Job, number: int) -> Request:
         kind=(slug, what.clock, alone, *judged[:1]),
         expected_s=seconds * max(1, (repeats or len(judged)) * len(what.arms)),
         alone=alone,
+        judges=bool(judged),
     )

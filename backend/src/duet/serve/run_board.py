@@ -8,9 +8,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from duet.runs.request import Job, RunRequest, run_of
+from duet.runs.request import Job, JudgeRequest, RunRequest, run_of
 from duet.serve.interfaces import QueuedRun
-from duet.serve.scheduler import Request, Scheduler
+from duet.serve.scheduler import Scheduler
+from duet.serve.waiting_line import Request
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.control import Control
@@ -111,14 +112,14 @@ class RunBoard:
     def _runs(self, ident: str) -> m.Runs:
         waits = self._scheduler.waits_for(ident) if ident else None
         live = [self._live(request, ident) for request in self._scheduler.running]
-        return m.Runs(live=live, waiting=None if waits is None else self._waiting(waits))
+        return m.Runs(live=live, waiting=None if waits is None else self._waiting(waits, ident))
 
     def _live(self, request: Request, ident: str) -> m.LiveRun:
         entry = self._entries[request.run_id]
         return m.LiveRun(
             run_id=request.run_id,
             lesson=entry.what.folder.slug,
-            purpose="measure" if request.alone else "explain",
+            purpose=_purpose(request),
             arms=list(entry.what.arms),
             workload=entry.what.workload,
             params=entry.what.params,
@@ -126,17 +127,40 @@ class RunBoard:
             yours=ident in request.owners,
         )
 
-    def _waiting(self, request: Request) -> m.WaitingRun | None:
+    def judged(self, entry: Entry, phase: m.JudgePhase, because: str) -> None:
+        """How a judgement stands that has not begun, for those who asked for it."""
+        if not isinstance(entry.job, JudgeRequest):
+            return
+        packet = pack(
+            m.Judged(
+                lesson=entry.what.folder.slug,
+                challenge=entry.job.challenge,
+                arm=entry.job.arm,
+                phase=phase,
+                because=because,
+            )
+        )
+        for owner in entry.request.owners:
+            for viewer in self._hub.pages_of(owner):
+                viewer.put(packet)
+
+    def _waiting(self, request: Request, ident: str) -> m.WaitingRun | None:
         entry = self._entries[request.run_id]
         place = self._scheduler.place(request.run_id, time.monotonic())
         if place is None:
             return None
+        behind = self._scheduler.comes_behind(ident)
         return m.WaitingRun(
             run_id=request.run_id,
             lesson=entry.what.folder.slug,
-            purpose="measure" if request.alone else "explain",
+            purpose=_purpose(request),
             arms=list(entry.what.arms),
             place=place.place,
             waiting=place.waiting,
             estimate_s=place.estimate_s,
+            behind=None if behind is None else _purpose(behind),
         )
+
+
+def _purpose(request: Request) -> m.Purpose:
+    return "measure" if request.alone else "explain"

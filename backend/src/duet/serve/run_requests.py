@@ -16,8 +16,12 @@ from duet.serve.queueing import queue_request
 from duet.serve.run_board import Entry
 from duet.serve.run_screens import RunScreens
 from duet.serve.scheduler import Scheduler
+from duet.serve.waiting_line import Request
 from duet.stream.control import Control
 from duet.stream.hub import Hub, Viewer
+
+AFTER_RUN = "It is judged after your live run."
+WHEN_FREE = "It is judged when nothing else runs here: it wants the machine for itself."
 
 
 class RunRequests:
@@ -62,14 +66,25 @@ class RunRequests:
             control = Control(ident, time.monotonic())
             self._entries[request.run_id] = Entry(request, job, control, made)
         entry = self._entries[chosen.run_id]
-        self._screens.stay(ident)
+        if not request.judges:
+            self._screens.stay(ident)
         if chosen.began_s is None:
             entry.askers.add(viewer.ident)
+            mine = self._scheduler.runs_of(ident) or self._scheduler.comes_behind(ident)
+            self._screens.waits(entry, AFTER_RUN if mine else WHEN_FREE)
         else:
             self._screens.begin(viewer, entry)
         gives_way = self._scheduler.gives_way(ident)
         if gives_way is not None:
             self._entries[gives_way.run_id].halt.set()
+
+    def take_back(self, ident: str, request: Request) -> None:
+        """A visitor does not want any more what he waits for."""
+        if not request.judges:
+            self._screens.stay(ident)
+        withdrawn = self._scheduler.withdraw(ident, request.run_id)
+        if withdrawn is not None:
+            self._screens.withdraw(withdrawn)
 
     def again(self, viewer: Viewer) -> None:
         """The live run that is watched once more, or the last one of this visitor.

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, MutableMapping
 from duet.errors import InputError
 from duet.serve.interfaces import QueuedRun
 from duet.serve.run_board import Entry, RunBoard
-from duet.serve.scheduler import Request, Scheduler
+from duet.serve.scheduler import Scheduler
+from duet.serve.waiting_line import Request
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack
 from duet.stream.hub import Hub, Viewer
@@ -76,11 +77,16 @@ class RunScreens:
         for entry in self._entries.values():
             entry.askers -= pages
 
+    def waits(self, entry: Entry, because: str) -> None:
+        """Who asked for a judgement reads what it waits for."""
+        self._board.judged(entry, "waiting", because)
+
     def withdraw(self, request: Request) -> None:
         """A request will not run; those who watch its log read so."""
         entry = self._entries.pop(request.run_id)
         run = entry.performance
         if run is None:
+            self._board.judged(entry, "failed", "It was taken back before it began.")
             return
         run.withdraw()
         error = InputError(

@@ -5,50 +5,25 @@ First come, first served, with one waiting and one running request per visitor: 
 turns, and nobody who waits is overtaken for ever. A visitor whose run goes on is passed over.
 Equal requests share one run. A request that wants the machine alone (a measurement) starts when
 nothing runs, and nothing that came later starts before it.
+
+A judgement is no run: neither replaces or ends the other. Who waits for one and asks for the other
+as well keeps one place: the second request takes a place of its own, the last, when the first one
+starts. So it is as if he had asked for it at that moment, and nobody who came before it waits more.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 
 from duet.budgets import WAITING_RUNS
 from duet.errors import InputError
+from duet.serve.waiting_line import Line, Request
 
 DURATIONS = 8
 """Past runs of a kind from which the next one's duration is estimated."""
-
-
-@dataclass(eq=False, slots=True)
-class Request:
-    """A live run that somebody wants.
-
-    Args:
-        run_id: of the run, waiting or running.
-        owner: the visitor who asked first; when he withdraws, the next of `sharers`.
-        key: requests with equal keys share one run.
-        kind: runs of one kind take about the same multiple of `expected_s`.
-        expected_s: how long it takes, as far as its parameters say.
-        alone: nothing else may run meanwhile.
-        sharers: visitors who asked for the same later.
-        began_s: when it started; None: it waits.
-    """
-
-    run_id: str
-    owner: str
-    key: Hashable
-    kind: Hashable = None
-    expected_s: float = 0.0
-    alone: bool = False
-    sharers: list[str] = field(default_factory=list)
-    began_s: float | None = None
-
-    @property
-    def owners(self) -> tuple[str, ...]:
-        """All who asked for it."""
-        return (self.owner, *self.sharers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +52,7 @@ class Scheduler:
     def __init__(self, slots: int, most_waiting: int = WAITING_RUNS) -> None:
         self.slots = slots
         self._most_waiting = most_waiting
-        self._waiting: list[Request] = []
+        self._line = Line()
         self._running: dict[str, Request] = {}
         self._slowness: defaultdict[Hashable, deque[float]] = defaultdict(
             lambda: deque(maxlen=DURATIONS)
@@ -86,7 +61,7 @@ class Scheduler:
     @property
     def waiting(self) -> tuple[Request, ...]:
         """Requests that wait, the next one first."""
-        return tuple(self._waiting)
+        return tuple(self._line.queue)
 
     @property
     def running(self) -> tuple[Request, ...]:
@@ -95,7 +70,11 @@ class Scheduler:
 
     def waits_for(self, owner: str) -> Request | None:
         """The request that a visitor waits for, as its owner or as a sharer."""
-        return next((r for r in self._waiting if owner in r.owners), None)
+        return self._line.waits_for(owner)
+
+    def comes_behind(self, owner: str) -> Request | None:
+        """What a visitor wants as well, and what has no place yet."""
+        return self._line.comes_behind(owner)
 
     def runs_of(self, owner: str) -> Request | None:
         """The run that a visitor started and that goes on."""
@@ -111,46 +90,45 @@ class Scheduler:
         Raises:
             InputError: too many wait.
         """
-        equal = self._equal(request)
+        equal, owner = self._equal(request), request.owner
+        former = self._line.former(owner, request.judges)
         if equal is not None:
-            if request.owner in equal.owners:
-                former = self.waits_for(request.owner)
-                return equal, None if former in (None, equal) else self.withdraw(request.owner)
-            withdrawn = self.withdraw(request.owner)
-            equal.sharers.append(request.owner)
+            withdrawn = None if former in (None, equal) else self._line.leave(former, owner)
+            if owner not in equal.owners:
+                equal.sharers.append(owner)
+            self._line.move_up()
             return equal, withdrawn
-        former = self.waits_for(request.owner)
-        replaces = former is not None and former.owners == (request.owner,)
-        if not replaces and len(self._waiting) >= self._most_waiting:
-            raise _queue_full(len(self._waiting))
+        replaces = former is not None and former.owners == (owner,)
+        waiting = len(self._line.all())
+        if not replaces and waiting >= self._most_waiting:
+            raise _queue_full(waiting)
         if replaces and former is not None:  # a changed knob does not cost the place
-            self._waiting[self._waiting.index(former)] = request
+            self._line.replace(former, request)
             return request, former
-        self.withdraw(request.owner)
-        self._waiting.append(request)
+        self._line.leave(former, owner)
+        self._line.add(request)
         return request, None
 
-    def withdraw(self, owner: str) -> Request | None:
-        """Take back what a visitor waits for; returns the request if nobody else wants it."""
-        former = self.waits_for(owner)
-        if former is None:
-            return None
-        if former.owner != owner:
-            former.sharers.remove(owner)
-            return None
-        if former.sharers:
-            former.owner = former.sharers.pop(0)
-            return None
-        self._waiting.remove(former)
-        return former
+    def withdraw(self, owner: str, run_id: str | None = None) -> Request | None:
+        """Take back what a visitor waits for; returns the request if nobody else wants it.
+
+        Args:
+            run_id: which of two; None: the one that has a place.
+        """
+        mine = [one for one in self._line.all() if owner in one.owners]
+        found = next((one for one in mine if run_id in (None, one.run_id)), None)
+        withdrawn = self._line.leave(found, owner)
+        self._line.move_up()
+        return withdrawn
 
     def next(self, now_s: float) -> Request | None:
         """The request that may start now, which then runs; None: nothing may."""
-        found = _first(self._waiting, list(self._running.values()), self.slots)
+        found = _first(self._line.queue, list(self._running.values()), self.slots)
         if found is not None:
-            self._waiting.remove(found)
+            self._line.queue.remove(found)
             found.began_s = now_s
             self._running[found.run_id] = found
+            self._line.move_up()
         return found
 
     def over(self, run_id: str, now_s: float, whole: bool = True) -> None:
@@ -173,13 +151,13 @@ class Scheduler:
         for him at once. Otherwise his next run waits for its turn like any other.
         """
         mine, waits = self.runs_of(owner), self.waits_for(owner)
-        if mine is None or waits is None or mine.sharers or len(self._waiting) > 1:
+        if mine is None or waits is None or mine.sharers or len(self._line.queue) > 1:
             return None
-        return mine
+        return mine if mine.judges == waits.judges else None
 
     def place(self, run_id: str, now_s: float) -> Place | None:
         """Where a request stands; None: it does not wait."""
-        waiting = [r.run_id for r in self._waiting]
+        waiting = [r.run_id for r in self._line.queue]
         if run_id not in waiting:
             return None
         begins = dict(self._forecast(now_s))
@@ -188,7 +166,7 @@ class Scheduler:
         return Place(at, len(waiting), max(0.0, begins[run_id] - now_s))
 
     def _equal(self, request: Request) -> Request | None:
-        there = (*self._waiting, *self._running.values())
+        there = (*self._line.all(), *self._running.values())
         return next((r for r in there if r.key == request.key), None)
 
     def _duration_s(self, request: Request) -> float:
@@ -197,7 +175,7 @@ class Scheduler:
 
     def _forecast(self, now_s: float) -> Iterator[tuple[str, float]]:
         """When each waiting request starts, if every run takes as long as is expected."""
-        waiting = list(self._waiting)
+        waiting = list(self._line.queue)
         going: list[tuple[float, Request]] = []
         for request in self._running.values():
             began = now_s if request.began_s is None else request.began_s

@@ -56,7 +56,7 @@ from duet.stream.messages.measured import (
     MeasuredTable,
 )
 from duet.stream.messages.run import Contention, Lane, Row, Rows, Run
-from duet.stream.messages.sharing import Begun, Control, LiveRun, Runs, WaitingRun
+from duet.stream.messages.sharing import Begun, Control, LiveRun, Purpose, Runs, WaitingRun
 from duet.stream.messages.tables import Batch, Gap, Line, Loss, Metrics, Reading, Waits
 
 __all__ = [
@@ -108,6 +108,7 @@ __all__ = [
     "Metrics",
     "Open",
     "Problem",
+    "Purpose",
     "Reading",
     "Row",
     "Rows",

@@ -10,7 +10,7 @@ from pydantic import Field
 from duet.stream.messages.base import Message
 from duet.stream.messages.failure import ErrorMessage
 
-JudgePhase = Literal["measuring", "building", "stress", "done", "failed"]
+JudgePhase = Literal["waiting", "measuring", "building", "stress", "done", "failed"]
 
 
 class Judge(Message):

@@ -9,6 +9,8 @@ from pydantic import Field
 
 from duet.stream.messages.base import ClockName, Message
 
+Purpose = Literal["explain", "measure"]
+
 
 class Control(Message):
     """Who controls the live run that this page watches; latest wins."""
@@ -25,7 +27,7 @@ class LiveRun(Message):
 
     run_id: str = Field(description="opens the run now, and its file later")
     lesson: str
-    purpose: Literal["explain", "measure"]
+    purpose: Purpose
     arms: list[str]
     workload: str
     params: dict[str, int]
@@ -38,11 +40,14 @@ class WaitingRun(Message):
 
     run_id: str
     lesson: str
-    purpose: Literal["explain", "measure"]
+    purpose: Purpose
     arms: list[str]
     place: int = Field(description="1: the next to start")
     waiting: int = Field(description="requests that wait, in all")
     estimate_s: float = Field(description="until it starts, when this was sent")
+    behind: Purpose | None = Field(
+        default=None, description="what this visitor wants as well, and what begins after it"
+    )
 
 
 class Runs(Message):
