@@ -35,7 +35,7 @@ export function KnobPanel({ id: panel, ...props }: Props) {
   return (
     <div className="desk-panel card" id={panel} data-testid="knob-panel">
       <fieldset>
-        <legend>arms</legend>
+        <legend>kernels</legend>
         <div className="desk-arms">
           {lesson.arms.map((arm) => (
             <label key={arm.name}>

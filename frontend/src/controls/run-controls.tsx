@@ -156,11 +156,11 @@ function RunButtons(props: ButtonsProps) {
   );
 }
 
-/** "3 arms, 2 vCPUs, wall clock, 3 s" */
+/** "3 kernels, 2 vCPUs, wall clock, 3 s" */
 /** What is said of the knobs that are not in sight. */
 function summary(lesson: Lesson, knobs: Knobs, shown: string): string {
   const { [shown]: _inSight, ...others } = knobs.params;
-  const words = [plural(knobs.arms.length, 'arm'), ...paramWords(lesson, others)];
+  const words = [plural(knobs.arms.length, 'kernel'), ...paramWords(lesson, others)];
   words.push(`${knobs.clock} clock`);
   return words.join(', ');
 }

@@ -12,6 +12,8 @@ import type { RunIndex } from './types.ts';
 
 export interface Place extends Window {
   readonly moment: Nanos;
+  /** Where the first sweep begins; left out: with the window. */
+  readonly begin?: Nanos;
   /** The place is the newest and moves on with the run. */
   readonly follows: boolean;
   /** There are events to see; else the scope waits for the first window of them. */

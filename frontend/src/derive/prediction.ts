@@ -3,7 +3,7 @@
 
 import type { Prediction } from '../protocol/lesson.ts';
 import { laneOf, lostIn, opsUpTo } from './query.ts';
-import type { RunIndex } from './types.ts';
+import type { LaneIndex, RunIndex } from './types.ts';
 import { armTitle, type Titles } from './words.ts';
 
 export interface Answer {
@@ -19,15 +19,20 @@ export interface Answer {
 /** Fewer operations than this on either arm prove nothing. */
 const least = 5;
 
-export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles): Answer | null {
-  const [one, other] = prediction.arms.map((arm) => laneOf(index, arm));
+/** Operations of one lane in times of another's, over equal guest time; null: it cannot be said. */
+export function opsShare(one: LaneIndex | null, other: LaneIndex | null): number | null {
   if (!one || !other) return null;
   const overNs = Math.min(one.watermark, other.watermark);
   // A number that rests on lost events is refused.
   if (lostIn(one, 0, overNs) || lostIn(other, 0, overNs)) return null;
   const ops = [opsUpTo(one, overNs), opsUpTo(other, overNs)] as const;
-  if (ops[0] < 1 || ops[1] < least) return null;
-  const ratio = ops[0] / ops[1];
+  return ops[0] < 1 || ops[1] < least ? null : ops[0] / ops[1];
+}
+
+export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles): Answer | null {
+  const [one, other] = prediction.arms.map((arm) => laneOf(index, arm));
+  const ratio = opsShare(one ?? null, other ?? null);
+  if (!one || !other || ratio === null) return null;
   const [first, second] = [armTitle(titles, one), armTitle(titles, other)];
   const words = `${scopeWords(index)} ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
   return { value: ratio, choice: choiceOf(prediction, ratio), words };

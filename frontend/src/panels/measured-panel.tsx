@@ -44,7 +44,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
         <table className="table measured-table">
           <thead>
             <tr>
-              <th scope="col">arm</th>
+              <th scope="col">kernel</th>
               <th scope="col" className="right" title="runs of each kernel">
                 n
               </th>
@@ -136,8 +136,8 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
 /** What a verdict rests on. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count:
-    'An instruction takes 1 ns. A perturbed start has other random numbers; its range is that of the ratio, arm over arm.',
-  wall: 'n runs of each kernel; the 95 % interval is that of the ratio of their medians, arm over arm.',
+    'An instruction takes 1 ns. A perturbed start has other random numbers; its range is that of the ratio, kernel over kernel.',
+  wall: 'n runs of each kernel; the 95 % interval is that of the ratio of their medians, kernel over kernel.',
 };
 
 function title(lesson: Lesson, arm: string): string {

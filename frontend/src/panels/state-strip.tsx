@@ -6,6 +6,7 @@ import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
 import { day, when } from '../ui/words.ts';
 import { type LaneLens, LensBadges } from './lens-badge.tsx';
+import { TermMark } from './terms/terms.tsx';
 
 interface Props {
   readonly run: RunMessage | null;
@@ -30,16 +31,12 @@ export function StateStrip(props: Props) {
     <div className="state-strip" data-testid="state">
       <SourceBadge run={run} kernel={kernel} />
       {run && (
-        <span className="badge" title={clockWords[run.clock]} data-testid="clock">
-          clock <b>{run.clock}</b>
+        <span className="badge" data-testid="clock">
+          <TermMark name={`${run.clock} clock`}>clock</TermMark> <b>{run.clock}</b>
         </span>
       )}
-      <span
-        className="badge"
-        title="A lane shows one kernel at work. Each kernel that is compared is an arm."
-        data-testid="lanes"
-      >
-        <b>{lanes}</b> {lanes === 1 ? 'lane' : 'lanes'}
+      <span className="badge" data-testid="lanes">
+        <b>{lanes}</b> <TermMark name="lane">{lanes === 1 ? 'lane' : 'lanes'}</TermMark>
       </span>
       <button
         type="button"
@@ -83,13 +80,6 @@ export function StateStrip(props: Props) {
     </div>
   );
 }
-
-/** What guest time is on a clock. */
-export const clockWords: Readonly<Record<RunMessage['clock'], string>> = {
-  count:
-    'Count clock: each instruction of the guest takes 1 ns, so an equal run gives equal times.',
-  wall: 'Wall clock: guest time is the time of this machine, and another run gives other times.',
-};
 
 /** An arm that works as an older kernel did is no older kernel. */
 const baseWords =

@@ -109,7 +109,7 @@ function toPlace(
       mode: action.paused === true ? 'paused' : 'scope',
       start: place.start,
       span: place.span,
-      moment: still ? place.moment : place.start,
+      moment: still ? place.moment : (place.begin ?? place.start),
       speed: speedFor(place.span, action.seconds),
       direction: 1,
       focus: new Set(action.focus),

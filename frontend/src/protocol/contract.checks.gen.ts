@@ -860,6 +860,7 @@ export const readSought: Read<wire.Sought> = shape((o) => ({
   at_least: or(o['at_least'], 'at_least', Sought_at_least, null),
   at_most: or(o['at_most'], 'at_most', Sought_at_least, null),
   most: or(o['most'], 'most', boolean, false),
+  opens: or(o['opens'], 'opens', boolean, false),
 }));
 
 const MustShow_marks = list(readSought, 1);

@@ -1788,6 +1788,10 @@ export interface Sought {
    * of several such windows, the one with most of this
    */
   most: boolean;
+  /**
+   * the step begins to play just before the first of these
+   */
+  opens: boolean;
 }
 /**
  * What the host's own kernel does; it has one layout.

@@ -19,6 +19,9 @@ interface Answer {
   readonly shown: boolean | null;
 }
 
+/** Of the window: so much is seen to happen before what the step speaks of begins. */
+const lead = 1 / 25;
+
 /** Name under which the browser's profile has each search. */
 export const searchMeasure = 'duet: window of a step';
 
@@ -59,7 +62,9 @@ function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place)
   if (window === undefined) return { place: usual, shown: false };
   const { start, span } = window;
   const moment = usual.follows || !here ? ns(start + span) : usual.moment;
-  return { place: { start, span, moment, follows: false, known: true }, shown: true };
+  const first = search.opening(window);
+  const begin = first === null ? {} : { begin: ns(Math.max(start, first - span * lead)) };
+  return { place: { start, span, moment, follows: false, known: true, ...begin }, shown: true };
 }
 
 /** Operations last differently, so windows around each are not compared: the first is taken. */

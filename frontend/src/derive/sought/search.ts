@@ -10,7 +10,7 @@ import { heldOp } from '../hold.ts';
 import { spanOf, stepOf } from '../moments.ts';
 import type { LaneIndex, RunIndex } from '../types.ts';
 import { type Found, findOn, type Names } from './found.ts';
-import { amountIn } from './window.ts';
+import { amountIn, firstIn } from './window.ts';
 
 /** What must be known of a step. */
 export type Claimed = Pick<
@@ -66,6 +66,19 @@ export class Search {
       }
     }
     return most;
+  }
+
+  /** When the first of what `opens` the step begins in the window, frame time; null: nothing opens it. */
+  opening({ start, span }: Window): number | null {
+    let first: number | null = null;
+    for (const { lane, marks } of this.#lanes) {
+      const from = laneTime(this.offsets, lane.arm, start);
+      for (const { one, found } of marks) {
+        const at = one.opens ? firstIn(found, one, from, from + span) : null;
+        if (at !== null) first = Math.min(first ?? Number.POSITIVE_INFINITY, at - from + start);
+      }
+    }
+    return first;
   }
 
   /** Where the window ends on a lane: in a step that holds lanes, with the operation that it begins with. */

@@ -126,7 +126,15 @@ function indexOf(run: string, axis?: string, phase: 'done' | 'running' = 'done')
 
 const plain: Sought = {
   ...{ kind: null, point: null, link: null, operation: false, arms: [], where: {}, during: null },
-  ...{ at_once: 1, whole: false, longer_ms: 0, at_least: null, at_most: null, most: false },
+  ...{
+    at_once: 1,
+    whole: false,
+    longer_ms: 0,
+    at_least: null,
+    at_most: null,
+    most: false,
+    opens: false,
+  },
 };
 
 function sceneOf({ run, scene, marks }: Case): Claimed & { readonly focus: string[] } {
@@ -160,6 +168,18 @@ test('a step opens at a window that shows its claim, and stays there', () => {
   const one = named('both threads wait at once');
   const { place, shown } = claimedPlace(indexOf(one.run), sceneOf(one), lesson);
   expect([shown, place.start / ms, place.follows]).toEqual([true, 4, false]);
+});
+
+test('a step begins to play a twenty-fifth of its window before what opens it', () => {
+  const one = named('both threads wait at once');
+  const plainly = sceneOf(one);
+  const marks = plainly.must_show!.marks.map((mark) => ({ ...mark, opens: true }));
+  const scene = { ...plainly, must_show: { that: 'it is so', marks } };
+  const { start, span, begin } = claimedPlace(indexOf(one.run), scene, lesson).place;
+  const both = new Search(indexOf(one.run), scene, lesson).opening({ start, span })!;
+  expect(both).toBeGreaterThanOrEqual(start);
+  expect(begin).toBe(Math.max(start, both - span / 25));
+  expect(claimedPlace(indexOf(one.run), sceneOf(one), lesson).place.begin).toBeUndefined();
 });
 
 test('the own moment of the step is taken where it shows the claim', () => {

@@ -9,6 +9,16 @@ import type { Found } from './found.ts';
 /** So much of the window must be filled by what is longer than that and not seen whole. */
 const share = 1 / 20;
 
+/** When the first begins of those that are in [a, b) and long enough there; null: none is. */
+export function firstIn(found: Found, one: Sought, a: number, b: number): number | null {
+  const { t0, t1 } = found;
+  for (let i = 0; i < t0.length && t0[i]! < b; i++) {
+    const [from, until] = [Math.max(t0[i]!, a), Math.min(t1[i]!, b)];
+    if (until > from && until - from >= one.longer_ms * millisecond) return from;
+  }
+  return null;
+}
+
 /** How much of it is in [a, b): time, or the number of what has no length; -1: too little, or too much. */
 export function amountIn(found: Found, one: Sought, a: number, b: number): number {
   const { t0, t1, longest } = found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The terms of a lesson in its texts: the first of each in a paragraph opens a card. */
+/** The terms of a lesson and of the page in texts: the first of each in a paragraph opens a card. */
 
 import {
   createContext,
@@ -16,6 +16,7 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { TermCard } from './card.tsx';
 import { CardHost } from './host.ts';
 import { type Matcher, matcherOf } from './matcher.ts';
+import { withPageTerms } from './page-terms.ts';
 import { markTerms } from './rehype.ts';
 
 interface Known {
@@ -36,18 +37,19 @@ interface Props {
 export function TermsProvider({ lesson, children }: Props) {
   const id = useId();
   const [host] = useState(() => new CardHost());
+  const terms = useMemo(() => withPageTerms(lesson.terms), [lesson.terms]);
   const known = useMemo<Known | null>(() => {
-    const matcher = matcherOf(lesson.terms);
-    const numbers = new Map(lesson.terms.map((term, i) => [term.name, i]));
+    const matcher = matcherOf(terms);
+    const numbers = new Map(terms.map((term, i) => [term.name, i]));
     return matcher && { matcher, host, describes: (name) => `${id}${numbers.get(name)}` };
-  }, [lesson.terms, host, id]);
+  }, [terms, host, id]);
   return (
     <Context.Provider value={known}>
       {children}
       {known && (
         <>
           <dl hidden>
-            {lesson.terms.map((term) => (
+            {terms.map((term) => (
               <div key={term.name} id={known.describes(term.name)}>
                 <dt>{term.name}</dt>
                 <dd>{term.says}</dd>

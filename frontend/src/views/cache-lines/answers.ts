@@ -16,12 +16,11 @@ import { fieldWords, structOf } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 import { intervalMark } from './lock-marks.ts';
 import { accessKinds } from './marks.ts';
-import { transfersPerStat } from './model.ts';
 import { accessAt, happening, laneNow } from './now.ts';
 import { predictedRatio } from './predicted.ts';
 import { operationWords } from './refusal.ts';
 import { settingsOf } from './settings.ts';
-import { far, perStatWords, soFar } from './so-far.ts';
+import { far, perStatWhole, perStatWords, soFar } from './so-far.ts';
 
 type Reading = Pick<Answer, 'value' | 'words' | 'modelled'> | null;
 
@@ -123,7 +122,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
         of('ops counted', totals.ops, formatCount(totals.ops)),
         far(shown, 'ops', formatFigure(ops)),
         perStatWords(shown),
-        of('transfers per op', transfersPerStat(shown.model)),
+        perStatWhole(shown),
       ],
     ];
   });

@@ -16,7 +16,7 @@ import type { LinesLayout } from './layout.ts';
 import { placesOf } from './marks.ts';
 import { laneNow } from './now.ts';
 import { noHot, noOrder } from './refusal.ts';
-import { far, operationsFar, perStatWords } from './so-far.ts';
+import { far, operationsFar, perStatWhole, perStatWords } from './so-far.ts';
 import { drawSpoken } from './spoken.ts';
 
 export function drawLines(
@@ -77,7 +77,7 @@ function drawLane(easel: Easel): void {
   });
 }
 
-/** "1.8 transfers per stat so far, modelled", and what was counted. */
+/** "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. */
 function headline(easel: Easel): void {
   const { laid, layout, drawing, shown, pen } = easel;
   const { theme } = drawing;
@@ -86,7 +86,7 @@ function headline(easel: Easel): void {
   const text = Math.round(fontSize * 1.35);
   let x = laid.left;
   const y = laid.headlineY + big;
-  const wide = write(easel, perStatWords(shown), x, y, {
+  const wide = write(easel, perStatWhole(shown), x, y, {
     size: big,
     weight: 700,
     colour: theme.ink,
@@ -103,14 +103,16 @@ function headline(easel: Easel): void {
   x += wide + 7;
   const { lesson } = drawing;
   const what = `transfers per ${lesson.operation.name}`;
-  const of = ` so far (${far(shown, 'transfers')} in ${operationsFar(shown, lesson)}), modelled`;
+  const of = ` in the whole run, modelled`;
+  const now = `; so far ${perStatWords(shown)} (${far(shown, 'transfers')} in ${operationsFar(shown, lesson)})`;
   const right = laid.left + laid.width;
   x += writeFirst(
     easel,
     [
+      [what, `${of}${now}`],
+      [what, `${of}; so far ${perStatWords(shown)}`],
       [what, of],
-      [what, ' so far, modelled'],
-      [what, ' so far'],
+      [what, ', whole run'],
     ],
     x,
     y,

@@ -31,12 +31,15 @@ export const moments: Readonly<Record<string, Finder>> = {
       ? null
       : window(accesses * stats * stepNs, spanOf(scene) || 1000 * stepNs);
   },
-  /** All phases of a storm, in guest time. */
+  /** All phases of a storm, in guest time; the sweep begins with the second. */
   phases: (index, scene) => {
     const ends = phasesOf(index).map((phase) => phase.t1);
     const last = Math.max(...ends);
     const known = Math.max(second, ...index.lanes.map((lane) => lane.watermark));
     if (index.lanes.every((lane) => lane.samples('lockref-counts').length < 2)) return null;
-    return window(0, spanOf(scene) || (Number.isFinite(last) ? last : known));
+    const place = window(0, spanOf(scene) || (Number.isFinite(last) ? last : known));
+    // What comes before is the same at every moment: it is there when the step begins to play.
+    const disturbed = phasesOf(index)[1];
+    return disturbed === undefined ? place : { ...place, begin: ns(disturbed.t0) };
   },
 };

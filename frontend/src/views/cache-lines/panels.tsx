@@ -9,5 +9,5 @@ import { PathPanel } from './path-panel.tsx';
 export const panels: Readonly<Record<string, Panel>> = {
   counted: { title: 'Accesses of one operation', evidence: 'counted', Body: CountedPanel },
   model: { title: 'Two to 64 CPUs', evidence: 'modelled', Body: ModelPanel },
-  path: { title: 'A state that feeds itself', evidence: 'counted', Body: PathPanel },
+  path: { title: 'By swap or under the lock', evidence: 'counted', Body: PathPanel },
 };

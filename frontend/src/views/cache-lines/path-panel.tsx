@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The lock path in figures, phase by phase, and why it feeds itself. */
+/** The lock path in figures, phase by phase, and why it feeds itself or does not. */
 
 import { formatCount } from '../../base/units.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
@@ -31,12 +31,29 @@ export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
   });
 }
 
-const steps = [
+/** Why a lock that is taken once stays taken. */
+const feeds = [
   'Somebody holds the lock of the word, if only for an instant.',
   'Whoever comes by now finds it locked. He may not swap; so he takes the lock, too.',
   'While he waits and while he holds it, the next one comes by, and finds it locked because of him.',
   'It ends only when an operation finds nobody before it. As long as they come faster than the lock is handed on, that moment does not come.',
 ];
+
+/** Why it does not, where nobody stands in a queue. */
+const recovers = [
+  'Somebody holds the lock of the word, if only for an instant.',
+  'Whoever comes by now finds it locked. He may not swap; so he tries to take the lock, too.',
+  'Nobody stands in a queue: the lock is free until one of them is awake and tries again.',
+  'An operation that comes by in such a moment finds it free, and swaps. So it ends with what began it.',
+];
+
+/** What this run shows, if it is known: with most operations under the lock after the storm, the state feeds itself. */
+export function stepsOf(lane: LaneIndex, index: RunIndex): readonly string[] {
+  const after = phasesOf(index).find(({ name }) => name === 'after');
+  if (after === undefined) return feeds;
+  const slow = slowShare(shareIn(intervalsOf(lane), after.t0, after.t1));
+  return slow !== null && slow < 0.5 ? recovers : feeds;
+}
 
 export function PathPanel({ runIndex, lesson }: PanelProps) {
   return (
@@ -67,7 +84,7 @@ export function PathPanel({ runIndex, lesson }: PanelProps) {
         </table>
       ))}
       <ol className="small">
-        {steps.map((step) => (
+        {(runIndex.lanes[0] ? stepsOf(runIndex.lanes[0], runIndex) : feeds).map((step) => (
           <li key={step}>{step}</li>
         ))}
       </ol>

@@ -4,6 +4,7 @@
 import { formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { transfersPerStat } from './model.ts';
 import type { LaneNow } from './now.ts';
 import { operationWords } from './refusal.ts';
 
@@ -34,6 +35,14 @@ export function far(one: LaneNow, name: keyof SoFar, text?: string): string {
 /** "4 stats so far" without the last two words. */
 export function operationsFar(one: LaneNow, lesson: Lesson): string {
   return far(one, 'ops', operationWords(soFar(one).ops, lesson));
+}
+
+/** Transfers of each operation of the whole run, its cold begin included: the figure to compare. */
+export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): string {
+  const each = model === null ? Number.NaN : transfersPerStat(model);
+  return Number.isNaN(each)
+    ? '–'
+    : figure('run', lane.arm, 'transfers per op', each, formatFigure(each));
 }
 
 /** Transfers of each operation so far; a dash before there is half of one. */

@@ -26,6 +26,10 @@ export const about: About = {
     longest_wait: 'one of the longest waits that fit the window',
     reader: 'a reader that somebody waits for (kinds gp_recheck or reader)',
   },
+  panels: {
+    ratios:
+      "the operations of a step's kernels against its first: published, measured on each clock, and of the run on show",
+  },
   toys: { reader: 'a reader is dragged across an umount: who waits, on four kernels' },
   parts: {
     tracks: 'the strips of `tracks`',

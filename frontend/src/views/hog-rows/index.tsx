@@ -3,6 +3,7 @@
 
 import { nearbyOf, summaryOf } from '../../derive/summary.ts';
 import type { ViewKind } from '../contract.ts';
+import { ratioPanel } from '../ratio-panel.tsx';
 import { rowsArtist } from '../timeline/artist.ts';
 import { preferredHeight } from '../timeline/layout.ts';
 import { scoreOf } from '../timeline/score.ts';
@@ -32,5 +33,6 @@ export const view: ViewKind = {
   outlines: true,
   moments: waitMoments,
   toys: { reader },
+  panels: { ratios: ratioPanel },
   Swatch,
 };

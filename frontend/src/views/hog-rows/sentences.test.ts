@@ -44,6 +44,20 @@ test('wakes: how many one wake freed, and what their sleep was made of', () => {
   expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
 });
 
+test('wakes: more who sleep than the largest wake has freed go before it', () => {
+  const one = indexOf(`
+    srcu
+    storm-0  RSSSSSSSSSSSSRR
+    storm-1  RRSSSRRSSSSSSSS
+    storm-2  RRRRRRRSSSSSSSS
+    grace-period .AAAC..........
+    callbacks .....W.........
+  `);
+  expect(rowSentences.wakes(one, frameOver(0, 15, 10), testLesson)).toContain(
+    'On SRCU all 3 hogs wait for',
+  );
+});
+
 test('rates are counts so far, not rates', () => {
   expect(say('rates', 20)).toBe('Up to this moment rwsem has done 5 umounts and SRCU 2.');
   expect(say('rates', 4)).toBe('Up to this moment rwsem has done 1 umount and SRCU 0.');

@@ -152,6 +152,9 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const from = laneTime(frame.offset, lane.arm, frame.start);
     const wake = largestWake(index, lane, t, from);
     if (wake === null) continue;
+    // More who sleep than were freed go first.
+    const asleep = waitingAt(index, statesAt(lane, t))[0]?.length ?? 0;
+    if (asleep > wake.freed) return waits(index, lane, t, titles);
     const say = (what: string, value: number, text: string, mark: Mark | null = null) =>
       figure('now', lane.arm, what, value, text, mark);
     const freed = say('freed by the largest wake', wake.freed, plural(wake.freed, titles.thread));

@@ -43,6 +43,9 @@ class Sought(Strict):
     most: bool = Field(
         default=False, description="of several such windows, the one with most of this"
     )
+    opens: bool = Field(
+        default=False, description="the step begins to play just before the first of these"
+    )
 
     @model_validator(mode="after")
     def one_of_four(self) -> Sought:

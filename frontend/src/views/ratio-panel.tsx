@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** One comparison in one table, a row for each clock and way of running that it stands on. */
+
+import { formatFigure } from '../base/units.ts';
+import { ratioRows } from '../derive/ratios.ts';
+import { ArmTable } from './arm-table.tsx';
+import type { Panel, PanelProps } from './contract.ts';
+
+function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
+  const { arms, params } = scene;
+  const { published, workloads, operation } = lesson;
+  const rows = ratioRows(
+    { lesson: { published, workloads, measured: data.tables }, arms, params },
+    runIndex,
+  );
+  const named = arms.flatMap((arm) => lesson.arms.find(({ name }) => name === arm) ?? []);
+  const [base, ...others] = named;
+  return (
+    <>
+      <p className="small">
+        {operation.plural}, for each 100 on {base?.title}
+      </p>
+      <ArmTable
+        arms={others}
+        rows={rows.map(({ head, of }) => ({ head, of: (arm) => wordsOf(of.get(arm)) }))}
+        testId="ratios"
+      />
+      <p className="small quiet">
+        The clock decides what one of the {operation.plural} costs beside the rest, and tracing
+        makes it dearer: compare within a row.
+      </p>
+    </>
+  );
+}
+
+/** As many digits as such a ratio carries. */
+function wordsOf(ratio: number | null | undefined): string {
+  return ratio == null ? '–' : formatFigure(Number((100 * ratio).toPrecision(2)));
+}
+
+export const ratioPanel: Panel = {
+  title: 'The same comparison on each clock',
+  evidence: 'measured',
+  Body: RatioBody,
+};
