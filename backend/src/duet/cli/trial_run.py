@@ -32,6 +32,7 @@ from duet.runs.measure import prepare_measurement
 from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
+from duet.trials.proposing import propose
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
 from duet.trials.story import Times
@@ -92,6 +93,8 @@ def run_trial(asked: Asked, how: How) -> Tried:
     images = build_arms(lessons.load(trial.slug), [arm.name for arm in trial.arms], kernels)
     changed = [c.function for patch in trial.own_patches for c in changes(patch.diff)]
     tracing = choose(images, changed, trial.functions, trial.trace)
+    stock = arm_spec(lessons.load(trial.slug), trial.arms[0].name)
+    tracing = propose(tracing, images, trial.own_patches, kernels.source_tree(stock))
     lesson = write_trial(folder, trial, tracing, Times())
     for sentence in tracing.missing:
         note(f"left out: {sentence}")
@@ -117,6 +120,9 @@ def run_trial(asked: Asked, how: How) -> Tried:
         functions=[function.name for function in tracing.functions],
         events=[mark.event for mark in tracing.marks],
         left_out=list(tracing.missing),
+        fields=[f"{field.struct}.{field.name}" for field in tracing.fields],
+        watched=list(tracing.watched),
+        proposed=[one.argument for one in tracing.proposed],
         recording=None if recording is None else str(recording),
         elapsed_ms=took,
         measured=None if table is None else str(table),

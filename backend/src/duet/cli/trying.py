@@ -67,6 +67,10 @@ def print_result(result: TryResult, report: Report | None) -> None:
     print(f"functions: {', '.join(result.functions) or 'none'}")
     if result.events:
         print(f"events: {', '.join(result.events)}")
+    if result.fields:
+        print(f"fields: {', '.join(result.fields)}")
+    for argument in result.proposed:
+        print(f"to trace, too: --trace '{argument}'")
     print()
     if report is not None:
         print(render(report, "mail"))

@@ -87,6 +87,13 @@ class KernelSettings:
         name += f"-{config}" if config else ""
         return WorkTree(self.cache / "tree" / (f"{name}-debug" if self.debug else name))
 
+    def source_tree(self, arm: ArmSpec) -> Path:
+        """The source of an arm's kernel, where its tree is there; it may stand at another arm."""
+        base = self.base_of(arm)
+        if base.source.kind == "image":
+            return base.folder
+        return self.tree(base, arm.config, self.tarball(base).sha256).src
+
     def beside(self, name: str, base: Base) -> Path:
         """A file or folder of the cache that each base has for itself: <name> or <name>-BASE."""
         own = base.folder == find_base(None, self.patches).folder

@@ -82,16 +82,39 @@ def content(trial: Trial, tracing: Tracing) -> str:
     parts = {
         "whole": f"Each kernel runs the same command, {_code(trial.command.line)}. {drawn}"
         + (f"\n\nLeft out:\n{missing}" if missing else ""),
-        "calls": f"The first typical call of `{tracing.functions[0].name}()` stands at the left of"
-        " each lane. A hatched stretch is a task that sleeps inside a call."
-        if names
-        else "The window stands where most happens.",
+        "calls": _calls(tracing) + _more(trial, tracing),
         "cpus": "The same window, a row for each CPU: who runs where.",
         "patch": "\n\n".join(_arm_text(arm) for arm in trial.arms),
         "verdict": "The table is of runs without tracing. Traced runs explain, and give no"
         " verdict.",
     }
     return "\n\n".join(f"## {name}\n{text}" for name, text in parts.items()) + "\n"
+
+
+def _calls(tracing: Tracing) -> str:
+    if not tracing.functions:
+        return "The window stands where most happens."
+    return (
+        f"The first typical call of `{tracing.functions[0].name}()` stands at the left of"
+        " each lane. A hatched stretch is a task that sleeps inside a call."
+    )
+
+
+def _more(trial: Trial, tracing: Tracing) -> str:
+    """What a next call can show: fields under the microscope, and events of the subsystem."""
+    parts = []
+    if tracing.fields:
+        fields = ", ".join(f"`{field.struct}.{field.name}`" for field in tracing.fields)
+        parts.append(f"The patch adds or moves {fields}; the numbers say where they begin.")
+    if tracing.watched:
+        parts.append(
+            "Who reads and writes them, line by line, the microscope counts:"
+            f" `./duet microscope {trial.slug} --arm {trial.arms[-1].name}`"
+        )
+    if tracing.proposed:
+        rows = "".join(f"\n- `--trace '{one.argument}'`" for one in tracing.proposed)
+        parts.append(f"Events of this subsystem that can be traced, too:\n{rows}")
+    return "".join(f"\n\n{part}" for part in parts)
 
 
 def _arm_text(arm: TrialArm) -> str:

@@ -62,13 +62,55 @@ class Mark:
     arms: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field that the patches add or move.
+
+    Args:
+        struct: its structure's name.
+        arms: the kernels that have it; (): all.
+    """
+
+    struct: str
+    name: str
+    arms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Events of one group that a next call can draw.
+
+    Args:
+        own: the files that the patches touch emit them; else they are all of a group near.
+    """
+
+    group: str
+    events: tuple[str, ...]
+    own: bool
+
+    @property
+    def argument(self) -> str:
+        """For `--trace`."""
+        if not self.own:
+            return f"{self.group}:*"
+        return ",".join(f"{self.group}:{event}" for event in self.events)
+
+
 @dataclass(frozen=True)
 class Tracing:
-    """What is traced, and what was asked for and cannot be: sentences."""
+    """What is traced, and what was asked for and cannot be: sentences.
+
+    Args:
+        watched: functions whose accesses the microscope counts, the first one's call an operation.
+        proposed: events of the subsystem that are not traced.
+    """
 
     functions: tuple[Function, ...] = ()
     marks: tuple[Mark, ...] = ()
     missing: tuple[str, ...] = ()
+    fields: tuple[Field, ...] = ()
+    watched: tuple[str, ...] = ()
+    proposed: tuple[Proposal, ...] = ()
 
 
 @dataclass

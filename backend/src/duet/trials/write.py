@@ -25,6 +25,8 @@ HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `duet try`: {}
 DIGEST = ".trial"
 """Says from which trial the folder was written."""
 MOST_RUNS = 1000
+WATCHED = "watched"
+"""The workload that runs under the microscope, which makes a guest slow."""
 ROLES = ("before", "after", "alternative")
 KERNEL_TASKS = r"(?:kworker|swapper|ksoftirqd|rcu_|migration|cpuhp|kthreadd|duet-agent)"
 
@@ -138,8 +140,16 @@ def _lesson(trial: Trial, tracing: Tracing, files: dict[str, list[str]]) -> Tree
         "operation": operation,
         "arms": arms,
         "params": _params(trial),
-        "workloads": {"command": workload},
+        "workloads": _workloads(workload, tracing),
     }
+
+
+def _workloads(command: Tree, tracing: Tracing) -> Tree:
+    """The command, and where something is watched the same under the microscope."""
+    if not tracing.watched:
+        return {"command": command}
+    watched = {**command, "title": "the command under the microscope"}
+    return {"command": command, WATCHED: watched}
 
 
 def _question(trial: Trial) -> str:
@@ -190,6 +200,12 @@ def _metrics(trial: Trial, tracing: Tracing) -> Tree:
             **{"title": f"{function.name}()", "unit": "calls", "better": "neither"},
             **{"event": function.key, "extra": True, **some},
         }
+    for field in tracing.fields:
+        name = f"{field.struct}.{field.name}"
+        where: Tree = {"title": f"{name} begins at", "unit": "bytes", "better": "neither"}
+        where |= {"dwarf": f"offsetof struct {name}", "extra": True}
+        where |= {"arms": list(field.arms)} if field.arms else {}
+        metrics[plain_name(f"{field.struct}-{field.name}-at").replace("-", "_")] = where
     return metrics
 
 
@@ -222,4 +238,8 @@ def _trace(trial: Trial, tracing: Tracing) -> Tree:
         probes.append(probe)
         points.append({"name": mark.key, "probe": mark.key, "title": mark.title})
         points[-1] |= {"fields": list(mark.fields)} if mark.fields else {}
-    return {"kinds": kinds, "probes": probes, "spans": spans, "points": points}
+    tree: Tree = {"kinds": kinds, "probes": probes, "spans": spans, "points": points}
+    if tracing.watched:
+        names = list(tracing.watched)
+        tree["microscope"] = {"functions": names, "operation": names[0], "workloads": [WATCHED]}
+    return tree

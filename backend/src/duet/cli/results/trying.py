@@ -38,3 +38,6 @@ class TryResult:
     measured: str | None = key("path, null with --no-measure")
     verdict: str | None = key()
     saved: str | None = key("path of --save-lesson")
+    fields: Sequence[str] = key("that the patches add or move", shape="[struct.member]")
+    watched: Sequence[str] = key("functions, by the microscope")
+    proposed: Sequence[str] = key("events of the subsystem", shape="[argument of --trace]")

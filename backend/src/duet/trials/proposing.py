@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What follows from the files that a trial's patches touch, besides the functions that they change.
+
+Fields that they add or move: where those begin is a number of each kernel, and the functions that
+use them are what the microscope watches. And trace events of the subsystem, for a next call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from duet.errors import DuetError
+from duet.kernels import dwarf
+from duet.kernels.fields import field_changes, users
+from duet.kernels.functions import changes, defined
+from duet.kernels.image import KernelImage
+from duet.kernels.probeable import read_functions
+from duet.kernels.recipe import patched_files
+from duet.kernels.tracepoints import TraceEvent, trace_events
+from duet.trials.mails import Patch
+from duet.trials.tracing import MOST_EVENTS, MOST_FUNCTIONS, Field, Proposal, Tracing
+
+MOST_FIELDS = 8
+MOST_OWN = 8
+"""Events of one group that are proposed by name."""
+CALL = re.compile(r"\btrace_(\w+?)(?:_enabled)?\(")
+INCLUDE = re.compile(r'^#include [<"](?:trace/events/(\w+)|(\w+)_?trace)\.h[>"]', re.MULTILINE)
+
+
+def propose(
+    tracing: Tracing, images: Mapping[str, KernelImage], patches: Sequence[Patch], src: Path
+) -> Tracing:
+    """The same with fields, functions for the microscope, and proposed events.
+
+    Args:
+        images: arm -> its built kernel.
+        patches: of all arms.
+        src: the source tree of the kernels; what it lacks is left out.
+    """
+    files = list(dict.fromkeys(name for one in patches for name in patched_files(one.diff)))
+    fields = _fields(images, patches)
+    watched: list[str] = []
+    if fields:
+        names = [function.name for function in tracing.functions if not function.arms]
+        names += users(src, files, [field.name for field in fields])
+        watched = _everywhere(images, names)
+    changed = {one.function for patch in patches for one in changes(patch.diff)}
+    drawn = {mark.event for mark in tracing.marks}
+    events = [event for event in _events(images) if event.path not in drawn]
+    return replace(
+        tracing,
+        fields=tuple(fields),
+        watched=tuple(watched),
+        proposed=tuple(proposals(events, files, src, changed)),
+    )
+
+
+def proposals(
+    events: Iterable[TraceEvent], files: Iterable[str], src: Path, changed: Collection[str] = ()
+) -> list[Proposal]:
+    """Events that these files emit, then the groups that they include or are called like.
+
+    Args:
+        events: of the kernels.
+        files: paths below `src`.
+        changed: functions whose events come first.
+    """
+    groups: dict[str, list[str]] = {}
+    for event in events:
+        groups.setdefault(event.group, []).append(event.name)
+    near: dict[str, None] = {}
+    emitted: dict[str, bool] = {}
+    for name in files:
+        text = _text(src / name) if name.endswith((".c", ".h")) else ""
+        for event_name, function in _emitted(text):
+            emitted[event_name] = emitted.get(event_name, False) or function in changed
+        near |= {match[1] or match[2].rstrip("_"): None for match in INCLUDE.finditer(text)}
+        near |= dict.fromkeys([Path(name).parent.name, Path(name).stem])
+    found = []
+    for group, names in sorted(groups.items(), key=lambda item: item[0] not in near):
+        own = [name for name in names if name in emitted]
+        if own:
+            first = sorted(own, key=lambda name: not emitted[name])[:MOST_OWN]
+            found.append(Proposal(group, tuple(first), own=True))
+        if group in near and len(own) < len(names) <= MOST_EVENTS:
+            found.append(Proposal(group, tuple(names), own=False))
+    return found
+
+
+def _emitted(text: str) -> Iterator[tuple[str, str]]:
+    """Names of events and the functions that emit them."""
+    inside = ""
+    for line in text.splitlines():
+        inside = defined(line) or ("" if line.startswith("}") else inside)
+        for match in CALL.finditer(line):
+            yield match[1], inside
+
+
+def _fields(images: Mapping[str, KernelImage], patches: Sequence[Patch]) -> list[Field]:
+    """Those that at least one kernel has, with its kernels."""
+    found: list[Field] = []
+    fields = dict.fromkeys(one for patch in patches for one in field_changes(patch.diff))
+    for change in fields:
+        asked = f"offsetof struct {change.struct}.{change.name}"
+        arms = tuple(arm for arm, image in images.items() if _known(image, asked))
+        if arms:
+            some = () if len(arms) == len(images) else arms
+            found.append(Field(change.struct, change.name, some))
+    return found[:MOST_FIELDS]
+
+
+def _known(image: KernelImage, asked: str) -> bool:
+    try:
+        dwarf.read(image.vmlinux, asked)
+    except (DuetError, ValueError):  # a bit field begins at no byte
+        return False
+    return True
+
+
+def _everywhere(images: Mapping[str, KernelImage], names: Iterable[str]) -> list[str]:
+    known = [read_functions(image) for image in images.values()]
+    fitting = (n for n in dict.fromkeys(names) if all(one.refusal(n) is None for one in known))
+    return list(fitting)[:MOST_FUNCTIONS]
+
+
+def _events(images: Mapping[str, KernelImage]) -> list[TraceEvent]:
+    found = {event.path: event for image in images.values() for event in trace_events(image)}
+    return [found[path] for path in sorted(found)]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
