@@ -37,6 +37,10 @@ static const struct frame_stats_cpu golden_stats_cpus[2] = {{1, 2, 3, 4, 5}, {6,
 static const struct frame_stats_tail golden_stats_tail = {11};
 static const struct frame_drained golden_drained = {GOLDEN_MONO_NS};
 
+static const struct frame_resumed golden_resumed = {
+	GOLDEN_MONO_NS, 1700000000000000000ull, {1, 2, 3, 4}};
+static const struct frame_resume golden_resume = {1700000000000000000ull, {5, 6, 7, 8}};
+
 static const struct golden goldens[] = {
 	{"hello",
 	 FRAME_HELLO,
@@ -72,6 +76,8 @@ static const struct golden goldens[] = {
 	{"shutdown", FRAME_SHUTDOWN, 0, {{0}}},
 	{"ping", FRAME_PING, 0, {{0}}},
 	{"say", FRAME_SAY, 1, {{"touch 17", 8}}},
+	{"resumed", FRAME_RESUMED, 1, {FIXED(golden_resumed)}},
+	{"resume", FRAME_RESUME, 2, {FIXED(golden_resume), TEXT("deadline_ms 5000\nrun true\n")}},
 };
 
 #define GOLDENS (sizeof(goldens) / sizeof(goldens[0]))

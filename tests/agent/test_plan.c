@@ -167,9 +167,42 @@ static void test_every_prefix_and_byte(void)
 	}
 }
 
+static int amend(const char *text)
+{
+	report.sentence[0] = '\0';
+	return plan_amend(&plan, text, strlen(text), &report);
+}
+
+/* A copy of a parked guest gets another workload; what is set up stays. */
+static void test_amendment(void)
+{
+	static const char base[] = "plan 1\nprobe p:duet/x x\nevent duet/x\nsetup sync\n"
+				   "write /sys/a 1\nrun true";
+
+	check(!parse(base));
+	check(!amend("deadline_ms 7000\nwrite /sys/a 2\nwrite /sys/b 3\nrun storm --hogs 4\n"));
+	check(plan.deadline_ms == 7000 && plan.nprobes == 1 && plan.nevents == 1);
+	check(plan.nsteps == 2 && plan.argc == 3);
+	check_text(plan.steps[0].write.rest, "2");
+	check_text(plan.steps[1].write.name, "/sys/b");
+	check_text(plan.argv[2], "4");
+	check_text(plan.probes[0], "p:duet/x x");
+	check(!amend("run true"));
+	check(plan.nsteps == 0 && plan.argc == 1);
+	check(amend("run true\nsetup sync") < 0);
+	check_text(report.sentence,
+		   "Plan line 2: a plan that is set up takes `write`, `run`, `deadline_ms`, not "
+		   "`setup`.");
+	check(amend("deadline_ms 5") < 0);
+	check_text(report.sentence, "The plan has no `run` line.");
+	check(plan_amend(&plan, "run \0x", 6, &report) < 0);
+	check(plan_amend(&plan, base, PLAN_MAX_AMEND + 1, &report) < 0);
+}
+
 int main(void)
 {
 	test_whole_plan();
+	test_amendment();
 	test_defaults();
 	test_quiet();
 	test_sentences();

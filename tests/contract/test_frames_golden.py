@@ -22,6 +22,8 @@ from duet.wire import (
     HostFrame,
     Line,
     Ready,
+    Resume,
+    Resumed,
     Started,
     Stats,
     decode_frame,
@@ -64,6 +66,12 @@ GOLDEN: dict[str, Frame] = {
     "shutdown": HostFrame(FrameType.SHUTDOWN),
     "ping": HostFrame(FrameType.PING),
     "say": HostFrame(FrameType.SAY, "touch 17"),
+    "resumed": Resumed(MONO, 1_700_000_000_000_000_000, bytes([1, 2, 3, 4]).ljust(16, b"\0")),
+    "resume": Resume(
+        1_700_000_000_000_000_000,
+        bytes([5, 6, 7, 8]).ljust(32, b"\0"),
+        "deadline_ms 5000\nrun true\n",
+    ),
 }
 
 

@@ -237,6 +237,9 @@ class ToyStage:
             )
             await asyncio.sleep(0.2 / self.speed)
 
+    def expect(self, request: RunRequest) -> None:
+        """It boots nothing, so it prepares nothing."""
+
     async def rest(self) -> None:
         self.rests += 1
 

@@ -79,24 +79,37 @@ struct frame_drained {
 	uint64_t mono_ns;
 } __packed;
 
+struct frame_resumed {
+	uint64_t mono_ns;
+	uint64_t realtime_ns;
+	uint8_t random[16]; /* drawn after the new entropy */
+} __packed;
+
+struct frame_resume {
+	uint64_t realtime_ns;
+	uint8_t entropy[32];
+} __packed;
+
 /* name, id, fixed part of the payload, its bytes */
-#define FRAME_LIST(X)                           \
-	X(HELLO, 1, struct frame_none, 0)       \
-	X(FILE, 2, struct frame_none, 0)        \
-	X(READY, 3, struct frame_none, 0)       \
-	X(LINE, 4, struct frame_line, 9)        \
-	X(STARTED, 5, struct frame_started, 12) \
-	X(ENDED, 6, struct frame_ended, 12)     \
-	X(BEAT, 7, struct frame_beat, 12)       \
-	X(STATS, 8, struct frame_stats, 8)      \
-	X(ERROR, 9, struct frame_none, 0)       \
-	X(DRAINED, 10, struct frame_drained, 8) \
-	X(PLAN, 64, struct frame_none, 0)       \
-	X(START, 65, struct frame_none, 0)      \
-	X(STOP, 66, struct frame_none, 0)       \
-	X(SHUTDOWN, 67, struct frame_none, 0)   \
-	X(PING, 68, struct frame_none, 0)       \
-	X(SAY, 69, struct frame_none, 0)
+#define FRAME_LIST(X)                            \
+	X(HELLO, 1, struct frame_none, 0)        \
+	X(FILE, 2, struct frame_none, 0)         \
+	X(READY, 3, struct frame_none, 0)        \
+	X(LINE, 4, struct frame_line, 9)         \
+	X(STARTED, 5, struct frame_started, 12)  \
+	X(ENDED, 6, struct frame_ended, 12)      \
+	X(BEAT, 7, struct frame_beat, 12)        \
+	X(STATS, 8, struct frame_stats, 8)       \
+	X(ERROR, 9, struct frame_none, 0)        \
+	X(DRAINED, 10, struct frame_drained, 8)  \
+	X(RESUMED, 11, struct frame_resumed, 32) \
+	X(PLAN, 64, struct frame_none, 0)        \
+	X(START, 65, struct frame_none, 0)       \
+	X(STOP, 66, struct frame_none, 0)        \
+	X(SHUTDOWN, 67, struct frame_none, 0)    \
+	X(PING, 68, struct frame_none, 0)        \
+	X(SAY, 69, struct frame_none, 0)         \
+	X(RESUME, 70, struct frame_resume, 40)
 
 enum frame_type {
 #define X(name, id, part, bytes) FRAME_##name = id,

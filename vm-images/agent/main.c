@@ -76,6 +76,9 @@ static void obey(const struct frame_view *frame)
 	case FRAME_PLAN:
 		run_plan(&run, frame->payload, frame->length);
 		break;
+	case FRAME_RESUME:
+		run_resume(&run, frame->payload, frame->length);
+		break;
 	case FRAME_START:
 		run_start(&run);
 		break;

@@ -17,6 +17,7 @@ struct cursor {
 	struct report *report;
 	int line;
 	bool versioned;
+	bool amends; /* the plan is set up already */
 };
 
 static int refuse(struct cursor *at, const char *why, const char *what)
@@ -135,12 +136,21 @@ static int parse_step(struct cursor *at, char *rest, bool command)
 	return 0;
 }
 
+/* What may still change when probes, events and filesystems are set up. */
+static bool is_amendment(const char *word)
+{
+	return !strcmp(word, "write") || !strcmp(word, "run") || !strcmp(word, "deadline_ms");
+}
+
 static int parse_line(struct cursor *at, char *line)
 {
 	struct plan *plan = at->plan;
 	char *rest = line;
 	char *word = cut_word(&rest);
 
+	if (at->amends && !is_amendment(word))
+		return refuse(at, "a plan that is set up takes `write`, `run`, `deadline_ms`, not",
+			      word);
 	if (!at->versioned) {
 		if (strcmp(word, "plan") || strcmp(rest, "1"))
 			return refuse(at, "a plan starts with `plan 1`, not with", word);
@@ -188,6 +198,23 @@ static char *trim(char *line)
 	return *line == '#' ? line + len : line;
 }
 
+static int parse_lines(struct cursor *at, char *text)
+{
+	char *next = text;
+
+	while (next) {
+		char *line = strsep(&next, "\n");
+		int err;
+
+		at->line++;
+		line = trim(line);
+		err = *line ? parse_line(at, line) : 0;
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /**
  * plan_parse() - read a plan
  * @plan: out; on failure its content is undefined
@@ -200,7 +227,6 @@ static char *trim(char *line)
 int plan_parse(struct plan *plan, const char *text, size_t len, struct report *report)
 {
 	struct cursor at = {.plan = plan, .report = report};
-	char *next = plan->text;
 	int err;
 
 	memset(plan, 0, offsetof(struct plan, text));
@@ -215,20 +241,43 @@ int plan_parse(struct plan *plan, const char *text, size_t len, struct report *r
 		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan holds a NUL byte.");
 	memcpy(plan->text, text, len);
 	plan->text[len] = '\0';
-
-	while (next) {
-		char *line = strsep(&next, "\n");
-
-		at.line++;
-		line = trim(line);
-		err = *line ? parse_line(&at, line) : 0;
-		if (err)
-			return err;
-	}
+	err = parse_lines(&at, plan->text);
+	if (err)
+		return err;
 	if (!at.versioned)
 		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan is empty.");
 	if (!plan->argc)
 		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan has no `run` line.");
 	plan->quiet = plan->drain_end || (plan->autostart && !plan->trace);
 	return 0;
+}
+
+/**
+ * plan_amend() - give a plan that is set up another workload and other values of files
+ * @plan: of plan_parse(); its steps become those of @text; on failure its content is undefined
+ * @text: lines `write`, `run` and `deadline_ms`; need not end with NUL
+ * @len: its bytes, at most PLAN_MAX_AMEND
+ * @report: out: the sentence for the host, on failure
+ *
+ * Return: 0, or -EINVAL with @report filled.
+ */
+int plan_amend(struct plan *plan, const char *text, size_t len, struct report *report)
+{
+	struct cursor at = {.plan = plan, .report = report, .versioned = true, .amends = true};
+	int err;
+
+	if (len > PLAN_MAX_AMEND)
+		return report_set(report, -EINVAL, REMEDY_PLAN,
+				  "The amendment has %zu bytes, the limit is %d.", len,
+				  PLAN_MAX_AMEND);
+	if (memchr(text, '\0', len))
+		return report_set(report, -EINVAL, REMEDY_PLAN, "The plan holds a NUL byte.");
+	memcpy(plan->amended, text, len);
+	plan->amended[len] = '\0';
+	plan->nsteps = 0;
+	plan->argc = 0;
+	err = parse_lines(&at, plan->amended);
+	if (!err && !plan->argc)
+		err = report_set(report, -EINVAL, REMEDY_PLAN, "The plan has no `run` line.");
+	return err;
 }

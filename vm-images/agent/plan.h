@@ -15,6 +15,7 @@
 #define PLAN_MAX_EVENTS 64
 #define PLAN_MAX_STEPS	32
 #define PLAN_MAX_WORDS	64
+#define PLAN_MAX_AMEND	16384
 
 /* Two words of a line: what, and the rest of the line ("" if there is none). */
 struct plan_pair {
@@ -45,9 +46,11 @@ struct plan {
 	struct plan_pair events[PLAN_MAX_EVENTS]; /* group/event, filter */
 	struct plan_step steps[PLAN_MAX_STEPS];	  /* in the order of the plan */
 	char *argv[PLAN_MAX_WORDS + 1];
-	char text[PLAN_MAX_TEXT + 1]; /* all strings above lie in here */
+	char text[PLAN_MAX_TEXT + 1]; /* all strings above lie in here, or in the next */
+	char amended[PLAN_MAX_AMEND + 1];
 };
 
 int plan_parse(struct plan *plan, const char *text, size_t len, struct report *report);
+int plan_amend(struct plan *plan, const char *text, size_t len, struct report *report);
 
 #endif

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "resume.h"
 #include "setup.h"
 #include "tracefs.h"
 
@@ -181,6 +182,42 @@ void run_plan(struct run *run, const char *text, size_t len)
 	put(run, FRAME_READY, NULL, 0);
 	if (run->plan.autostart)
 		run_start(run);
+}
+
+/**
+ * run_resume() - go on as a copy of a guest that was parked with its plan set up
+ * @run: in RUN_READY
+ * @payload: struct frame_resume, then lines for plan_amend()
+ * @len: its bytes
+ *
+ * Answers RESUMED or ERROR.
+ */
+void run_resume(struct run *run, const char *payload, size_t len)
+{
+	struct frame_resume resume;
+	struct frame_resumed resumed;
+	int err;
+
+	if (run->state != RUN_READY || len < sizeof(resume)) {
+		report_set(&run->report, -EPROTO, "Send a PLAN first, and wait for READY.",
+			   "RESUME came without a plan that is ready, or too short.");
+		run_error(run);
+		return;
+	}
+	memcpy(&resume, payload, sizeof(resume));
+	err = resume_guest(&resume, &resumed, &run->report);
+	if (!err)
+		err = plan_amend(&run->plan, payload + sizeof(resume), len - sizeof(resume),
+				 &run->report);
+	if (!err)
+		err = setup_steps(&run->plan, &run->report);
+	if (err) {
+		take_down(run);
+		run->state = RUN_IDLE;
+		run_error(run);
+		return;
+	}
+	put(run, FRAME_RESUMED, &resumed, sizeof(resumed));
 }
 
 /**

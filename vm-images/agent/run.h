@@ -41,6 +41,7 @@ struct run {
 void run_hello(struct run *run);
 void run_error(struct run *run);
 void run_plan(struct run *run, const char *text, size_t len);
+void run_resume(struct run *run, const char *payload, size_t len);
 void run_start(struct run *run);
 void run_stop(struct run *run);
 void run_say(struct run *run, const char *text, size_t len);

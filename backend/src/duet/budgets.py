@@ -230,6 +230,10 @@ server's transcripts. Usual: 1.3 GB for two lanes."""
 SLOT_GUESTS: Final = 4
 """Guests that stay up for one slot of live runs; a run of five arms has five. Usual: 2. Those that
 the next run does not use are ended, the oldest first."""
+TEMPLATE_BYTES_MOST: Final = 2 << 30
+TEMPLATE_SHARE: Final = 1 / 8
+"""Memory for parked guests: this share of the host's, and no more than that. Usual: 110-125 MiB
+each. Beyond it the one that was used longest ago is given up, and its lanes boot."""
 WAITING_RUNS: Final = 32
 """Requests for live runs that wait, one for each visitor at most. Usual: 0-3. One more is refused
 with the number that wait."""

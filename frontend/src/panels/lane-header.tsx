@@ -127,7 +127,10 @@ export function LaneHeader(props: Props) {
             lane?.kernel && `Linux ${lane.kernel}`,
             lane?.accel && `accelerator ${lane.accel}`,
             lane?.pid != null && `process ${lane.pid}`,
-            lane?.boot_s != null && `booted in ${lane.boot_s.toFixed(1)} s`,
+            lane?.boot_s != null &&
+              (lane.cloned
+                ? `copied from a parked guest in ${(lane.boot_s * 1000).toFixed(0)} ms`
+                : `booted in ${lane.boot_s.toFixed(1)} s`),
             lane?.contention &&
               `vCPUs waited ${percent(shareOf(lane.contention))} of their time for a CPU of the host`,
           ]

@@ -254,6 +254,7 @@ export const readLane: Read<wire.Lane> = shape((o) => ({
   pid: or(o['pid'], 'pid', Held_asked, null),
   kernel: or(o['kernel'], 'kernel', ErrorMessage_run, null),
   boot_s: or(o['boot_s'], 'boot_s', Batch_newest_event_host_ms, null),
+  cloned: or(o['cloned'], 'cloned', boolean, false),
   contention: or(o['contention'], 'contention', Lane_contention, null),
 }));
 

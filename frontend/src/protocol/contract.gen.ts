@@ -361,6 +361,10 @@ export interface Lane {
   kernel: string | null;
   boot_s: number | null;
   /**
+   * a copy of a guest that was parked; boot_s is the time of that
+   */
+  cloned: boolean;
+  /**
    * null: not measured, as on the count clock, which it cannot harm
    */
   contention: Contention | null;

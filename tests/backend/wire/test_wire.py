@@ -29,6 +29,8 @@ from duet.wire import (
     ProtocolError,
     RawFrame,
     Ready,
+    Resume,
+    Resumed,
     Started,
     Stats,
     decode_frame,
@@ -59,6 +61,8 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
     ),
     st.builds(GuestError, TEXT, TEXT, TEXT),
     st.builds(Drained, U64),
+    st.builds(Resumed, U64, U64, st.binary(min_size=16, max_size=16)),
+    st.builds(Resume, U64, st.binary(min_size=32, max_size=32), TEXT),
     st.builds(HostFrame, st.just(FrameType.PLAN), TEXT),
     st.sampled_from([HostFrame(FrameType.START), HostFrame(FrameType.PING)]),
 )

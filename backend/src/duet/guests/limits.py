@@ -30,6 +30,27 @@ HANG_UP_S: Final = 1.0
 QMP_S: Final = 5.0
 """QEMU's monitor greets, or carries out a command. Usual: 1 ms."""
 
+RESUME_S: Final = 5.0
+"""Spawn of a copy of a parked guest to its agent's answer. Usual: 60-150 ms on two quiet cores."""
+
+CLOCK_STEP_S: Final = 5.0
+"""A copy's time of day may differ from the host's by this much, after RESUME_S at most."""
+
+READY_S: Final = 180.0
+"""A plan is set up, with its commands, while a template is made. Usual: 0.1-0.7 s."""
+
+SETTLE_S: Final = 0.25
+"""A guest is left alone between READY and parking, so that what the kernel has put off is done."""
+
+SAVE_S: Final = 10.0
+"""QEMU writes the state of a parked guest. Usual: 10 ms."""
+
+CHECK_S: Final = 30.0
+"""The check of a new template's first copy. Usual: 0.5 s."""
+
+STATE_BYTES: Final = 64 << 20
+"""The longest migration stream without the guest's memory. Usual: 0.4 MB."""
+
 VERSION_S: Final = 10.0
 """`qemu-system-x86_64 --version`."""
 

@@ -9,7 +9,7 @@ import signal
 import stat
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from duet.processes.run_dir import OWNER, RunDir
 from duet.sandbox import Identity, Limits, prefix
 from duet.wire.frames import FrameType
 
+QMP_SOCKET = "qmp.sock"
+"""QEMU's monitor for our own commands, in the run directory."""
 SCOPE_SOCKET = "scope.sock"
 """Where the microscope listens, in the run directory."""
 _SHUTDOWN_TYPE = FrameType.SHUTDOWN.to_bytes(2, "little")
@@ -149,7 +151,7 @@ class Machine(ABC):
         assert self._process is not None
         await self._process.wait()
 
-    async def chunks(self) -> AsyncIterator[Chunk]:
+    async def chunks(self) -> AsyncGenerator[Chunk, None]:
         """See Guest.chunks()."""
         async for chunk in self.ports.chunks():
             yield chunk
@@ -240,6 +242,7 @@ class MachineGuest(ABC):
         self.spec = spec
         self.facts = GuestFacts(self.kind, Accel.NONE, None, "", 0.0)
         self.reports: tuple[BootReport, ...] = ()
+        self.cloned = False
         self._machine: Machine | None = None
 
     @abstractmethod
@@ -250,25 +253,35 @@ class MachineGuest(ABC):
     def machine(self, accel: Accel, verbose: bool) -> Machine:
         """A machine for one boot."""
 
-    async def __aenter__(self) -> MachineGuest:
-        accel, version = await self.prepare()
-        began = time.monotonic()
+    async def start(self, accel: Accel, version: str) -> Machine:
+        """A machine that is up.
+
+        Raises:
+            DuetError: it did not come up.
+        """
         try:
-            self._machine, self.reports = await boot(
+            machine, self.reports = await boot(
                 lambda verbose: self.machine(accel, verbose), self.deadline_s
             )
         except BootFailed as failed:
             self.reports = failed.reports
             raise failed.error from None
+        return machine
+
+    async def __aenter__(self) -> MachineGuest:
+        accel, version = await self.prepare()
+        began = time.monotonic()
+        self._machine = await self.start(accel, version)
         self.facts = GuestFacts(
             kind=self.kind,
             accel=accel,
             pid=self._machine.pid,
             qemu_version=version,
             boot_s=time.monotonic() - began,
-            qmp_socket=self._machine.folder / "qmp.sock",
+            qmp_socket=self._machine.folder / QMP_SOCKET,
             scope_socket=self._machine.folder / SCOPE_SOCKET if self.spec.microscope else None,
             uid=self._machine.uid,
+            cloned=self.cloned,
             extra={"attempts": str(len(self.reports))},
         )
         return self

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -73,6 +73,8 @@ class Ports:
         """Set when the agent has sent its first byte."""
         self.closed = asyncio.Event()
         """Set when every connection that was made is gone again."""
+        self.joined = asyncio.Event()
+        """Set when QEMU has connected the control port."""
         self._ports: dict[int, _Port] = {}
         self._paused: set[_Port] = set()
         self._queue: deque[Chunk] = deque()
@@ -117,6 +119,8 @@ class Ports:
             return
         self._ports[port.stream] = port
         self.closed.clear()
+        if port.stream == CTL_STREAM:
+            self.joined.set()
 
     def lost(self, port: _Port) -> None:
         """A port went down."""
@@ -142,12 +146,19 @@ class Ports:
             self._paused.add(port)
         self._arrived.set()
 
+    def say(self, payload: bytes) -> None:
+        """Queue bytes of the control port that the guest has sent before it was copied."""
+        now = int(asyncio.get_running_loop().time() * 1e9)
+        self._queue.append(Chunk(CTL_STREAM, payload, now))
+        self._ctl_bytes += len(payload)
+        self._arrived.set()
+
     def finish(self) -> None:
         """No more bytes will come: chunks() ends after what is queued."""
         self._finished = True
         self._arrived.set()
 
-    async def chunks(self) -> AsyncIterator[Chunk]:
+    async def chunks(self) -> AsyncGenerator[Chunk, None]:
         """What came, in order of arrival, until finish()."""
         while True:
             while self._queue:

@@ -19,7 +19,7 @@ from duet.budgets import QEMU_BEYOND_GUEST_BYTES, QEMU_FILE_BYTES, QEMU_FILES, Q
 from duet.errors import InfraError
 from duet.guests.accel import choose_accel, kvm_groups
 from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
-from duet.guests.machine import SCOPE_SOCKET, Machine, MachineGuest
+from duet.guests.machine import QMP_SOCKET, SCOPE_SOCKET, Machine, MachineGuest
 from duet.guests.ports import port_name
 from duet.guests.sharing import SHARING_CMDLINE, smp_args
 from duet.guests.tsc import host_tsc_khz
@@ -38,7 +38,7 @@ FIXED_CMDLINE = (
     # Seeded by RDRAND at once. Otherwise getrandom() waits for timer noise, and mkfs for seconds.
     "random.trust_cpu=on",
 )
-QMP_SOCKETS = {"qmp": "qmp.sock", "xray": "xray.sock", "shell": "drgn.sock"}
+QMP_SOCKETS = {"qmp": QMP_SOCKET, "xray": "xray.sock", "shell": "drgn.sock"}
 """Client -> its monitor's socket in the run directory; `shell` is `duet drgn`."""
 COUNT_CMDLINE = ("tsc_early_khz=1000000",)
 """With -icount the TSC counts guest nanoseconds, so a kilohertz is known and not measured."""
@@ -181,14 +181,19 @@ class QemuMachine(Machine):
         """See Machine.groups()."""
         return kvm_groups() if self.accel is Accel.KVM else ()
 
+    def memory_args(self) -> list[str]:
+        """The machine and its memory."""
+        return ["-M", "q35", "-m", str(self.spec.memory_mib)]
+
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
+        """See Machine.argv()."""
         spec = self.spec
         return [
             QEMU,
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
             *("-sandbox", SANDBOX),
             *("-name", f"kernel-duet-{spec.arm},debug-threads=on"),
-            *("-M", "q35", "-m", str(spec.memory_mib)),
+            *self.memory_args(),
             *(smp_args(spec.sharing) if spec.clock is Clock.COUNT else ("-smp", str(self.cpus))),
             *clock_args(spec, self.accel),
             *("-kernel", self.reach(spec.bzimage)),
@@ -261,6 +266,12 @@ async def qemu_version() -> str:
     if not known:
         known.append(await _ask_version(path))
     return known[0]
+
+
+def known_version() -> str | None:
+    """What qemu_version() has answered before; None: nobody has asked."""
+    path = shutil.which(QEMU)
+    return next(iter(_version_text(path)), None) if path else None
 
 
 async def _ask_version(path: str) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest's monitor (QEMU's docs/interop/qmp-spec.rst): commands without arguments, one at a time.
+"""A guest's monitor (QEMU's docs/interop/qmp-spec.rst), one command at a time.
 
-All that is ever asked of it is `stop` and `cont`, which is no reason for a library.
+A handful of commands is asked of it, which is no reason for a library.
 """
 
 from __future__ import annotations
@@ -49,16 +49,20 @@ class Monitor:
     async def __aexit__(self, *exc: object) -> None:
         self._writer.close()
 
-    async def do(self, command: str) -> None:
+    async def do(self, command: str, **arguments: object) -> Any:
         """Carry out a command; it is done when this returns.
+
+        Returns:
+            What the monitor answers, as JSON.
 
         Raises:
             InfraError: QEMU refuses, is gone, or does not answer.
         """
-        self._writer.write(json.dumps({"execute": command}).encode() + b"\n")
-        await self._until("return", f"carry out `{command}`")
+        asked = {"execute": command} | ({"arguments": arguments} if arguments else {})
+        self._writer.write(json.dumps(asked).encode() + b"\n")
+        return await self._until("return", f"carry out `{command}`")
 
-    async def _until(self, key: str, what: str) -> None:
+    async def _until(self, key: str, what: str) -> Any:
         """Skip events up to the answer."""
         reply: dict[str, Any] = {}
         try:
@@ -73,3 +77,4 @@ class Monitor:
             raise InfraError(
                 f"the guest's monitor did not {what}: {reply['error']}.", remedy=REMEDY
             )
+        return reply[key]

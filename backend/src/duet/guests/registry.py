@@ -10,6 +10,8 @@ from pathlib import Path
 
 from duet.errors import InputError
 from duet.guests.accel import policy_from_env
+from duet.guests.clones.guest import CloneableGuest
+from duet.guests.clones.store import Templates
 from duet.guests.qemu import QemuGuest
 from duet.guests.replay import ReplayGuest
 from duet.guests.types import Guest, GuestSpec
@@ -23,6 +25,7 @@ class GuestOptions:
     Args:
         policy: accelerator: auto, tcg, kvm; None is $DUET_ACCEL or auto.
         programs: GuestRoot.programs, for vng.
+        templates: of parked guests, for qemu; None: every guest boots.
         records: a lane's transcript, for replay.
         speed: of a replay; None is as fast as possible.
     """
@@ -31,6 +34,7 @@ class GuestOptions:
     programs: Path | None = None
     records: Iterable[tuple[int, int, bytes]] | None = None
     speed: float | None = None
+    templates: Templates | None = None
 
 
 GuestFactory = Callable[[GuestSpec, GuestOptions], Guest]
@@ -76,6 +80,8 @@ def _policy(options: GuestOptions) -> str:
 
 
 def _qemu(spec: GuestSpec, options: GuestOptions) -> Guest:
+    if options.templates is not None:
+        return CloneableGuest(spec, _policy(options), options.templates)
     return QemuGuest(spec, _policy(options))
 
 

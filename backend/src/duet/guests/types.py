@@ -67,6 +67,8 @@ class GuestSpec:
             has none.
         boot_plan: plan text given to the agent at boot (fw_cfg); one that starts by itself repeats
             exactly on the count clock.
+        plan: what the agent will be sent, if that is known: then a copy of a guest that was parked
+            with it may stand for a boot.
         microscope: the guest runs under TCG then, also where KVM is proven; vng has none.
     """
 
@@ -82,6 +84,7 @@ class GuestSpec:
     seed: int = 1
     disks_mib: tuple[int, ...] = ()
     boot_plan: str | None = None
+    plan: str | None = None
     microscope: Microscope | None = None
 
 
@@ -104,6 +107,7 @@ class Chunk:
 class GuestFacts:
     """What is known of a running guest, for manifests and the page.
 
+    `cloned`: it is a copy of a parked guest, so `boot_s` is the time of copying.
     `uid`: of the process, if it is not the server's own.
     `scope_socket`: the microscope listens there, for one client at a time (see lenses/scope).
     """
@@ -116,6 +120,7 @@ class GuestFacts:
     qmp_socket: Path | None = None
     scope_socket: Path | None = None
     uid: int | None = None
+    cloned: bool = False
     extra: dict[str, str] = field(default_factory=dict)
 
 

@@ -19,6 +19,7 @@ from duet.guests import (
     ensure_root,
     open_guest,
 )
+from duet.guests.clones import CloneableGuest, Templates
 from duet.guests.qemu import qemu_version
 from duet.guests.replay import ReplayGuest
 from duet.kernels import KernelImage, KernelSettings
@@ -33,12 +34,21 @@ SWITCH = "__switch_to_asm"
 
 
 def image_source(
-    arm: str, image: KernelImage, symbols: dict[str, int], root: GuestRoot, lesson: str = ""
+    arm: str,
+    image: KernelImage,
+    symbols: dict[str, int],
+    root: GuestRoot,
+    lesson: str = "",
+    templates: Templates | None = None,
 ) -> LaneSource:
-    """A lane that boots a stored kernel in the kind of guest that $DUET_GUEST names."""
+    """A lane that boots a stored kernel in the kind of guest that $DUET_GUEST names.
 
-    def guest(request: GuestRequest) -> Guest:
-        spec = GuestSpec(
+    Args:
+        templates: of parked guests; a copy then stands for a boot where there is one.
+    """
+
+    def spec_of(request: GuestRequest) -> GuestSpec:
+        return GuestSpec(
             arm=request.arm,
             bzimage=image.bzimage,
             initrd=root.image,
@@ -51,9 +61,20 @@ def image_source(
             sharing=request.vcpus if request.clock is Clock.COUNT else 1,
             seed=request.seed,
             boot_plan=request.boot_plan,
+            plan=request.plan,
             microscope=request.microscope,
         )
-        return open_guest(default_kind(), spec, GuestOptions(programs=root.programs))
+
+    def guest(request: GuestRequest) -> Guest:
+        options = GuestOptions(programs=root.programs, templates=templates)
+        return open_guest(default_kind(), spec_of(request), options)
+
+    def parked(request: GuestRequest) -> bool:
+        return templates is not None and templates.has(spec_of(request))
+
+    async def park(request: GuestRequest) -> None:
+        if isinstance(lane := guest(request), CloneableGuest):
+            await lane.park()
 
     async def scope(request: MicroscopeRequest) -> Microscope:
         plugin = await asyncio.to_thread(plugin_library, await qemu_version())
@@ -75,13 +96,18 @@ def image_source(
         lesson=lesson,
         scope=scope,
         content=f"{image.key} {root.key}",
+        parked=parked,
+        park=park,
     )
 
 
 async def kernel_sources(
-    folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
+    folder: LessonFolder,
+    arms: Iterable[str],
+    settings: KernelSettings,
+    templates: Templates | None = None,
 ) -> dict[str, LaneSource]:
-    """Lanes of stored kernels.
+    """Lanes of stored kernels; with `templates` they are copies where a guest is parked.
 
     Raises:
         InfraError: a kernel is not built, or the guests' root cannot be made.
@@ -91,7 +117,7 @@ async def kernel_sources(
     sources: dict[str, LaneSource] = {}
     for arm, image in images.items():
         symbols = await asyncio.to_thread(lesson_symbols, folder, image)
-        sources[arm] = image_source(arm, image, symbols, root, folder.slug)
+        sources[arm] = image_source(arm, image, symbols, root, folder.slug, templates)
     return sources
 
 

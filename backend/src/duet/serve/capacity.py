@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many live runs the host carries at once."""
+"""How many live runs the host carries at once, and how much memory parked guests may take."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ import os
 
 import psutil
 
-from duet.budgets import LIVE_RUNS_MOST, RUN_BYTES, RUN_CPUS
+from duet.budgets import (
+    LIVE_RUNS_MOST,
+    RUN_BYTES,
+    RUN_CPUS,
+    TEMPLATE_BYTES_MOST,
+    TEMPLATE_SHARE,
+)
 from duet.errors import InputError
+
+MIB_DIGITS = 7
 
 
 def live_runs() -> int:
@@ -29,3 +37,21 @@ def live_runs() -> int:
             remedy="Unset it for what this host carries.",
         )
     return int(given)
+
+
+def template_bytes() -> int:
+    """Memory for parked guests: $DUET_TEMPLATES_MIB, else a share of the host's; 0 is none.
+
+    Raises:
+        InputError: not a whole number of MiB.
+    """
+    given = os.environ.get("DUET_TEMPLATES_MIB", "")
+    if given == "":
+        total = psutil.virtual_memory().total
+        return min(TEMPLATE_BYTES_MOST, int(total * TEMPLATE_SHARE))
+    if not given.isdecimal() or len(given) > MIB_DIGITS:
+        raise InputError(
+            f"DUET_TEMPLATES_MIB must be a whole number of MiB, but {given!r:.40} came.",
+            remedy="Unset it for an eighth of the host's memory, or set 0 to boot every guest.",
+        )
+    return int(given) << 20

@@ -16,6 +16,7 @@ from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.build_task import BuildTask
 from duet.serve.checks import read_judge, read_start, refuse_guests
+from duet.serve.expecting import Expecting
 from duet.serve.interfaces import Kernels, Recordings, Run, Stage
 from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
@@ -63,7 +64,8 @@ class Director:
         archiver = Archiver(saved.folder) if saved is not None else None
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
         self._finder = RunFinder(self.live_runs, recordings, saved)
-        self._opener = LessonOpener(hub, self._lessons, self._finder, self.own.arms_of)
+        opened = Expecting(stage, kernels, live).opened
+        self._opener = LessonOpener(hub, self._lessons, self._finder, self.own.arms_of, opened)
         self.live_runs.on_show(self._opener.introduce)
         for source in (recordings, saved):
             if source is not None:

@@ -99,6 +99,7 @@ class Feed(SessionSink):
                         "pid": state.pid,
                         "kernel": state.kernel,
                         "boot_s": state.boot_s,
+                        "cloned": state.cloned,
                         "contention": waited,
                     }
                 )

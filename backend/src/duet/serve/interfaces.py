@@ -93,6 +93,10 @@ class Stage(Protocol):
         """A run that publishes into the hub."""
         ...
 
+    def expect(self, request: RunRequest) -> None:
+        """This run may be asked for soon; nothing visible happens."""
+        ...
+
     async def measure(
         self, request: MeasureRequest, run_id: str, publish: Callable[[Measured], None]
     ) -> None:

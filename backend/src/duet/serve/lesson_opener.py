@@ -27,6 +27,7 @@ class LessonOpener:
 
     Args:
         own: which arms of his own a visitor's page has.
+        opened: called with each lesson that a page opens.
     """
 
     def __init__(
@@ -35,11 +36,13 @@ class LessonOpener:
         lessons: LessonCache,
         finder: RunFinder,
         own: ArmsOf = lambda visitor, slug: (),
+        opened: Callable[[str], None] = lambda slug: None,
     ) -> None:
         self._hub = hub
         self._lessons = lessons
         self._finder = finder
         self._own = own
+        self._opened = opened
         self._known: WeakKeyDictionary[Viewer, frozenset[str]] = WeakKeyDictionary()
         """The changed arms that a page's lesson came with."""
 
@@ -74,6 +77,7 @@ class LessonOpener:
         slug = command.lesson
         self._send(viewer, slug, frozenset(self._own(viewer.visitor.ident, slug)))
         viewer.lesson = slug
+        self._opened(slug)
         try:
             measured = self._finder.live_runs.measured.get(
                 slug

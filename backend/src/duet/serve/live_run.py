@@ -14,7 +14,6 @@ from pydantic import JsonValue
 
 from duet.budgets import SLOT_GUESTS
 from duet.errors import InputError
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.acts import act_line
 from duet.lessons.roles import cpus
@@ -22,11 +21,12 @@ from duet.measure import Measuring, Progress
 from duet.runs.pack import bundle_bytes
 from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.runs.sources import kernel_sources
+from duet.serve.capacity import template_bytes
 from duet.serve.feed import Feed
 from duet.serve.judging import Judging
 from duet.serve.measuring import measure_plan, measured_message
-from duet.session import Lanes, RunResult, RunSession, RunSpec
-from duet.settings import live_buffer_kb
+from duet.serve.parking import Parking, live_spec
+from duet.session import Lanes, RunResult, RunSession
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.hub import Hub
@@ -43,11 +43,13 @@ class LiveRun:
 
     Args:
         pools: the guests of each slot.
+        parking: where its lanes come from.
     """
 
     def __init__(
         self,
         pools: Sequence[Lanes],
+        parking: Parking,
         settings: KernelSettings,
         request: RunRequest,
         run_id: str,
@@ -55,6 +57,7 @@ class LiveRun:
     ) -> None:
         self.log = RunLog(run_id, request.folder.slug)
         self._pools = pools
+        self._parking = parking
         self._settings = settings
         self._request = request
         self._session: RunSession | None = None
@@ -87,21 +90,16 @@ class LiveRun:
         )
 
     async def perform(self, slot: int = 0) -> None:
-        """Boot what is not up, run, drain; failures of single lanes are messages."""
-        request = self._request
+        """Copy or boot what is not up, run, drain; failures of single lanes are messages."""
         self._feed.announce(started_at=now(), message="")
-        spec = RunSpec(
-            run_id=self.log.run_id,
-            folder=request.folder,
-            arms=request.arms,
-            workload=request.workload,
-            params=request.params,
-            clock=Clock(request.clock),
-            shift=request.shift,
-            buffer_kb=live_buffer_kb(),
-        )
+        async with self._parking.aside():
+            await self._perform(slot)
+
+    async def _perform(self, slot: int) -> None:
+        request = self._request
+        spec = live_spec(request, self.log.run_id)
         try:
-            sources = await kernel_sources(request.folder, request.arms, self._settings)
+            sources = await self._parking.sources(request)
         except Exception:
             self._feed.announce(phase="failed")
             raise
@@ -190,9 +188,11 @@ class GuestStage:
     def __init__(self, settings: KernelSettings, slots: int = 1) -> None:
         self._settings = settings
         self._pools = tuple(Lanes() for _ in range(slots))
+        self._parking = Parking(settings, template_bytes())
         self._owned = AsyncExitStack()
 
     async def __aenter__(self) -> GuestStage:
+        await self._owned.enter_async_context(self._parking)
         for pool in self._pools:
             await self._owned.enter_async_context(pool)
         return self
@@ -210,12 +210,22 @@ class GuestStage:
 
     def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> LiveRun:
         """A run that publishes into the hub."""
-        return LiveRun(self._pools, self._settings, request, run_id, hub)
+        return LiveRun(self._pools, self._parking, self._settings, request, run_id, hub)
+
+    def expect(self, request: RunRequest) -> None:
+        """Park guests for a run that may be asked for, while nothing runs."""
+        self._parking.expect(request)
 
     async def measure(
         self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
     ) -> None:
         """Measure lanes one after another, with no other guest alive."""
+        async with self._parking.aside():
+            await self._measure(request, run_id, publish)
+
+    async def _measure(
+        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
+    ) -> None:
         await self.rest()
         what = request.run
         sources = await kernel_sources(what.folder, what.arms, self._settings)
@@ -228,9 +238,10 @@ class GuestStage:
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
         """Measure what a challenge wants, and stress, with no other guest alive."""
-        await self.rest()
         folder = request.run.folder
-        await Judging(folder, request.challenge, request.arm, self._settings, publish).run()
+        async with self._parking.aside():
+            await self.rest()
+            await Judging(folder, request.challenge, request.arm, self._settings, publish).run()
 
     async def rest(self) -> None:
         """Close all lanes of all slots, at once."""

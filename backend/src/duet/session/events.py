@@ -154,6 +154,7 @@ class GuestRequest:
         memory_mb: of the guest.
         scratch_mb: a disk of the host for /scratch; 0 is none, as on the count clock.
         microscope: its plugin, and what that looks at.
+        plan: what the agent will be sent, where a parked guest may stand for a boot.
     """
 
     arm: str
@@ -166,6 +167,7 @@ class GuestRequest:
     memory_mb: int = 512
     scratch_mb: int = 0
     microscope: Microscope | None = None
+    plan: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,9 @@ class LaneSource:
             InputError for a function that the kernel does not have.
         content: names kernel and root by what is in them; a guest that is up is used again only
             for the same content, so that an edited workload or patch is what runs.
+        parked: whether a guest is parked that stands for what is asked for; then a copy of it is
+            fresh, and sooner ready than a guest that is up.
+        park: have a guest parked for what is asked for, when nothing runs.
     """
 
     arm: str
@@ -188,6 +193,8 @@ class LaneSource:
     lesson: str = ""
     scope: Callable[[MicroscopeRequest], Awaitable[Microscope]] | None = None
     content: str = ""
+    parked: Callable[[GuestRequest], bool] = lambda _: False
+    park: Callable[[GuestRequest], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +219,8 @@ class LaneState:
     pid: int | None = None
     kernel: str = ""
     boot_s: float | None = None
+    cloned: bool = False
+    """It is a copy of a parked guest, in `boot_s` seconds."""
 
 
 @dataclass(frozen=True, slots=True)

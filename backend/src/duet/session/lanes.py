@@ -35,9 +35,13 @@ class Lanes:
         self._lanes.clear()
 
     def find(self, source: LaneSource, request: GuestRequest) -> Lane | None:
-        """A guest that is up and is what is asked for; none on a plan given at boot."""
+        """A guest that is up and is what is asked for; none on a plan given at boot, and none
+        where a fresh copy of a parked guest can be had.
+        """
         held = self._lanes.get(source.arm)
         if held is None or not held[0].alive or request.boot_plan is not None:
+            return None
+        if source.parked(request):
             return None
         lane = held[0]
         same = lane.request == request and lane.content == source.content

@@ -22,8 +22,10 @@ from duet.wire.frames import (
 )
 from duet.wire.pages import PageSplitter
 from duet.wire.reader import FrameReader, ProtocolError, RawFrame, pack_frame
+from duet.wire.resume import ENTROPY_BYTES, Resume, Resumed
 
 __all__ = [
+    "ENTROPY_BYTES",
     "Beat",
     "CpuBeat",
     "CpuStats",
@@ -41,6 +43,8 @@ __all__ = [
     "ProtocolError",
     "RawFrame",
     "Ready",
+    "Resume",
+    "Resumed",
     "Started",
     "Stats",
     "decode_frame",

@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Literal
 
 from duet.wire.reader import HEADER, ProtocolError, RawFrame, pack_frame
+from duet.wire.resume import Resume, Resumed, parse_resume, parse_resumed
 
 MAX_CPUS = 64
 MAX_NAME = 255
@@ -36,12 +37,14 @@ class FrameType(IntEnum):
     STATS = 8
     ERROR = 9
     DRAINED = 10
+    RESUMED = 11
     PLAN = 64
     START = 65
     STOP = 66
     SHUTDOWN = 67
     PING = 68
     SAY = 69
+    RESUME = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,9 @@ Frame = (
     | Stats
     | GuestError
     | Drained
+    | Resumed
     | HostFrame
+    | Resume
 )
 
 _LINE = struct.Struct("<QB")
@@ -238,6 +243,10 @@ def encode(frame: Frame) -> bytes:
             return pack_frame(FrameType.ERROR, f"{sentence}\n{remedy}\n{detail}".encode())
         case Drained(mono_ns):
             return pack_frame(FrameType.DRAINED, _U64.pack(mono_ns))
+        case Resumed():
+            return pack_frame(FrameType.RESUMED, frame.pack())
+        case Resume():
+            return pack_frame(FrameType.RESUME, frame.pack())
 
 
 def _sized(raw: RawFrame, wanted: int) -> None:
@@ -361,6 +370,8 @@ _PARSERS: dict[int, Callable[[RawFrame], Frame]] = {
     FrameType.STATS: _stats,
     FrameType.ERROR: _error,
     FrameType.DRAINED: _drained,
+    FrameType.RESUMED: parse_resumed,
+    FrameType.RESUME: parse_resume,
     FrameType.PLAN: _host,
     FrameType.START: _host,
     FrameType.STOP: _host,

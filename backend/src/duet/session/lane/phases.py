@@ -44,6 +44,7 @@ class PhaseReporter:
                 pid=facts.pid if facts else None,
                 kernel=hello.kernel if hello else "",
                 boot_s=facts.boot_s if facts else None,
+                cloned=facts.cloned if facts else False,
             )
         )
         self._changed()

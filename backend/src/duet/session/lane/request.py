@@ -28,6 +28,7 @@ def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> Gu
         memory_mb=lesson.memory_mb,
         scratch_mb=0 if count else workload_of(lesson, spec.workload).scratch_mb,
         microscope=plugin,
+        plan=plan_of(spec, source, at_boot=False) if _may_be_copied(spec) else None,
     )
 
 
@@ -82,6 +83,16 @@ def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneOf:
         threads=roles.rows(lesson, workload_of(lesson, spec.workload), spec.params),
         history_events=limits.history_events,
         live=spec.source != "recorded",
+    )
+
+
+def _may_be_copied(spec: RunSpec) -> bool:
+    """A run that is looked at; one that measures boots, since a copy's first writes cost more."""
+    return (
+        spec.clock is Clock.WALL
+        and spec.source == "live"
+        and spec.purpose == "explain"
+        and spec.traced
     )
 
 

@@ -57,6 +57,9 @@ class Lane(Message):
     pid: int | None = Field(default=None, description="process of the guest, while it lives")
     kernel: str | None = Field(default=None, description="uname -r of the guest")
     boot_s: float | None = None
+    cloned: bool = Field(
+        default=False, description="a copy of a guest that was parked; boot_s is the time of that"
+    )
     contention: Contention | None = Field(
         default=None, description="null: not measured, as on the count clock, which it cannot harm"
     )

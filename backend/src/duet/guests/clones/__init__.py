@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Instant lanes: a guest is parked right before its workload once, then copied for each run.
+
+The parked guest's memory is a sealed memfd, which every copy maps privately (copy on write); the
+rest of the machine is a stream of QEMU's migration, which each copy reads. See docs/CLONES.md.
+"""
+
+from duet.guests.clones.guest import CloneableGuest
+from duet.guests.clones.store import Templates
+from duet.guests.clones.template import Template
+
+__all__ = ["CloneableGuest", "Template", "Templates"]

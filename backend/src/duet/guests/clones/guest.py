@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sealed guest that is a copy where a template is there, and boots where none is."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from duet.errors import DuetError
+from duet.guests.boot import BootReport, try_boot
+from duet.guests.clones.machines import CloneMachine
+from duet.guests.clones.store import Templates
+from duet.guests.clones.template import Template, template_key
+from duet.guests.limits import RESUME_S
+from duet.guests.machine import Machine
+from duet.guests.qemu import QemuGuest
+from duet.guests.types import Accel, GuestSpec
+
+LOG = logging.getLogger("duet.clones")
+
+
+class CloneableGuest(QemuGuest):
+    """A guest of a server that has templates; it asks for the one that it lacks.
+
+    Args:
+        templates: the server's.
+    """
+
+    def __init__(self, spec: GuestSpec, policy: str, templates: Templates) -> None:
+        super().__init__(spec, policy)
+        self._templates = templates
+
+    async def start(self, accel: Accel, version: str) -> Machine:
+        """See MachineGuest.start(): copied, or booted if that fails."""
+        key = template_key(self.spec, version) if accel is Accel.TCG else None
+        template = self._templates.find(key)
+        if template is not None:
+            machine = await self._copy(template, accel)
+            if machine is not None:
+                return machine
+        else:
+            self._templates.want(key, self.spec)
+        return await super().start(accel, version)
+
+    async def park(self) -> None:
+        """Have a template made for guests like this one, if there is none.
+
+        Raises:
+            InfraError: kernel, root or QEMU are missing.
+        """
+        accel, version = await self.prepare()
+        if accel is Accel.TCG:
+            self._templates.want(template_key(self.spec, version), self.spec)
+
+    async def _copy(self, template: Template, accel: Accel) -> Machine | None:
+        """A copy that goes on, or None: its template is not used again."""
+        began = time.monotonic()
+        machine = CloneMachine(self.spec, accel, template)
+        try:
+            failure: DuetError | None = await try_boot(machine, RESUME_S)
+        except DuetError as error:
+            failure = error
+        except BaseException:
+            await machine.close()
+            raise
+        if failure is None:
+            self.cloned = True
+            self.reports = (BootReport(1, time.monotonic() - began, "copied"),)
+            return machine
+        await machine.close()
+        self._templates.discard(template.key)
+        LOG.warning("%s %s\n%s", failure.sentence, failure.remedy, failure.detail)
+        return None

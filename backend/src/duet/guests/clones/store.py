@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The templates of a server: made in the background when nothing runs, found by their keys."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+from duet.errors import DuetError
+from duet.guests.clones.make import make_template
+from duet.guests.clones.template import Template, template_key
+from duet.guests.qemu import known_version
+from duet.guests.types import GuestSpec
+
+LOG = logging.getLogger("duet.clones")
+WAITING = 32
+"""Templates that wait to be made; beyond it the oldest is forgotten."""
+FAILURES = 2
+"""Tries at one template; then its guests boot until the server starts anew."""
+Make = Callable[[str, GuestSpec], Awaitable[Template]]
+
+
+class Templates:
+    """Owns templates. Use as `async with`: leaving gives all their memory back.
+
+    Args:
+        budget_bytes: of memory for all of them; beyond it the one that was used longest ago goes.
+        make: makes one.
+    """
+
+    def __init__(self, budget_bytes: int, make: Make = make_template) -> None:
+        self._budget_bytes, self._make = budget_bytes, make
+        self._held: OrderedDict[str, Template] = OrderedDict()
+        self._wanted: OrderedDict[str, GuestSpec] = OrderedDict()
+        self._failed: dict[str, int] = {}
+        self._moved = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._settled.set()
+        self._busy = 0
+        self._maker: asyncio.Task[None] | None = None
+        self._making: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Templates:
+        self._maker = asyncio.create_task(self._make_all(), name="templates")
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        for task in (self._maker, self._making):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
+        for template in self._held.values():
+            template.close()
+        self._held.clear()
+
+    def find(self, key: str | None) -> Template | None:
+        """The template of a key, if it is there."""
+        template = self._held.get(key) if key else None
+        if template is not None:
+            self._held.move_to_end(template.key)
+        return template
+
+    def has(self, spec: GuestSpec) -> bool:
+        """A guest is parked that a guest of this spec can be a copy of."""
+        version = known_version()
+        return version is not None and template_key(spec, version) in self._held
+
+    def want(self, key: str | None, spec: GuestSpec) -> None:
+        """Make it, when there is time; nothing happens if it is there or has failed too often."""
+        if not key or key in self._held or self._failed.get(key, 0) >= FAILURES:
+            return
+        self._settled.clear()
+        self._wanted[key] = spec
+        self._wanted.move_to_end(key)
+        while len(self._wanted) > WAITING:
+            self._wanted.popitem(last=False)
+        self._moved.set()
+
+    def discard(self, key: str) -> None:
+        """A copy of it failed: it is not used again."""
+        template = self._held.pop(key, None)
+        if template is not None:
+            template.close()
+        self._failed[key] = self._failed.get(key, 0) + 1
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[None]:
+        """Make none meanwhile: the machine is needed. One in the making is made later."""
+        self._busy += 1
+        try:
+            if self._making is not None:
+                self._making.cancel()
+                await asyncio.wait([self._making])
+            yield
+        finally:
+            self._busy -= 1
+            self._moved.set()
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of all templates."""
+        return sum(template.held_bytes for template in self._held.values())
+
+    @property
+    def count(self) -> int:
+        """Templates that are there."""
+        return len(self._held)
+
+    async def wait_settled(self) -> None:
+        """Until all that is wanted is there, or has failed too often."""
+        await self._settled.wait()
+
+    async def _make_all(self) -> None:
+        while True:
+            while self._wanted and not self._busy:
+                key = next(reversed(self._wanted))
+                self._making = asyncio.create_task(self._make_one(key), name=f"template {key}")
+                await asyncio.wait([self._making])
+                self._making = None
+            if not self._wanted:
+                self._settled.set()
+            self._moved.clear()
+            await self._moved.wait()
+
+    async def _make_one(self, key: str) -> None:
+        spec = self._wanted[key]
+        try:
+            template = await self._make(key, spec)
+        except DuetError as error:
+            self._failed[key] = self._failed.get(key, 0) + 1
+            LOG.warning("%s %s", error.sentence, error.remedy)
+        else:
+            self._held[key] = template
+            self._fit()
+            LOG.info("lane %s: a guest is parked (%.1f s)", spec.arm, template.made_s)
+        with suppress(KeyError):
+            if key in self._held or self._failed.get(key, 0) >= FAILURES:
+                del self._wanted[key]
+
+    def _fit(self) -> None:
+        """Give up those that were used longest ago, beyond the budget; the newest stays."""
+        while len(self._held) > 1 and self.held_bytes > self._budget_bytes:
+            self._held.popitem(last=False)[1].close()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lanes of the server: copies of parked guests where there are some, else guests that boot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from duet.errors import DuetError
+from duet.guests import Clock
+from duet.guests.clones import Templates
+from duet.kernels import KernelSettings
+from duet.runs.request import RunRequest
+from duet.runs.sources import kernel_sources
+from duet.serve.tasks import Tasks
+from duet.session import LaneSource, RunSpec
+from duet.session.lane.request import guest_of
+from duet.settings import live_buffer_kb
+
+LOG = logging.getLogger("duet.clones")
+
+
+def live_spec(request: RunRequest, run_id: str) -> RunSpec:
+    """A request as a session gets it."""
+    return RunSpec(
+        run_id=run_id,
+        folder=request.folder,
+        arms=request.arms,
+        workload=request.workload,
+        params=request.params,
+        clock=Clock(request.clock),
+        shift=request.shift,
+        buffer_kb=live_buffer_kb(),
+    )
+
+
+class Parking:
+    """Owns the server's templates. Use as `async with`.
+
+    Args:
+        budget_bytes: of memory for all templates; 0: every guest boots.
+    """
+
+    def __init__(self, settings: KernelSettings, budget_bytes: int) -> None:
+        self._settings = settings
+        self.templates = Templates(budget_bytes) if budget_bytes else None
+        self._owned = AsyncExitStack()
+        self._tasks = Tasks()
+
+    async def __aenter__(self) -> Parking:
+        if self.templates is not None:
+            await self._owned.enter_async_context(self.templates)
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._tasks.end()
+        await self._owned.aclose()
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[None]:
+        """No guest is parked meanwhile."""
+        if self.templates is None:
+            yield
+            return
+        async with self.templates.aside():
+            yield
+
+    async def sources(self, request: RunRequest) -> dict[str, LaneSource]:
+        """The lanes of a run. Raises as kernel_sources()."""
+        return await kernel_sources(
+            request.folder, request.arms, self._settings, templates=self.templates
+        )
+
+    def expect(self, request: RunRequest) -> None:
+        """Have guests parked for a run, one after another, when nothing runs."""
+        if self.templates is not None and request.clock == "wall":
+            self._tasks.spawn(self._expect(request), f"expect {request.folder.slug}")
+
+    async def _expect(self, request: RunRequest) -> None:
+        spec = live_spec(request, "expected")
+        try:
+            sources = await self.sources(request)
+            for arm in reversed(request.arms):  # the one that is wanted last is made first
+                source = sources[arm]
+                plugin = await source.scope(spec.scope) if spec.scope and source.scope else None
+                if source.park is not None:
+                    await source.park(guest_of(spec, source, plugin))
+        except DuetError as error:  # a run that is asked for will say so
+            LOG.info("%s: no guest is parked: %s", request.folder.slug, error.sentence)

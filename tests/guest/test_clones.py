@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Copies of a parked guest, in real guests: fresh, sound, their own, and soon there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from duet.guests import GuestRoot, GuestSpec
+from duet.guests.clones import CloneableGuest, Template, Templates
+from duet.guests.clones.files import nameless
+from duet.guests.clones.make import make_template
+from duet.guests.clones.template import template_key
+from duet.guests.qemu import qemu_version
+from duet.wire import (
+    Drained,
+    Ended,
+    FrameReader,
+    FrameType,
+    Hello,
+    HostFrame,
+    Line,
+    Ready,
+    Stats,
+    decode_frame,
+    encode,
+)
+
+pytestmark = pytest.mark.guest
+
+ImagesOf = Callable[[str], dict[str, Any]]
+DISK_MIB = 320
+BASE = "plan 1\nsetup duet-scratch xfs 320\nbuffer_kb 1024\nevent sched/sched_switch\n"
+MAKE = "run mktemp /scratch/own.XXXXXX\n"
+
+
+@dataclass
+class Seen:
+    """What one run said."""
+
+    lines: list[str] = field(default_factory=list)
+    trace_bytes: int = 0
+    status: int | None = None
+    lost: int = 0
+    cloned: bool = False
+    first_event_s: float = 0.0
+
+
+async def run_once(spec: GuestSpec, templates: Templates) -> Seen:
+    """As a session does it: greeting, plan, start, to the last byte."""
+    seen, reader, began = Seen(), FrameReader(), time.monotonic()
+    async with CloneableGuest(spec, "tcg", templates) as guest:
+        seen.cloned = guest.facts.cloned
+        async for chunk in guest.chunks():
+            if chunk.stream >= 0:
+                seen.first_event_s = seen.first_event_s or time.monotonic() - began
+                seen.trace_bytes += len(chunk.payload)
+                continue
+            for raw in reader.feed(chunk.payload):
+                match decode_frame(raw):
+                    case Hello():
+                        await guest.send(encode(HostFrame(FrameType.PLAN, spec.plan or "")))
+                    case Ready():
+                        await guest.send(encode(HostFrame(FrameType.START)))
+                    case Line(_, _, text):
+                        seen.lines.append(text)
+                    case Ended(_, status):
+                        seen.status = status
+                    case Stats(_, cpus):
+                        seen.lost = sum(cpu.overrun + cpu.dropped for cpu in cpus)
+                    case Drained():
+                        return seen
+    raise AssertionError("the guest ended early")
+
+
+def test_copies_are_fresh_their_own_and_soon_there(
+    images_of: ImagesOf, guest_root: GuestRoot
+) -> None:
+    image = images_of("03-inode-recycling")["stock"]
+
+    def spec(amendment: str) -> GuestSpec:
+        return GuestSpec(
+            "stock",
+            image.bzimage,
+            guest_root.image,
+            memory_mib=512,
+            disks_mib=(DISK_MIB,),
+            cmdline=image.cmdline,
+            plan=BASE + amendment,
+        )
+
+    async def scenario() -> None:
+        async with Templates(1 << 30) as templates:
+            booted = await run_once(spec("run true\n"), templates)
+            assert not booted.cloned and booted.status == 0
+            await templates.wait_settled()
+            assert templates.count == 1
+            # Other knobs, one template. Both at once make a file with a random name.
+            ours = [spec(f"write /proc/sys/vm/swappiness {n}\n{MAKE}") for n in (11, 22)]
+            both = await asyncio.gather(*(run_once(one, templates) for one in ours))
+            assert [(one.cloned, one.status) for one in both] == [(True, 0), (True, 0)]
+            assert len({one.lines[0] for one in both}) == 2, "the same random numbers"
+            assert all(one.trace_bytes > 0 and one.lost == 0 for one in both)
+            # What one copy writes is in no other, on the disk and in memory.
+            files = await run_once(spec("run ls /scratch\n"), templates)
+            assert files.cloned and files.lines == []
+            settings = await run_once(spec("run cat /proc/sys/vm/swappiness\n"), templates)
+            assert settings.lines == ["60"]
+            dates = await run_once(spec("run stat -c %Y /tmp /proc/self\n"), templates)
+            assert abs(int(dates.lines[-1]) - time.time()) < 30, "the time of day was not set"
+            print(f"boot {booted.first_event_s:.2f} s, copy {settings.first_event_s:.2f} s")
+            assert settings.first_event_s < booted.first_event_s / 2
+
+    asyncio.run(scenario())
+
+
+def test_a_broken_template_is_given_up_and_the_guest_boots(
+    images_of: ImagesOf, guest_root: GuestRoot, caplog: pytest.LogCaptureFixture
+) -> None:
+    image = images_of("03-inode-recycling")["stock"]
+    plan = "plan 1\nbuffer_kb 64\nevent sched/sched_switch\nrun true\n"
+    spec = GuestSpec("stock", image.bzimage, guest_root.image, cmdline=image.cmdline, plan=plan)
+
+    async def truncated(key: str, wanted: GuestSpec) -> Template:
+        made = await make_template(key, wanted)
+        half = nameless("half")
+        os.write(half, os.pread(made.state, os.fstat(made.state).st_size // 2, 0))
+        os.close(made.state)
+        made.state = half
+        return made
+
+    async def scenario() -> None:
+        async with Templates(1 << 30, truncated) as templates:
+            key = template_key(spec, await qemu_version())
+            templates.want(key, spec)
+            await templates.wait_settled()
+            assert templates.count == 1
+            seen = await run_once(spec, templates)
+            assert not seen.cloned and seen.status == 0
+            assert templates.count == 0
+
+    asyncio.run(scenario())
+    assert "A guest is booted in its place" in caplog.text

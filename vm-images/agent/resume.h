@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * resume.h - what a copy of a parked guest needs before it may go on.
+ */
+#ifndef DUET_RESUME_H
+#define DUET_RESUME_H
+
+#include "frame.h"
+#include "report.h"
+
+int resume_guest(const struct frame_resume *resume, struct frame_resumed *answer,
+		 struct report *report);
+
+#endif
