@@ -104,8 +104,8 @@ fuzz: ## coverage-guided fuzzing of what reads pages, events, frames and bundles
 soak: ## lanes in a loop with random faults: make soak MINUTES=60 SEED=1; CI runs three minutes of it
 	$(VENV)/python -m tests.soak.soak --minutes $(or $(MINUTES),60) $(if $(SEED),--seed $(SEED))
 
-stage: ## measure how each step of LESSON (default: all) uses its stage, on the desk and on slides, four sizes, light and dark
-	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/stage.ts $(if $(LESSON),--lesson $(LESSON))
+stage: ## measure how each step of LESSON (default: all) uses its stage, on the desk and on slides, four sizes, light and dark; SHEETS=folder for contact sheets
+	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/stage.ts $(if $(LESSON),--lesson $(LESSON)) $(if $(SHEETS),--sheets $(SHEETS))
 
 bench: ## figures: decode, reduce, latency, frames of the page
 	@for b in bundles decode latency microscope reduce xray; do $(VENV)/python -m tests.bench.$$b; done

@@ -3,9 +3,10 @@
  * How every step of every lesson uses its stage, on the desk and on the wall, light and dark; at four sizes, and slides at two:
  *
  *   make stage                                          all of it, some minutes
- *   node tests/bench/stage.ts [--lesson 02] [--size 1280x720] [--slides 1920x1080] [--theme dark] [--mode desk] [--all]
+ *   node tests/bench/stage.ts [--lesson 02] [--size 1280x720] [--slides 1920x1080] [--theme dark] [--mode desk] [--all] [--sheets FOLDER]
  *
  * A row for each look at which something is amiss; with --all every row. What the columns mean: tests/e2e/stage.ts.
+ * With --sheets each look is seen, too: a picture for each lesson, mode, size and theme in that folder.
  */
 
 import { parseArgs } from 'node:util';
@@ -15,6 +16,7 @@ import { animated } from '../e2e/moments.ts';
 import { faults } from '../e2e/stage-faults.ts';
 import { nextSlide, nextStep, slideStands, stands } from '../e2e/walk.ts';
 import { withPage } from './page.mjs';
+import { Sheets } from './sheets.ts';
 
 const port = 8673;
 const { values } = parseArgs({
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     theme: { type: 'string', default: 'light,dark' },
     mode: { type: 'string', default: 'desk,slides' },
     all: { type: 'boolean', default: false },
+    sheets: { type: 'string', default: '' },
   },
 });
 
@@ -47,6 +50,7 @@ await withPage(port, ['--no-guests'], async (base: string, open: () => Promise<P
   const slugs = cards.map(({ slug }) => slug).filter((slug) => slug.startsWith(values.lesson));
   console.log(`${'lesson, step, mode, size, theme'.padEnd(52)}used, empty down, across (%), contrast, what is amiss`);
   const page = await open();
+  const sheets = values.sheets === '' ? null : new Sheets(values.sheets);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.addInitScript(watchText);
   const sizeTo = async (size: string): Promise<void> => {
@@ -54,12 +58,13 @@ await withPage(port, ['--no-guests'], async (base: string, open: () => Promise<P
     await page.setViewportSize({ width, height });
   };
   /** The same look in each theme. */
-  const look = async (name: string, selector: string): Promise<void> => {
+  const look = async (sheet: string, name: string, size: string, selector: string): Promise<void> => {
     for (const theme of values.theme.split(',')) {
       await page.emulateMedia({ colorScheme: theme as 'light' | 'dark', reducedMotion: 'reduce' });
       await page.waitForFunction((now) => document.documentElement.dataset['theme'] === now, theme);
       await animated(page);
-      report(`${name} ${theme}`, await page.evaluate(stageFacts, selector));
+      report(`${sheet.slice(0, 2)} ${name} ${size} ${theme}`, await page.evaluate(stageFacts, selector));
+      await sheets?.take(page, `${sheet} ${size} ${theme}`, name);
     }
   };
   for (const slug of slugs) {
@@ -71,7 +76,7 @@ await withPage(port, ['--no-guests'], async (base: string, open: () => Promise<P
       for (const [i, { id }] of scenes.entries()) {
         if (i > 0) await nextStep(page, i + 1);
         await stands(page);
-        if (id.startsWith(values.step)) await look(`${of} ${id} desk ${size}`, '.lanes');
+        if (id.startsWith(values.step)) await look(`${of} desk`, `${id} desk`, size, '.lanes');
       }
     }
     for (const size of values.slides.split(',').filter(() => values.mode.includes('slides'))) {
@@ -80,8 +85,14 @@ await withPage(port, ['--no-guests'], async (base: string, open: () => Promise<P
       do {
         await slideStands(page);
         const id = await page.locator('.deck-body').getAttribute('data-step');
-        if (id?.startsWith(values.step)) await look(`${of} ${id} slide ${await page.getByTestId('deck-count').textContent()} ${size}`, '.deck-body');
+        const count = await page.getByTestId('deck-count').textContent();
+        if (id?.startsWith(values.step)) await look(`${of} slides`, `${id} slide ${count}`, size, '.deck-body');
       } while (await nextSlide(page));
+    }
+    if (sheets !== null) {
+      const board = await open();
+      for (const file of await sheets.write(board)) console.log(file);
+      await board.close();
     }
   }
   console.log(`${looks} looks, ${amiss} with something amiss`);

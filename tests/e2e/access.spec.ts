@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Every page and every view: no serious finding of axe, keys alone, reduced motion in steps. */
+/** Every page and every view: no serious finding of axe, a stage that is used, keys alone, reduced motion in steps. One walk a lesson. */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
 import { animated, goesOn, moment } from './moments.ts';
+import { faults } from './stage-faults.ts';
+import { stageFacts, watchText } from './stage.ts';
+import { nextStep, stands } from './walk.ts';
 
 const grave = ['serious', 'critical'];
 /** A test each, so that two can go on at once. */
@@ -75,20 +78,76 @@ test('front page and gallery, light and dark', async ({ page }) => {
 });
 
 for (const slug of slugs) {
-  test(`every step of ${slug}, light and dark`, async ({ page }) => {
+  test(`every step of ${slug}: light and dark, its stage, keys alone, reduced motion`, async ({ page }) => {
     test.setTimeout(600_000);
     await page.emulateMedia({ reducedMotion: 'reduce' });
     const lesson = await lessonOf(page, slug);
     test.skip(lesson.view === null, 'it has no picture');
-    for (const { id } of lesson.scenes) {
-      await page.goto(`/?lesson=${slug}&step=${id}`);
+    await page.addInitScript(watchText);
+    await page.goto(`/?lesson=${slug}`);
+    for (const [i, { id }] of lesson.scenes.entries()) {
+      // As a viewer goes: the page is loaded once.
+      if (i > 0) await nextStep(page, i + 1);
       await expect(page.getByTestId('picture')).toBeVisible({ timeout: 90_000 });
-      await judgedTwice(page, `${slug} ${id}`);
+      const where = `${slug} ${id}`;
+      if (i === 0) await movesInBeats(page, where);
+      await judgedTwice(page, where);
+      await expectStage(page, where);
+      if (i === 1) await walkedByKeys(page, where);
     }
     await page.getByTestId('in-words').click();
     await expect(page.getByTestId('words')).toBeVisible();
     await judgedTwice(page, `${slug} in words`);
   });
+}
+
+/** Once the run stands: no word is cut, overprinted or faint, no lane hidden, no third of the stage empty. */
+async function expectStage(page: Page, where: string): Promise<void> {
+  await stands(page);
+  await animated(page);
+  expect(faults(await page.evaluate(stageFacts, '.lanes'), 0.45), where).toEqual([]);
+}
+
+/** With arrow keys from mark to mark, and Enter opens one. The run stands. */
+async function walkedByKeys(page: Page, where: string): Promise<void> {
+  const picture = page.getByTestId('picture');
+  await picture.focus();
+  await page.keyboard.press('ArrowRight');
+  const said = picture.locator('[aria-live]');
+  await expect(said, where).not.toBeEmpty();
+  const first = await said.textContent();
+  let other = first;
+  for (const key of ['ArrowRight', 'ArrowDown', 'ArrowUp', 'ArrowLeft']) {
+    await page.keyboard.press(key);
+    other = await said.textContent();
+    if (other !== first) break;
+  }
+  expect(other, `${where}: an arrow key goes to another mark`).not.toBe(first);
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('records'), where).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('records'), where).toBeHidden();
+  await page.getByTestId('play').focus();
+  await expect(page.locator('.mark-tip'), `${where}: the tip goes with the focus`).toHaveCount(0);
+}
+
+/** With reduced motion the moment stands between beats: two seconds hold two or three, not sixty frames. */
+async function movesInBeats(page: Page, where: string): Promise<void> {
+  await expect(page.locator('html')).toHaveAttribute('data-idle', /./);
+  await goesOn(page, await moment(page));
+  const { beats, seconds } = await page.evaluate(async () => {
+    const { player } = (window as unknown as { duet: { player: { state: { moment: number } } } })
+      .duet;
+    const seen = new Set<number>();
+    const began = performance.now();
+    for (let i = 0; i < 40; i++) {
+      seen.add(player.state.moment);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    return { beats: seen.size, seconds: (performance.now() - began) / 1000 };
+  });
+  // On a busy host they are more than two.
+  expect(beats, where).toBeLessThanOrEqual(2 + seconds);
 }
 
 test('slides: question, answer, picture, patch and table', async ({ page }) => {
@@ -103,59 +162,4 @@ test('slides: question, answer, picture, patch and table', async ({ page }) => {
     await page.keyboard.press('PageDown');
   }
   expect(new Set(seen).size).toBe(seen.length);
-});
-
-test('every picture is walked with keys alone, and its marks open', async ({ page }) => {
-  test.setTimeout(600_000);
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.goto('/');
-  for (const { slug, scenes } of await lessonsWithPicture(page)) {
-    await page.goto(`/?lesson=${slug}&step=${scenes[1]!.id}`);
-    const veil = page.getByTestId('veil').getByRole('button');
-    const picture = page.getByTestId('picture');
-    await expect(picture).toBeVisible({ timeout: 90_000 });
-    if (await veil.count()) await veil.click();
-    await expect(page.locator('html')).toHaveAttribute('data-idle', /./);
-    await page.getByTestId('play').click();
-    await picture.focus();
-    await page.keyboard.press('ArrowRight');
-    const said = picture.locator('[aria-live]');
-    await expect(said, slug).not.toBeEmpty();
-    const first = await said.textContent();
-    let other = first;
-    for (const key of ['ArrowRight', 'ArrowDown', 'ArrowUp', 'ArrowLeft']) {
-      await page.keyboard.press(key);
-      other = await said.textContent();
-      if (other !== first) break;
-    }
-    expect(other, `${slug}: an arrow key goes to another mark`).not.toBe(first);
-    await page.keyboard.press('Enter');
-    await expect(page.getByTestId('records'), slug).toBeVisible();
-    await page.keyboard.press('Escape');
-  }
-});
-
-test('with reduced motion the moment stands between beats', async ({ page }) => {
-  test.setTimeout(600_000);
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.goto('/');
-  for (const { slug, scenes } of await lessonsWithPicture(page)) {
-    await page.goto(`/?lesson=${slug}&step=${scenes[0]!.id}`);
-    await expect(page.getByTestId('picture')).toBeVisible({ timeout: 90_000 });
-    await expect(page.locator('html')).toHaveAttribute('data-idle', /./);
-    await goesOn(page, await moment(page));
-    const { beats, seconds } = await page.evaluate(async () => {
-      const { player } = (window as unknown as { duet: { player: { state: { moment: number } } } })
-        .duet;
-      const seen = new Set<number>();
-      const began = performance.now();
-      for (let i = 0; i < 60; i++) {
-        seen.add(player.state.moment);
-        await new Promise((done) => setTimeout(done, 50));
-      }
-      return { beats: seen.size, seconds: (performance.now() - began) / 1000 };
-    });
-    // Three seconds hold two or three beats, not sixty frames; on a busy host they are more than three.
-    expect(beats, slug).toBeLessThanOrEqual(2 + seconds);
-  }
 });

@@ -159,17 +159,24 @@ export function stageFacts(selector: string): StageFacts {
 
   /** Of a text against what most dots around its letters have. */
   function ratioOf({ data, width, height }: ImageData, text: Text, ground: readonly number[]): number {
-    const tally = new Map<number, number>();
     const ink = colourOf(text.colour);
     const own = (i: number) => data[i + 3]! >= 8 && [0, 1, 2].every((c) => Math.abs(data[i + c]! - ink[c]!) < 12);
-    for (let y = Math.max(0, Math.floor(text.top) - 2); y < Math.min(height, text.bottom + 2); y += 1)
-      for (let x = Math.max(0, Math.floor(text.left) - 2); x < Math.min(width, text.right + 2); x += 1) {
-        const i = (y * width + x) * 4;
-        // A letter that fills its box leaves more of its own dots than of others.
-        if (own(i)) continue;
-        const key = data[i + 3]! < 8 ? -1 : (data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!;
-        tally.set(key, (tally.get(key) ?? 0) + 1);
-      }
+    /** Colours within so many dots of the letters; a letter that fills its box leaves more of its own dots than of others. */
+    const around = (margin: number) => {
+      const tally = new Map<number, number>();
+      for (let y = Math.max(0, Math.floor(text.top) - margin); y < Math.min(height, text.bottom + margin); y += 1)
+        for (let x = Math.max(0, Math.floor(text.left) - margin); x < Math.min(width, text.right + margin); x += 1) {
+          const i = (y * width + x) * 4;
+          if (own(i)) continue;
+          const key = data[i + 3]! < 8 ? -1 : (data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!;
+          tally.set(key, (tally.get(key) ?? 0) + 1);
+        }
+      return tally;
+    };
+    // Between the letters; beyond them may be the border of their box.
+    const within = around(0);
+    const area = (text.right - text.left) * (text.bottom - text.top);
+    const tally = Math.max(0, ...within.values()) > area / 5 ? within : around(2);
     const [most = -1] = [...tally].toSorted((a, b) => b[1] - a[1])[0] ?? [];
     const under = most === -1 ? ground : [most >> 16, (most >> 8) & 255, most & 255];
     const share = (ink[3] ?? 255) / 255;
@@ -200,6 +207,8 @@ export function stageFacts(selector: string): StageFacts {
   function clipped(rect: Rect, element: Element): Rect {
     let { left, right, top, bottom } = rect;
     for (let up: Element | null = element; up !== null; up = up.parentElement) {
+      // What body hides, the window hides: a slide is larger than the sheet that it is laid out on.
+      if (up === document.body) break;
       const { overflowX, overflowY } = getComputedStyle(up);
       const r = up.getBoundingClientRect();
       if (overflowX !== 'visible') [left, right] = [Math.max(left, r.left), Math.min(right, r.right)];

@@ -4,8 +4,15 @@
 import type { Page } from '@playwright/test';
 
 const mostMs = 120_000;
+/** Of the window. */
+const momentShare = 0.6;
 
-/** Lifts the cover of a prediction and stops the run. By key: a pointer that rests over the picture has a tooltip. */
+interface Player {
+  readonly state: { readonly start: number; readonly span: number };
+  do(action: { readonly type: 'seek'; readonly moment: number }): void;
+}
+
+/** Lifts the cover of a prediction and stops the run, always at the same moment. By key: a pointer that rests over the picture has a tooltip. */
 export async function stands(page: Page): Promise<void> {
   await page.waitForFunction(() => document.documentElement.dataset['idle'] !== undefined, undefined, { timeout: mostMs });
   const veil = page.getByTestId('veil').getByRole('button');
@@ -21,6 +28,11 @@ export async function stands(page: Page): Promise<void> {
     undefined,
     { timeout: mostMs, polling: 50 },
   );
+  // Where it was stopped depends on the host. Here something has happened, and something has not.
+  await page.evaluate((share) => {
+    const { player } = (window as unknown as { duet: { player: Player } }).duet;
+    player.do({ type: 'seek', moment: player.state.start + player.state.span * share });
+  }, momentShare);
   await page.mouse.move(0, 0);
 }
 

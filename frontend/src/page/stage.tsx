@@ -71,6 +71,7 @@ export function Stage(props: Props) {
   const drawn = index?.lanes.map((lane) => lane.arm) ?? [];
   const undrawn = arms.filter((name) => !drawn.includes(name));
   const height = index === null ? 0 : view.preferredHeight(index, lesson, scene.show);
+  const narrow = index === null ? null : (view.narrowHeight?.(index, lesson, scene.show) ?? null);
   return (
     <section
       className="lanes"
@@ -79,6 +80,7 @@ export function Stage(props: Props) {
       style={
         {
           '--lanes-height': `${Math.round(height)}px`,
+          ...(narrow === null ? {} : { '--lanes-narrow': `${narrow}px` }),
           '--least': view.leastShare,
         } as CSSProperties
       }

@@ -158,6 +158,8 @@ export interface ViewKind {
     show?: Scene['show'],
     fontSize?: number,
   ) => number;
+  /** The same where the window is at most 700 px wide; null: as in any other. */
+  readonly narrowHeight?: (index: RunIndex, lesson: Lesson, show?: Scene['show']) => number | null;
   /** Of that height, what still shows every lane in a low window, as a share; without it 0.62. */
   readonly leastShare?: number;
   /** The sentences that a scene may ask for; 'none' needs no entry. */

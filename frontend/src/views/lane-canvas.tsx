@@ -76,6 +76,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       data-testid="picture"
       style={{ ...fill, overflow: 'hidden' }}
       onKeyDown={pointing.onKeyDown}
+      onBlur={pointing.onBlur}
     >
       <canvas ref={canvas} style={fill} />
       <GestureOverlay

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Pointing at a picture with mouse and keys: which mark, its tip, and the moment that a press goes to. */
 
-import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
 import { magnified } from '../base/magnified.ts';
 import type { Mark } from '../derive/types.ts';
 import type { ArrowKey, Artist, CanvasProps, Drawing, Laid, Point } from './contract.ts';
@@ -69,6 +69,13 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   /** The playhead is dragged, or a gesture moves the window: nothing is pointed at meanwhile. */
   const held = useRef<'moment' | 'window' | null>(null);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture has other marks
+  useEffect(() => {
+    pointed.current = null;
+    setTip(null);
+    setSaid('');
+  }, [artist]);
+
   const point = (mark: Mark | null, at: Point) => {
     if (sameMark(pointed.current, mark)) return;
     pointed.current = mark;
@@ -110,6 +117,8 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
     tip,
     said,
     onKeyDown,
+    /** The focus goes: the tip with it. Keys go on from the mark when it is back. */
+    onBlur: () => setTip(null),
     /** A press here moves the playhead, not the window. */
     seeks: (at: Point) => markAt(at) === null && momentAt(at) !== null,
     /** A gesture on the window begins or ends. */

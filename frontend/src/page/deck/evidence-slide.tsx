@@ -14,15 +14,16 @@ import type { Part, Slide } from './slides.ts';
 const patchLines = 25;
 const patchLinesAbove = 12;
 
+const [two, three, twoOrThree] = [[2], [3], [2, 3]] as const;
+
 export function EvidenceSlide({ page, slide }: { page: LessonModel; slide: Slide }) {
   const cards = slide.parts.flatMap((part) => cardsOf(page, part, slide.parts.length > 1));
   // Lines of code want half of the width.
   const patched = slide.parts.some((part) => part.what === 'patch');
+  const columns = patched ? two : cards.length === 3 ? three : twoOrThree;
   return (
-    <Fit key={`${page.scene.id} ${cards.length}`}>
-      <div className="deck-cards" style={{ columns: cards.length === 3 && !patched ? 3 : 2 }}>
-        {cards}
-      </div>
+    <Fit key={`${page.scene.id} ${cards.length}`} columns={columns}>
+      <div className="deck-cards">{cards}</div>
     </Fit>
   );
 }

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { parsePatch } from '../../panels/patch.ts';
 import { excerptOf, messageOf } from './excerpt.ts';
-import { scaleToFill } from './fit.tsx';
+import { columnsToFill, scaleToFill } from './fit.tsx';
 import { clockWords, paperSay, sayOf, stopTitle } from './say.ts';
 import type { Stop } from './slides.ts';
 import { withHand } from './use-hands.ts';
@@ -111,5 +111,11 @@ describe('the size of a slide', () => {
     expect(scaleToFill(box, () => 100)).toBeCloseTo(2.2);
     expect(scaleToFill(box, () => 400)).toBeCloseTo(1.25);
     expect(scaleToFill(box, () => 5000)).toBeCloseTo(0.7);
+  });
+
+  it('has more columns only where text would be small', () => {
+    const scales: Record<number, number> = { 2: 0.7, 3: 0.9, 4: 0.8 };
+    expect(columnsToFill([2, 3, 4], (n) => scales[n]!)).toEqual([0.9, 3]);
+    expect(columnsToFill([2, 3], (n) => n / 2)).toEqual([1, 2]);
   });
 });

@@ -6,6 +6,7 @@ import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
 import { msTicks } from '../axis.ts';
 import type { Drawing } from '../contract.ts';
+import { fitting } from '../fitting.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { type Brushes, brushesFor, dashedBox } from './brush.ts';
 import { intervalsOf, type Phase, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
@@ -30,6 +31,12 @@ export const phaseWords: Readonly<Record<Phase['name'], string>> = {
   before: 'alone',
   listing: 'somebody lists the directory',
   after: 'alone again',
+};
+
+const phaseShort: Readonly<Record<Phase['name'], string>> = {
+  before: 'alone',
+  listing: 'listed',
+  after: 'alone',
 };
 
 export function drawLock(
@@ -123,7 +130,14 @@ function headline(easel: Easel): void {
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, 'under the lock', at, y, { weight: 600, colour: theme.ink }) + 22;
   at += text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
-  at += text(easel, 'operations a second, in the last 250 ms', at, y);
+  easel.pen.font = `400 ${fontSize}px ${theme.font}`;
+  const scope = 'operations a second, in the last 250 ms';
+  at += text(
+    easel,
+    fitting(easel.pen, [scope, 'a second, last 250 ms', 'a second'], drawing.size.width - at),
+    at,
+    y,
+  );
   if (drawing.size.width > fontSize * 62)
     text(easel, ', counted, with tracing on: no verdict', at, y);
 }
@@ -186,10 +200,18 @@ function phases(easel: Easel): void {
       pen.stroke();
       pen.setLineDash([]);
     }
-    text(easel, phaseWords[phase.name], a + 4, y, {
-      weight: on ? 650 : 400,
-      colour: on ? theme.ink : theme.soft,
-    });
+    const weight = on ? 650 : 400;
+    pen.font = `${weight} ${fontSize}px ${theme.font}`;
+    text(
+      easel,
+      fitting(pen, [phaseWords[phase.name], phaseShort[phase.name]], b - a - 6),
+      a + 4,
+      y,
+      {
+        weight,
+        colour: on ? theme.ink : theme.soft,
+      },
+    );
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { laneTime } from '../../derive/align.ts';
 import { stepNs } from '../../derive/retime.ts';
+import { fitting } from '../fitting.ts';
 import type { Box } from './brush.ts';
 import { type Easel, write } from './easel.ts';
 import { accessAt, happening } from './now.ts';
@@ -120,7 +121,7 @@ function executed(easel: Easel): void {
 }
 
 export function orderCaptions(easel: Easel): void {
-  const { laid, layout, drawing, shown } = easel;
+  const { laid, layout, drawing, shown, pen } = easel;
   const { theme } = drawing;
   const { settings } = shown.model ?? {};
   const by = settings?.schedule === 'timed' ? 'by modelled time' : 'by lot';
@@ -133,7 +134,15 @@ export function orderCaptions(easel: Easel): void {
     const words = `CPU ${cpu}`;
     write(easel, words, laid.left, y + h / 2 + layout.fontSize * 0.35, { colour: theme.soft });
   }
-  tag(`accesses, in the model's order (${by})`, laid.captions.order, theme.soft);
+  const all = `accesses, in the model's order`;
+  pen.font = `400 ${layout.fontSize}px ${theme.font}`;
+  const room = laid.left + laid.width - laid.order.x;
+  const caption = fitting(
+    pen,
+    [`${all} (${by})`, all, 'accesses, modelled order', 'modelled order'],
+    room,
+  );
+  tag(caption, laid.captions.order, theme.soft);
   const short = laid.width < layout.fontSize * 46;
   const dismissed = short
     ? "as QEMU's threads happened to run: no result"

@@ -5,6 +5,7 @@ import { formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
+import { fitting } from '../fitting.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { brushesFor, dashedBox } from './brush.ts';
 import { totalsOf } from './counted.ts';
@@ -113,6 +114,8 @@ function headline(easel: Easel): void {
       [what, `${of}; so far ${perStatWords(shown)}`],
       [what, of],
       [what, ', whole run'],
+      [`per ${lesson.operation.name}`, ', whole run'],
+      [`per ${lesson.operation.name}`, ''],
     ],
     x,
     y,
@@ -169,6 +172,8 @@ function countedWords(easel: Easel, left: number, below: number): void {
     [parts.join(' + '), per],
     [short, per],
     [short, ` per ${lesson.operation.name}, whole run`],
+    [short, ', whole run'],
+    [short, ''],
   ];
   writeFirst(easel, words, left, below, easel.laid.left + easel.laid.width);
 }
@@ -191,5 +196,14 @@ function gutterWords(easel: Easel): void {
   const who = n === 1 ? 'one CPU and its copies' : `${n} CPUs and their copies`;
   const room = layout.cardHead === 0 ? layout.fontSize * 1.2 : 0;
   const y = laid.captions.cards + layout.fontSize * 1.05 - room * 0.2;
-  write(easel, `${who} of the lines, ${settings.protocol}, modelled`, laid.left + layout.gutter, y);
+  const left = laid.left + layout.gutter;
+  const wordings = [
+    `${who} of the lines, ${settings.protocol}, modelled`,
+    `${who}, ${settings.protocol}, modelled`,
+    `${who}, modelled`,
+    `${n === 1 ? 'one CPU' : `${n} CPUs`}, modelled`,
+    n === 1 ? 'one CPU' : `${n} CPUs`,
+  ];
+  pen.font = `400 ${layout.fontSize}px ${theme.font}`;
+  write(easel, fitting(pen, wordings, laid.left + laid.width - left), left, y);
 }

@@ -5,6 +5,9 @@ import { area, line as lineShape } from 'd3-shape';
 import type { Theme } from '../../base/theme.ts';
 import type { Prediction } from './model/prediction.ts';
 
+/** Names of lanes take less, px. */
+const widest = 150;
+
 type Points = Prediction['curves'][number]['points'];
 
 /** Modelled: dashed. The first lane has discs, the last squares. */
@@ -35,6 +38,8 @@ export function Curve({
     .y1(({ opsPerS }) => y(opsPerS.high))
     .digits(1);
   const colour = first ? theme.work : theme.gain;
+  // While the model is at work the curve may end before there is room for its name at the left.
+  const early = x(last.cpus) < widest;
   return (
     <g>
       <path d={band(points) ?? ''} fill={colour} opacity={0.18} />
@@ -60,9 +65,9 @@ export function Curve({
         ),
       )}
       <text
-        x={x(last.cpus)}
+        x={early ? x(2) + 4 : x(last.cpus)}
         y={y(last.opsPerS.median) + (first ? 18 : -9)}
-        textAnchor="end"
+        textAnchor={early ? 'start' : 'end'}
         fontSize={13}
         fontWeight={600}
         fill={theme.ink}

@@ -7,7 +7,7 @@ import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { letters } from './block-replay.ts';
 import { type Brushes, brushBox, brushesFor } from './brush.ts';
-import { chargeWords, figures } from './figures.ts';
+import { chargeWords, figures, soFarWords } from './figures.ts';
 import { cellAt, type StripLane, type StripLayout } from './layout.ts';
 import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
 import { handBox } from './marks.ts';
@@ -255,8 +255,9 @@ function drawMeter(
   }
   pen.textBaseline = 'middle';
   pen.textAlign = 'left';
-  const middle = laid.wordsY + height / 2 + 0.5;
+  let middle = laid.wordsY + height / 2 + 0.5;
   let x = laid.wordsX;
+  const narrow = drawing.size.width - laid.wordsX < fontSize * 40;
   const say = (text: string, colour: string, weight = 400) => {
     pen.font = `${weight} ${fontSize}px ${theme.font}`;
     pen.fillStyle = colour;
@@ -264,9 +265,19 @@ function drawMeter(
     x += pen.measureText(text).width;
   };
   say(chargeWords(scene), theme.soft);
-  x += fontSize * 1.2;
+  const newLine = () => {
+    x = laid.wordsX;
+    middle += fontSize * 1.6;
+  };
+  if (narrow) newLine();
+  else x += fontSize * 1.2;
   for (const { text, strong } of figures(scene)) {
-    say(text, strong ? theme.ink : theme.soft, strong ? 600 : 400);
+    if (narrow && text === soFarWords) newLine();
+    say(
+      narrow && text === soFarWords ? text.slice(2) : text,
+      strong ? theme.ink : theme.soft,
+      strong ? 600 : 400,
+    );
   }
   pen.restore();
 }

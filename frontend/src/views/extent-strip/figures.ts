@@ -61,6 +61,9 @@ export function scansSoFar({ lane, facts, now }: One, of = formatCount): string 
   return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
+/** Between the figures of a scan and the sums. */
+export const soFarWords = '. So far: ';
+
 /** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
 export function figures(one: Sentences): { text: string; strong: boolean }[] {
   const { now } = one;
@@ -73,7 +76,7 @@ export function figures(one: Sentences): { text: string; strong: boolean }[] {
     number(ofScan(one, 'visited')),
     words(', freed '),
     number(ofScan(one, 'freed')),
-    words('. So far: '),
+    words(soFarWords),
     number(soFar(one, 'visited')),
     words(', freed '),
     number(soFar(one, 'freed')),

@@ -73,6 +73,11 @@ export const view: ViewKind = {
     const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / columns)));
     return lanes * (34 + rows * cell + fontSize * 2 + 26);
   },
+  // Half a scan of 32 to a row and a budget with three lines of words; several lanes are squeezed as it is.
+  narrowHeight: (index) =>
+    index.lanes.length === 1
+      ? 34 + Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / 32))) * 12 + 110
+      : null,
   sentences,
   outlines: true,
   answers,

@@ -52,9 +52,13 @@ const mostCell = 26;
 /** Room between two lanes. */
 const between = 16;
 
-export function footHeight(fontSize: number, twoLines: boolean): number {
-  return Math.round(fontSize * (twoLines ? 3.5 : 1.9)) + 6;
+/** The budget, and so many lines of words below it. */
+export function footHeight(fontSize: number, lines: number): number {
+  return Math.round(fontSize * (1.9 + lines * 1.6)) + 6;
 }
+
+/** Words need at most so much, in widths of 1 em; below that a line each for the budget, the scan and the sums. */
+const oneLine = 40;
 
 /** The columns that give the largest cells; of equal cells the wider grid, which has fewer rows. */
 export function gridFor(boxes: number, width: number, height: number, fontSize: number) {
@@ -87,9 +91,9 @@ export function layoutStrip(input: LayoutInput): StripLayout {
   const gridOver = (foot: number) =>
     gridFor(boxes, width, each - headerHeight - foot - between, fontSize);
   // The words stand beside the budget if they fit there.
-  const wide = unitWidth(gridOver(footHeight(fontSize, false)).cell, input.budget, width);
-  const twoLines = width - wide * input.budget < fontSize * 40;
-  const foot = footHeight(fontSize, twoLines);
+  const wide = unitWidth(gridOver(footHeight(fontSize, 0)).cell, input.budget, width);
+  const below = width - wide * input.budget < fontSize * oneLine;
+  const foot = footHeight(fontSize, below ? (width < fontSize * oneLine ? 3 : 1) : 0);
   const grid = gridOver(foot);
   const room = each - headerHeight - foot - between;
   const gap = gapOf(grid.cell);
@@ -113,8 +117,8 @@ export function layoutStrip(input: LayoutInput): StripLayout {
       grid: { x: gutter, y, ...grid, gap, pitch, high, boxes },
       meterY,
       unit,
-      wordsX: twoLines ? gutter : gutter + unit * input.budget + fontSize * 1.2,
-      wordsY: twoLines ? meterY + Math.round(fontSize * 1.8) : meterY,
+      wordsX: below ? gutter : gutter + unit * input.budget + fontSize * 1.2,
+      wordsY: below ? meterY + Math.round(fontSize * 1.8) : meterY,
     };
   });
   return { lanes, gutter, fontSize, headerHeight };

@@ -13,6 +13,7 @@ import { figure } from '../../derive/figures.ts';
 import { perVersion } from '../../derive/per-version.ts';
 import { laneOf, type SpanRecord, spanAt, spansIn, threadRows } from '../../derive/query.ts';
 import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
+import { fitting } from '../fitting.ts';
 import type { Pen } from '../paints.ts';
 import { faintness, plated } from '../timeline/easel.ts';
 import type { Extra, ExtraAt } from '../timeline/score.ts';
@@ -169,7 +170,10 @@ function draw(pen: Pen, at: ExtraAt): void {
   const score = scoreAt(index, lane, now);
   const said = scoreWords(lane.arm, score) || 'no walk so far';
   pen.fillStyle = score.gave_up + score.cut_short > 0 ? theme.hazard : theme.soft;
-  plated(pen, theme, said, left, top + height / 2, right - left);
+  // Where there is no room the objects go first, then how the walks ended.
+  pen.font = `500 ${Math.round(13 * theme.em)}px ${theme.font}`;
+  const wordings = [said, said.split(';')[0]!, said.split(':')[0]!];
+  plated(pen, theme, fitting(pen, wordings, right - left), left, top + height / 2, right - left);
 }
 
 export const walks: Extra = {

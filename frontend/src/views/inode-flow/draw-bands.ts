@@ -51,7 +51,9 @@ function name(
 ): void {
   if (shape.h < 13 * easel.em) return;
   const x0 = Math.max(from, layout.left);
-  const room = Math.min(to, layout.right) - x0 - 18;
+  // Words stop where the sweep does; what comes later is named as such.
+  const known = x0 + 9 < layout.revealX ? layout.revealX : layout.right;
+  const room = Math.min(to, layout.right, known) - x0 - 18;
   const words = shape.words.find((one) => widthOf(pen, easel, one, 500) <= room);
   if (words === undefined) return;
   const y = shape.y + shape.h / 2 + 0.5;

@@ -3,10 +3,11 @@
 
 import { formatCount } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
+import { fitting } from '../fitting.ts';
 import { mix, type Pen } from '../paints.ts';
 import { queueAt, type Scene } from './draw-bands.ts';
 import { counted } from './figures.ts';
-import { bar, cross, type Easel, lookOf, say, widthOf } from './ink.ts';
+import { bar, cross, type Easel, fontOf, lookOf, say, widthOf } from './ink.ts';
 import type { Band, LaneBox } from './layout.ts';
 import { endangered, type Life } from './lives.ts';
 import { type Population, populationAt, type Tally, tallyOf } from './tally.ts';
@@ -75,7 +76,9 @@ export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void
 function title(pen: Pen, place: Place, words: string, count: string, easel: Easel): void {
   const y = place.y - 9 * easel.em;
   const room = place.w - widthOf(pen, easel, count, 600) - 8;
-  const short = widthOf(pen, easel, words) < room ? words : words.split(',')[0]!;
+  // A place that is too narrow has its first word, or its count alone.
+  const wordings = [words, words.split(',')[0]!, words.split(' ')[0]!];
+  const short = wordings.find((one) => widthOf(pen, easel, one) < room) ?? '';
   say(pen, easel, short, place.x, y, 'left', easel.theme.soft);
   say(pen, easel, count, place.x + place.w, y, 'right', easel.theme.ink, 600);
 }
@@ -241,15 +244,26 @@ function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, ease
     if (share > 0) bar(pen, look, place.x, y, place.x + place.w * share, h, 0);
     at = y + h + 13 * em;
     if (tally.early > 0) cross(pen, place.x + 6, at, 4.5 * em, theme.hazard, 2);
-    const early = `${of('early')} inside the shadow`;
+    const shift = tally.early > 0 ? 18 * em : 0;
+    pen.font = fontOf(easel, 600);
+    const inside = of('early');
+    const wordings = [
+      `${inside} inside the shadow`,
+      `${inside} in shadow`,
+      `${inside} inside`,
+      inside,
+    ];
+    const early = fitting(pen, wordings, place.w - shift);
     const colour = tally.early > 0 ? theme.hazard : theme.soft;
-    say(pen, easel, early, place.x + (tally.early > 0 ? 18 * em : 0), at, 'left', colour, 600);
+    say(pen, easel, early, place.x + shift, at, 'left', colour, 600);
     at += line;
     if (tally.early > 0) waits.unshift(`${afterShadow(lane, tally)} after it`);
   }
   for (const words of waits) {
     if (at + 6 * em > place.y + place.h) break;
-    say(pen, easel, words, place.x, at, 'left', theme.soft);
+    pen.font = fontOf(easel, 400);
+    const short = words.replace(' for RCU', '').replace(' for the backlog', '');
+    say(pen, easel, fitting(pen, [words, short], place.w), place.x, at, 'left', theme.soft);
     at += line;
   }
 }

@@ -145,7 +145,7 @@ function Axes() {
       <text x={(box.left + box.width) / 2} y={box.height - 6} textAnchor="middle">
         files in a batch
       </text>
-      <text x={2} y={12}>
+      <text x={2} y={15}>
         files/s
       </text>
     </g>

@@ -193,7 +193,7 @@ function drawWords(
   const line = Math.round(layout.line * at.em);
   const { n } = cells;
   const { lane } = wall.replay;
-  let y = at.y + fontSize;
+  let y = laid.top + at.y + fontSize;
   pen.textAlign = 'left';
   pen.textBaseline = 'alphabetic';
   const room = laid.left + laid.width - laid.x - at.dx;

@@ -12,6 +12,7 @@ import { type Face, faces, Sprites } from './faces.ts';
 import { touched } from './moments.ts';
 import { summary, table } from './text-table.ts';
 import { arrival } from './toy/arrival.ts';
+import { wallOf } from './wall.ts';
 import { answers, counts, sentences } from './words.ts';
 
 /** A cell as the wall has it, large enough to see. */
@@ -65,6 +66,13 @@ export const view: ViewKind = {
   summary,
   table,
   preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),
+  // A wall is as high as its cells are then: a quarter of a hand's width is for names and the gutter.
+  narrowHeight: (index, lesson, show) => {
+    if (show?.includes('clearing') === true) return null;
+    const walls = index.lanes.map((lane) => wallOf(lane, lesson).replay.grid);
+    const share = Math.max(0.3, ...walls.map(({ memcgs, cols }) => (memcgs.length + 2) / cols));
+    return walls.length * Math.round(150 + Math.min(1, share) * 300);
+  },
   sentences,
   outlines: true,
   moments: { touched },

@@ -30,4 +30,17 @@ describe('walls use their room', () => {
     expect(walls(['a', 'b'], 57, 78).words.dx).toBe(0);
     expect(walls(['a'], 7, 26).words.dx).toBe(0);
   });
+
+  it('puts walls one below the other where that costs no cell, and never where bits are cleared', () => {
+    const high = { width: 760, height: 640, dpr: 1 };
+    const two = (clears: boolean) =>
+      layoutWalls(['a', 'b'], { rows: 57, cols: 76 }, high, 34, 13, clears);
+    const [above, below] = two(false).lanes;
+    expect(below!.y - above!.y).toBe(below!.top);
+    expect(below!.left).toBe(above!.left);
+    expect(below!.y).toBeGreaterThan(above!.y + above!.high);
+    expect(two(false).words.dx).toBeGreaterThan(above!.wide);
+    expect(two(true).lanes.map(({ top }) => top)).toEqual([0, 0]);
+    expect(walls(['a', 'b'], 57, 78).lanes.map(({ top }) => top)).toEqual([0, 0]);
+  });
 });

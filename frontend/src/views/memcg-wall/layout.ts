@@ -31,14 +31,16 @@ export interface WallLayout {
   readonly scale: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Where the words begin: under each wall, or, at the side of one that is alone, larger. */
+  /** Where the words begin, below a lane's top: under each wall, or, at the side of one that is alone, larger. */
   readonly words: { readonly dx: number; readonly y: number; readonly em: number };
   /** Where the steps of a clearing are drawn, beside or below the words; null: the step does not ask for them. */
   readonly clearing: Steps | null;
 }
 
-/** The side of one wall has room for its words from here, px at 13 px text. */
-const sideRoom = 400;
+/** Words at the side of one wall take at least so much, and with the steps of a clearing, px at 13 px text. */
+const sideRoom = { words: 330, clearing: 400 };
+/** Cells at the side of words may be so much smaller than cells above words. */
+const leastBeside = 0.95;
 /** Words at the side are so much larger, and those under walls that leave room at most so. */
 const sideEm = 1.7;
 /** Letters of a line of words that is usual, and the width of one at 1 px. */
@@ -64,7 +66,31 @@ const lowHeight = 460;
 /** They are at most so wide, px at 13 px text. */
 const widestClearing = 460;
 
+/** Walls beside each other, or one below the other where their cells are hardly smaller so. */
 export function layoutWalls(
+  arms: readonly string[],
+  room: Room,
+  size: Size,
+  headerHeight: number,
+  fontSize: number,
+  clears = false,
+): WallLayout {
+  const across = layoutRow(arms, room, size, headerHeight, fontSize, clears);
+  if (arms.length < 2 || clears) return across;
+  const each = size.height / arms.length;
+  const one = layoutRow(arms.slice(0, 1), room, { ...size, height: each }, headerHeight, fontSize);
+  const cell = (layout: WallLayout) => layout.grid.pitch * layout.scale;
+  if (cell(one) < cell(across) * leastBeside) return across;
+  const lanes = arms.map((arm, i) => ({
+    ...one.lanes[0]!,
+    arm,
+    top: Math.round(i * each),
+    y: one.lanes[0]!.y + Math.round(i * each),
+  }));
+  return { ...one, lanes };
+}
+
+function layoutRow(
   arms: readonly string[],
   { rows, cols }: Room,
   { width, height, dpr }: Size,
@@ -83,18 +109,20 @@ export function layoutWalls(
   const extra = clears ? (clearingLines + (timed ? 0.5 : -0.5)) * line : 0;
   const under = Math.max(8, height - top - wordLines * line - 14 - extra);
   const fitIn = (high: number) => Math.min(wide / cols, high / (rows + 2), mostCell);
-  const beside =
-    count === 1 &&
-    wide - fitIn(under + wordLines * line + extra) * cols > (sideRoom / 13) * fontSize;
-  const high = beside ? under + wordLines * line + extra : under;
-  const fit = fitIn(high) * dpr;
+  const all = under + wordLines * line + extra;
+  const side = (clears ? sideRoom.clearing : sideRoom.words) * (fontSize / 13);
+  const fitBeside = Math.min(fitIn(all), (wide - side) / cols);
+  const beside = count === 1 && fitBeside >= fitIn(under) * leastBeside;
+  const high = beside ? all : under;
+  const fit = (beside ? fitBeside : fitIn(under)) * dpr;
   const whole = fit >= 1 && Math.floor(fit) >= fit * leastShare;
   const pitch = whole ? Math.floor(fit) : Math.max(1, Math.ceil(fit));
   const rootGap = Math.max(2, Math.round(pitch * 0.7));
   const grid: Grid = { pitch, rows, cols, rootGap };
   const image = gridSize(grid);
   // The image is shrunk as a whole where cells of whole pixels do not do.
-  const scale = whole ? 1 / dpr : Math.min(wide / image.width, high / image.height);
+  const across = beside ? wide - side : wide;
+  const scale = whole ? 1 / dpr : Math.min(across / image.width, high / image.height);
   const snap = (x: number) => Math.round(x * dpr) / dpr;
   const lanes = arms.map((arm, i): LaidWall => {
     const left = snap(i * (laneWidth + between));
@@ -118,7 +146,10 @@ export function layoutWalls(
     ? {
         dx: image.width * scale + fontSize * 3,
         y: snap(top + image.height * scale * 0.3),
-        em: sideEm,
+        em: Math.max(
+          1,
+          Math.min(sideEm, (wide - image.width * scale - fontSize * 3) / (usualWidth * fontSize)),
+        ),
       }
     : { dx: 0, y: top + image.height * scale + 12, em: clears ? 1 : roomyEm };
   const em = beside ? clearingEm : 1;
