@@ -96,6 +96,26 @@ test('a link brings a change to whoever opens it, and runs nothing', async ({ pa
   });
 });
 
+test('it stands beside the lanes of every step, and cuts off no count of theirs', async ({
+  page,
+}) => {
+  test.setTimeout(600_000);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  for (const step of ['four', 'one-inode']) {
+    await opened(page, `/?lesson=03-inode-recycling&step=${step}`);
+    await page.getByTestId('change').click();
+    await expect(page.getByTestId('change-code')).toBeVisible({ timeout: 90_000 });
+    const right = async (what: string) =>
+      page.locator(what).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+    const counts = await right('.lane-count');
+    const [edge] = await right('.stage');
+    expect(counts.length, step).toBe(step === 'four' ? 4 : 1);
+    for (const count of counts) expect(count, step).toBeLessThanOrEqual(edge ?? 0);
+    const pane = await page.getByTestId('change-pane').boundingBox();
+    expect(pane?.x, step).toBeGreaterThanOrEqual((edge ?? 0) - 1);
+  }
+});
+
 test('on a small screen it has the page, and a file is taken', async ({ page }) => {
   test.setTimeout(600_000);
   await page.setViewportSize({ width: 390, height: 844 });

@@ -13,6 +13,11 @@ export function changeable(lesson: Pick<Lesson, 'arms'>): readonly Arm[] {
   return lesson.arms.filter((arm) => !isOwn(arm.name));
 }
 
+/** Whether the lesson is about patches: else there is nothing to change. */
+export function hasPatches(lesson: Pick<Lesson, 'arms'>): boolean {
+  return changeable(lesson).some((arm) => arm.patch_texts.length > 0);
+}
+
 /** The arm that an arm of the visitor's own was made from, by the patches of both; null: it is none. */
 export function madeFrom(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   if (!isOwn(arm.name)) return null;

@@ -5,6 +5,7 @@
  */
 
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { hasPatches } from '../derive/own.ts';
 import { useStore } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
 import { type Door, type DoorProps, DoorProvider, useDoor, usualArm } from './door.tsx';
@@ -12,14 +13,9 @@ import { readPatch } from './read-patch.ts';
 
 const Pane = lazy(() => import('./pane.tsx').then((m) => ({ default: m.ChangePane })));
 
-/** Around a lesson page: buttons below it open the pane; so do a link that brings a change, and a dropped file. */
+/** Around a lesson, read or on slides: a change that is built there begins wherever the viewer is meanwhile. */
 export function ChangeProvider(props: DoorProps) {
-  return (
-    <DoorProvider {...props}>
-      {props.children}
-      <Arrivals />
-    </DoorProvider>
-  );
+  return <DoorProvider {...props} />;
 }
 
 /** Whether the pane is open: the page makes room for it. */
@@ -27,26 +23,48 @@ export function useChanging(): boolean {
   return useDoor()?.opened != null;
 }
 
+/** The pane, if it is open. Buttons open it; so do a link that brings a change, and a dropped file. */
 export function ChangePane() {
   const door = useDoor();
-  if (door?.opened == null) return null;
   return (
-    <Suspense fallback={<p className="change-pane quiet">The editor is on its way…</p>}>
-      <Pane door={door} opened={door.opened} />
-    </Suspense>
+    <>
+      {door?.opened != null && (
+        <Suspense fallback={<p className="change-pane quiet">The editor is on its way…</p>}>
+          <Pane door={door} opened={door.opened} />
+        </Suspense>
+      )}
+      <Arrivals />
+    </>
   );
 }
 
-/** `arm`: whose patch is changed; without it the step's first one that has a patch. */
-export function ChangeButton({ arm, label }: { readonly arm?: string; readonly label: string }) {
+/** For a page without the pane: how far a change is that was asked for before; nothing once it runs. */
+export function ChangeNews() {
   const door = useDoor();
-  if (door === null) return null;
+  if (door?.asked == null || door.progress === null || door.progress.over === 'runs') return null;
+  return (
+    <span className="small" role="status" data-testid="change-news" data-volatile>
+      your change: {door.progress.words}
+    </span>
+  );
+}
+
+interface ButtonProps {
+  /** Whose patch is changed; without it the step's first one that has a patch. */
+  readonly arm?: string;
+  readonly label: string;
+  readonly look?: 'button' | 'badge';
+}
+
+export function ChangeButton({ arm, label, look = 'button' }: ButtonProps) {
+  const door = useDoor();
+  if (door === null || !hasPatches(door.lesson)) return null;
   const { progress, asked } = door;
   const going = progress !== null && progress.over === 'not yet' && asked !== null;
   return (
     <button
       type="button"
-      className={arm === undefined ? 'button' : 'link small'}
+      className={arm === undefined ? look : 'link small'}
       title={going ? `your change: ${progress.words}` : 'change the code of an arm and run it'}
       aria-label={`${label}: change the patch`}
       aria-expanded={door.opened !== null}

@@ -15,6 +15,10 @@ export function ChangePane() {
   return null;
 }
 
+export function ChangeNews() {
+  return null;
+}
+
 export function ChangeButton() {
   return null;
 }

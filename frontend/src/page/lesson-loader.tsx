@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Opens a lesson, waits for it in words, and shows it in the shell that the address asks for. */
 
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { workloadOf } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
-import type { Place } from '../navigation/place.ts';
+import { ChangeProvider } from '../editor/entry.tsx';
+import { frontPage, type Place, writePlace } from '../navigation/place.ts';
 import type { Wanted } from '../navigation/run.ts';
 import { armsOf, sceneOf } from '../navigation/scene.ts';
 import type { Go } from '../navigation/use-place.ts';
@@ -28,8 +29,7 @@ import { HandoutPage } from './deck/handout-page.tsx';
 import { NotesPage } from './deck/notes-page.tsx';
 import { EmbedPage } from './embed.tsx';
 import { LessonPage } from './lesson-page.tsx';
-
-import { type LessonProps, useLessonPage } from './use-lesson-page.ts';
+import { type LessonModel, type LessonProps, useLessonPage } from './use-lesson-page.ts';
 
 interface Props {
   readonly slug: string;
@@ -96,11 +96,40 @@ function Shell(props: LessonProps) {
   const { embed, present } = page.place;
   // Paper opens no cards.
   if (!embed && present === 'handout') return <HandoutPage page={page} />;
-  const Face = embed ? EmbedPage : present !== null ? DeckPage : LessonPage;
   return (
     <TermsProvider lesson={page.lesson}>
-      <Face page={page} />
+      {embed ? (
+        <EmbedPage page={page} />
+      ) : (
+        <Changing page={page}>
+          {present !== null ? <DeckPage page={page} /> : <LessonPage page={page} />}
+        </Changing>
+      )}
     </TermsProvider>
+  );
+}
+
+/** A change of the viewer's goes on while he goes from the page to the slides and back. */
+function Changing({
+  page,
+  children,
+}: {
+  readonly page: LessonModel;
+  readonly children: ReactNode;
+}) {
+  const { lesson, scene, actions, place, server } = page;
+  const { knobs, clock, workload } = place;
+  const here = { ...frontPage, lesson: lesson.slug, step: scene.id, knobs, clock, workload };
+  return (
+    <ChangeProvider
+      {...{ lesson, scene }}
+      blocked={actions.blocked}
+      shut={server.connection.state === 'open' ? '' : 'There is no connection to the server now.'}
+      onBegin={actions.beginWith}
+      address={() => `${location.origin}${location.pathname}${writePlace(here, location.search)}`}
+    >
+      {children}
+    </ChangeProvider>
   );
 }
 

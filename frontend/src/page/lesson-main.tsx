@@ -27,7 +27,6 @@ interface Props {
 export function LessonMain({ page }: Props) {
   const { lesson, scene, place, index, playback, theme, server, actions } = page;
   const { run, commands } = server;
-  const showKnobs = scene.show.includes('knobs') !== place.panes.includes('knobs');
   const playing = toyOpen(page);
   return (
     <main className="stage">
@@ -41,7 +40,7 @@ export function LessonMain({ page }: Props) {
         blocked={actions.running ? 'A live run is going on.' : actions.blocked}
         onCount={actions.beginOnCount}
       />
-      {showKnobs && !playing && <Controls page={page} />}
+      {hasKnobs(page) && !playing && <Controls page={page} />}
       <ActBar lesson={lesson} run={run} onAct={commands.act} />
       <HoldBar
         {...{ lesson, run, control: server.control, holds: server.holds }}
@@ -82,8 +81,18 @@ function State({ page }: Props) {
       onLens={() => setDialog('lens')}
       onRuns={page.site ? undefined : () => setDialog('runs')}
       onControl={server.commands.control}
+      tool={offersChange(page) ? null : <ChangeButton label="change the patch" look="badge" />}
     />
   );
+}
+
+/** Whether the knobs or the patch are there, each with a button that opens the editor. */
+function offersChange(page: LessonModel): boolean {
+  return (hasKnobs(page) && !toyOpen(page)) || page.scene.show.includes('patch');
+}
+
+function hasKnobs({ scene, place }: LessonModel): boolean {
+  return scene.show.includes('knobs') !== place.panes.includes('knobs');
 }
 
 /** Live runs of this server, to watch or to withdraw. */

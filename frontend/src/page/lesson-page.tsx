@@ -4,8 +4,8 @@
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
 import { tableFor } from '../derive/measured-table.ts';
-import { ChangePane, ChangeProvider, useChanging } from '../editor/entry.tsx';
-import { frontPage, writePlace } from '../navigation/place.ts';
+import { ChangePane, useChanging } from '../editor/entry.tsx';
+import { frontPage } from '../navigation/place.ts';
 import { TopBar } from '../panels/top-bar.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonMain } from './lesson-main.tsx';
@@ -18,23 +18,6 @@ interface Props {
 }
 
 export function LessonPage({ page }: Props) {
-  const { lesson, scene, actions, place, server } = page;
-  const { knobs, clock, workload } = place;
-  const here = { ...frontPage, lesson: lesson.slug, step: scene.id, knobs, clock, workload };
-  return (
-    <ChangeProvider
-      {...{ lesson, scene }}
-      blocked={actions.blocked}
-      shut={server.connection.state === 'open' ? '' : 'There is no connection to the server now.'}
-      onBegin={actions.beginWith}
-      address={() => `${location.origin}${location.pathname}${writePlace(here, location.search)}`}
-    >
-      <Read page={page} />
-    </ChangeProvider>
-  );
-}
-
-function Read({ page }: Props) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
   const { settled } = page.nav;

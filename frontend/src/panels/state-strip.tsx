@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
 
+import type { ReactNode } from 'react';
 import { isSavedRun } from '../derive/recording.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
@@ -22,6 +23,8 @@ interface Props {
   /** Opens the list of saved runs; left out where there is no server. */
   readonly onRuns?: (() => void) | undefined;
   readonly onControl: (take: boolean) => void;
+  /** What can be done with the lanes, where nothing else on the page offers it. */
+  readonly tool?: ReactNode;
 }
 
 export function StateStrip(props: Props) {
@@ -70,6 +73,7 @@ export function StateStrip(props: Props) {
           runs
         </button>
       )}
+      {props.tool}
       <span className="spring" />
       {pending && (
         <span className="badge" data-testid="pending" data-volatile>

@@ -2,6 +2,7 @@
 /** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
 
 import { momentWords } from '../../derive/retime.ts';
+import { ChangeNews } from '../../editor/entry.tsx';
 import { SourceBadge } from '../../panels/state-strip.tsx';
 import { off } from '../../ui/off.ts';
 import { LessonDialogs } from '../lesson-dialogs.tsx';
@@ -100,6 +101,7 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
         </>
       )}
       <span className="spring" />
+      <ChangeNews />
       <button type="button" className="link" onClick={() => act('notes')} data-testid="deck-notes">
         notes (s)
       </button>
