@@ -17,4 +17,6 @@ it('an own arm is no arm to be changed, and knows what it was made from', () => 
   expect(madeFrom(all, own)?.name).toBe('srcu');
   expect(madeFrom(all, stock)?.name).toBe('rwsem');
   expect(madeFrom(all, srcu)).toBeNull();
+  const elsewhere = { ...srcu, name: 'own-rwsem-0123456789', patch_texts: [] };
+  expect(madeFrom(all, elsewhere)?.name).toBe('rwsem');
 });

@@ -18,9 +18,14 @@ export function hasPatches(lesson: Pick<Lesson, 'arms'>): boolean {
   return changeable(lesson).some((arm) => arm.patch_texts.length > 0);
 }
 
-/** The arm that an arm of the visitor's own was made from, by the patches of both; null: it is none. */
+/** The arm that its name says. */
+const named = /^own-(.+)-[0-9a-f]{10}$/;
+
+/** The arm that an arm of a visitor's was made from, by its name or the patches of both; null: it is none. */
 export function madeFrom(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   if (!isOwn(arm.name)) return null;
+  const base = named.exec(arm.name)?.[1];
+  if (base !== undefined) return changeable(lesson).find(({ name }) => name === base) ?? null;
   const textOf = (patches: Arm['patch_texts']) => patches.map(({ text }) => text).join('\n');
   const under = textOf(arm.patch_texts.slice(0, -1));
   const same = (one: Arm) =>

@@ -37,6 +37,21 @@ describe('the patch', () => {
     );
   });
 
+  it('says of a change whose text is not here that it is not', () => {
+    const own = { ...lesson.arms[1]!, name: 'own-srcu-0123456789' };
+    render(
+      <PatchPanel
+        lesson={{ ...lesson, arms: [...lesson.arms, own] }}
+        arms={['srcu', 'own-srcu-0123456789']}
+        arm="own-srcu-0123456789"
+        open={() => 0}
+        occurs={() => true}
+        onArm={nothing}
+      />,
+    );
+    expect(screen.getByTestId('visitors').textContent).toContain('The change itself is not here');
+  });
+
   it('shows of an own arm the change alone, against the arm that it was made from', () => {
     const srcu = lesson.arms[1]!;
     const text = 'diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+long a;\n';
@@ -57,6 +72,7 @@ describe('the patch', () => {
     const lines = [...container.querySelectorAll('.patch-line')].map((line) => line.textContent);
     expect(lines).toEqual(['−int a;', '+long a;']);
     expect(screen.getByText('change it')).toBeTruthy();
+    expect(screen.getByTestId('visitors').textContent).toContain('change of SRCU on the page');
   });
 
   it('goes dark when nobody is inside', () => {

@@ -7,7 +7,7 @@
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import { plural } from '../base/units.ts';
-import { madeFrom } from '../derive/own.ts';
+import { isOwn, madeFrom } from '../derive/own.ts';
 import type { Arm, Lesson } from '../protocol/lesson.ts';
 import { type Hunk, parsePatch, tally } from './patch.ts';
 import { Balance, HunkView, type Running } from './patch-hunk.tsx';
@@ -99,7 +99,8 @@ function PatchFiles({
   // Of a visitor's change it is the change that is read, not what it was made on.
   const from = madeFrom(lesson, patch);
   const other = from ?? otherEnd(lesson, patch);
-  const own = from !== null;
+  // What a recording has not brought is not here.
+  const own = from !== null && patch.patch_texts.length > from.patch_texts.length;
   const files = useMemo(() => {
     const texts = own ? patch.patch_texts.slice(-1) : patch.patch_texts;
     const written = texts.flatMap((p) => parsePatch(p.text));
@@ -138,6 +139,13 @@ function PatchFiles({
           turn round
         </button>
       </p>
+      {isOwn(patch.name) && (
+        <p className="quiet small" data-testid="visitors">
+          {own
+            ? `A visitor made this change of ${title(from)} on the page. It is not the lesson's.`
+            : 'A visitor changed this arm. The change itself is not here; below is what it was made on.'}
+        </p>
+      )}
       {files.map((file) => {
         const near = file.hunks.filter((hunk) => open.has(hunk));
         const far = file.hunks.filter((hunk) => !near.includes(hunk));

@@ -22,6 +22,7 @@ class LessonFolder:
 
     Args:
         changes: arm of a visitor's own (lessons/own.py) -> the patch that is on top of it.
+        brought: the same of an arm that only a recording has -> the text of that patch.
     """
 
     slug: str
@@ -29,6 +30,7 @@ class LessonFolder:
     patch_dir: Path
     lesson: Lesson
     changes: Mapping[str, Path] = field(default_factory=dict)
+    brought: Mapping[str, str] = field(default_factory=dict)
 
     def arm(self, name: str) -> Arm:
         """The arm of that name.

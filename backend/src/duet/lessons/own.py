@@ -37,7 +37,12 @@ def are_changed(arms: Iterable[str]) -> list[str]:
 
 
 def with_own(
-    folder: LessonFolder, name: str, *, summary: str = "", change: Path | None = None
+    folder: LessonFolder,
+    name: str,
+    *,
+    summary: str = "",
+    change: Path | None = None,
+    text: str = "",
 ) -> LessonFolder:
     """The lesson with one arm more, beside the comparison.
 
@@ -45,6 +50,7 @@ def with_own(
         name: see own_name.
         summary: one line under its name; "": the name alone.
         change: its patch, in the form of git format-patch; None: it is not needed, or not here.
+        text: the patch where there is no file of it, to be shown; "": there is none.
 
     Raises:
         InputError: the lesson has no arm that was changed.
@@ -69,7 +75,9 @@ def with_own(
         key: _joined(metric, base.name, name) for key, metric in lesson.metrics.items()
     }
     changes = {**folder.changes, name: change} if change is not None else folder.changes
-    return replace(folder, lesson=lesson.model_copy(update=also), changes=changes)
+    brought = {**folder.brought, name: text} if text else folder.brought
+    lesson = lesson.model_copy(update=also)
+    return replace(folder, lesson=lesson, changes=changes, brought=brought)
 
 
 def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from email.parser import HeaderParser
 from email.policy import default as mail_policy
 from pathlib import Path
@@ -18,6 +18,7 @@ from duet.lessons.terms import Explained, drawing_texts, explained
 HEADING = re.compile(r"^##\s+([a-z0-9][a-z0-9_-]*)\s*$", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 PREFIX = re.compile(r"^\s*(\[[^\]]*\]\s*)+")
+REMEDY = "Make it anew with: git format-patch -1 --zero-commit --no-signature."
 MAX_PATCH_BYTES = 1024 * 1024
 
 
@@ -37,23 +38,28 @@ def read_patch(path: Path) -> Patch:
     Raises:
         InputError: absent, too large, or not as git format-patch writes it.
     """
-    remedy = "Make it anew with: git format-patch -1 --zero-commit --no-signature."
     if not path.is_file():
-        raise InputError(f"the patch {path.name} does not exist.", remedy=remedy)
+        raise InputError(f"the patch {path.name} does not exist.", remedy=REMEDY)
     if path.stat().st_size > MAX_PATCH_BYTES:
-        raise InputError(f"the patch {path.name} is larger than 1 MiB.", remedy=remedy)
-    raw = path.read_text(encoding="utf-8", errors="replace")
+        raise InputError(f"the patch {path.name} is larger than 1 MiB.", remedy=REMEDY)
+    return parse_patch(path.name, path.read_text(encoding="utf-8", errors="replace"))
+
+
+def parse_patch(name: str, raw: str) -> Patch:
+    """Take a patch apart.
+
+    Raises:
+        InputError: it is not as git format-patch writes it.
+    """
     head, mark, diff = raw.partition("\ndiff --git ")
     if not raw.startswith("From ") or not mark:
-        raise InputError(
-            f"the patch {path.name} is not in the form of git format-patch.", remedy=remedy
-        )
+        raise InputError(f"the patch {name} is not in the form of git format-patch.", remedy=REMEDY)
     mail = HeaderParser(policy=mail_policy).parsestr(head.partition("\n")[2])
     subject = PREFIX.sub("", str(mail["subject"] or "").replace("\n", ""))
     if not subject:
-        raise InputError(f"the patch {path.name} has no subject.", remedy=remedy)
+        raise InputError(f"the patch {name} has no subject.", remedy=REMEDY)
     message = re.split(r"^---\s*$", str(mail.get_payload()), maxsplit=1, flags=re.MULTILINE)[0]
-    return Patch(path.name, subject, message.strip(), "diff --git " + diff)
+    return Patch(name, subject, message.strip(), "diff --git " + diff)
 
 
 def sections(content: str) -> dict[str, str]:
@@ -85,7 +91,11 @@ def lesson_tree(
     assert isinstance(arms, list)
     for arm, model in zip(arms, folder.lesson.arms, strict=True):
         assert isinstance(arm, dict)
-        arm["patch_texts"] = [_patch_tree(path) for path in folder.patch_files(model.name)]
+        texts = [_patch_tree(path) for path in folder.patch_files(model.name)]
+        if model.name in folder.brought:
+            name = f"{model.name}.patch"
+            texts.append(asdict(parse_patch(name, folder.brought[model.name])))
+        arm["patch_texts"] = texts
     return tree
 
 
@@ -103,9 +113,4 @@ def _patch_tree(path: Path) -> JsonValue:
         patch = read_patch(path)
     except InputError as error:
         return {"file": path.name, "subject": error.sentence, "body": "", "text": ""}
-    return {
-        "file": patch.file,
-        "subject": patch.subject,
-        "body": patch.body,
-        "text": patch.text,
-    }
+    return asdict(patch)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from duet import settings as house
 from duet.boxed import missing_box
 from duet.budgets import OWN_ARMS, OWN_VISITORS
-from duet.changes import Change, Changes, Source, arm_source
+from duet.changes import Change, Changes, Source, arm_source, brought
 from duet.errors import DuetError
 from duet.kernels import KernelSettings, lookup, plan
 from duet.kernels.arms import arm_spec
@@ -76,7 +76,8 @@ class OwnLessons:
         return folder if self.changing is None else self.changing.store.lesson(folder, arms)
 
     def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """The same for showing what was run: a change that is gone has no patch text."""
+        """The same for showing what was run: of a change that is gone, or that was made on another
+        server, the text is what a recording has of it; else there is none."""
         folder = lesson_cache.find(slug)
         for arm in arms:
             try:
@@ -84,7 +85,7 @@ class OwnLessons:
                     folder = self.changing.store.lesson(folder, [arm])
             except DuetError:
                 pass
-            folder = with_recorded(folder, [arm])
+            folder = with_recorded(brought.shown(folder, arm), [arm])
         return folder
 
     def ready(self, folder: LessonFolder) -> dict[str, bool]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from duet.bundle import Manifest, open_bundle, read_manifest
+from duet.bundle import Bundle, Manifest, open_bundle, read_manifest
+from duet.changes import brought
 from duet.errors import InputError
 from duet.lessons import roles
 from duet.lessons.load import LessonFolder
+from duet.lessons.own import are_changed
 from duet.runs.pack import APART
 from duet.runs.replay import recorded_spec
 from duet.runs.sources import bundle_sources
@@ -109,6 +111,9 @@ class RecordedRun:
                 f"the recording {self._path.stem} is of another lesson than {self._folder.slug}.",
                 remedy="List the saved runs of a lesson with ./duet runs.",
             )
+        own = are_changed(entry.name for entry in manifest.arms)
+        # Their patches first: whoever watches gets the lesson with these arms as the run comes.
+        bundle = await asyncio.to_thread(self._with_changes, own) if own else None
         spec = recorded_spec(self._folder, manifest, self.log.run_id)
         waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
         contention = {arm: Contention(w.ran_s, w.waited_s) for arm, w in waited.items()}
@@ -122,7 +127,8 @@ class RecordedRun:
         )
         feed.announce()
         self._reading(0, 0)
-        bundle = await asyncio.to_thread(open_bundle, self._path)
+        if bundle is None:
+            bundle = await asyncio.to_thread(open_bundle, self._path)
         sizes = {arm: bundle.stream_bytes(arm) for arm in spec.arms}
         total = sum(sizes.values())
         progress = Progress(sizes, lambda read: self._reading(read, total))
@@ -134,6 +140,14 @@ class RecordedRun:
             if lane.error is not None:
                 raise lane.error
         self._reading(total, total, whole=True)
+
+    def _with_changes(self, arms: Iterable[str]) -> Bundle:
+        """Take in what the recording has of arms that somebody changed. Blocking."""
+        bundle = open_bundle(self._path)
+        for arm in arms:
+            if f"{arm}.patch" in bundle.patches:
+                brought.take(self._folder, arm, bundle.patch(f"{arm}.patch"))
+        return bundle
 
     def _reading(self, read: int, total: int, *, whole: bool = False) -> None:
         message = m.Reading(run_id=self.log.run_id, read=read, total=total, whole=whole)
