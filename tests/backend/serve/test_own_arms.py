@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import queue
 import urllib.request
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +19,7 @@ from duet.kernels import KernelSettings, build
 from duet.kernels.arms import arm_specs
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder, load
-from duet.serve import own_lessons
+from duet.serve import own_lessons, own_ready
 from duet.serve.director import Director
 from duet.serve.own_lessons import Changing
 from tests.support import miniature
@@ -212,3 +213,19 @@ def test_where_nothing_can_be_changed_the_text_is_there(
         (file,) = source["files"]
         assert file["name"] == "mm/vmscan.c" and "srcu\n" in file["text"]
         assert file["regions"] == [{"title": "", "first": 10, "last": 10}]
+
+
+def test_who_opens_the_editor_finds_the_tree_ready(
+    app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_lessons, "missing_box", lambda: "")
+    asked: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(own_ready, "make_ready", lambda arm, *more: asked.put(arm.name))
+    with serving(app) as address:
+        url = f"http://{address}/api/lessons/{SLUG}/arms/srcu/source"
+        urllib.request.urlopen(url).read()
+        assert asked.get(timeout=20) == "srcu"
+        monkeypatch.setenv("DUET_CHANGES", "off")
+        urllib.request.urlopen(url).read()
+        with pytest.raises(queue.Empty):
+            asked.get(timeout=0.5)

@@ -36,8 +36,7 @@ MAX_RAW_EVENTS = 500
 def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     """All routes below /api, and the still that stands for the page where scripts are off."""
     costly: Costly = app.state.costly
-    comparisons = Comparisons()
-    app.state.comparisons = comparisons
+    comparisons = app.state.comparisons = Comparisons()
 
     @app.get("/api/health")
     def health() -> bodies.Health:
@@ -66,6 +65,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
     @app.get("/api/lessons/{slug}/arms/{arm}/source")
     async def source(request: Request, slug: str, arm: str) -> bodies.ArmSource:
+        director.changes.make_ready(visitor_of(request.scope), slug, arm)
         made = partial(source_body, director, slug, arm)
         return await costly.run("source", address_of(request), made, same=(slug, arm))
 

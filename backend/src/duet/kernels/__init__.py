@@ -6,6 +6,7 @@ from duet.kernels.image import KernelImage, Manifest, PatchRecord
 from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.made_of import MadeOf, changes, made_of
 from duet.kernels.progress import BuildProgress, Phase
+from duet.kernels.readying import make_ready
 from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "inputs",
     "lookup",
     "made_of",
+    "make_ready",
     "plan",
 ]

@@ -47,6 +47,8 @@ from duet.kernels.tree import WorkTree
 
 # Objects of a cold build before this machine has made one; later its own count is used.
 OBJECTS_GUESS = 1365
+LOCK = "build.lock"
+"""In the cache."""
 MARKER = "building"
 """Beside the source while files of it may be half-written."""
 
@@ -132,6 +134,16 @@ def build(
     return tuple(found[key] for key in keys)
 
 
+def go_to(arm: ArmSpec, settings: KernelSettings, on_progress: ProgressSink, stop: Event) -> None:
+    """Compile an arm in its tree and store nothing: builds of its changes start from there.
+
+    Raises:
+        BuildBusy: somebody builds.
+        DuetError: as build().
+    """
+    _Run(settings, Product(), [arm], (0, 1), on_progress, stop).go()
+
+
 @cache
 def _tool_version(tool: str) -> str:
     return tool_version(tool)
@@ -173,7 +185,7 @@ class _Run:
         check_tools()
         made: dict[KernelKey, KernelImage] = {}
         with build_lock(
-            self._settings.cache / "build.lock",
+            self._settings.cache / LOCK,
             wait_s=self._settings.lock_wait_s,
             on_wait=lambda note: self._tell(Phase.WAIT, note=note),
         ) as lock_fd:
@@ -185,13 +197,22 @@ class _Run:
         self._tell(Phase.DONE)
         return made
 
+    def go(self) -> None:
+        """Bring the tree to the first arm, unless somebody builds."""
+        check_tools()
+        with build_lock(self._settings.cache / LOCK, wait_s=0, on_wait=lambda note: None) as lock:
+            tree, settings = self._tree, self._settings
+            cold = _prepare(tree, self._tarball, self._base, settings, lock, self._tell)
+            self._compiled(self._arms[0], lock, cold=cold)
+
     def _one(self, arm: ArmSpec, need: BuildInputs, lock_fd: int) -> KernelImage:
         started = time.monotonic()
+        cut_off = self._marker.exists()
         cold = _prepare(self._tree, self._tarball, self._base, self._settings, lock_fd, self._tell)
         self._tell(Phase.PATCH)
         if in_box(arm, self._settings):
             boxed = BoxedArm.of(arm, self._base, self._tree, self._settings)
-            if not boxed.near():
+            if cut_off or not boxed.near():
                 self._compiled(beneath(arm), lock_fd, cold=cold)
             return self._in_box(boxed, need, started)
         make, objects = self._compiled(arm, lock_fd, cold=cold)

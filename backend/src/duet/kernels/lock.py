@@ -20,6 +20,18 @@ from duet.errors import InfraError
 POLL_S = 0.2
 
 
+def wanted_at(path: Path) -> int:
+    """When somebody last waited for a lock, ns; 0: nobody ever did."""
+    try:
+        return _wanted(path).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _wanted(path: Path) -> Path:
+    return path.with_name(f"{path.name}.wanted")
+
+
 class BuildBusy(InfraError):
     """Another process has been building for longer than we may wait."""
 
@@ -67,5 +79,6 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
                 ) from None
             if now - reported >= 1:
                 reported = now
+                _wanted(path).touch()  # who builds ahead of need gives way
                 on_wait(f"Process {holder} is building kernels; waiting for it to finish.")
             time.sleep(POLL_S)

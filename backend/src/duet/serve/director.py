@@ -70,7 +70,7 @@ class Director:
         for source in (recordings, saved):
             if source is not None:
                 source.publish = self._opener.publish
-        self._changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
+        self.changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
         self._live = live
 
@@ -78,11 +78,11 @@ class Director:
         await self.live_runs.__aenter__()
         if self._builds is not None:
             self._builds.start()
-        await self._changes.__aenter__()
+        await self.changes.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._changes.__aexit__()
+        await self.changes.__aexit__()
         if self._builds is not None:
             await self._builds.close()
         for source in (self.recordings, self.saved):
@@ -136,9 +136,9 @@ class Director:
             case m.Measure():
                 self.live_runs.ask(viewer, MeasureRequest(self._read(command), command.repeats))
             case m.Change():
-                await self._changes.ask(viewer, command)
+                await self.changes.ask(viewer, command)
             case m.DropChange():
-                self._changes.drop(viewer, command)
+                self.changes.drop(viewer, command)
             case m.Judge():
                 self.live_runs.ask(viewer, read_judge(command, self.own, self.kernels))
             case m.Again():

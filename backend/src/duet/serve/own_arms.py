@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from duet import settings as house
+from duet.access import Action, Visitor
 from duet.changes import read_change
 from duet.errors import DuetError, InfraError
 from duet.kernels import build
@@ -18,6 +19,7 @@ from duet.lessons import cache as lesson_cache
 from duet.serve.build_thread import Tell, build_beside
 from duet.serve.own_lessons import NONE_HERE, OwnLessons
 from duet.serve.own_queue import OwnBuild, OwnQueue
+from duet.serve.own_ready import OwnReady
 from duet.serve.own_reports import OwnReports
 from duet.serve.tasks import Tasks
 from duet.stream import messages as m
@@ -50,6 +52,7 @@ class OwnArms:
         self._introduce = introduce
         self._busy = busy
         self._queue = OwnQueue()
+        self._ready = OwnReady(lessons, busy)
         self._reports = OwnReports(hub, self._queue)
         self._moved = asyncio.Event()
         self._building: asyncio.Task[None] | None = None
@@ -60,6 +63,7 @@ class OwnArms:
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        await self._ready.give_way()
         await self._tasks.end()
 
     async def ask(self, viewer: Viewer, command: m.Change) -> None:
@@ -77,6 +81,12 @@ class OwnArms:
             return
         self._reports.waiting()
         self._moved.set()
+
+    def make_ready(self, visitor: Visitor, slug: str, arm: str) -> None:
+        """An editor opens: compile what a change of this arm would wait for."""
+        idle = self._queue.current is None and not self._queue.waiting
+        if idle and visitor.may(Action.CHANGE):
+            self._ready.ask(slug, arm)
 
     def drop(self, viewer: Viewer, command: m.DropChange) -> None:
         """Give up a change that waits or is built."""
@@ -129,6 +139,7 @@ class OwnArms:
             await asyncio.sleep(BUSY_POLL_S)
         if not job.owners:
             return
+        await self._ready.give_way()
         self._building = asyncio.create_task(self._build(job), name=f"build {job.change.name}")
         try:
             await asyncio.wait({self._building})
