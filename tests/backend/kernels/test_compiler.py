@@ -22,13 +22,15 @@ PATCHES = repo_root() / "kernel-patches"
 def lean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelSettings:
     monkeypatch.setenv("HOME", str(tmp_path))
     made = miniature.make_settings(tmp_path)
-    (made.patches / "debug.config").write_text("# why\nCONFIG_KASAN=y\nCONFIG_LOCKDEP=y\n")
+    (made.patches / "stress.config").write_text("# why\nCONFIG_LOCKDEP=y\n")
+    (made.patches / "debug.config").write_text("# why\nCONFIG_KASAN=y\n")
+    (made.patches / "kcsan.config").write_text("# why\nCONFIG_KCSAN=y\n")
     return made
 
 
 def test_later_fragment_overrides_and_is_written_as_it_was_read(lean: KernelSettings) -> None:
     options = read_fragments(replace(lean, debug=True).fragments(STOCK))
-    assert options == {"CONFIG_SMP": "y", "CONFIG_KASAN": "y", "CONFIG_LOCKDEP": "y"}
+    assert options == {"CONFIG_SMP": "y", "CONFIG_LOCKDEP": "y", "CONFIG_KASAN": "y"}
     off = options | {"CONFIG_SMP": "n"}
     assert read_options(write_options(off)) == off
 
@@ -36,7 +38,7 @@ def test_later_fragment_overrides_and_is_written_as_it_was_read(lean: KernelSett
 def test_lean_key_does_not_know_the_debug_config(lean: KernelSettings) -> None:
     before = plan(STOCK, lean)
     debug = plan(STOCK, replace(lean, debug=True))
-    (lean.patches / "debug.config").write_text("CONFIG_KASAN=y\n")
+    (lean.patches / "debug.config").write_text("CONFIG_KASAN=y\nCONFIG_DEBUG_LIST=y\n")
     assert plan(STOCK, lean) == before != debug != plan(STOCK, replace(lean, debug=True))
     asked = read_options((lean.patches / "bases/6.1/base.config").read_text())
     assert inputs(STOCK, lean).config_sha256 == options_sha256(asked)
@@ -60,10 +62,46 @@ def test_option_of_the_debug_config_that_is_lost_is_named_there(lean: KernelSett
         build([STOCK], replace(lean, debug=True))
 
 
-def test_our_debug_config_asks_for_what_the_stress_stands_on() -> None:
-    options = read_fragments([PATCHES / "bases/6.1/base.config", PATCHES / "debug.config"])
-    names = ["KASAN_GENERIC", "PROVE_LOCKING", "DEBUG_LIST", "SLUB_DEBUG_ON", "DETECT_HUNG_TASK"]
+def test_kernel_for_races_has_neither_the_tree_nor_the_options_of_the_other(
+    lean: KernelSettings,
+) -> None:
+    debug = replace(lean, debug=True)
+    races = replace(debug, races=True)
+    options = read_fragments(races.fragments(STOCK))
+    assert options["CONFIG_KCSAN"] == "y" == options["CONFIG_LOCKDEP"]
+    assert options["CONFIG_KASAN"] == "n", "they exclude each other"
+    base = lean.base
+    assert races.tree(base, None, "0" * 64) != debug.tree(base, None, "0" * 64)
+    assert plan(STOCK, races) != plan(STOCK, debug)
+
+
+def test_further_options_are_asked_for_and_may_be_lost(
+    lean: KernelSettings, tmp_path: Path
+) -> None:
+    debug = replace(lean, debug=True)
+    more = tmp_path / "kunit.config"
+    more.write_text("CONFIG_LIST_KUNIT_TEST=y\nCONFIG_LOST=y\n")
+    kunit = replace(debug, more=(more,))
+    assert plan(STOCK, kunit) != plan(STOCK, debug)
+    got = build([STOCK], kunit)[0]
+    options = read_options(got.config.read_text())
+    assert options["CONFIG_LIST_KUNIT_TEST"] == "y" and "CONFIG_LOST" not in options
+    base = lean.base
+    trees = {one.tree(base, None, "0" * 64).folder for one in (lean, debug, kunit)}
+    assert len(trees) == 3, "the tree of the debug kernel stays as it is"
+
+
+@pytest.mark.parametrize("own", ["debug.config", "kcsan.config"])
+def test_our_configs_of_the_stress_ask_for_what_it_stands_on(own: str) -> None:
+    files = [PATCHES / "bases/6.1/base.config", PATCHES / "stress.config", PATCHES / own]
+    options = read_fragments(files)
+    names = ["DETECT_HUNG_TASK", "XFS_FS", "DEBUG_INFO_NONE"]
+    if own == "debug.config":
+        names += ["KASAN_GENERIC", "PROVE_LOCKING", "DEBUG_LIST", "SLUB_DEBUG_ON"]
+    else:
+        assert options["CONFIG_KASAN"] == "n", "they exclude each other"
+        names += ["KCSAN", "KUNIT", "KCSAN_EARLY_ENABLE", "KCSAN_REPORT_VALUE_CHANGE_ONLY"]
     assert {options[f"CONFIG_{name}"] for name in names} == {"y"}
-    assert options["CONFIG_XFS_FS"] == "y", "base.config still holds"
-    groups = (PATCHES / "debug.config").read_text().split("\n\n")
-    assert all(group.startswith("# ") and len(group.split("\n")[0]) > 20 for group in groups)
+    for file in files[1:]:
+        groups = file.read_text().split("\n\n")
+        assert all(group.startswith("# ") and len(group.split("\n")[0]) > 20 for group in groups)

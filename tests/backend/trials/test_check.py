@@ -130,7 +130,8 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trial:
     return read_check(Asked(run="", patches=(PATCH,)))
 
 
-def _images(trial: Trial) -> dict[str, KernelImage]:
+def images(trial: Trial) -> dict[str, KernelImage]:
+    """A kernel that is none, for each arm."""
     image = SimpleNamespace(key="k" * 24, manifest=SimpleNamespace(kernel_version="6.1.1"))
     return {arm.name: cast(KernelImage, image) for arm in trial.arms}
 
@@ -145,7 +146,7 @@ def test_a_patch_gets_the_stress_of_its_files(
         return QUIET
 
     assert plan_of(trial.arms[1]).prefixes == ("fs/pipe.c",)
-    assert finish(Check(Asked(run=""), 60, True), trial, tmp_path, _images(trial), run) == 0
+    assert finish(Check(Asked(run=""), 60, True), trial, tmp_path, images(trial), run) == 0
     assert [arm for arm, _ in seen] == ["wake-all"], "the base is not the question"
     assert "stressors --pipe 2" in seen[0][1] and "sleep 0\n" not in seen[0][1]
     result = json.loads(capsys.readouterr().out)
@@ -168,7 +169,7 @@ def test_what_is_found_is_reported_and_ends_with_1(
     trial: Trial, tmp_path: Path, console: str, words: str
 ) -> None:
     what = Check(Asked(run=""), 60)
-    assert finish(what, trial, tmp_path, _images(trial), lambda arm, text: console) == FOUND
+    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == FOUND
     report = (tmp_path / "check.md").read_text()
     assert words in report
     assert ("KASAN: use-after-free" in report) == (SPLAT in console)

@@ -4,28 +4,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from duet import durable
+from duet.cli.check_kernels import plan_of, settings_of, touched_files
+from duet.cli.check_result import check_result
 from duet.cli.output import document, emit, fail, note
-from duet.cli.results.checking import CheckedArm, CheckResult
 from duet.cli.trial_run import add_folder, build_arms, known_programs
 from duet.errors import DuetError
 from duet.guests import GuestRoot, ensure_root
-from duet.kernels import KernelImage, KernelSettings
-from duet.kernels.recipe import patched_files
+from duet.kernels import KernelImage
+from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import boot_cmdline
 from duet.settings import repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
-from duet.trials.check.console import first_complaint, judge
+from duet.trials.check.console import judge
+from duet.trials.check.kunit import fitting
 from duet.trials.check.machine import boot
 from duet.trials.check.program import first_program, turn
+from duet.trials.check.races import Sorted, counted, excerpt, functions_of, sort
+from duet.trials.check.races import read as read_races
 from duet.trials.check.report import Checked, headline, markdown
-from duet.trials.check.table import Plan, plan, script
+from duet.trials.check.selftests import about
+from duet.trials.check.table import Plan, script
 from duet.trials.spec import Trial, TrialArm, plain_name
 from duet.trials.story import Times
 from duet.trials.tracing import Tracing
@@ -44,11 +50,13 @@ class Check:
     Args:
         asked: its command may be empty.
         seconds: of stress on each kernel.
+        races: on a kernel with KCSAN.
     """
 
     asked: Asked
     seconds: int
     as_json: bool = False
+    races: bool = False
 
 
 def check(what: Check) -> int:
@@ -57,15 +65,20 @@ def check(what: Check) -> int:
     folder = trials_dir() / trial.name
     write_trial(folder, trial, Tracing(), Times())
     add_folder(folder)
-    settings = KernelSettings.default(debug=True)
+    settings = settings_of(trial, folder, races=what.races)
     found = lessons.load(trial.slug)
+    arms = [arm.name for arm in trial.arms if what.races or arm is not trial.arms[0]]
+    note("building a debug kernel; the first time takes a quarter of an hour")
     try:
-        images = _build(found, trial, settings)
+        images = build_arms(found, arms, settings)
     except DuetError as error:  # neither clean nor not
         fail(error, what.as_json)
         return UNBUILT
     root = asyncio.run(ensure_root())
-    return finish(what, trial, folder, images, lambda a, p: _boot(what, found, root, images[a], p))
+    tree = settings.source_tree(arm_spec(found, arms[-1]))
+    return finish(
+        what, trial, folder, images, lambda a, p: _boot(what, found, root, images[a], p), tree
+    )
 
 
 def read_check(asked: Asked) -> Trial:
@@ -78,12 +91,6 @@ def read_check(asked: Asked) -> Trial:
     patches = repo_root() / "kernel-patches"
     trial = read_trial(asked, trials_dir(), patches, known_programs())
     return replace(trial, name=plain_name(f"check-{trial.name}"))
-
-
-def _build(found: LessonFolder, trial: Trial, settings: KernelSettings) -> dict[str, KernelImage]:
-    """The debug kernels of the patched arms; the first arm is the base of the others."""
-    note("building with debug.config; the first time takes a quarter of an hour")
-    return build_arms(found, [arm.name for arm in trial.arms[1:]], settings)
 
 
 def _boot(
@@ -104,40 +111,49 @@ def finish(
     what: Check,
     trial: Trial,
     folder: Path,
-    images: dict[str, KernelImage],
+    images: Mapping[str, KernelImage],
     run: Callable[[str, str], str],
+    tree: Path = Path(),
 ) -> int:
     """Run each patched kernel, and report.
 
     Args:
         run: boots the kernel of an arm with a first program, and gives its console.
+        tree: source of the kernels, which says what the functions of a file are.
     """
     arms = []
     for arm in trial.arms[1:]:
-        fitting = plan_of(arm)
-        program = first_program(
-            turns_of(what, trial, fitting), {n: script(n) for n in fitting.scripts}, what.seconds
-        )
+        fitting_stress = plan_of(arm)
+        beside = {n: script(n) for n in fitting_stress.scripts}
+        program = first_program(turns_of(what, trial, fitting_stress), beside, what.seconds)
         note(f"{arm.name}: {what.seconds} s of stress, and a slow boot")
         console = run(arm.name, program)
         path = folder / f"{arm.name}.console"
         durable.write(path, console.encode())
-        manifest, verdict = images[arm.name].manifest, judge(console)
-        arms.append(
-            Checked(
-                arm.name,
-                arm.about,
-                manifest.kernel_version,
-                str(images[arm.name].key),
-                fitting,
-                verdict,
-                path,
-                "" if verdict.clean else first_complaint(console),
+        verdict, races = judge(console), Sorted()
+        if what.races:
+            races = _races(
+                trial, arm, folder, console, partial(run, trial.arms[0].name, program), tree
             )
+            verdict = replace(verdict, complaints=tuple(counted(verdict.complaints, races)))
+        manifest = images[arm.name].manifest
+        one = Checked(
+            arm=arm.name,
+            about=arm.about,
+            kernel=manifest.kernel_version,
+            key=str(images[arm.name].key),
+            plan=fitting_stress,
+            verdict=verdict,
+            console=path,
+            excerpt="" if verdict.clean else excerpt(console, races),
+            suites=fitting(touched_files([arm])),
+            selftests=tuple(about(touched_files([arm]))),
+            races=races,
         )
-        note(f"{arm.name}: {headline(arms[-1])}")
-    result = _result(what, trial, folder / "check.md", arms)
-    text = markdown(what.asked.run, what.seconds, arms)
+        arms.append(one)
+        note(f"{arm.name}: {headline(one)}")
+    result = check_result(trial, what.asked.run, what.seconds, folder / "check.md", arms)
+    text = markdown(what.asked.run, what.seconds, arms, races=what.races)
     durable.write(folder / "check.md", text.encode())
     durable.write(folder / "check.json", document(result).encode())
     if what.as_json:
@@ -148,9 +164,22 @@ def finish(
     return CLEAN if result.clean else FOUND
 
 
-def plan_of(arm: TrialArm) -> Plan:
-    """What fits the files that the patches of an arm touch."""
-    return plan(dict.fromkeys(name for one in arm.patches for name in patched_files(one.diff)))
+def _races(
+    trial: Trial,
+    arm: TrialArm,
+    folder: Path,
+    console: str,
+    run_base: Callable[[], str],
+    tree: Path,
+) -> Sorted:
+    """Sort the races of an arm; the base runs the same stress only if one may count."""
+    found, touched = read_races(console), functions_of(arm.patches, tree)
+    if not sort(found, (), touched).new:
+        return sort(found, (), touched)
+    note(f"{trial.arms[0].name}: the same stress, since races that it has, too, do not count")
+    beside = run_base()
+    durable.write(folder / f"{arm.name}-base.console", beside.encode())
+    return sort(found, read_races(beside), touched)
 
 
 def turns_of(what: Check, trial: Trial, fitting: Plan) -> list[str]:
@@ -160,29 +189,3 @@ def turns_of(what: Check, trial: Trial, fitting: Plan) -> list[str]:
         return turns
     found = lessons.load(trial.slug)
     return [*turn(found, next(iter(found.lesson.workloads)), {}), *turns]
-
-
-def _result(what: Check, trial: Trial, path: Path, arms: list[Checked]) -> CheckResult:
-    subjects = {arm.name: [patch.subject for patch in arm.patches] for arm in trial.arms}
-    rows = [
-        CheckedArm(
-            arm=one.arm,
-            clean=one.verdict.clean,
-            found=headline(one),
-            patches=subjects[one.arm],
-            kernel=one.kernel,
-            image=one.key,
-            exercised=list(one.plan.prefixes),
-            not_exercised=list(one.plan.unmatched),
-            stressors=list(one.plan.stressors),
-            scripts=list(one.plan.scripts),
-            rounds=one.verdict.rounds,
-            work=one.verdict.work,
-            complaints=list(one.verdict.complaints),
-            failures=list(one.verdict.failures),
-            console=str(one.console),
-        )
-        for one in arms
-    ]
-    clean = all(one.clean for one in rows)
-    return CheckResult(trial.name, clean, what.asked.run or None, what.seconds, rows, str(path))

@@ -40,6 +40,7 @@ from duet.kernels.recipe import (
     KernelKey,
     arm_patches,
     build_inputs,
+    read_fragments,
 )
 from duet.kernels.source import Tarball, check_series, check_space, kernel_version, unpack
 from duet.kernels.standing import Standing, read_standing, write_standing
@@ -242,10 +243,11 @@ class _Run:
         )
         self._tell(Phase.CONFIG)
         fragments = self._settings.fragments(arm)
-        configure(make, self._tree.src, fragments, lenient=self._base.lenient)
+        src, lenient = self._tree.src, self._base.lenient
+        more = read_fragments(self._settings.more)
+        configure(make, src, fragments, lenient=lenient, dispensable=more)
         before = self._tree.objects()
-        name = "objects-debug" if self._settings.debug else "objects"
-        guess = self._settings.beside(name, self._base)
+        guess = self._settings.beside(f"objects{self._settings.variant}", self._base)
         self._expected = max(_read_count(guess) - before, self._tree.reach(changed), 1)
         pace = self._settings.cache / "pace"
         began = time.monotonic()

@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 from duet.errors import DuetError, InfraError, InputError
@@ -193,11 +193,19 @@ def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFai
     )
 
 
-def configure(make: Make, src: Path, fragments: Sequence[Path], *, lenient: bool = False) -> None:
+def configure(
+    make: Make,
+    src: Path,
+    fragments: Sequence[Path],
+    *,
+    lenient: bool = False,
+    dispensable: Container[str] = (),
+) -> None:
     """Give the tree the fragments over allnoconfig; leaves an equal .config untouched.
 
     Args:
         lenient: of the options that do not stick only those of NEEDED fail the build.
+        dispensable: options that may be lost on any base.
 
     Raises:
         OptionLost: an option of the fragments did not stick, with wanted and got value.
@@ -215,6 +223,7 @@ def configure(make: Make, src: Path, fragments: Sequence[Path], *, lenient: bool
     make.run(f"KCONFIG_ALLCONFIG={fragment}", "KCONFIG_CONFIG=.config.new", "allnoconfig")
     fresh = src / ".config.new"
     lost = unmet_options(wanted, read_options(fresh.read_text()))
+    lost = [one for one in lost if one[0] not in dispensable]
     if lenient:
         lost = [one for one in lost if one[0] in NEEDED]
     if lost:

@@ -21,9 +21,12 @@ class KernelSettings:
 
     `source` is built from in place of the default base's own (--source); `lock_wait_s` bounds
     the wait for another builder; the two sizes are the free space asked for before a tree and
-    before an image. `debug` adds debug.config: kernels that look for their own mistakes, under
-    keys of their own and from a tree of their own, so that the lean tree stays warm. `base_name`
-    is the base of arms that name none: a name or a path; None: the one that says it is default.
+    before an image. `debug` adds stress.config and debug.config: kernels that look for their own
+    mistakes, under keys of their own and from a tree of their own, so that the lean tree stays
+    warm; with `races` it is kcsan.config and one more tree. `more` are files of KUnit's options;
+    one that the source lacks is left out, and since KUnit itself is in task_struct they are one
+    more tree beside that of debug.config. `base_name` is the base of arms that name none: a name
+    or a path; None: the one that says it is default.
     """
 
     cache: Path
@@ -34,6 +37,8 @@ class KernelSettings:
     tree_bytes: int = TREE_BYTES
     image_bytes: int = IMAGE_BYTES
     debug: bool = False
+    races: bool = False
+    more: tuple[Path, ...] = ()
     base_name: str | None = None
 
     @classmethod
@@ -66,7 +71,19 @@ class KernelSettings:
     @property
     def extra(self) -> tuple[Path, ...]:
         """Configuration that overrides that of any base."""
-        return (self.patches / "debug.config",) if self.debug else ()
+        if not self.debug:
+            return self.more
+        own = "kcsan.config" if self.races else "debug.config"
+        return (self.patches / "stress.config", self.patches / own, *self.more)
+
+    @property
+    def variant(self) -> str:
+        """What is appended to the names of trees and counts that are not the lean kernel's."""
+        if not self.debug:
+            return ""
+        if self.races:
+            return "-kcsan"
+        return "-debug-kunit" if self.more else "-debug"
 
     def fragments(self, arm: ArmSpec) -> tuple[Path, ...]:
         """The configuration of an arm, in order; a later file overrides an earlier."""
@@ -85,7 +102,7 @@ class KernelSettings:
         """Where kernels from this source are compiled: one tree a configuration, each warm."""
         name = f"{base.package}-{tarball_sha256[:12]}"
         name += f"-{config}" if config else ""
-        return WorkTree(self.cache / "tree" / (f"{name}-debug" if self.debug else name))
+        return WorkTree(self.cache / "tree" / f"{name}{self.variant}")
 
     def source_tree(self, arm: ArmSpec) -> Path:
         """The source of an arm's kernel, where its tree is there; it may stand at another arm."""

@@ -41,6 +41,13 @@ def check(
     name: Annotated[
         str, typer.Option("--name", help="Of the check; default: its first file's.")
     ] = "",
+    kcsan: Annotated[
+        bool,
+        typer.Option(
+            "--kcsan",
+            help="Look for data races in place of the other mistakes: a kernel of its own.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> int:
     """Run your patch under KASAN, lockdep and debug objects, with what exercises its files."""
@@ -57,4 +64,4 @@ def check(
         trees=tuple(tree or ()),
         name=name,
     )
-    return body(Check(asked, seconds, json))
+    return body(Check(asked, seconds, json, kcsan))

@@ -10,6 +10,17 @@ from duet.cli.results.keys import key
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedSuite:
+    """One suite of KUnit."""
+
+    suite: str
+    passed: int = key()
+    skipped: int = key()
+    failed: Sequence[str] = key(shape="[test: reason]")
+    ended: bool = key()
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedArm:
     """One kernel after its stress."""
 
@@ -23,10 +34,15 @@ class CheckedArm:
     not_exercised: Sequence[str] = key(shape="[file]")
     stressors: Sequence[str] = key("options of stress-ng")
     scripts: Sequence[str] = key()
+    kunit: Sequence[CheckedSuite] = key()
+    selftests_not_run: Sequence[str] = key(shape="[folder of tools/testing/selftests]")
+    kunit_silent: Sequence[str] = key("suites that fit, but gave no result")
     rounds: int | None = key("null: the guest did not come to its end")
     work: Mapping[str, int] = key(shape="{what: number}")
     complaints: Sequence[str] = key(shape="[line of the kernel]")
     failures: Sequence[str] = key(shape="[line of a program]")
+    races_of_base: Sequence[str] = key("not counted; only with --kcsan")
+    races_elsewhere: Sequence[str] = key("not counted: in files that no patch touches")
     console: str = key("path")
 
 

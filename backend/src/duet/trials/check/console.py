@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from duet.trials.check import ktap
 
 # The kernel's own words when something is wrong; on printk lines alone, not on a program's.
 COMPLAINT = re.compile(
@@ -32,12 +34,14 @@ class Verdict:
         failures: of programs.
         rounds: None: the guest did not come to its end.
         work: by the names that `judge` was given, what is not zero.
+        suites: of KUnit, which ran at boot.
     """
 
     complaints: tuple[str, ...]
     failures: tuple[str, ...]
     rounds: int | None
     work: dict[str, int]
+    suites: tuple[ktap.Suite, ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -52,12 +56,14 @@ def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
         work: what was done -> regex of the lines that count it; they are summed up.
     """
     lines = lines_of(console)
+    suites = ktap.read(console)
     ended = re.search(r"^stress: end rounds=(\d+)$", "\n".join(lines), re.MULTILINE)
     return Verdict(
         tuple(line for line in lines if complains(line)),
-        tuple(line for line in lines if line.startswith(FAILED)),
+        (*(line for line in lines if line.startswith(FAILED)), *ktap.failures(suites)),
         int(ended[1]) if ended else None,
         {what: n for what, pattern in work.items() if (n := _sum(pattern, lines))},
+        tuple(suites),
     )
 
 
@@ -68,11 +74,15 @@ def complains(line: str) -> bool:
     return COMPLAINT.search(line) is not None and HARMLESS.search(line) is None
 
 
-def first_complaint(console: str) -> str:
-    """The first complaint with what follows it, or the console's end if the guest has none."""
+def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> str:
+    """The first complaint with what follows it, or the console's end if the guest has none.
+
+    Args:
+        counts: whether a line of the kernel is one; a test of KUnit that fails is one anyway.
+    """
     lines = lines_of(console)
     for number, line in enumerate(lines):
-        if complains(line):
+        if counts(line) or ktap.tells_failure(line):
             return "\n".join(lines[number : number + CONTEXT])
     return "\n".join(lines[-CONTEXT // 2 :])
 

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from duet.trials.check.console import Verdict
+from duet.trials.check.kunit import Suite
+from duet.trials.check.races import Sorted
 from duet.trials.check.table import Plan
 
+MEMORY_LEFT = "and data races were not looked for: --kcsan does that"
+RACES_LEFT = "and use after free and locks were not looked at: without --kcsan they are"
 SHOWN = 20
 """Complaints of a kernel that the report lists; the console has all."""
 
@@ -24,6 +28,9 @@ class Checked:
         kernel: its version.
         console: file with everything it said.
         excerpt: the first complaint with what follows it; of a hung guest, the console's end.
+        suites: of KUnit that fit the patches.
+        races: what KCSAN reported, sorted.
+        selftests: folders of the kernel's selftests that are about the patches; not run.
     """
 
     arm: str
@@ -34,22 +41,34 @@ class Checked:
     verdict: Verdict
     console: Path
     excerpt: str
+    suites: tuple[Suite, ...] = ()
+    races: Sorted = field(default_factory=Sorted)
+    selftests: tuple[str, ...] = ()
 
 
-def markdown(command: str, seconds: int, arms: Sequence[Checked]) -> str:
+def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool = False) -> str:
     """The whole report.
 
     Args:
         command: what ran besides the table's stress; "": nothing.
+        races: whether the kernels have KCSAN in place of the other checks.
     """
-    lines = ["# Check on a kernel with KASAN, lockdep and debug objects", ""]
+    what = "KCSAN" if races else "KASAN, lockdep and debug objects"
+    lines = [f"# Check on a kernel with {what}", ""]
     for one in arms:
         lines += _arm(one, command, seconds)
     lines += [
         "A clean run proves nothing: it says that this stress, on this emulated machine, met no"
-        " mistake that these checks see. KUnit and kernel selftests were not run.",
+        " mistake that these checks see. The kernel's selftests (tools/testing/selftests) were"
+        f" not run, {RACES_LEFT if races else MEMORY_LEFT}.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def silent(one: Checked) -> list[str]:
+    """Suites that fit, but gave no result: this base lacks their option, or the guest died."""
+    said = {suite.name for suite in one.verdict.suites}
+    return [name for fit in one.suites for name in fit.suites if name not in said]
 
 
 def headline(one: Checked) -> str:
@@ -87,9 +106,14 @@ def _arm(one: Checked, command: str, seconds: int) -> list[str]:
     lines += [f"- command: `{command}`"] if command else []
     lines += [f"- stress-ng: `{text}`" for text in plan.stressors]
     lines += [f"- beside: `{name}.sh`" for name in plan.scripts]
+    lines += _suites(one)
+    if one.selftests:
+        names = ", ".join(f"`{name}`" for name in one.selftests)
+        lines.append(f"- not run: the kernel's selftests {names}")
     if plan.unmatched:
         names = ", ".join(f"`{name}`" for name in plan.unmatched)
         lines.append(f"- nothing here exercises {names}: only the command can")
+    lines += _uncounted(one.races)
     lines.append(f"- console: {one.console}")
     said = [*verdict.complaints, *verdict.failures]
     if said:
@@ -99,3 +123,22 @@ def _arm(one: Checked, command: str, seconds: int) -> list[str]:
     if not verdict.clean:
         lines += ["", "First of all:", "", "```", one.excerpt, "```"]
     return [*lines, ""]
+
+
+def _suites(one: Checked) -> list[str]:
+    lines = []
+    for suite in one.verdict.suites:
+        skipped = f", {suite.skipped} skipped" if suite.skipped else ""
+        failed = f", {len(suite.failed)} failed" if suite.failed else ""
+        end = "" if suite.ended else ", no end"
+        lines.append(f"- KUnit `{suite.name}`: {suite.passed} passed{skipped}{failed}{end}")
+    return lines + [f"- KUnit `{name}` fits, but gave no result" for name in silent(one)]
+
+
+def _uncounted(races: Sorted) -> list[str]:
+    lines = []
+    for titles, why in ((races.known, "the base has it, too"), (races.elsewhere, "other files")):
+        lines += [f"- not counted, {why}: {title}" for title in titles[:SHOWN]]
+        if len(titles) > SHOWN:
+            lines.append(f"- not counted, {why}: {len(titles) - SHOWN} more")
+    return lines

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data races that KCSAN reports, and which of them count against a patch.
+
+Linux has data races that nobody minds. So a race counts if the base does not show it under the
+same stress and one of its two sides is in a file that the patch touches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.kernels.functions import changes, defined
+from duet.kernels.recipe import patched_files
+from duet.trials.check.console import complains, first_complaint
+from duet.trials.mails import Patch
+
+TITLE = re.compile(r"BUG: KCSAN: ([\w-]+ in (\S+)(?: / (\S+))?)\s*$")
+SIDE = re.compile(r"^\S.* to 0x\w+ of \d+ bytes by ")
+FRAME = re.compile(r"^(?:\? )?([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
+END = "=" * 40
+PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
+FRAMES = 2
+"""Of each side: a list's or a string's helper is not inlined, its caller is the place."""
+MOST_LINES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """One report.
+
+    Args:
+        title: what and in which two functions; the same race has the same title.
+        functions: the innermost of both sides, without the compiler's suffixes.
+    """
+
+    title: str
+    functions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Titles of races, without those that occur twice.
+
+    Args:
+        new: count against the patch.
+        known: the base shows them, too.
+        elsewhere: in files that the patch does not touch.
+    """
+
+    new: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+
+
+def read(console: str) -> list[Race]:
+    """The races of a console, each as often as it was reported."""
+    lines = [PREFIX.sub("", line).strip() for line in console.splitlines()]
+    found = []
+    for number, line in enumerate(lines):
+        if match := TITLE.search(line):
+            body = lines[number + 1 : number + 1 + MOST_LINES]
+            sides = {_plain(side) for side in match.groups()[1:] if side}
+            found.append(Race(match[1], frozenset(sides | set(_innermost(body)))))
+    return found
+
+
+def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) -> Sorted:
+    """Which of them count.
+
+    Args:
+        base: races of the same stress without the patch.
+        touched: functions of the files that the patch touches.
+    """
+    before = {race.title for race in base}
+    new: dict[str, None] = {}
+    known: dict[str, None] = {}
+    elsewhere: dict[str, None] = {}
+    for race in races:
+        if race.title in before:
+            known[race.title] = None
+        elif race.functions & frozenset(touched):
+            new[race.title] = None
+        else:
+            elsewhere[race.title] = None
+    return Sorted(tuple(new), tuple(known), tuple(elsewhere))
+
+
+def counted(complaints: Iterable[str], races: Sorted) -> Iterator[str]:
+    """Without the races that do not count, and each of the others once."""
+    seen: set[str] = set()
+    for line in complaints:
+        title = title_of(line)
+        if title is None:
+            yield line
+        elif title in races.new and title not in seen:
+            seen.add(title)
+            yield line
+
+
+def excerpt(console: str, races: Sorted) -> str:
+    """What the report shows of a console: no race that does not count."""
+    return first_complaint(
+        console, lambda line: complains(line) and title_of(line) in (None, *races.new)
+    )
+
+
+def title_of(line: str) -> str | None:
+    """What races in which functions, if a line of the console says that."""
+    match = TITLE.search(line)
+    return None if match is None else match[1]
+
+
+def functions_of(patches: Iterable[Patch], src: Path) -> frozenset[str]:
+    """Functions of the files that these patches touch, and those that they change or add.
+
+    Args:
+        src: a source tree; files that it lacks count by their patch alone.
+    """
+    names: set[str] = set()
+    for patch in patches:
+        for name in patched_files(patch.diff):
+            names |= defined_in(src / name)
+        names |= {change.function for change in changes(patch.diff)}
+    return frozenset(names)
+
+
+def defined_in(path: Path) -> set[str]:
+    """Names of the functions that a file of C defines; none if it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return set()
+    return {name for line in text.splitlines() if (name := defined(line))}
+
+
+def _innermost(body: list[str]) -> Iterable[str]:
+    """The first functions of each stack below a title."""
+    left = 0
+    for line in body:
+        if line.startswith(END):
+            return
+        if SIDE.match(line):
+            left = FRAMES
+        elif left and (match := FRAME.match(line)):
+            left -= 1
+            yield _plain(match[1])
+
+
+def _plain(name: str) -> str:
+    return name.split("+")[0].split(".")[0]
