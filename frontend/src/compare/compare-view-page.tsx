@@ -116,7 +116,7 @@ export function CompareViewPage(props: Props) {
         <ArmLanes {...{ lesson, scene, arms, runs, found, theme, playback, frames }} />
         <AxisLine lesson={both} index={index} playback={playback} />
         {words && <CompareWords {...{ lesson, arms, runs, frames, playback }} onClose={onWords} />}
-        <Legend lesson={lesson} scene={scene} theme={theme} />
+        <Legend lesson={lesson} scene={scene} theme={theme} index={index} />
         <section className="beside-figures" aria-label="Figures">
           <Figures lesson={lesson} found={found} />
         </section>

@@ -108,7 +108,7 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
           onWindow={playback.view}
         />
       </div>
-      <Legend lesson={lesson} scene={scene} theme={theme} />
+      <Legend lesson={lesson} scene={scene} theme={theme} index={index} />
       <p data-volatile>{sentence}</p>
       <Words arms={lesson.arms.filter((arm) => scene.arms.includes(arm.name))} />
       <div className="exhibit-panels">

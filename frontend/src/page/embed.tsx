@@ -26,7 +26,7 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
       <LessonDialogs page={page} />
       {!playing && (
         <>
-          <Legend lesson={lesson} scene={page.scene} theme={page.theme} />
+          <Legend lesson={lesson} scene={page.scene} theme={page.theme} index={page.index} />
           <p className="embed-sentence" data-testid="sentence" data-volatile>
             <Terms text={sentence} />
           </p>

@@ -57,7 +57,7 @@ export function LessonMain({ page }: Props) {
       )}
       {!playing && (
         <div className="stage-foot">
-          <Legend lesson={lesson} scene={scene} theme={theme} />
+          <Legend lesson={lesson} scene={scene} theme={theme} index={index} />
           <AxisLine lesson={lesson} index={index} playback={playback} />
         </div>
       )}

@@ -2,7 +2,10 @@
 /** Which mark means what; only kinds that the step can show, what is not the lesson last and pale. */
 
 import type { Theme } from '../base/theme.ts';
+import { kindsIn } from '../derive/kinds-in.ts';
+import type { RunIndex } from '../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
+import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { Terms } from './terms/terms.tsx';
 
@@ -30,17 +33,32 @@ interface Props {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly theme: Theme;
+  /** The run on show; null: none is known yet. */
+  readonly index: RunIndex | null;
 }
 
-export function Legend({ lesson, scene, theme }: Props) {
+/** As strong as in the picture. A hazard is never muted. */
+export function strengthOf(
+  { mutes }: Pick<ViewKind, 'mutes'>,
+  { focus }: Pick<Scene, 'focus'>,
+  { name, colour, lesson }: Kind,
+): number {
+  if (mutes === undefined) return lesson ? 1 : 0.75;
+  return focus.length === 0 || focus.includes(name) || colour === 'hazard' ? 1 : mutes;
+}
+
+export function Legend({ lesson, scene, theme, index }: Props) {
   const view = viewOf(lesson.view);
   const { Swatch } = view;
-  const kinds = view.legend?.(lesson, scene) ?? legendKinds(lesson, scene);
+  const there = index === null ? null : kindsIn(index);
+  const kinds = view.legend?.(lesson, scene, there) ?? legendKinds(lesson, scene);
   return (
     <ul className="legend" aria-label="Legend" data-testid="legend">
       {kinds.map((kind) => (
         <li key={kind.name} title={kind.title} data-muted={kind.lesson ? undefined : ''}>
-          <Swatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
+          <span className="swatch" style={{ opacity: strengthOf(view, scene, kind) }}>
+            <Swatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
+          </span>
           <span>
             <Terms text={legendWords(kind)} />
           </span>

@@ -174,8 +174,17 @@ export interface ViewKind {
   /** Rules to play with that a scene's `toy` names; they need no run. */
   readonly toys?: Readonly<Record<string, Toy | TileToy>>;
   readonly counts?: (index: RunIndex, frame: Frame, lesson: Lesson) => Counts;
-  /** Kinds in the legend of a scene; without it those in focus, or all of the lesson. */
-  readonly legend?: (lesson: Lesson, scene: Scene) => readonly Kind[];
+  /**
+   * Kinds in the legend of a scene; without it those in focus, or all of the lesson. `there`: kinds with a span in the
+   * run on show; null: no run is known yet.
+   */
+  readonly legend?: (
+    lesson: Lesson,
+    scene: Scene,
+    there: ReadonlySet<string> | null,
+  ) => readonly Kind[];
+  /** How strong a kind out of focus is drawn, in the picture and in the legend; left out: as any other. */
+  readonly mutes?: number;
   /** How a kind looks, painted by the brush of the view. */
   readonly Swatch: ComponentType<SwatchProps>;
 }

@@ -61,7 +61,7 @@ function Picture({ page }: { readonly page: LessonModel }) {
       <Notices />
       <LaneErrors failed={failedArms(lesson, server)} />
       <ZoomedStage page={page} />
-      <Legend lesson={lesson} scene={scene} theme={theme} />
+      <Legend lesson={lesson} scene={scene} theme={theme} index={page.index} />
       <p className="deck-sentence" data-testid="sentence" data-volatile>
         {sentence && <span className="evidence">{evidenceWords(sentence, page.recorded)}</span>}
         <Terms text={sentence} />

@@ -137,7 +137,7 @@ test('the legend has the list where its kernel stands beside another, also befor
   const lesson = { ...extentLesson, arms: [...extentLesson.arms, spare] };
   const names = (shown: readonly string[]) =>
     view
-      .legend?.(lesson, { arms: [...shown], params: {}, show: [] } as unknown as Scene)
+      .legend?.(lesson, { arms: [...shown], params: {}, show: [] } as unknown as Scene, null)
       .map(({ name }) => name);
   expect(names(['stock', 'evictable-list'])).toContain('thread');
   expect(names(['scan-2013', 'stock'])).not.toContain('thread');

@@ -5,9 +5,11 @@ import { nearbyOf, summaryOf } from '../../derive/summary.ts';
 import type { ViewKind } from '../contract.ts';
 import { ratioPanel } from '../ratio-panel.tsx';
 import { rowsArtist } from '../timeline/artist.ts';
+import { mutedness } from '../timeline/draw.ts';
 import { preferredHeight } from '../timeline/layout.ts';
 import { scoreOf } from '../timeline/score.ts';
 import { about } from './about.ts';
+import { legend } from './legend.ts';
 import { hogLook } from './look.ts';
 import { waitMoments } from './moments.ts';
 import { rowSentences } from './sentences.ts';
@@ -34,5 +36,7 @@ export const view: ViewKind = {
   moments: waitMoments,
   toys: { reader },
   panels: { ratios: ratioPanel },
+  legend,
+  mutes: mutedness,
   Swatch,
 };

@@ -7,9 +7,11 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { mix, type Pen } from '../paints.ts';
 import { bar, cross, type Easel, lookOf, say, sayOn, widthOf } from './ink.ts';
 import { type Band, type LaneBox, type Layout, pitchIn, xOf } from './layout.ts';
+import { showsReaders } from './legend.ts';
 import { dangerEnd, livesIn, never } from './lives.ts';
 import { empty, type Step, stepAt } from './queues.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
+import { drawParts, partsOf } from './wait-parts.ts';
 
 export interface Scene {
   /** Parts that the step shows; without it all. */
@@ -20,7 +22,8 @@ export interface Scene {
   readonly lesson: Lesson;
 }
 
-const mutedness = 0.45;
+/** How strong is what the step does not speak of. */
+export const mutedness = 0.45;
 
 function strength(easel: Easel, kind: string): number {
   return easel.focus.size === 0 || easel.focus.has(kind) || kind === 'early' ? 1 : mutedness;
@@ -98,6 +101,8 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
   paint(pen, shapes.states, easel);
   for (const shape of shapes.states) {
     const crossed = shapes.dangers.some((one) => Math.abs(one.x0 - shape.x0) < 1);
+    const parts = shape.kind === 'wait_gp' ? wholeParts(scene, shape) : [];
+    drawParts(pen, scene, shape, parts, easel);
     const from = shape.x0 + (crossed ? 9 * easel.em : 0);
     name(pen, shape, layout, easel, shape.kind === 'wait_gp', from);
   }
@@ -121,6 +126,10 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
     pen.fillStyle = theme.gain;
     pen.fillRect(Math.round(shape.x0 + 3) - 1.5, shape.y - 1, 3, shape.h + 2);
   }
+}
+
+function wholeParts({ box }: Scene, { mark }: Shape) {
+  return mark.t1 === never ? [] : partsOf(box.lives.graces, mark.t0, mark.t1);
 }
 
 /** All of them, and one that is named: the longest in view. */
@@ -180,16 +189,10 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
       if (life.early) add('early', life.born, Math.min(dangerEnd(life), life.queued), y);
     }
   });
-  const colours: Record<Layer, string> = {
-    shadow: mix(theme.mechanism, theme.paper, 0.3),
-    queued: mix(theme.work, theme.paper, 0.4),
-    alive: mix(theme.work, theme.paper, 0.86),
-    early: theme.hazard,
-  };
   for (const layer of layers) {
-    pen.globalAlpha =
-      strength(easel, layer === 'queued' ? 'alive' : layer) * (layer === 'queued' ? 0.6 : 1);
-    pen.fillStyle = colours[layer];
+    // The shadow shows through what is queued.
+    pen.globalAlpha = layer === 'queued' ? 0.75 * strength(easel, 'alive') : strength(easel, layer);
+    pen.fillStyle = lookOf(layer, theme, easel.tiles).narrow;
     const at = rects[layer];
     for (let i = 0; i < at.length; i += 4) pen.fillRect(at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!);
   }
@@ -274,12 +277,20 @@ export function queueAt(box: LaneBox, cpu: number): Step {
 
 export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const shapes = stripShapes(scene, 'track', band);
-  paint(pen, shapes, easel);
+  const periods = shapes.filter(({ kind }) => kind === 'gp');
+  paint(pen, periods, easel);
   graceLines(pen, scene, band, easel);
-  for (const shape of shapes) {
+  for (const shape of periods) {
     const words = shape.mark.t1 === never ? [] : [lengthWords(shape)];
     name(pen, { ...shape, words }, scene.layout, easel, false);
   }
+  if (!showsReaders(scene.show)) return;
+  // Over the period whose first moments they are.
+  paint(
+    pen,
+    shapes.filter(({ kind }) => kind === 'may_read'),
+    easel,
+  );
 }
 
 function lengthWords(shape: Shape): string {

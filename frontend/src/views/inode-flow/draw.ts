@@ -256,6 +256,7 @@ const bandsOf: Readonly<Record<string, readonly string[]>> = {
   wait_other: ['thread'],
   wait_gp: ['thread'],
   gp: ['grace'],
+  may_read: ['grace'],
   batch: ['queue', 'worker'],
   worker_wait: ['queue', 'worker'],
 };

@@ -2,7 +2,6 @@
 /** The view of lesson 03: one inode enlarged, all of them as a weave and a population, queues, grace periods. */
 
 import { useCallback, useMemo, useRef } from 'react';
-import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, SwatchProps, ViewKind } from '../contract.ts';
 import { canvasTiles, type TileMaker } from '../paints.ts';
 import { brushTick } from '../tick-marks.ts';
@@ -11,8 +10,10 @@ import { about } from './about.ts';
 import { answers } from './answers.ts';
 import { describe } from './describe.ts';
 import { drawAll } from './draw.ts';
+import { mutedness } from './draw-bands.ts';
 import { bar, cross, type Easel, lookOf } from './ink.ts';
 import { type Layout, layoutOf, naturalHeight } from './layout.ts';
+import { legend } from './legend.ts';
 import { moments } from './moments.ts';
 import { hit, placeOf, step } from './point.ts';
 import { SweepPanel } from './sweep.tsx';
@@ -83,24 +84,6 @@ function Swatch({ kind, theme, width = 30, height = 13 }: SwatchProps) {
   return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} />;
 }
 
-/** Kinds that the bands of a scene can show, those in focus first. */
-function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
-  const bands: Readonly<Record<string, readonly string[]>> = {
-    inode: ['alive', 'queued', 'free', 'shadow', 'early'],
-    inodes: ['alive', 'queued', 'shadow', 'early'],
-    flow: scene.workload === 'removal' ? ['alive', 'shadow'] : ['alive', 'shadow', 'early'],
-    queue: ['listed', 'taken', 'batch', 'worker_wait'],
-    worker: ['batch', 'worker_wait'],
-    ticks: ['tick_ended', 'tick'],
-  };
-  const wanted = new Set(scene.focus);
-  for (const part of scene.show) for (const kind of bands[part] ?? []) wanted.add(kind);
-  if (scene.focus.includes('reuse')) wanted.add('reuse');
-  wanted.add('gp');
-  if (scene.show.includes('queue') && scene.arms.includes('call-rcu')) wanted.add('rcu');
-  return lesson.kinds.filter((kind) => wanted.has(kind.name));
-}
-
 export const view: ViewKind = {
   kind: 'inode-flow',
   about,
@@ -115,6 +98,7 @@ export const view: ViewKind = {
   answers,
   counts,
   legend,
+  mutes: mutedness,
   toys: { walker },
   panels: {
     sweep: { title: 'Files a second against batch', evidence: 'counted', Body: SweepPanel },

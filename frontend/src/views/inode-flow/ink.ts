@@ -24,7 +24,11 @@ export interface Easel {
 
 export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
   const { paper, ink } = theme;
-  const hatched = (colour: string, ground: number, tile: 'slash' | 'backslash'): Look => ({
+  const hatched = (
+    colour: string,
+    ground: number,
+    tile: 'slash' | 'backslash' | 'stripes',
+  ): Look => ({
     wide: tiles(tile, { ground: mix(colour, paper, ground), ink: mix(colour, paper, 0.9) }),
     narrow: colour,
     border: colour,
@@ -38,27 +42,41 @@ export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
   });
   switch (kind) {
     case 'alive':
-    case 'running':
-    case 'batch':
       return flat(theme.work, null, paper);
+    case 'running':
+      return {
+        wide: tiles('dots', { ground: mix(theme.work, paper, 0.5), ink: theme.work }),
+        narrow: theme.work,
+        border: theme.work,
+        ink: paper,
+      };
+    case 'batch':
+      return {
+        wide: tiles('stripes', { ground: mix(theme.work, paper, 0.4), ink: theme.work }),
+        narrow: theme.work,
+        border: theme.work,
+        ink: paper,
+      };
     case 'runnable':
-      return flat(mix(theme.work, paper, 0.3), null);
+      return flat(mix(theme.work, paper, 0.62), null);
     case 'queued':
-      return flat(mix(theme.work, paper, 0.26), mix(theme.work, paper, 0.5));
+      return flat(mix(theme.work, paper, 0.26), mix(theme.work, paper, 0.7));
     case 'free':
-      return flat(paper, mix(theme.work, paper, 0.42));
+      return flat(paper, mix(theme.work, paper, 0.64));
     case 'wait_gp':
-    case 'wait_backlog':
-    case 'worker_wait':
       return hatched(theme.wait, 0.16, 'slash');
+    case 'wait_backlog':
+      return hatched(theme.wait, 0.34, 'backslash');
+    case 'worker_wait':
+      return hatched(theme.wait, 0.1, 'stripes');
     case 'shadow':
       return {
         wide: tiles('slash', {
           ground: mix(theme.mechanism, paper, 0.1),
           ink: mix(theme.mechanism, paper, 0.42),
         }),
-        narrow: mix(theme.mechanism, paper, 0.45),
-        border: mix(theme.mechanism, paper, 0.6),
+        narrow: mix(theme.mechanism, paper, 0.3),
+        border: mix(theme.mechanism, paper, 0.8),
         ink,
       };
     case 'walker':
@@ -68,11 +86,13 @@ export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
     case 'reuse':
       return flat(theme.gain, null, paper);
     case 'listed':
-      return flat(mix(theme.work, paper, 0.62), null);
+      return flat(mix(theme.work, paper, 0.88), null);
     case 'taken':
-      return flat(mix(theme.work, paper, 0.26), null);
+      return flat(mix(theme.work, paper, 0.6), null);
     case 'gp':
-      return flat(mix(theme.mechanism, paper, 0.26), mix(theme.mechanism, paper, 0.55));
+      return flat(mix(theme.mechanism, paper, 0.26), mix(theme.mechanism, paper, 0.8));
+    case 'may_read':
+      return flat(theme.mechanism, null, paper);
     case 'rcu':
       return {
         wide: tiles('dots', {

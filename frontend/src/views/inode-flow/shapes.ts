@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Lives, shadows, queues and the worker as shapes of a lane's bands. The same shapes are drawn and pointed at. */
 
+import { firstAtLeast } from '../../base/search.ts';
 import { spansIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import { markOf as markOfSpan } from './figures.ts';
@@ -167,6 +168,21 @@ export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] 
   return shapes;
 }
 
+/** From the begin of a grace period to the moment when the CPU was seen where nobody can be reading. */
+const readersKind = 'may_read';
+/** They last for microseconds, and are what the rest of the period is about, px. */
+const leastReaders = 4;
+
+function severalCpus({ clock, params }: At['index']): boolean {
+  return clock === 'wall' && (params['vcpus'] ?? 1) > 1;
+}
+
+/** It ended with its grace period: the CPU was not seen, or runs of that time had no such event. */
+function endsPeriod({ box }: At, t: number): boolean {
+  const { ends } = box.lives.graces;
+  return ends[firstAtLeast(ends.length, (i) => ends[i]!, t)] === t;
+}
+
 /** Spans of a layer that lie in the window, as shapes of a strip; processes share its height. */
 export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape[] {
   const { index, box, layout } = at;
@@ -176,7 +192,11 @@ export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape
   for (const found of spansIn(box.lane, layer, ...askedOf(at))) {
     const kind = index.kinds[found.kind];
     if (kind === undefined) continue;
-    const [x0, x1] = [xOf(layout, box, found.t0), xOf(layout, box, found.t1)];
+    const readers = kind.name === readersKind;
+    // The first CPU that is seen ends it: of several CPUs that says nothing.
+    if (readers && (severalCpus(index) || endsPeriod(at, found.t1))) continue;
+    const x0 = xOf(layout, box, found.t0);
+    const x1 = Math.max(xOf(layout, box, found.t1), readers ? x0 + leastReaders * layout.em : x0);
     const mark: Mark = {
       ...{ arm: box.arm, table: 'spans' as const, id: found.id, row: found.row },
       ...{ kind: found.kind, t0: found.t0, t1: found.t1 },

@@ -27,9 +27,9 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     }
     case 'line':
       return {
-        wide: mix(theme.work, ground, 0.34),
+        wide: mix(theme.work, ground, 0.62),
         border: null,
-        narrow: mix(theme.work, ground, 0.34),
+        narrow: mix(theme.work, ground, 0.62),
       };
     case 'hatch':
       return {
@@ -71,13 +71,13 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     case 'pale':
       return {
         wide: mix(colour, ground, 0.2),
-        border: mix(colour, ground, 0.5),
+        border: mix(colour, ground, 0.85),
         narrow: mix(colour, ground, 0.5),
       };
     case 'paledots':
       return {
         wide: tiles('dots', { ground: mix(colour, ground, 0.1), ink: mix(colour, ground, 0.7) }),
-        border: mix(colour, ground, 0.5),
+        border: mix(colour, ground, 0.85),
         narrow: mix(colour, ground, 0.5),
       };
     case 'stripes':

@@ -13,7 +13,8 @@ import { drawAlignment, drawLinks, drawOutlines, drawPlayhead } from './over.ts'
 import { paintPoints } from './point-marks.ts';
 import type { RectList } from './rects.ts';
 
-const mutedness = 0.5;
+/** How strong is what the step does not speak of. */
+export const mutedness = 0.5;
 
 /** The whole picture at the frame's moment. */
 export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {

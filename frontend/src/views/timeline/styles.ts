@@ -40,7 +40,7 @@ export interface MarkStyle {
 const byOrdinal: Readonly<Record<string, readonly Texture[]>> = {
   'wait/state': ['backhatch', 'hatch'],
   'other/state': ['dots', 'dashes', 'outline'],
-  'other/track': ['dots'],
+  'other/track': ['pale'],
   'mechanism/track': ['pale', 'solid', 'stripes', 'paledots'],
   'idle/state': ['line'],
   'vain/state': ['hollow'],

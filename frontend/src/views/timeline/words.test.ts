@@ -151,7 +151,7 @@ test('a run that is shorter than the window is seen as a whole', () => {
 test('the legend has what the scene draws, a point only in focus', () => {
   const names = (scene: Partial<Scene>) =>
     view
-      .legend?.(anyLesson, { focus: [], show: [], ...scene } as unknown as Scene)
+      .legend?.(anyLesson, { focus: [], show: [], ...scene } as unknown as Scene, null)
       .map((kind) => kind.name);
   expect(names({})).toEqual([
     ...['running', 'runnable', 'wait_disk', 'outer', 'middle', 'inner', 'busy', 'wait_other'],
