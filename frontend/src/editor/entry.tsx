@@ -66,7 +66,7 @@ export function ChangeButton({ arm, label, look = 'button' }: ButtonProps) {
       type="button"
       className={arm === undefined ? look : 'link small'}
       title={going ? `your change: ${progress.words}` : 'change the code of an arm and run it'}
-      aria-label={`${label}: change the patch`}
+      aria-label={look === 'badge' ? label : `${label}: change the patch`}
       aria-expanded={door.opened !== null}
       onClick={() => door.open(arm ?? usualArm(door.lesson, door.scene))}
       data-testid={arm === undefined ? 'change' : 'change-patch'}

@@ -84,6 +84,8 @@ it('each step has a way to the editor, and one alone where neither knobs nor pat
       ...screen.queryAllByTestId('change-patch'),
     ];
     expect(found.length, show.join()).toBe(Math.max(1, show.length));
+    const alone = screen.queryByRole('button', { name: 'change the patch' });
+    expect(alone !== null, show.join()).toBe(show.length === 0);
     cleanup();
   }
   const arms = lesson.arms.map((arm) => ({ ...arm, patch_texts: [] }));
