@@ -90,6 +90,8 @@ export interface Artist<L extends Laid = Laid> {
   seek?(layout: L, drawing: Drawing, x: number, y: number): number | null;
   /** Where the frame's window begins and ends, px: gestures zoom and move it. Null: the picture has no time axis. */
   axis?(layout: L, drawing: Drawing): { readonly left: number; readonly right: number } | null;
+  /** At this width a lower picture would be cut off at its foot, px; without it the view fits any height. */
+  least?(drawing: Drawing, headerHeight: number, fontSize: number): number;
 }
 
 /** A sentence about this moment, read off the index; empty while there is nothing to say. */

@@ -4,7 +4,7 @@
  * mouse and keys, a tip in words. The view brings an Artist: layout, drawing and hit test, all pure.
  */
 
-import { type CSSProperties, useCallback, useMemo, useRef } from 'react';
+import { type CSSProperties, useCallback, useLayoutEffect, useMemo, useRef } from 'react';
 import type { Theme } from '../base/theme.ts';
 import { frameEnd } from '../derive/episodes.ts';
 import { collect, marksOf } from '../derive/figures.ts';
@@ -64,6 +64,11 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
   };
 
   const still = now();
+  const least = (still && artist.least?.(still.drawing, headerHeight, fontSize)) ?? 0;
+  // The stage scrolls before a picture is cut off.
+  useLayoutEffect(() => {
+    box.current?.parentElement?.style.setProperty('--lanes-least', `${Math.ceil(least)}px`);
+  }, [least]);
   const { tip } = pointing;
   return (
     <div

@@ -15,7 +15,7 @@ import { drawLock, timeScale } from './draw-lock.ts';
 import { stepAt, windowOf } from './draw-order.ts';
 import { structOf } from './fields.ts';
 import { stepLines } from './keys.ts';
-import { heightFor, inside, type LinesLayout, layoutLines } from './layout.ts';
+import { heightFor, inside, type LinesLayout, layoutLines, leastHeight } from './layout.ts';
 import { type LockLayout, layoutLock } from './lock-layout.ts';
 import { describeLock, hitLock, stepLock } from './lock-marks.ts';
 import { describeLines, hitLines, placesOf } from './marks.ts';
@@ -47,6 +47,13 @@ function layout(drawing: Drawing, headerHeight: number, fontSize: number): Pictu
   const { cpus } = settingsOf(index.params, lesson);
   const lines = layoutLines({ arms, lines: linesOf(index), cpus, size, headerHeight, fontSize });
   return { act: 'lines', lanes: lines.lanes, lines };
+}
+
+function least({ index, size, lesson }: Drawing, headerHeight: number, fontSize: number): number {
+  if (index.axis === null) return 0;
+  const arms = index.lanes.map((lane) => lane.arm);
+  const { cpus } = settingsOf(index.params, lesson);
+  return leastHeight({ arms, lines: linesOf(index), cpus, size, headerHeight, fontSize });
 }
 
 function draw(
@@ -120,6 +127,7 @@ function describe(index: RunIndex, mark: Mark, lesson: Lesson, drawing?: Drawing
 
 const artist: Artist<Picture> = {
   layout,
+  least,
   draw,
   hit,
   step: (picture, drawing, from, key) =>

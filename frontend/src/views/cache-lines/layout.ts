@@ -70,6 +70,12 @@ export function layoutLines(input: LayoutInput): LinesLayout {
   return low <= input.size.height ? usual : laidOut(input, true);
 }
 
+/** Below this height the foot of the picture is cut off, px. */
+export function leastHeight(input: LayoutInput): number {
+  const { lanes } = laidOut({ ...input, size: { ...input.size, height: 0 } }, true);
+  return Math.max(0, ...lanes.map(({ order }) => order.y + order.h + 4));
+}
+
 function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   const { arms, size, fontSize, headerHeight, cpus } = input;
   const n = Math.max(1, arms.length);

@@ -12,7 +12,7 @@ import { describe } from './describe.ts';
 import { drawAll } from './draw.ts';
 import { mutedness } from './draw-bands.ts';
 import { bar, cross, type Easel, lookOf } from './ink.ts';
-import { type Layout, layoutOf, naturalHeight } from './layout.ts';
+import { type Layout, layoutOf, leastHeight, naturalHeight } from './layout.ts';
 import { legend } from './legend.ts';
 import { moments } from './moments.ts';
 import { hit, placeOf, step } from './point.ts';
@@ -26,6 +26,10 @@ function easelOf({ theme, frame }: Drawing, fontSize: number, tiles: TileMaker):
 
 const artist: Artist<Layout> = {
   layout: layoutOf,
+  least: (drawing, headerHeight, fontSize) =>
+    leastHeight(
+      layoutOf({ ...drawing, size: { ...drawing.size, height: 0 } }, headerHeight, fontSize),
+    ),
   draw: (ctx, layout, drawing, pointed, tiles) =>
     drawAll(ctx, layout, drawing, pointed, easelOf(drawing, layout.fontSize, tiles)),
   hit: (layout, { index }, x, y) => hit(index, layout, x, y),

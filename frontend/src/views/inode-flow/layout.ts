@@ -255,6 +255,11 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
   };
 }
 
+/** Of a picture laid out with no room at all: what its bands and its axis take, px. */
+export function leastHeight({ axisY, em }: Layout): number {
+  return axisY + axisHeight * em;
+}
+
 /** x of a lane's own time; far outside of the window it stays near its edge. */
 export function xOf(layout: Layout, box: LaneBox, t: number): number {
   const x = layout.left + (t - box.t0) / layout.nsPerPx;

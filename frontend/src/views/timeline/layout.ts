@@ -89,6 +89,8 @@ const readoutHeight = 30;
 const mostPitch = 66;
 /** Of a row that is alone. */
 const alonePitch = 150;
+/** A stage that is higher than the picture prefers makes rows so much higher. */
+const stretch = 1.6;
 /** From here a row has room for the names of its operations above and its functions below. */
 const annotatedPitch = 58;
 const leastPitch = 6;
@@ -128,7 +130,7 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
     (n, lane) => n + Math.max(1, rowsOf(index, lane, score).length),
     0,
   );
-  const pitch = Math.max(leastPitch, Math.min(mostOf(rows) * em, Math.floor(free)));
+  const pitch = Math.max(leastPitch, Math.min(mostOf(rows) * em * stretch, Math.floor(free)));
   const playheadX = xOf(frame.moment, frame, left, nsPerPx);
   const top = Math.round(readoutHeight * em);
   let y = top;
