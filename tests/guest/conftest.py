@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -117,13 +118,21 @@ def shared(boot: Boot) -> Iterator[SharedGuests]:
 
 
 @contextmanager
-def serving() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server process; yields it and host:port."""
+def serving(
+    templates_mib: str = "", log: IO[str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server process; yields it and host:port.
+
+    Args:
+        templates_mib: $DUET_TEMPLATES_MIB: "0" where each lane must boot, or guests are counted.
+        log: gets what the server logs.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"],
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=log or subprocess.DEVNULL,
         text=True,
+        env=os.environ | {"DUET_TEMPLATES_MIB": templates_mib},
     )
     assert process.stdout is not None
     try:
@@ -137,7 +146,7 @@ def serving() -> Iterator[tuple[subprocess.Popen[str], str]]:
 @pytest.fixture
 def server(kernel_images: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server of one test, which may end it; and host:port."""
-    with serving() as found:
+    with serving("0") as found:
         yield found
 
 

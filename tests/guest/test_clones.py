@@ -8,8 +8,10 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from duet.guests import GuestRoot, GuestSpec
@@ -31,12 +33,17 @@ from duet.wire import (
     decode_frame,
     encode,
 )
+from tests.guest.conftest import serving
+from tests.support.processes import guests_below
+from tests.support.toy_server import page
 
 pytestmark = pytest.mark.guest
 
 ImagesOf = Callable[[str], dict[str, Any]]
 DISK_MIB = 320
 BASE = "plan 1\nsetup duet-scratch xfs 320\nbuffer_kb 1024\nevent sched/sched_switch\n"
+PARKED_S = 150
+"""Until two guests are parked: 5 s on two quiet cores, and nobody waits for it on busy ones."""
 MAKE = "run mktemp /scratch/own.XXXXXX\n"
 
 
@@ -147,3 +154,40 @@ def test_a_broken_template_is_given_up_and_the_guest_boots(
 
     asyncio.run(scenario())
     assert "A guest is booted in its place" in caplog.text
+
+
+def times_parked(log: Path) -> int:
+    return log.read_text().count("a guest is parked")
+
+
+async def parked(log: Path, count: int) -> None:
+    """Until the server's log says so; nobody but the server knows."""
+    deadline = time.monotonic() + PARKED_S
+    while times_parked(log) < count:
+        assert time.monotonic() < deadline, f"{times_parked(log)} guests were parked"
+        await asyncio.sleep(0.2)
+
+
+def test_a_page_gets_copies_once_guests_are_parked(
+    kernel_images: Any, run_async: Any, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+
+    async def lesson(address: str) -> None:
+        async with page(address) as one:
+            await one.open()
+            await parked(log, 2)
+            await one.start("rwsem", "srcu", hogs=2, seconds=1)
+            run_id = await one.begun()
+            await one.until_type("run", run_id=run_id, phase="done")
+            lanes = [m for m in one.of_run(run_id, "lane") if m["phase"] == "running"]
+            assert {(m["arm"], m["cloned"]) for m in lanes} == {("rwsem", True), ("srcu", True)}
+            rows = {m["arm"]: m["rows"] for m in one.of_run(run_id, "rows")}
+            assert {sum(r["role"] == "thread" for r in rows[arm]) for arm in rows} == {2}
+
+    with log.open("w") as written, serving(log=written) as (process, address):
+        run_async(lesson(address))
+        guests = guests_below(process.pid)
+        process.terminate()
+        assert process.wait(30) == 0
+        assert psutil.wait_procs(guests, timeout=10)[1] == []
