@@ -25,6 +25,7 @@ from duet.wire import (
     Ended,
     FrameReader,
     FrameType,
+    GuestError,
     Hello,
     HostFrame,
     Line,
@@ -59,9 +60,10 @@ class Seen:
     first_event_s: float = 0.0
 
 
-async def run_once(spec: GuestSpec, templates: Templates) -> Seen:
-    """As a session does it: greeting, plan, start, to the last byte."""
+async def run_once(spec: GuestSpec, templates: Templates, rounds: int = 1) -> Seen:
+    """As a session does it: greeting, plan, start, to the last byte, so many times."""
     seen, reader, began = Seen(), FrameReader(), time.monotonic()
+    plan = encode(HostFrame(FrameType.PLAN, spec.plan or ""))
     async with CloneableGuest(spec, "tcg", templates) as guest:
         seen.cloned = guest.facts.cloned
         async for chunk in guest.chunks():
@@ -72,7 +74,7 @@ async def run_once(spec: GuestSpec, templates: Templates) -> Seen:
             for raw in reader.feed(chunk.payload):
                 match decode_frame(raw):
                     case Hello():
-                        await guest.send(encode(HostFrame(FrameType.PLAN, spec.plan or "")))
+                        await guest.send(plan)
                     case Ready():
                         await guest.send(encode(HostFrame(FrameType.START)))
                     case Line(_, _, text):
@@ -81,8 +83,13 @@ async def run_once(spec: GuestSpec, templates: Templates) -> Seen:
                         seen.status = status
                     case Stats(_, cpus):
                         seen.lost = sum(cpu.overrun + cpu.dropped for cpu in cpus)
+                    case GuestError(sentence):
+                        raise AssertionError(sentence)
                     case Drained():
-                        return seen
+                        rounds -= 1
+                        if not rounds:
+                            return seen
+                        await guest.send(plan)
     raise AssertionError("the guest ended early")
 
 
@@ -117,6 +124,9 @@ def test_copies_are_fresh_their_own_and_soon_there(
             # What one copy writes is in no other, on the disk and in memory.
             files = await run_once(spec("run ls /scratch\n"), templates)
             assert files.cloned and files.lines == []
+            # A copy that stays up takes the same plan again, as a guest that booted does.
+            twice = await run_once(ours[0], templates, rounds=2)
+            assert twice.cloned and twice.status == 0 and len(set(twice.lines)) == 2
             settings = await run_once(spec("run cat /proc/sys/vm/swappiness\n"), templates)
             assert settings.lines == ["60"]
             dates = await run_once(spec("run stat -c %Y /tmp /proc/self\n"), templates)

@@ -101,10 +101,11 @@ function Prediction({ page }: Props) {
 }
 
 function LessonQuestions({ page }: Props) {
-  const { lesson, answers, questions, playback } = page;
+  const { lesson, scene, place, answers, questions, playback } = page;
   return (
     <Questions
       lesson={lesson}
+      scene={scene.id}
       file={() => answersFile(lesson, answers)}
       answered={answers.answered}
       asking={questions.asking}
@@ -113,6 +114,10 @@ function LessonQuestions({ page }: Props) {
         questions.ask(i);
         if (i === null) page.toggle('questions', false);
         else playback.pause();
+      }}
+      onStep={(id, i) => {
+        page.step(id, { panes: place.panes });
+        questions.ask(i);
       }}
       onForget={() => page.save({ ...answers, answered: [], marks: {} })}
     />

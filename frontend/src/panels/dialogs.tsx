@@ -75,6 +75,10 @@ interface QuestionProps {
   readonly said: string;
   readonly onAsk: (index: number | null) => void;
   readonly onForget: () => void;
+  /** The step on the stage. */
+  readonly scene: string;
+  /** Go to a step, and ask the question there. */
+  readonly onStep: (step: string, index: number) => void;
 }
 
 /** Lies in the story column, so that the stage stays free to be pointed at. */
@@ -107,6 +111,16 @@ export function Questions(props: QuestionProps) {
                 <p className="small quiet why">
                   <Terms text={q.why} />
                 </p>
+              )}
+              {!done && q.step !== props.scene && (
+                <button
+                  type="button"
+                  className="link small"
+                  onClick={() => props.onStep(q.step, i)}
+                  data-testid={`question-step-${i}`}
+                >
+                  its picture: “{lesson.scenes.find((one) => one.id === q.step)?.title}”
+                </button>
               )}
               {asking === i && !done && (
                 <p className="small" role="status" data-testid="answer">

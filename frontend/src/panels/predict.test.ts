@@ -7,8 +7,22 @@ const usual = { also: [], any_lane: false };
 const lesson = {
   ...testLesson,
   questions: [
-    { ask: 'Point at a wait.', kind: 'wait_srcu', arm: 'srcu', why: 'It sleeps.', ...usual },
-    { ask: 'Point at a check.', kind: 'gp_check', arm: 'srcu', why: 'It looks.', ...usual },
+    {
+      ask: 'Point at a wait.',
+      step: 'ticks',
+      kind: 'wait_srcu',
+      arm: 'srcu',
+      why: 'It sleeps.',
+      ...usual,
+    },
+    {
+      ask: 'Point at a check.',
+      step: 'ticks',
+      kind: 'gp_check',
+      arm: 'srcu',
+      why: 'It looks.',
+      ...usual,
+    },
   ],
 };
 const mark: Pointed = {

@@ -920,6 +920,7 @@ const PictureLesson_predictions = map(readPrediction);
 
 export const readQuestion: Read<wire.Question> = shape((o) => ({
   ask: string(o['ask'], 'ask'),
+  step: string(o['step'], 'step'),
   kind: string(o['kind'], 'kind'),
   arm: string(o['arm'], 'arm'),
   also: or(o['also'], 'also', Build_arms, []),

@@ -2503,6 +2503,10 @@ export interface Question {
    */
   ask: string;
   /**
+   * the step whose picture has the mark
+   */
+  step: string;
+  /**
    * kind of the mark
    */
   kind: string;

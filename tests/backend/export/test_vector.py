@@ -115,7 +115,7 @@ def words_in(tree: ElementTree.Element) -> str:
     [
         ("01-shrinker-bitmaps", "56-containers", True, "shrinker ids", 2, 15),
         ("02-grace-periods", "3-hogs", False, "ms", 0, 500),
-        ("03-inode-recycling", "removal", True, "grace periods", 0, 300),
+        ("03-inode-recycling", "removal", True, "grace periods", 0, 200),
         ("04-extent-shrinker", "one-file", False, "budget", 0, 1000),
         ("05-cacheline-pingpong", "watched-8", True, "d_lockref", 0, 200),
     ],

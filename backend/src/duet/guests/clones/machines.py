@@ -82,7 +82,7 @@ class CloneMachine(FileMemoryMachine):
         self._template = template
         self._amendment = split_plan(spec.plan or "")[1] if amendment is None else amendment
         self.resumed: Resumed | None = None
-        self._greeted = False
+        self._greeted = self._planned = False
         # The store may give the template up while this copy starts.
         self.memory = self._own(os.dup(template.memory))
         self._disks = [self._own(os.dup(disk)) for disk in template.disks]
@@ -174,8 +174,13 @@ class CloneMachine(FileMemoryMachine):
             yield chunk
 
     async def send(self, frame: bytes) -> None:
-        """See Guest.send(); the plan that the copy was given is answered here."""
-        if frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or "")):
+        """See Guest.send(); the plan that the copy was given is answered here, once.
+
+        A copy that is used for a further run takes that run's plan as any guest does.
+        """
+        plan = frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or ""))
+        if plan and not self._planned:
+            self._planned = True
             self.ports.say(self._template.setup)
         else:
             await super().send(frame)

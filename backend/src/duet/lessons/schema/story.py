@@ -89,6 +89,7 @@ class Question(Strict):
     """Answered by pointing at a mark of `kind`, or of one of `also`, on `arm`, or on any lane."""
 
     ask: str = Field(description="one sentence: 'Point at ...'")
+    step: Name = Field(description="the step whose picture has the mark")
     kind: Name = Field(description="kind of the mark")
     arm: Name = Field(description="lane of the mark")
     also: tuple[Name, ...] = Field(default=(), description="kinds that are right as well")

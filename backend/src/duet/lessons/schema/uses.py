@@ -135,6 +135,7 @@ def _story(lesson: Lesson) -> Iterator[Use]:
         yield from _each("arm", prediction.arms, "predictions", name, "arms")
         yield from _keys("param", prediction.params, "predictions", name, "params")
     for i, question in enumerate(lesson.questions):
+        yield from _one("scene", question.step, "questions", i, "step")
         yield from _one("kind", question.kind, "questions", i, "kind")
         yield from _one("arm", question.arm, "questions", i, "arm")
         for n, kind in enumerate(question.also):
