@@ -17,7 +17,7 @@ cd "$(dirname "$(readlink -f "$0")")"
 PAGE_PACKAGES="python3 python3-venv ca-certificates gcc libc6-dev pkg-config libtraceevent-dev"
 KERNEL_PACKAGES="linux-source-6.1 make patch flex bison bc ccache libelf-dev libssl-dev xz-utils lz4 zstd cpio kmod rsync
 	perl util-linux bubblewrap qemu-system-x86 busybox-static stress-ng fio xfsprogs e2fsprogs"
-DEV_PACKAGES="chromium ffmpeg shellcheck docker-compose git trace-cmd clang-14 clang-format-14 libclang-rt-14-dev"
+DEV_PACKAGES="chromium ffmpeg shellcheck docker-compose git trace-cmd nginx clang-14 clang-format-14 libclang-rt-14-dev"
 
 STAMPS=.setup-stamps
 PYTHON=.venv/bin/python
@@ -119,6 +119,10 @@ setup_kernels() {
 }
 
 setup_dev() {
+	# The tests start nginx by themselves; its package would serve port 80 from the installation on.
+	if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ] && ! command -v nginx >/dev/null && [ ! -x /usr/sbin/nginx ]; then
+		systemctl mask --quiet nginx.service
+	fi
 	# shellcheck disable=SC2086
 	packages $DEV_PACKAGES
 	once python-dev backend/requirements-dev.txt "$STAMPS/python" -- python_dev

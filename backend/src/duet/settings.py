@@ -74,6 +74,17 @@ def changes_allowed() -> bool:
     return given == "on"
 
 
+def public_url() -> str:
+    """The address that browsers open, where a proxy stands before the server: $DUET_PUBLIC_URL."""
+    return os.environ.get("DUET_PUBLIC_URL", "")
+
+
+def trusted_proxies() -> tuple[str, ...]:
+    """Addresses and networks of proxies: $DUET_TRUSTED_PROXIES, with ',' between them."""
+    given = os.environ.get("DUET_TRUSTED_PROXIES", "")
+    return tuple(part.strip() for part in given.split(",") if part.strip())
+
+
 def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")

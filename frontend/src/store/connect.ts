@@ -6,10 +6,11 @@ import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
 import type { Store } from './store.ts';
 
-/** The socket of the server that the page came from. */
-export function socketUrl(place: Pick<Location, 'protocol' | 'host' | 'pathname'>): string {
-  const scheme = place.protocol === 'https:' ? 'wss:' : 'ws:';
-  return `${scheme}//${place.host}/ws`;
+/** The socket of the server that the page came from; below the page's own path, as a proxy may have it. */
+export function socketUrl(place: Pick<Location, 'href'>): string {
+  const url = new URL('ws', place.href);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  return url.href;
 }
 
 /** Connects the store, to a server or to what lies beside the page; what comes back closes the connection. */

@@ -13,6 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from duet import __version__, confined
 from duet.api.costly import Costly
+from duet.api.front import Behind, Front
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.identity import Identity
 from duet.api.page import add_page
@@ -41,6 +42,7 @@ def create_app(
     hub: Hub | None = None,
     stills: Stills | None = None,
     sessions: Sessions | None = None,
+    front: Front | None = None,
 ) -> FastAPI:
     """The whole application.
 
@@ -51,8 +53,9 @@ def create_app(
         names: more host names to answer to.
         stills: what takes pictures for readers without scripts; None: Chromium.
         sessions: asks each visitor for a token; None: each visitor is the operator.
+        front: the proxy before the server.
     """
-    hub = hub or Hub()
+    hub, front = hub or Hub(), front or Front()
     director = make_director(hub)
     watchdog = Watchdog()
     costly = Costly(director.measuring)
@@ -77,8 +80,10 @@ def create_app(
         dependencies=[Depends(may_call)],
     )
     app.add_middleware(Identity, sessions=sessions)
-    app.add_middleware(Guard, names=answered_names(host, names), any_address=not is_loopback(host))
-    admission = Admission()
+    answered = answered_names(host, (*names, *front.names))
+    app.add_middleware(Guard, names=answered, any_address=not is_loopback(host))
+    app.add_middleware(Behind, front=front)
+    admission = Admission.behind(front.proxies)
     endpoint = Endpoint(hub, director, stall_s, admission.sockets)
 
     @app.websocket("/ws")

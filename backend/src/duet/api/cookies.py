@@ -11,6 +11,8 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Scope, Send
 
+from duet.api.front import asked_of
+
 COOKIE_S = 400 * 86400
 """Browsers cap the age of cookies at this. A session ends earlier; the name of the browser stays,
 so that its saved runs still belong to it when it opens a link again."""
@@ -63,8 +65,10 @@ def from_elsewhere(scope: Scope) -> bool:
 
 
 def cookie_line(scope: Scope, value: str) -> str:
-    """The Set-Cookie header. Secure behind TLS (uvicorn believes a proxy on this machine)."""
-    line = f"{cookie_name(scope)}={value}; Path=/; Max-Age={COOKIE_S}; HttpOnly; SameSite=Strict"
+    """The Set-Cookie header, for the page's own path; Secure behind TLS (api/front.py)."""
+    path = f"{asked_of(scope).root}/"
+    line = f"{cookie_name(scope)}={value}; Path={path}; Max-Age={COOKIE_S}; "
+    line += "HttpOnly; SameSite=Strict"
     return line + ("; Secure" if scope.get("scheme") in ("https", "wss") else "")
 
 

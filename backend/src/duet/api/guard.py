@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from duet.api import fetch_site
+from duet.api.front import Asked, asked_of
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 POLICY = (
@@ -79,7 +80,7 @@ class Guard:
             return
         headers = Headers(scope=scope)
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
-        wrong = self._why_not(acts, headers)
+        wrong = self._why_not(acts, headers, asked_of(scope))
         if wrong is None and scope["type"] == "http":
             wrong = fetch_site.refused(scope["method"], scope["path"], headers)
         if wrong is None:
@@ -92,18 +93,20 @@ class Guard:
         else:
             await WebSocket(scope, receive, send).close(1008, "foreign host or origin")
 
-    def _why_not(self, acts: bool, headers: Headers) -> str | None:
-        host = headers.get("host", "")
-        name = host_name(host)
-        if not (name in self._names or (self._any_address and _is_address(name))):
-            return f"this server does not answer to the name '{name:.80}'."
+    def _why_not(self, acts: bool, headers: Headers, asked: Asked) -> str | None:
+        for name in (host_name(headers.get("host", "")), host_name(asked.host)):
+            if not (name in self._names or (self._any_address and _is_address(name))):
+                return f"this server does not answer to the name '{name:.80}'."
         origin = headers.get("origin")
-        if acts and origin is not None and urlsplit(origin).netloc != host:
+        if acts and origin is not None and not asked.same_origin(origin):
             return f"a page from '{origin:.80}' may not use this server's socket or change it."
         return None
 
 
-REMEDY = "Open the address that ./duet serve printed, or add the name with --allow-host."
+REMEDY = (
+    "Open the address that ./duet serve printed, or add the name with --allow-host; "
+    "behind a proxy give --public-url (docs/PROXIES.md)."
+)
 
 
 def _is_address(name: str) -> bool:

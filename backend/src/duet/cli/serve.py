@@ -17,6 +17,7 @@ from pathlib import Path
 import uvicorn
 
 from duet.api.app import create_app
+from duet.api.front import Front
 from duet.api.guard import is_loopback
 from duet.budgets import LOCK_SWITCH_S
 from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
@@ -50,6 +51,7 @@ def serve(
     source: Path | None,
     as_json: bool,
     tokens: TokenOptions,
+    front: Front,
 ) -> int:
     """See `duet serve --help`."""
     console = stderr_console()
@@ -71,9 +73,11 @@ def serve(
             names=names,
             hub=Hub(),
             sessions=sessions,
+            front=front,
         )
         config = server_config(app, timeout_graceful_shutdown=GRACE_S)
-        greeting = Greeting(browser, as_json, shown_name(host, names), sessions, links)
+        name = shown_name(host, names)
+        greeting = Greeting(browser, as_json, name, sessions, links, front.public)
         server = DuetServer(config, listener, greeting, progress)
         asyncio.run(server.serve(sockets=[listener]))
     return 0

@@ -13,11 +13,13 @@ from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
 
 from duet.access import Role
+from duet.api.front import Front, Proxies, PublicUrl
 from duet.api.guard import is_loopback
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.cli.results.host import ServeResult
 from duet.errors import InputError
+from duet.settings import public_url, trusted_proxies
 
 ANY = ("", "0.0.0.0", "::", "0")
 TEST_NET = ("192.0.2.1", 9)
@@ -29,6 +31,12 @@ FOR_WHOM = {
     Role.STUDENT: "for students",
     Role.VIEWER: "only to watch",
 }
+
+
+OPEN_PROXY = (
+    "Whoever passes the proxy may do everything here, unless you add --token-required, or the\n"
+    "proxy itself asks who comes."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,19 @@ def admission(host: str, tokens: TokenOptions) -> tuple[Sessions | None, dict[Ro
     return Sessions(file), made
 
 
+def front_of(public: str | None, proxies: list[str] | None) -> Front:
+    """What stands before the server, by options or else the environment.
+
+    Raises:
+        InputError: no such address.
+    """
+    address = public or public_url()
+    return Front(
+        PublicUrl.parse(address) if address else None,
+        Proxies.parse(tuple(proxies or trusted_proxies())),
+    )
+
+
 def link(url: str, token: str) -> str:
     """The address that lets a browser in."""
     return f"{url}?{urlencode({'token': token})}"
@@ -97,6 +118,7 @@ class Greeting:
     Args:
         name: see shown_name.
         links: tokens that were made just now.
+        public: what browsers open instead, where a proxy stands before the server.
     """
 
     browser: bool
@@ -104,11 +126,13 @@ class Greeting:
     name: str
     sessions: Sessions | None
     links: Mapping[Role, str]
+    public: PublicUrl | None = None
 
     def say(self, host: str, port: int) -> None:
         """Print it, and open a browser if that was asked for."""
         shown = f"[{self.name}]" if ":" in self.name else self.name
-        url = f"http://{shown}:{port}/"
+        own = f"http://{shown}:{port}/"
+        url = own if self.public is None else str(self.public)
         links = {role: link(url, self.links[role]) for role in FOR_WHOM if role in self.links}
         if self.as_json:
             by_word = {role.word: address for role, address in links.items()}
@@ -123,6 +147,10 @@ class Greeting:
             )
         else:
             print(f"Kernel Duet is at {url} (Ctrl-C ends it)")
+            if self.public is not None:
+                print(f"It listens on {own} for the proxy.")
+                if self.sessions is None:
+                    print(OPEN_PROXY)
             if links:
                 print("Links, each opened once per browser; they are not shown again:")
                 print(link_lines(links))

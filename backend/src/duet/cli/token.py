@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from duet.access import Role
+from duet.api.front import PublicUrl
 from duet.api.tokens import AccessFile
 from duet.cli.output import emit
 from duet.cli.results.host import TokenEntry, TokenResult
@@ -76,14 +75,4 @@ def read_url(url: str) -> str:
     Raises:
         InputError: it is none.
     """
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        usable = False
-    if not usable or parts.query or parts.fragment:
-        raise InputError(
-            f"'{url:.80}' is no address of a server.",
-            remedy="Write for example: --url http://lab.example:8642/",
-        )
-    return f"{parts.scheme}://{parts.netloc}/"
+    return str(PublicUrl.parse(url))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import resource
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from duet import budgets
@@ -52,10 +52,12 @@ class Seats:
     Args:
         total: places.
         per_address: most places of one address.
+        shared: addresses that many stand behind; they may take all places.
     """
 
-    def __init__(self, total: int, per_address: int) -> None:
+    def __init__(self, total: int, per_address: int, shared: Container[str] = ()) -> None:
         self.total = total
+        self._shared = shared
         self.per_address = min(per_address, total)
         self.dropped = 0
         self.refused = 0
@@ -73,7 +75,7 @@ class Seats:
         Args:
             drop: closes the connection when its place is wanted for another; must not wait.
         """
-        own = self._of[address] >= self.per_address
+        own = self._of[address] >= self.per_address and address not in self._shared
         if (own and not self._drop(self._silent_of[address])) or (
             len(self._taken) >= self.total and not self._drop(self._silent)
         ):
@@ -130,9 +132,9 @@ def connections_allowed() -> int:
     return max(FEWEST, min(budgets.CONNECTIONS, soft - budgets.FILES_RESERVED))
 
 
-def _connections() -> Seats:
+def _connections(proxies: Container[str] = ()) -> Seats:
     total = connections_allowed()
-    return Seats(total, min(budgets.CONNECTIONS_PER_ADDRESS, max(FEWEST, total // 2)))
+    return Seats(total, min(budgets.CONNECTIONS_PER_ADDRESS, max(FEWEST, total // 2)), proxies)
 
 
 @dataclass(slots=True)
@@ -143,6 +145,11 @@ class Admission:
     sockets: Seats = field(
         default_factory=lambda: Seats(budgets.SOCKETS, budgets.SOCKETS_PER_ADDRESS)
     )
+
+    @classmethod
+    def behind(cls, proxies: Container[str]) -> Admission:
+        """Places where all connections may come from a proxy; sockets know their browser's."""
+        return cls(connections=_connections(proxies))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """For /api/health."""

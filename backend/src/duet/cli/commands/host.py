@@ -68,6 +68,14 @@ def serve(
     new_tokens: Annotated[
         bool, typer.Option("--new-tokens", help="The same, with new links; the old ones end.")
     ] = False,
+    public_url: Annotated[
+        str | None,
+        typer.Option("--public-url", help="What browsers open behind a proxy: https://HOST/PATH/"),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option("--trusted-proxy", help="Address or network of a proxy; repeatable."),
+    ] = None,
     source: Source = None,
     json: Json = False,
 ) -> int:
@@ -77,11 +85,12 @@ def serve(
     needed: one each for operator, instructors, students and viewers; see ./duet token.
     """
     from duet.cli.serve import serve as body
-    from duet.cli.serve_access import TokenOptions
+    from duet.cli.serve_access import TokenOptions, front_of
 
     names = tuple(allow_host or [])
     tokens = TokenOptions(token_required, new_tokens)
-    return body(host, port, not no_build, not no_guests, open, names, source, json, tokens)
+    front = front_of(public_url, trusted_proxy)
+    return body(host, port, not no_build, not no_guests, open, names, source, json, tokens, front)
 
 
 def token(
@@ -93,7 +102,10 @@ def token(
         typer.Option("--role", help="viewer, student, instructor or operator; default: all."),
     ] = None,
     url: Annotated[
-        str, typer.Option("--url", help="Address of the server, for the links.")
+        str,
+        typer.Option(
+            "--url", envvar="DUET_PUBLIC_URL", help="Address of the server, for the links."
+        ),
     ] = "http://localhost:8642/",
     json: Json = False,
 ) -> int:
