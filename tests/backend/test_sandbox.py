@@ -43,9 +43,9 @@ def ptrace():
 """
 
 
-def confined(body: str, permits: str = "Permits()") -> dict[str, object]:
+def confined(body: str, permits: str = "Permits()", before: str = "") -> dict[str, object]:
     """What `body` printed as JSON, after it entered the sandbox."""
-    enter = f"missing = enter({LIMITS}, {permits})\n"
+    enter = f"{before}\nmissing = enter({LIMITS}, {permits})\n"
     done = subprocess.run(
         [sys.executable, "-c", TRY + enter + body],
         capture_output=True,
@@ -106,6 +106,41 @@ print(json.dumps({
         "shadow": "EACCES",
         "passwd": "done",
         "write": "EPERM",
+    }
+
+
+@ROOT
+def test_an_own_root_holds_what_is_shown_and_cannot_be_written(tmp_path: Path) -> None:
+    folder, file = tmp_path / "guest", tmp_path / "vmlinux"
+    folder.mkdir()
+    folder.chmod(0o711)
+    file.write_text("read me")
+    before = f"""
+from pathlib import Path
+server = socket.socket(socket.AF_UNIX); server.bind("{folder}/qmp.sock"); server.listen()
+os.chmod("{folder}/qmp.sock", 0o777)
+"""
+    said = confined(
+        """
+client = socket.socket(socket.AF_UNIX)
+print(json.dumps({
+  "missing": missing,
+  "root": sorted(os.listdir("/")),
+  "file": open("/vmlinux").read(),
+  "connect": tried(lambda: client.connect("/guest/qmp.sock")),
+  "passwd": tried(lambda: open("/etc/passwd").read()),
+  "proc": tried(lambda: open("/proc/1/status").read()),
+  "write": tried(lambda: open("/vmlinux", "w")),
+  "new": tried(lambda: open("/guest/new", "w")),
+}))
+""",
+        f'Permits(reads=True, writes=True, unix=True), shown={{"guest": Path("{folder}"), '
+        f'"vmlinux": Path("{file}")}}',
+        before,
+    )
+    assert said == {
+        **{"missing": [], "root": ["guest", "vmlinux"], "file": "read me", "connect": "done"},
+        **{"passwd": "ENOENT", "proc": "ENOENT", "write": "EROFS", "new": "EROFS"},
     }
 
 

@@ -110,6 +110,14 @@ QEMU_BEYOND_GUEST_BYTES: Final = 4 << 30
 """Address space of a QEMU beyond the guest's memory: 1 GiB of translated code, stacks, the
 microscope's tables. Beyond it QEMU's allocation fails and it ends. Usual: 1.5 GiB."""
 
+LANE_BEYOND_GUEST_BYTES: Final = 2 << 30
+"""Memory of a lane beyond its guest's, in its control group: QEMU's own, and pages of its disks.
+Beyond it the kernel ends the QEMU. Usual: 250 MB."""
+
+LANE_CPU_WEIGHT: Final = 30
+"""Of a lane's processes together, of 100 for any other group or program, where CPU time is
+short: guests run below server and browser."""
+
 QEMU_FILES: Final = 256
 """Open descriptors of a QEMU. Usual: 40."""
 

@@ -12,6 +12,7 @@ What `enter` guarantees on x86-64 if it reports nothing missing:
   capability sets, an empty bounding set, and cannot gain privileges (PR_SET_NO_NEW_PRIVS).
 - It cannot start, trace or signal processes, nor mount, load modules or use io_uring or bpf.
 - It has no network: neither sockets (except AF_UNIX where `Permits.unix` says so) nor interfaces.
+- Its root folder holds what `shown` names and nothing else (a mount namespace of its own).
 - It opens files only as `Permits` says, and then only those that its user may read.
 - It cannot be traced (PR_SET_DUMPABLE 0), and dies with its parent (PR_SET_PDEATHSIG).
 
@@ -40,13 +41,13 @@ import signal
 import socket
 import subprocess
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from duet import seccomp
+from duet import mounts, seccomp
 from duet.errors import InfraError
 from duet.seccomp import Permits
 
@@ -64,6 +65,8 @@ _LATE: Final = (encodings.ascii, encodings.latin_1, encodings.utf_8, linecache, 
 _PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _NO_NEW_PRIVS, _CAP_AMBIENT = 1, 4, 24, 38, 47
 _AMBIENT_CLEAR_ALL: Final = 4
 _NEW_NETWORK: Final = 0x40000000
+_NEW_APART: Final = _NEW_NETWORK | 0x08000000 | 0x04000000
+"""Network, IPC and UTS (host name) namespaces: unshare(2)."""
 _CAPSET_CALL: Final = 126
 _CAP_VERSION_3: Final = 0x20080522
 # Of the server that hands a child to another user, and ends it: capabilities(7).
@@ -108,13 +111,20 @@ def missing_user() -> str:
     return f"It runs as root: another user needs the capabilities {names}."
 
 
-def enter(limits: Limits, permits: Permits | None = None, *, uid: int = CHILD_ID) -> list[str]:
+def enter(
+    limits: Limits,
+    permits: Permits | None = None,
+    *,
+    uid: int = CHILD_ID,
+    shown: Mapping[str, Path] | None = None,
+) -> list[str]:
     """Confine this process, from now on and for good. See the module for what holds then.
 
     To be called in a child of its own, after its last import and before the first foreign byte.
 
     Args:
         uid: user and group it changes to, when it may.
+        shown: all that its root folder has (see duet.mounts.empty_root); None leaves it the host's.
 
     Returns:
         What could not be done, a sentence each.
@@ -127,8 +137,13 @@ def enter(limits: Limits, permits: Permits | None = None, *, uid: int = CHILD_ID
     _limit(limits)
     text = missing_user()
     missing = [text] if text else []
-    if libc.unshare(_NEW_NETWORK) and os.geteuid() == 0:
+    if libc.unshare(_NEW_APART) and libc.unshare(_NEW_NETWORK) and os.geteuid() == 0:
         missing.append("It sees the host's network interfaces: unshare(2) is not permitted.")
+    if shown is not None and not text:
+        try:
+            mounts.empty_root(shown)
+        except OSError as error:
+            missing.append(f"It has the host's root folder: {error}.")
     if not text:
         _change_user(libc, uid)
     _drop_capabilities(libc)

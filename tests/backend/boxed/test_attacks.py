@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from duet.boxed import BoxEnded
-from duet.boxed.groups import Group
+from duet.control_groups import Group
 from duet.kernels.allowed import check_patch
 from duet.kernels.diff_names import PatchRefused
 from tests.support.small_tree import (
@@ -117,7 +117,7 @@ class TestContained:
 
     def test_memory_of_all_processes_together(self, tree: Path) -> None:
         """Each stays below its own bound."""
-        with Group(LIMITS) as group:
+        with Group(LIMITS.budget()) as group:
             limited = not group.missing
         hog = "#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n"
         hog += "int main(void){memset(malloc(150<<20),1,150<<20);sleep(30);}\n"

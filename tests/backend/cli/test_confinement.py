@@ -20,6 +20,20 @@ def test_without_root_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatc
     assert doctor._users().found.startswith("each guest gets a user of its own")
 
 
+def test_namespaces_and_groups_that_the_host_refuses_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "missing_namespaces", lambda: "bubblewrap is refused: no")
+    check = doctor._namespaces()
+    assert (check.status, check.found) == ("warning", "bubblewrap is refused: no")
+    monkeypatch.setattr(doctor, "missing_namespaces", lambda: "")
+    assert doctor._namespaces().status == "ok"
+    monkeypatch.setattr("duet.control_groups._parents", lambda kind: [])
+    check = doctor._budgets()
+    assert check.found == "no control group for memory and pids and cpu can be made here"
+    assert "Delegate=yes" in check.remedy
+
+
 def test_a_chromium_without_its_sandbox_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "find_chromium", lambda: "/usr/bin/chromium")
     monkeypatch.setattr(doctor, "missing_user", lambda: "")

@@ -21,6 +21,7 @@ from duet.confined import Child, Reply, Terms
 from duet.confined.replies import Odd, error_of
 from duet.confined.zygotes import ZYGOTE, start
 from duet.errors import DuetError, InputError, KernelError
+from duet.namespaces import own_pids_words
 from duet.session.lane import replies
 from tests.support import ring
 from tests.support.ring import SWITCH, CpuBuffer
@@ -30,9 +31,13 @@ REQUEST = {"do": "files", "files": {}, "page_bytes": 4096}
 
 
 def children() -> set[int]:
-    """Of the zygote."""
+    """Of the zygote, which is itself a child of unshare(1) where it has a PID namespace."""
     assert ZYGOTE._process is not None
-    return {child.pid for child in psutil.Process(ZYGOTE._process.pid).children()}
+    zygote = psutil.Process(ZYGOTE._process.pid)
+    end = time.monotonic() + GONE_S
+    while own_pids_words() and zygote.pid == ZYGOTE._process.pid and time.monotonic() < end:
+        zygote = next(iter(zygote.children()), zygote)
+    return {child.pid for child in zygote.children()}
 
 
 def gone(pid: int) -> bool:
@@ -156,6 +161,11 @@ def test_a_child_has_no_rights() -> None:
     status = Path(f"/proc/{pid}/status").read_text()
     assert "NoNewPrivs:\t1" in status and "Seccomp:\t2" in status
     assert "CapEff:\t0000000000000000" in status
+    if own_pids_words():
+        for kind in ("pid", "mnt", "net", "ipc", "uts"):
+            theirs, ours = (Path(f"/proc/{who}/ns/{kind}").readlink() for who in (pid, "self"))
+            assert theirs != ours, kind
+        assert list(Path(f"/proc/{pid}/root").iterdir()) == []
     if os.geteuid() == 0:
         assert psutil.Process(pid).uids().real != 0
     child.close()

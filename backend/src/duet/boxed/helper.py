@@ -14,15 +14,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from duet import sandbox, seccomp
+from duet import mounts, sandbox, seccomp
 from duet.boxed import limits as bounds
-from duet.boxed import mounts
 from duet.boxed.job import INPUTS, Order, Report, read_order
 from duet.boxed.results import BadResult, take
 from duet.errors import DuetError
-
-SYSTEM_FOLDERS = ("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
-"""Beside /usr, into which they lead on Debian 12."""
+from duet.namespaces import system_words
 
 
 def main() -> int:
@@ -111,13 +108,7 @@ def _bubblewrap(order: Order, place: _Place, filtered: int) -> list[str]:
     words += ["--die-with-parent", "--new-session", "--hostname", "box", "--clearenv"]
     for name, value in order.job.environment.items():
         words += ["--setenv", name, value]
-    words += ["--ro-bind", "/usr", "/usr"]
-    for folder in SYSTEM_FOLDERS:
-        if Path(folder).is_symlink():
-            words += ["--symlink", str(Path(folder).readlink()), folder]
-        elif Path(folder).is_dir():
-            words += ["--ro-bind", folder, folder]
-    words += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]
+    words += system_words()
     words += ["--proc", "/proc", "--dev", "/dev"]
     words += ["--size", str(order.limits.scratch_bytes), "--tmpfs", "/tmp"]
     words += ["--ro-bind", str(place.inputs), INPUTS]

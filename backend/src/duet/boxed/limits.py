@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from duet.control_groups import Budget
+
 WALL_S: Final = 600.0
 """From start to end. Usual: 15-30 s, and several minutes for a header that reaches much. Beyond
 it the build is ended."""
@@ -40,8 +42,6 @@ RESULT_BYTES: Final = 1 << 30
 """Of one file that is copied out. Usual: 7 MB bzImage, 80 MB vmlinux."""
 PROBE_S: Final = 120.0
 """Until the probe has run in a box, on a machine that is busy with other things. Usual: 0.4 s."""
-STOP_S: Final = 10.0
-"""Until all processes of a box that was ended are gone. Usual: 20 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +58,7 @@ class BoxLimits:
     file_bytes: int = FILE_BYTES
     processes: int = PROCESSES
     output_bytes: int = OUTPUT_BYTES
+
+    def budget(self) -> Budget:
+        """Of all processes together."""
+        return Budget(self.memory_bytes, self.processes)

@@ -9,11 +9,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from duet.boxed.groups import Group
 from duet.boxed.job import Job, Step
 from duet.boxed.limits import PROBE_S, BoxLimits
 from duet.boxed.results import Wanted
 from duet.boxed.run import NoBox, run_boxed
+from duet.control_groups import Group
 from duet.errors import DuetError
 
 PROGRAMS = {"bwrap": "bubblewrap", "setpriv": "util-linux", "prlimit": "util-linux"}
@@ -38,7 +38,7 @@ def missing_box() -> str:
 @cache
 def box_weakness() -> str:
     """What is not limited in a box on this machine, as a sentence, or nothing."""
-    with Group(BoxLimits()) as group:
+    with Group(BoxLimits().budget()) as group:
         return " ".join(group.missing)
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from duet.boxed.groups import Group
 from duet.boxed.job import Job, Order, Report, read_report
-from duet.boxed.limits import LINE_CHARACTERS, STOP_S, TAIL_LINES, BoxLimits
+from duet.boxed.limits import LINE_CHARACTERS, TAIL_LINES, BoxLimits
+from duet.control_groups import STOP_S, Group
 from duet.errors import InfraError, InputError
 from duet.sandbox import Identity
 
@@ -82,7 +82,7 @@ def run_boxed(
     scratch = Path(tempfile.mkdtemp(prefix="duet-box-"))
     scratch.chmod(0o711)  # the box's user passes through
     try:
-        with Identity() as who, Group(limits) as group:
+        with Identity() as who, Group(limits.budget()) as group:
             order = Order(job, limits, str(scratch), who.uid, tuple(group.joined_by()))
             return _Follower(order, group, on_line, stop).outcome()
     except BaseException:

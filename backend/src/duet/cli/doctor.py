@@ -13,16 +13,20 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from duet.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
 from duet.cli.output import emit
 from duet.cli.results import host as results
 from duet.cli.results.host import DoctorResult
+from duet.control_groups import Budget, Group
 from duet.errors import DuetError
+from duet.namespaces import missing_namespaces
 from duet.sandbox import can_unshare_network, missing_user
 from duet.settings import cache_dir, repo_root
 
 Status = Literal["ok", "warning", "missing"]
 NEEDED_BYTES = 6 << 30
 """Tree, objects and a handful of images of one base."""
+DELEGATE = "Let the server make control groups (systemd: Delegate=yes)."
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 MARKS: dict[Status, str] = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
 
@@ -126,6 +130,8 @@ def _guests() -> Iterator[Check]:
     yield _program("mkfs.xfs", "xfsprogs", "the guests' scratch disks", flag="-V")
     yield _program("mkfs.ext4", "e2fsprogs", "the guests' scratch disks", flag="-V")
     yield _users()
+    yield _namespaces()
+    yield _budgets()
     yield _box()
     yield _launcher()
     yield _drgn()
@@ -169,6 +175,26 @@ def _users() -> Check:
     return Check(name, "warning", f"{found}, with the host's network", purpose, remedy)
 
 
+def _namespaces() -> Check:
+    """What of the host a program sees that has broken out of its own bounds."""
+    name, purpose = "namespaces", "guests and Chromium see their own files and processes alone"
+    if why := missing_namespaces():
+        remedy = "Run ./setup.sh kernels as root, or allow user namespaces."
+        return Check(name, "warning", why, purpose, remedy)
+    return Check(name, "ok", "bubblewrap makes mount, PID, network and IPC namespaces", purpose)
+
+
+def _budgets() -> Check:
+    """Whether the host lets the server make control groups."""
+    name, purpose = "lane budgets", "memory, CPU share and processes of each lane"
+    with Group(Budget(LANE_BEYOND_GUEST_BYTES, QEMU_THREADS, LANE_CPU_WEIGHT), "doctor") as group:
+        lacks = group.lacks
+    if not lacks:
+        return Check(name, "ok", "control groups can be made", purpose)
+    found = f"no control group for {' and '.join(lacks)} can be made here"
+    return Check(name, "warning", found, purpose, DELEGATE)
+
+
 def _box() -> Check:
     """Whether patches of others can be built."""
     from duet.boxed import box_weakness, missing_box
@@ -177,8 +203,7 @@ def _box() -> Check:
     if why := missing_box():
         return Check(name, "warning", why, purpose, "docs/SANDBOX.md says what it needs.")
     if weak := box_weakness():
-        remedy = "Let the server make control groups (systemd: Delegate=yes)."
-        return Check(name, "warning", weak, purpose, remedy)
+        return Check(name, "warning", weak, purpose, DELEGATE)
     return Check(name, "ok", "builds can run in a box", purpose)
 
 

@@ -102,7 +102,7 @@ class Zygote:
             limits = order["limits"]
             assert isinstance(limits, Limits)
             try:
-                enter(limits)
+                enter(limits, shown={})
             except DuetError as error:
                 service = services.Refusing(error)
             services.serve(service, data, rest)

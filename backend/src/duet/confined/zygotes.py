@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from duet.errors import InfraError
+from duet.namespaces import own_pids_words
 from duet.sandbox import Limits
 
 END_S: Final = 5.0
@@ -55,7 +56,8 @@ class _Zygote:
         if self._control is not None:
             return self._control  # also of the process that this one was forked from
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = [sys.executable, "-m", "duet.confined.zygote", str(theirs.fileno())]
+        program = [sys.executable, "-m", "duet.confined.zygote", str(theirs.fileno())]
+        words = [*own_pids_words(), *program]
         quiet = subprocess.DEVNULL
         try:
             self._process = subprocess.Popen(

@@ -3,7 +3,8 @@
 
 Chromium and ffmpeg get a private folder that whoever starts next sweeps if its owner was killed.
 A process between (duet.processes.reaper) ends all their children, also when the server is
-killed. As root each has a user id of its own, no rights and no network; they never run as root.
+killed. Each has namespaces of its own (duet.namespaces); as root also a user id of its own and no
+rights: they never run as root.
 """
 
 from __future__ import annotations
@@ -12,18 +13,28 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 from duet.errors import InfraError
 from duet.guests.console import Console
+from duet.namespaces import missing_namespaces, namespace_words
 from duet.processes.limits import TERM_S
 from duet.processes.owned import OwnedProcess, reaper_words
 from duet.processes.pipes import Outlet
 from duet.processes.run_dir import RunDir, passable_base
 from duet.sandbox import Identity, Limits, missing_user, prefix
+
+SHOWN: Final = tuple(
+    Path(path)
+    for path in ("/etc/fonts", "/etc/chromium", "/etc/chromium.d", "/sys/devices/system/cpu")
+)
+"""What Chromium reads beside /usr: fonts, the distribution's settings, how many CPUs there are."""
+SCRATCH_BYTES: Final = 1 << 30
+"""Of /dev/shm, in which Chromium's processes share pixels. Usual: 50 MB."""
 
 
 class Helper:
@@ -38,6 +49,7 @@ class Helper:
         self._name = name
         self._limits = limits
         self._stack = AsyncExitStack()
+        self._apart = not missing_namespaces()
         self.errors = Console()
         self.folder = Path()
         self.uid: int | None = None
@@ -86,7 +98,7 @@ class Helper:
             for name in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
         }
         process = OwnedProcess(
-            [*reaper_words(), *prefix(self._limits, uid=self.uid), *words],
+            [*reaper_words(), *self._around(home), *words],
             console=output,
             errors=self.errors,
             on_exit=on_exit,
@@ -99,9 +111,23 @@ class Helper:
         self._process = await self._stack.enter_async_context(process)
         return process
 
+    def _around(self, environment: Mapping[str, str]) -> list[str]:
+        """Words before the program: namespaces where they can be had, then user and limits."""
+        around = prefix(self._limits, uid=self.uid, network=self._apart)
+        if not self._apart:
+            return around
+        outer = namespace_words(
+            self.folder,
+            readable=[path for path in SHOWN if path.exists()],
+            environment=environment,
+            scratch_bytes=SCRATCH_BYTES,
+            first=False,
+        )
+        return [*outer, *around]
+
     def lend(self, folder: Path) -> Path:
         """A copy of a folder that the program may read; the folder itself, if it may already."""
-        if self.uid is None:
+        if self.uid is None and not self._apart:
             return folder
         copy = Path(tempfile.mkdtemp(prefix="lent-", dir=self.folder))
         shutil.copytree(folder, copy, dirs_exist_ok=True, copy_function=shutil.copyfile)

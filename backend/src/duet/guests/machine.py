@@ -13,15 +13,18 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from duet.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
+from duet.control_groups import Budget
 from duet.errors import DuetError, InfraError, KernelError
 from duet.guests.boot import BootFailed, BootReport, boot
 from duet.guests.console import Console
+from duet.guests.enclosure import Enclosure
 from duet.guests.limits import HANG_UP_S, MAX_CPUS
 from duet.guests.ports import Ports
 from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
 from duet.processes.owned import OwnedProcess
 from duet.processes.run_dir import OWNER, RunDir
-from duet.sandbox import Identity, Limits, prefix
+from duet.sandbox import Identity, Limits
 from duet.wire.frames import FrameType
 
 QMP_SOCKET = "qmp.sock"
@@ -49,15 +52,22 @@ class Machine(ABC):
         self._ports: Ports | None = None
         self._run_dir: RunDir | None = None
         self._descriptors: list[int] = []
+        self._readable: list[Path] = []
+        self._enclosure = Enclosure(self._stack, self.death_signal)
         self.uid: int | None = None
         """The user of the process, if it has one of its own."""
 
     confines = False
-    """Whether the process gets a user of its own and limits (see duet.sandbox)."""
+    """Whether the process gets a user of its own, limits and namespaces (duet.guests.enclosure)."""
 
     def limits(self) -> Limits:
         """What the process may use, if it is confined."""
         return Limits()
+
+    def budget(self) -> Budget:
+        """What all of its processes may use together, if it is confined."""
+        memory_bytes = (self.spec.memory_mib << 20) + LANE_BEYOND_GUEST_BYTES
+        return Budget(memory_bytes, QEMU_THREADS, LANE_CPU_WEIGHT)
 
     def groups(self) -> tuple[int, ...]:
         """Supplementary groups of its user."""
@@ -73,6 +83,7 @@ class Machine(ABC):
             InfraError: it cannot be opened.
         """
         if self.uid is None:
+            self._readable.append(path.absolute())
             return str(path.absolute())
         number = open_for_all(path, self.spec.arm)
         self._stack.callback(os.close, number)
@@ -88,8 +99,8 @@ class Machine(ABC):
 
     @property
     def pid(self) -> int:
-        """Process id of QEMU, or of its launcher."""
-        return self._process.pid if self._process else 0
+        """Process id of QEMU, or of its launcher; 0: not yet known."""
+        return self._enclosure.pid(self._process.pid) if self._process else 0
 
     @property
     def ports(self) -> Ports:
@@ -113,16 +124,18 @@ class Machine(ABC):
         for path in self.folder.iterdir():
             if path.name != OWNER:
                 self._run_dir.hand(path)
-        before: Sequence[str] = ()
         if self.confines:
-            before = prefix(
-                self.limits(), uid=self.uid, groups=self.groups(), death_signal=self.death_signal
+            self._enclosure.join(self.budget())
+            user = (self.uid, self.groups())
+            words = self._enclosure.words(
+                words, self.folder, self.limits(), self.accel, self._readable, user
             )
         self._process = OwnedProcess(
             words,
-            before=before,
+            before=self._enclosure.before,
             folder=self.folder if self.confines else None,
-            descriptors=self._descriptors,
+            descriptors=[*self._descriptors, *self._enclosure.descriptors],
+            joins=self._enclosure.joins,
             console=self.console,
             errors=self.errors,
             on_exit=self._on_exit,
@@ -173,6 +186,13 @@ class Machine(ABC):
     def failure(self) -> DuetError | None:
         """Why the process ended, if nobody asked it to."""
         code = self._process.returncode if self._process else None
+        if code and self._enclosure.used_up():
+            return InfraError(
+                f"QEMU of lane {self.spec.arm} used more than its "
+                f"{self.budget().memory_bytes >> 20} MiB of memory, and was ended.",
+                remedy="Give the lesson's guests less to do; see docs/OPERATING.md, Limits.",
+                detail=self.tail(),
+            )
         return why_ended(
             self.spec.arm,
             panic=self.console.panic(),

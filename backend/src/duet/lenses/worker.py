@@ -40,6 +40,8 @@ from duet.lenses.registry import Probe
 from duet.sandbox import CHILD_ID, Limits, can_change_user, enter
 from duet.seccomp import Permits
 
+GUEST, VMLINUX = "duet-guest", "duet-vmlinux"
+"""Names in the root folder of this process."""
 HEAD = struct.Struct("<I")
 MOST_NAME = 63
 """Letters of a sample's probe (duet.lenses.records)."""
@@ -262,24 +264,28 @@ class Sampler:
 def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
     """Give up all that reading does not need, files included; returns paths to be reached still.
 
-    The new user may be unable to pass the folders above the two files: so the socket's folder
-    becomes the working directory, and the vmlinux is reached through an open descriptor.
+    As root its root folder then has the socket's folder and the vmlinux, and nothing else. The new
+    user may be unable to pass the folders above: so the socket's folder becomes the working
+    directory otherwise, and the vmlinux is reached through an open descriptor.
     """
     drgn.Program()  # imports what drgn loads late
+    permits = Permits(reads=True, unix=True, peek=True)
+    limits = Limits(LENS_MEMORY_BYTES, LENS_CPU_S, LENS_FILES)
     if socket.parent.is_dir():
         os.chdir(socket.parent)
     reached = vmlinux
+    shown = {GUEST: socket.parent}
     if vmlinux.is_file():
         number = os.open(vmlinux, os.O_RDONLY)
         mode = os.fstat(number).st_mode
         if can_change_user() and not mode & stat.S_IROTH:
             os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
         reached = Path(f"/proc/self/fd/{number}")
-    limits = Limits(LENS_MEMORY_BYTES, LENS_CPU_S, LENS_FILES)
-    enter(
-        limits, Permits(reads=True, unix=True, peek=True), uid=uid
-    )  # doctor names what is missing
-    return Path(socket.name), reached
+        shown[VMLINUX] = vmlinux
+    # doctor names what is missing
+    enter(limits, permits, uid=uid, shown=shown if socket.parent.is_dir() else None)
+    own = Path("/", GUEST)
+    return (own / socket.name, Path("/", VMLINUX)) if own.is_dir() else (Path(socket.name), reached)
 
 
 def main() -> int:

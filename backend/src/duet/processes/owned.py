@@ -23,6 +23,7 @@ from duet.processes.limits import END_S, NICE, TERM_S
 from duet.processes.pipes import Outlet, Pipes
 
 # $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
+_JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
 
 
@@ -67,6 +68,7 @@ class OwnedProcess(Pipes):
         folder: where it starts; it may be one that its user could not reach by a path.
         descriptors: those of ours that it inherits, under the same numbers.
         environment: added to ours.
+        joins: files of control groups that it writes its process id to before all else.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class OwnedProcess(Pipes):
         folder: Path | None = None,
         descriptors: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
+        joins: Sequence[str] = (),
     ) -> None:
         super().__init__({1: console, 2: errors}, on_exit)
         self._argv = argv
@@ -93,14 +96,17 @@ class OwnedProcess(Pipes):
         self._folder = folder
         self._descriptors = descriptors
         self._environment = dict(environment or {})
+        self._joins = joins
         self.pid = 0
 
     async def __aenter__(self) -> OwnedProcess:
         setpriv = find_program("setpriv", "util-linux")
         nice = find_program("nice", "coreutils")
         dies = self._before or (setpriv, "--pdeathsig", self._death_signal)
-        owned = (find_program("sh", "dash"), "-c", _IF_OWNED, str(os.getpid()))
-        words = (*dies, *owned, nice, "-n", str(NICE), *self._argv)
+        shell = find_program("sh", "dash")
+        joined = (shell, "-c", _JOIN, "join", *self._joins, "--") if self._joins else ()
+        owned = (shell, "-c", _IF_OWNED, str(os.getpid()))
+        words = (*joined, *dies, *owned, nice, "-n", str(NICE), *self._argv)
         try:
             # A session of its own: Ctrl-C on the terminal reaches the owner alone, which
             # then ends the guest in order.

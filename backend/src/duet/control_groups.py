@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A control group for one box: memory and processes of all of it together, cgroup v1 or v2.
+"""A control group for a box or a lane: budgets of all its processes together, cgroup v1 or v2.
 
 Where none can be made, the limits of each process hold, and `missing` says what does not.
-cgroups(7); Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
+cgroups(7); Documentation/admin-guide/cgroup-v1/memory.rst, Documentation/scheduler/
+sched-design-CFS.rst (cpu.shares) and Documentation/admin-guide/cgroup-v2.rst.
 """
 
 from __future__ import annotations
@@ -10,28 +11,65 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from duet.boxed.limits import STOP_S, BoxLimits
-
-_FILES = {
-    "memory": {1: ("memory.limit_in_bytes",), 2: ("memory.max",)},
-    "pids": {1: ("pids.max",), 2: ("pids.max",)},
+STOP_S: Final = 10.0
+"""Until all processes of a group are gone. Usual: 20 ms."""
+USUAL_WEIGHT: Final = 100
+"""Of a group that nobody has given another (cpu.weight of cgroup v2)."""
+_USUAL_SHARES: Final = 1024
+_FILES: Final = {
+    "memory": {1: "memory.limit_in_bytes", 2: "memory.max"},
+    "pids": {1: "pids.max", 2: "pids.max"},
+    "cpu": {1: "cpu.shares", 2: "cpu.weight"},
 }
 
 
-class Group:
-    """Folders of control groups, made for one box. Use as `with`."""
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What all processes of a group may use together.
 
-    def __init__(self, limits: BoxLimits) -> None:
-        self._values = {"memory": limits.memory_bytes, "pids": limits.processes}
+    Args:
+        memory_bytes: with the files in memory that they write first.
+        processes: and threads.
+        cpu_weight: of 100 for any other group, where CPU time is short.
+    """
+
+    memory_bytes: int
+    processes: int
+    cpu_weight: int = USUAL_WEIGHT
+
+    def value(self, kind: str, version: int) -> int:
+        """What is written into the file of a controller."""
+        if kind == "cpu" and version == 1:
+            return self.cpu_weight * _USUAL_SHARES // USUAL_WEIGHT
+        return {"memory": self.memory_bytes, "pids": self.processes, "cpu": self.cpu_weight}[kind]
+
+
+class Group:
+    """Folders of control groups, one for each controller that can be had. Use as `with`.
+
+    Args:
+        name: begins the folders' names.
+    """
+
+    def __init__(self, budget: Budget, name: str = "box") -> None:
+        self._budget = budget
+        self._name = name
         self.folders: list[Path] = []
         self.missing: list[str] = []
+        self.lacks: list[str] = []
+        """Controllers that could not be had."""
 
     def __enter__(self) -> Group:
-        name = f"duet-box-{os.getpid()}-{time.monotonic_ns():x}"
+        name = f"duet-{self._name}-{os.getpid()}-{time.monotonic_ns():x}"
         for kind in _FILES:
-            if not self._make(kind, name) and kind == "memory":  # a user has a limit of processes
+            if self._make(kind, name):
+                continue
+            self.lacks.append(kind)
+            if kind == "memory":  # a user has a limit of processes
                 self.missing.append(
                     "Memory is limited for each process, and not for all of them together:"
                     " no control group can be made here."
@@ -50,6 +88,14 @@ class Group:
                 except OSError:
                     time.sleep(0.02)
         self.folders.clear()
+
+    def peak_bytes(self) -> int | None:
+        """The most memory that it has used at once, where the kernel says so."""
+        for folder in self.folders:
+            for file in ("memory.peak", "memory.max_usage_in_bytes"):
+                with contextlib.suppress(OSError, ValueError):
+                    return int((folder / file).read_text())
+        return None
 
     def joined_by(self) -> list[str]:
         """Files into which a process writes its id to belong to it."""
@@ -72,8 +118,8 @@ class Group:
                 folder.mkdir(exist_ok=True)
                 if folder not in self.folders:
                     self.folders.append(folder)
-                for file in _FILES[kind][version]:
-                    (folder / file).write_text(str(self._values[kind]))
+                value = self._budget.value(kind, version)
+                (folder / _FILES[kind][version]).write_text(str(value))
             except OSError:
                 continue
             return True

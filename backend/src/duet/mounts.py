@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mounts of a box, in a mount namespace of its own: nothing of them is left when it ends.
+"""Mounts in a mount namespace of its own: nothing of them is left when its processes end.
 
-The tree's changes go into memory (tmpfs) by overlayfs, so the tree stays as it is. Started as root
-the box has a user of its own; an id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs)
-shows the tree as that user's. Otherwise a user namespace gives the right to mount, and the box is
-the user who started it, without rights outside.
+A confined child gets an empty root (`empty_root`). A box gets a tree, whose changes go into memory
+(tmpfs) by overlayfs, so the tree stays as it is. Started as root the box has a user of its own; an
+id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) shows the tree as that user's.
+Otherwise a user namespace gives the right to mount, and the box is the user who started it, without
+rights outside.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +22,10 @@ _AT_CWD: Final = -100
 _AT_EMPTY_PATH: Final = 0x1000
 _OPEN_TREE_CALL, _MOVE_MOUNT_CALL, _SETATTR_CALL = 428, 429, 442
 _CLONE: Final = 1
+_PIVOT_ROOT_CALL: Final = 155
+_DETACH: Final = 2
+_REMOUNT, _BIND = 32, 4096
+_ROOT_BYTES, _ROOT_FILES = 1 << 16, 64
 _FROM_EMPTY_PATH: Final = 4
 _ATTR_READ_ONLY, _ATTR_IDMAP = 1, 0x100000
 
@@ -50,6 +56,31 @@ def separate(*, own_user: bool) -> None:
         Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
         Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
     _mount("none", Path("/"), None, _RECURSIVE | _PRIVATE)
+
+
+def empty_root(shown: Mapping[str, Path]) -> None:
+    """Give this process, of one thread, a root that holds nothing else and cannot be written.
+
+    Args:
+        shown: name in the new root -> a file or folder that appears there, read-only. Sockets in
+            such a folder can be connected to.
+
+    Raises:
+        OSError: the kernel or a security module does not permit it.
+    """
+    separate(own_user=False)
+    top = Path("/proc")  # a folder of every root below which no file of ours lies
+    memory(top, _ROOT_BYTES, _ROOT_FILES)
+    for name, source in shown.items():
+        place = top / name
+        place.mkdir() if source.is_dir() else place.touch()
+        show(source, place, None)
+    os.chdir(top)
+    # pivot_root(2): both roots may be the same folder; the old one then lies over the new one.
+    _check(_libc.syscall(ctypes.c_long(_PIVOT_ROOT_CALL), b".", b"."), "another root")
+    _check(_libc.umount2(b".", _DETACH), "leaving the root before")
+    os.chdir("/")
+    _mount("none", Path("/"), None, _REMOUNT | _BIND | _READ_ONLY)
 
 
 def memory(at: Path, size: int, files: int) -> None:

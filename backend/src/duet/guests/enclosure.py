@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stands around a QEMU: a user, limits and rights; namespaces and a control group with the
+lane's budget, where they can be had.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from duet.control_groups import Budget, Group
+from duet.guests.accel import KVM_DEVICE
+from duet.guests.types import Accel
+from duet.namespaces import missing_namespaces, namespace_words, outside_system, program_pid
+from duet.sandbox import Limits, prefix
+
+
+class Enclosure:
+    """The words before a QEMU, and its process id behind them.
+
+    Args:
+        stack: closes what this object opens.
+        death_signal: what the process gets when its owner dies.
+    """
+
+    def __init__(self, stack: AsyncExitStack, death_signal: str) -> None:
+        self._stack = stack
+        self._death_signal = death_signal
+        self._info: int | None = None
+        self._pid = 0
+        self.before: list[str] = []
+        """Words that replace those by which an owned process is started."""
+        self.descriptors: list[int] = []
+        """To be inherited."""
+        self._group: Group | None = None
+
+    def join(self, budget: Budget) -> None:
+        """Make the lane's control group, as far as the host allows."""
+        self._group = Group(budget, "lane").__enter__()
+        # Leaving waits until the kernel has taken all processes away.
+        self._stack.push_async_callback(asyncio.to_thread, self._group.__exit__)
+
+    @property
+    def joins(self) -> list[str]:
+        """Files that the process writes its id to."""
+        return self._group.joined_by() if self._group else []
+
+    def used_up(self) -> bool:
+        """Whether the kernel has ended the QEMU because the lane's memory was used up."""
+        return self._group is not None and self._group.killed_for_memory()
+
+    def words(
+        self,
+        argv: Sequence[str],
+        folder: Path,
+        limits: Limits,
+        accel: Accel,
+        readable: Sequence[Path],
+        user: tuple[int | None, Sequence[int]],
+    ) -> list[str]:
+        """The words that start `argv`, which may read `readable` and write to `folder`.
+
+        Args:
+            user: its user id, None for the server's, and further groups.
+        """
+        uid, groups = user
+        inside = not missing_namespaces()
+        before = prefix(
+            limits, uid=uid, groups=groups, network=inside, death_signal=self._death_signal
+        )
+        if not inside:
+            self.before = before
+            return list(argv)
+        self._info, theirs = os.pipe()
+        os.set_blocking(self._info, False)
+        self._stack.callback(os.close, self._info)
+        self._stack.callback(os.close, theirs)
+        self.descriptors.append(theirs)
+        outer = namespace_words(
+            folder,
+            readable=[*readable, *outside_system(argv[0])],
+            devices=[KVM_DEVICE] if accel is Accel.KVM else [],
+            info=theirs,
+        )
+        return [*outer, *before, *argv]
+
+    def pid(self, launched: int) -> int:
+        """Process id of QEMU, if `launched` is that of the words; 0: not yet known."""
+        if self._info is None:
+            return launched
+        self._pid = self._pid or program_pid(self._info)
+        return self._pid
