@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -74,6 +75,8 @@ def test_one_guest_lives_at_a_time_on_the_wall_clock(
     assert report.tables[0].lines["srcu"][0].startswith("storm: hogs=1")
     assert report.arms[1].kernel == "6.1.192"
     assert (report.host["accel"], report.partial) == ("tcg", None)
+    own = report.host["own_cpus"]
+    assert own.startswith("none (2 CPUs for the guest") == (len(os.sched_getaffinity(0)) < 3), own
 
 
 def test_count_clock_runs_lanes_at_once_with_seeds_and_settings(

@@ -13,11 +13,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from duet.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
 from duet.cli.output import emit
 from duet.cli.results import host as results
 from duet.cli.results.host import DoctorResult
-from duet.control_groups import Budget, Group
+from duet.control_groups import Group
 from duet.errors import DuetError
 from duet.namespaces import missing_namespaces
 from duet.sandbox import can_unshare_network, missing_user
@@ -186,8 +185,10 @@ def _namespaces() -> Check:
 
 def _budgets() -> Check:
     """Whether the host lets the server make control groups."""
+    from duet.guests.enclosure import lane_budget
+
     name, purpose = "lane budgets", "memory, CPU share and processes of each lane"
-    with Group(Budget(LANE_BEYOND_GUEST_BYTES, QEMU_THREADS, LANE_CPU_WEIGHT), "doctor") as group:
+    with Group(lane_budget(0), "doctor") as group:
         lacks = group.lacks
     if not lacks:
         return Check(name, "ok", "control groups can be made", purpose)

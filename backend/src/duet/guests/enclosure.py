@@ -11,11 +11,18 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from duet.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
 from duet.control_groups import Budget, Group
 from duet.guests.accel import KVM_DEVICE
 from duet.guests.types import Accel
 from duet.namespaces import missing_namespaces, namespace_words, outside_system, program_pid
 from duet.sandbox import Limits, prefix
+
+
+def lane_budget(memory_mib: int) -> Budget:
+    """What all processes of a lane may use together, by its guest's memory."""
+    memory_bytes = (memory_mib << 20) + LANE_BEYOND_GUEST_BYTES
+    return Budget(memory_bytes, QEMU_THREADS, LANE_CPU_WEIGHT)
 
 
 class Enclosure:

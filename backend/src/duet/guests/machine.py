@@ -13,12 +13,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from duet.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
-from duet.control_groups import Budget
 from duet.errors import DuetError, InfraError, KernelError
 from duet.guests.boot import BootFailed, BootReport, boot
 from duet.guests.console import Console
-from duet.guests.enclosure import Enclosure
+from duet.guests.enclosure import Enclosure, lane_budget
 from duet.guests.limits import HANG_UP_S, MAX_CPUS
 from duet.guests.ports import Ports
 from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
@@ -64,11 +62,6 @@ class Machine(ABC):
         """What the process may use, if it is confined."""
         return Limits()
 
-    def budget(self) -> Budget:
-        """What all of its processes may use together, if it is confined."""
-        memory_bytes = (self.spec.memory_mib << 20) + LANE_BEYOND_GUEST_BYTES
-        return Budget(memory_bytes, QEMU_THREADS, LANE_CPU_WEIGHT)
-
     def groups(self) -> tuple[int, ...]:
         """Supplementary groups of its user."""
         return ()
@@ -110,11 +103,7 @@ class Machine(ABC):
 
     async def start(self) -> None:
         """Start the process; the agent has not spoken yet."""
-        if not 1 <= self.cpus <= MAX_CPUS:
-            raise InfraError(
-                f"a guest has 1 to {MAX_CPUS} vCPUs, not {self.cpus}.",
-                remedy="Choose another number of vCPUs.",
-            )
+        check_cpus(self.cpus)
         if self.confines:
             self.uid = self._stack.enter_context(Identity()).uid
         self._run_dir = RunDir(uid=self.uid)
@@ -125,7 +114,7 @@ class Machine(ABC):
             if path.name != OWNER:
                 self._run_dir.hand(path)
         if self.confines:
-            self._enclosure.join(self.budget())
+            self._enclosure.join(lane_budget(self.spec.memory_mib))
             user = (self.uid, self.groups())
             words = self._enclosure.words(
                 words, self.folder, self.limits(), self.accel, self._readable, user
@@ -186,18 +175,21 @@ class Machine(ABC):
     def failure(self) -> DuetError | None:
         """Why the process ended, if nobody asked it to."""
         code = self._process.returncode if self._process else None
-        if code and self._enclosure.used_up():
-            return InfraError(
-                f"QEMU of lane {self.spec.arm} used more than its "
-                f"{self.budget().memory_bytes >> 20} MiB of memory, and was ended.",
-                remedy="Give the lesson's guests less to do; see docs/OPERATING.md, Limits.",
-                detail=self.tail(),
-            )
         return why_ended(
             self.spec.arm,
             panic=self.console.panic(),
             code=None if self._asked_to_end else code,
+            used_up=self._enclosure.used_up(),
             detail=self.tail(),
+        )
+
+
+def check_cpus(cpus: int) -> None:
+    """Raise InfraError for a number of vCPUs that no guest can have."""
+    if not 1 <= cpus <= MAX_CPUS:
+        raise InfraError(
+            f"a guest has 1 to {MAX_CPUS} vCPUs, not {cpus}.",
+            remedy="Choose another number of vCPUs.",
         )
 
 
@@ -223,12 +215,15 @@ def open_for_all(path: Path, arm: str) -> int:
     return number
 
 
-def why_ended(arm: str, *, panic: str | None, code: int | None, detail: str) -> DuetError | None:
+def why_ended(
+    arm: str, *, panic: str | None, code: int | None, used_up: bool, detail: str
+) -> DuetError | None:
     """The error of a machine that ended; None if it was asked to, or goes on.
 
     Args:
         panic: the kernel's words, if it panicked.
         code: exit code, minus a signal; None if the end was asked for or has not come.
+        used_up: the host's kernel has ended it for the memory that it used.
         detail: console and standard error.
     """
     if panic is not None:
@@ -239,6 +234,12 @@ def why_ended(arm: str, *, panic: str | None, code: int | None, detail: str) -> 
         )
     if code is None:
         return None
+    if used_up:
+        return InfraError(
+            f"QEMU of lane {arm} has used up the memory of its lane, and the host ended it.",
+            remedy="Give the lesson's guests less to do; docs/OPERATING.md has the limits.",
+            detail=detail,
+        )
     if code < 0:
         how = f"was killed by {signal.Signals(-code).name}"
     elif code > 0:

@@ -16,12 +16,13 @@ import psutil
 from duet.guests.types import Clock
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
+from duet.lessons import roles
 from duet.lessons.roles import knob
 from duet.measure.accesses import Places, variable_places
 from duet.measure.blank import Statics
 from duet.measure.collect import Collector
 from duet.measure.layouts import all_steps
-from duet.measure.model import ArmFacts, Report
+from duet.measure.model import ArmFacts, Condition, Report
 from duet.measure.plan import (
     AFTER,
     Kind,
@@ -33,6 +34,7 @@ from duet.measure.plan import (
 )
 from duet.measure.stats import prepare
 from duet.measure.watch import BUSY, HostWatch
+from duet.processes.own_cpus import OwnCpus
 from duet.session import (
     LaneResult,
     Lanes,
@@ -109,6 +111,8 @@ class Measuring:
         self.done = 0
         self._spare = max(3, self.total // 4)
         self._collectors = [Collector(plan, c, statics or {}) for c in conditions(plan)]
+        vcpus = max(roles.cpus(plan.lesson, c.params) for c in conditions(plan))
+        self._cpus = OwnCpus(vcpus + 1, vcpus)  # QEMU has a thread of its own beside the vCPUs'
         known = {fact.name: fact for fact in facts}
         self.report = Report(
             lesson=plan.folder.slug,
@@ -127,11 +131,15 @@ class Measuring:
         """All runs. When cancelled, the report is closed as partial and its guests are gone."""
         await asyncio.to_thread(prepare)
         self._began = time.monotonic()
-        self._workers = 1 if self.plan.clock is Clock.WALL else workers(self.plan.lesson.memory_mb)
+        wall = self.plan.clock is Clock.WALL
+        self._workers = 1 if wall else workers(self.plan.lesson.memory_mb)
         try:
-            async with asyncio.TaskGroup() as group:
-                for number in range(min(self._workers, max(1, self.total))):
-                    group.create_task(self._work(), name=f"measure {number}")
+            if wall:
+                with self._cpus:
+                    self.report.host["own_cpus"] = _words(self._cpus)
+                    await self._all()
+            else:
+                await self._all()
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
         except asyncio.CancelledError:
@@ -142,6 +150,11 @@ class Measuring:
             self.report.partial = self.report.partial or self._missing()
             self.report.at = datetime.now(UTC).isoformat(timespec="seconds")
         return self.report
+
+    async def _all(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(min(self._workers, max(1, self.total))):
+                group.create_task(self._work(), name=f"measure {number}")
 
     def judge(self) -> None:
         """Compare what is there by now."""
@@ -196,23 +209,8 @@ class Measuring:
         return lane, share
 
     async def _once(self, lanes: Lanes, number: int, step: Step) -> tuple[LaneResult, float | None]:
-        condition = self._collectors[step.table].table.condition
-        spec = RunSpec(
-            run_id=f"measure-{number}",
-            folder=self.plan.folder,
-            arms=(step.arm,),
-            workload=condition.workload,
-            params=condition.params,
-            clock=condition.clock,
-            purpose="measure",
-            traced=step.kind in AFTER,
-            shift=condition.shift or 0,
-            seed=step.seed,
-            probes=_probes(self.plan, step),
-            xray=_aimed_by(self.plan, step),
-            microscope=_microscope(self.plan, step),
-        )
-        watch = HostWatch()
+        spec = _spec(self.plan, number, step, self._collectors[step.table].table.condition)
+        watch = HostWatch(self._cpus.place)
         link = (step.arm, step.layout)
         sources = {step.arm: self._layouts[link]} if step.layout else self._sources
         result = await RunSession(lanes, spec, sources, watch).execute()
@@ -236,11 +234,34 @@ def learn(report: Report, lane: LaneResult) -> None:
         )
 
 
+def _words(cpus: OwnCpus) -> str:
+    """For a report: '2, 3', or 'none (...)'."""
+    return ", ".join(map(str, sorted(cpus.cpus))) or f"none ({cpus.why_not})"
+
+
 def workers(memory_mb: int) -> int:
     """Guests that may run at once on the count clock: a CPU each, and half of the memory."""
     cpus = len(os.sched_getaffinity(0))
     room = int(psutil.virtual_memory().available / 2**20 / 2 // memory_mb)
     return max(1, min(cpus, room, MAX_WORKERS))
+
+
+def _spec(plan: MeasurePlan, number: int, step: Step, condition: Condition) -> RunSpec:
+    return RunSpec(
+        run_id=f"measure-{number}",
+        folder=plan.folder,
+        arms=(step.arm,),
+        workload=condition.workload,
+        params=condition.params,
+        clock=condition.clock,
+        purpose="measure",
+        traced=step.kind in AFTER,
+        shift=condition.shift or 0,
+        seed=step.seed,
+        probes=_probes(plan, step),
+        xray=_aimed_by(plan, step),
+        microscope=_microscope(plan, step),
+    )
 
 
 def _probes(plan: MeasurePlan, step: Step) -> frozenset[str] | None:

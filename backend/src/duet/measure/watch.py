@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from duet.guests import CpuTime, cpu_time, host_ran_ns
 from duet.session import (
@@ -21,9 +22,13 @@ class HostWatch(SessionSink):
     """Measures only how long a run's guest had to wait for the host.
 
     It reads the guest's own times: a single guest sleeps and wakes, so `on_contention` is not used.
+
+    Args:
+        place: called with the guest's process id before its workload begins.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, place: Callable[[int], None] | None = None) -> None:
+        self._place = place
         self._before: CpuTime | None = None
         self._host_before_ns: int | None = None
         self._host_ran_ns: int | None = None
@@ -44,6 +49,9 @@ class HostWatch(SessionSink):
         """Read the clock of the guest's threads when its workload begins and ends."""
         if state.pid is None:
             return
+        if self._place is not None:
+            self._place(state.pid)
+            self._place = None
         if state.phase is LanePhase.RUNNING and self._before is None:
             self._before = cpu_time(state.pid)
             self._host_before_ns = host_ran_ns()
