@@ -51,8 +51,8 @@ export const wallArtist: Artist<WallLayout> = {
     const wall = layout.lanes.find((laid) => laid.arm === mark.arm);
     if (wall === undefined) return null;
     const { row, col } = cellOf(mark);
-    const { x, y, size } = cellBox(layout, wall, row, col);
-    return { x: x + size / 2, y: y + size / 2 };
+    const { x, y, wide, high } = cellBox(layout, wall, row, col);
+    return { x: x + wide / 2, y: y + high / 2 };
   },
   describe({ index, lesson, frame }, mark) {
     const lane = laneOf(index, mark.arm);

@@ -69,10 +69,10 @@ export function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawi
     return;
   }
   const row = wall.replay.rows[one.at]!;
-  const { x, y, size } = cellBox(layout, laid, row, one.id);
+  const { x, y, wide, high } = cellBox(layout, laid, row, one.id);
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 1.5;
-  pen.strokeRect(x - 2, y - 2, size + 3, size + 3);
+  pen.strokeRect(x - 2, y - 2, wide + 3, high + 3);
   const whose = `${memcgName(wall.replay, row)}, shrinker ${one.id}`;
   strip.title(strip.narrow() ? 'how a bit goes' : `How a bit goes: ${whose}`, top);
   strip.steps(lane, one, heldTime(lane, drawing.frame), top + line);

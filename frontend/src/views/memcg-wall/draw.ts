@@ -16,16 +16,17 @@ import { Sprites } from './faces.ts';
 import { type CountsNow, callName, callTime, counted } from './figures.ts';
 import { cellBox, type LaidWall, type WallLayout } from './layout.ts';
 import { cellOf } from './marks.ts';
-import { gridSize, rowTop, WallImage } from './paint.ts';
+import { type Grid, gridSize, rowTop, WallImage } from './paint.ts';
 import { drawSpoken } from './spoken.ts';
 import { type Wall, wallOf } from './wall.ts';
 
 const images = new WeakMap<Wall, WallImage>();
 let kept: { readonly key: string; readonly sprites: Sprites } | null = null;
 
-function spritesFor(size: number, theme: Theme, focus: ReadonlySet<string>): Sprites {
-  const key = [size, theme.name, ...focus].join(' ');
-  if (kept?.key !== key) kept = { key, sprites: new Sprites(size, theme, focus) };
+function spritesFor(grid: Grid, theme: Theme, focus: ReadonlySet<string>): Sprites {
+  const { pitch, tall } = grid;
+  const key = [pitch, tall, theme.name, ...focus].join(' ');
+  if (kept?.key !== key) kept = { key, sprites: new Sprites(pitch, tall, theme, focus) };
   return kept.sprites;
 }
 
@@ -70,7 +71,7 @@ function drawImage(
     image = new WallImage();
     images.set(wall, image);
   }
-  const sprites = spritesFor(layout.grid.pitch, theme, frame.focus);
+  const sprites = spritesFor(layout.grid, theme, frame.focus);
   const now = laneTime(frame.offset, laid.arm, frame.moment);
   const canvas = image.paint(wall, cells, layout.grid, frame, now, sprites);
   if (canvas === null) {
@@ -117,12 +118,13 @@ function drawAxes(
   }
   text(pen, theme, fontSize, 400, theme.faint);
   pen.textAlign = 'right';
-  if (cell >= 3) pen.fillText('root', laid.x - 7, laid.y + cell / 2 + fontSize * 0.35);
+  const tall = grid.tall * scale;
+  if (tall >= 3) pen.fillText('root', laid.x - 7, laid.y + tall / 2 + fontSize * 0.35);
   const rows = replay.grid.memcgs.length - 1;
   if (rows < 1) return;
-  const middle = laid.y + (rowTop(grid, 1) + (rows * grid.pitch) / 2) * scale;
+  const middle = laid.y + (rowTop(grid, 1) + (rows * grid.tall) / 2) * scale;
   const words = `${figure('now', replay.lane.arm, 'memcgs', rows)} memcgs`;
-  if (rows * cell < pen.measureText(words).width + line) {
+  if (rows * tall < pen.measureText(words).width + line) {
     pen.fillText(String(rows), laid.x - 7, middle + fontSize * 0.35);
     return;
   }
@@ -145,20 +147,20 @@ function drawNewest(
   const { n } = cells;
   const [row, col] = [n[Count.row]!, n[Count.col]!];
   if (row < 0 || n[Count.call] === 0 || n[Count.ended]! > 0) return;
-  const { x, y, size } = cellBox(layout, laid, row, Math.max(0, col));
+  const { x, y, wide, high } = cellBox(layout, laid, row, Math.max(0, col));
   pen.fillStyle = theme.ink;
-  const tick = Math.max(size, 2);
-  pen.fillRect(laid.x - 5, y + size / 2 - tick / 2, 3, tick);
+  const [across, down] = [Math.max(wide, 2), Math.max(high, 2)];
+  pen.fillRect(laid.x - 5, y + high / 2 - down / 2, 3, down);
   if (col < 0) return;
-  pen.fillRect(x + size / 2 - tick / 2, laid.y - 5, tick, 3);
+  pen.fillRect(x + wide / 2 - across / 2, laid.y - 5, across, 3);
 }
 
 function drawRing(pen: Pen, layout: WallLayout, laid: LaidWall, mark: Mark, theme: Theme): void {
   const { row, col } = cellOf(mark);
-  const { x, y, size } = cellBox(layout, laid, row, col);
+  const { x, y, wide, high } = cellBox(layout, laid, row, col);
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 2;
-  pen.strokeRect(x - 2, y - 2, size + 3, size + 3);
+  pen.strokeRect(x - 2, y - 2, wide + 3, high + 3);
 }
 
 function drawUnknown(

@@ -97,13 +97,15 @@ const solid: ReadonlySet<Face> = new Set(['visit_busy', 'visit_freed', 'bit']);
 
 /** Makes the pixels of codes for one size of cell and one look. */
 export class Sprites {
-  readonly size: number;
+  readonly wide: number;
+  readonly high: number;
   readonly #theme: Theme;
   readonly #focus: ReadonlySet<string>;
   readonly #made = new Map<number, Uint32Array>();
 
-  constructor(size: number, theme: Theme, focus: ReadonlySet<string>) {
-    this.size = size;
+  constructor(wide: number, high: number, theme: Theme, focus: ReadonlySet<string>) {
+    this.wide = wide;
+    this.high = high;
     this.#theme = theme;
     this.#focus = focus;
   }
@@ -118,18 +120,23 @@ export class Sprites {
   }
 
   #make(code: number): Uint32Array {
-    const { size } = this;
+    const { wide, high } = this;
+    const size = Math.min(wide, high);
     const theme = this.#theme;
     const face = faces[code & 15]!;
     const tone = code >> 5;
-    const pixels = new Uint32Array(size * size);
+    const pixels = new Uint32Array(wide * high);
     if (face === 'absent') return pixels;
     const gap = size >= 12 ? 2 : size >= 4 ? 1 : 0;
     const inner = size - gap;
-    const box = (from: number, to: number, colour: string) => {
+    /** All of the cell but so many pixels at each side and, if not as many, above and below. */
+    const box = (colour: string, sides = 0, ends = sides) => {
       const value = pixel(colour);
-      for (let y = from; y < to; y++) pixels.fill(value, y * size + from, y * size + to);
+      for (let y = ends; y < high - gap - ends; y++)
+        pixels.fill(value, y * wide + sides, y * wide + wide - gap - sides);
     };
+    const shares = (part: number) =>
+      [wide, high].map((all) => Math.max(1, Math.floor((all - gap) * part))) as [number, number];
     const glow = tone >= Tone.glow ? (tone - Tone.glow + 1) / glowLevels : 0;
     const shade = (of: Face, strength: number) => {
       const muted = this.#focus.size > 0 && !this.#focus.has(of) && glow === 0 ? 0.45 : 1;
@@ -139,26 +146,24 @@ export class Sprites {
     };
     const ground = mix(theme.staff, theme.paper, 0.45);
     const dot = (code & dotFlag) !== 0 || face === 'bit_unread';
-    if (face === 'not_visited' || face === 'bit_unread') box(0, inner, ground);
+    if (face === 'not_visited' || face === 'bit_unread') box(ground);
     else if (solid.has(face)) {
-      box(0, inner, shade(face, 1));
+      box(shade(face, 1));
       // Freed has a hole, so that it differs from work without its colour.
-      const hole = Math.floor(inner / 3);
-      if (face === 'visit_freed' && inner >= 5) box(hole, inner - hole, theme.paper);
+      if (face === 'visit_freed' && inner >= 5) box(theme.paper, ...shares(1 / 3));
     } else if (inner >= 3) {
       const line = size >= 16 ? 2 : 1;
-      box(0, inner, shade(face, face === 'bit_cleared' ? 0.35 : 1));
+      box(shade(face, face === 'bit_cleared' ? 0.35 : 1));
       const inside = face === 'visit_again' || face === 'bit_cleared';
       const fill = inside ? shade(face, 0.35) : mix(theme.ink, theme.paper, glow * 0.45);
-      box(line, inner - line, fill);
-    } else box(0, inner, shade(face, face === 'visit_vain' || face === 'root_visit' ? 0.6 : 0.5));
+      box(fill, line);
+    } else box(shade(face, face === 'visit_vain' || face === 'root_visit' ? 0.6 : 0.5));
     if (dot) {
       // A bit in the middle of what the walk did; on tiny cells it colours the whole.
-      const edge = inner >= 4 ? Math.max(1, Math.floor(inner * 0.3)) : 0;
       const strength = this.#focus.has('bit_unread') ? 1 : 0.62;
-      if (inner >= 4) box(edge, inner - edge, shade('bit_unread', strength));
+      if (inner >= 4) box(shade('bit_unread', strength), ...shares(0.3));
       else if (face === 'bit_unread' || this.#focus.has('bit_unread')) {
-        box(0, inner, shade('bit_unread', strength * 0.8));
+        box(shade('bit_unread', strength * 0.8));
       }
     }
     return pixels;

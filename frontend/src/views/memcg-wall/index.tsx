@@ -26,7 +26,7 @@ export function CellSwatch({ kind, theme, width = 15, height = 15 }: SwatchProps
     const size = Math.round(width * dpr);
     const image = new ImageData(size, size);
     const pixels = new Uint32Array(image.data.buffer);
-    if (face >= 0) pixels.set(new Sprites(size, theme, new Set()).of(face));
+    if (face >= 0) pixels.set(new Sprites(size, size, theme, new Set()).of(face));
     else {
       context.fillStyle = theme.work;
       context.fillRect(0, 0, size, size);

@@ -17,6 +17,27 @@ describe('walls use their room', () => {
     expect([scale, Number.isInteger(grid.pitch)]).toEqual([1, true]);
   });
 
+  it('makes cells higher where the lane is, and no more so than a cell may be', () => {
+    const high = { width: 820, height: 700, dpr: 1 };
+    const { lanes, grid, words } = layoutWalls(
+      ['a', 'b'],
+      { rows: 57, cols: 76 },
+      high,
+      26,
+      13,
+      true,
+    );
+    expect(grid.tall).toBeGreaterThan(grid.pitch);
+    expect(grid.tall).toBeLessThanOrEqual(grid.pitch * 2);
+    expect(lanes[0]!.high / high.height).toBeGreaterThan(0.5);
+    expect(words.y).toBeGreaterThan(lanes[0]!.y + lanes[0]!.high);
+  });
+
+  it('makes cells wider where the steps of a clearing take the height', () => {
+    const { grid } = layoutWalls(['a', 'b'], { rows: 57, cols: 76 }, size, 26, 13, true);
+    expect(grid.pitch).toBeGreaterThan(grid.tall);
+  });
+
   it('writes larger where walls leave room below, and no wider than the lane', () => {
     const { words, lanes } = walls(['a', 'b'], 57, 78);
     expect(words.em).toBeGreaterThan(1.2);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where the walls stand: side by side, with equal cells. */
+/** Where the walls stand: side by side, with equal cells, which are as high and as wide as there is room. */
 
 import type { Size } from '../../derive/types.ts';
 import type { LaidLane } from '../contract.ts';
+import { mostCell, pixelsOf, stretched } from './cell-size.ts';
 import { type Grid, gridSize, rowTop } from './paint.ts';
 
 export interface LaidWall extends LaidLane {
@@ -45,12 +46,6 @@ const leastBeside = 0.95;
 const sideEm = 1.7;
 /** Letters of a line of words that is usual, and the width of one at 1 px. */
 const usualWidth = 34 * 0.5;
-/** A wall that whole pixels would make smaller than this share of its room is drawn larger and shrunk. */
-const leastShare = 0.9;
-
-/** A cell is at most so large, px. */
-const mostCell = 46;
-
 export interface Room {
   readonly rows: number;
   readonly cols: number;
@@ -79,7 +74,7 @@ export function layoutWalls(
   if (arms.length < 2 || clears) return across;
   const each = size.height / arms.length;
   const one = layoutRow(arms.slice(0, 1), room, { ...size, height: each }, headerHeight, fontSize);
-  const cell = (layout: WallLayout) => layout.grid.pitch * layout.scale;
+  const cell = ({ grid, scale }: WallLayout) => Math.min(grid.pitch, grid.tall) * scale;
   if (cell(one) < cell(across) * leastBeside) return across;
   const lanes = arms.map((arm, i) => ({
     ...one.lanes[0]!,
@@ -114,15 +109,20 @@ function layoutRow(
   const fitBeside = Math.min(fitIn(all), (wide - side) / cols);
   const beside = count === 1 && fitBeside >= fitIn(under) * leastBeside;
   const high = beside ? all : under;
-  const fit = (beside ? fitBeside : fitIn(under)) * dpr;
-  const whole = fit >= 1 && Math.floor(fit) >= fit * leastShare;
-  const pitch = whole ? Math.floor(fit) : Math.max(1, Math.ceil(fit));
-  const rootGap = Math.max(2, Math.round(pitch * 0.7));
-  const grid: Grid = { pitch, rows, cols, rootGap };
-  const image = gridSize(grid);
-  // The image is shrunk as a whole where cells of whole pixels do not do.
+  const square = beside ? fitBeside : fitIn(under);
+  // Words below come first: they are larger where there is room, and what is left then is the cells'.
+  const least = pixelsOf({ wide: square, high: square }, dpr);
+  const left = height - top - least.tall * least.scale * (rows + 2) - 14 - extra;
+  const em = clears
+    ? 1
+    : Math.min(sideEm, wide / (usualWidth * fontSize), left / (wordLines * line));
+  const below = beside ? 0 : (Math.max(1, em) - 1) * wordLines * line;
   const across = beside ? wide - side : wide;
-  const scale = whole ? 1 / dpr : Math.min(across / image.width, high / image.height);
+  const cell = stretched(across / cols, (high - below) / (rows + 2));
+  const { pitch, tall, scale } = pixelsOf(cell, dpr);
+  const rootGap = Math.max(2, Math.round(tall * 0.7));
+  const grid: Grid = { pitch, tall, rows, cols, rootGap };
+  const image = gridSize(grid);
   const snap = (x: number) => Math.round(x * dpr) / dpr;
   const lanes = arms.map((arm, i): LaidWall => {
     const left = snap(i * (laneWidth + between));
@@ -137,11 +137,6 @@ function layoutRow(
       high: image.height * scale,
     };
   });
-  const left = height - top - image.height * scale - 14;
-  const roomyEm = Math.max(
-    1,
-    Math.min(sideEm, wide / (usualWidth * fontSize), left / (wordLines * line)),
-  );
   const words = beside
     ? {
         dx: image.width * scale + fontSize * 3,
@@ -151,12 +146,12 @@ function layoutRow(
           Math.min(sideEm, (wide - image.width * scale - fontSize * 3) / (usualWidth * fontSize)),
         ),
       }
-    : { dx: 0, y: top + image.height * scale + 12, em: clears ? 1 : roomyEm };
-  const em = beside ? clearingEm : 1;
+    : { dx: 0, y: top + image.height * scale + 12, em: Math.max(1, em) };
+  const stepsEm = beside ? clearingEm : 1;
   const clearing: Steps = {
-    ...{ dx: words.dx, fontSize: Math.round(fontSize * em), line: Math.round(line * em) },
+    ...{ dx: words.dx, fontSize: Math.round(fontSize * stepsEm), line: Math.round(line * stepsEm) },
     y: words.y + (wordLines * words.em + (beside ? 1.5 : 0.5)) * line,
-    width: Math.min((widestClearing / 13) * fontSize * em, wide - words.dx),
+    width: Math.min((widestClearing / 13) * fontSize * stepsEm, wide - words.dx),
     timed: timed || beside,
   };
   return { lanes, grid, scale, fontSize, line, words, clearing: clears ? clearing : null };
@@ -179,10 +174,11 @@ export function cellAt(
     const py = (y - wall.y) / scale;
     if (px < 0 || py < 0 || px >= grid.cols * grid.pitch) continue;
     const col = Math.floor(px / grid.pitch);
-    const row = py < grid.pitch ? 0 : Math.floor((py - grid.rootGap) / grid.pitch);
-    if (row < 0 || row > grid.rows || (row === 0 && py >= grid.pitch)) continue;
-    const within = (p: number) => Math.abs(((p / grid.pitch) % 1) - 0.5) * 2;
-    const inner = Math.max(within(px), within(row === 0 ? py : py - grid.rootGap));
+    const row = py < grid.tall ? 0 : Math.floor((py - grid.rootGap) / grid.tall);
+    if (row < 0 || row > grid.rows || (row === 0 && py >= grid.tall)) continue;
+    const within = (cells: number) => Math.abs((cells % 1) - 0.5) * 2;
+    const down = (row === 0 ? py : py - grid.rootGap) / grid.tall;
+    const inner = Math.max(within(px / grid.pitch), within(down));
     return { wall, row, col, inner };
   }
   return null;
@@ -191,10 +187,6 @@ export function cellAt(
 /** The box of a cell, CSS px. */
 export function cellBox(layout: WallLayout, wall: LaidWall, row: number, col: number) {
   const { grid, scale } = layout;
-  const size = grid.pitch * scale;
-  return {
-    x: wall.x + col * size,
-    y: wall.y + rowTop(grid, row) * scale,
-    size,
-  };
+  const [wide, high] = [grid.pitch * scale, grid.tall * scale];
+  return { x: wall.x + col * wide, y: wall.y + rowTop(grid, row) * scale, wide, high };
 }

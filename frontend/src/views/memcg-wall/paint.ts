@@ -7,8 +7,9 @@ import { absentCode, codeTable, glowLevels, type Sprites, Tone, toneStep } from 
 import type { Wall } from './wall.ts';
 
 export interface Grid {
-  /** Pixels of the image per cell. */
+  /** Pixels of the image per cell, across and down. */
   readonly pitch: number;
+  readonly tall: number;
   /** Rows without the root's, which stands apart on top. */
   readonly rows: number;
   readonly cols: number;
@@ -16,13 +17,13 @@ export interface Grid {
   readonly rootGap: number;
 }
 
-export function gridSize({ pitch, rows, cols, rootGap }: Grid) {
-  return { width: cols * pitch, height: (rows + 1) * pitch + rootGap };
+export function gridSize({ pitch, tall, rows, cols, rootGap }: Grid) {
+  return { width: cols * pitch, height: (rows + 1) * tall + rootGap };
 }
 
 /** Top of a row in the image. */
-export function rowTop({ pitch, rootGap }: Grid, row: number): number {
-  return row === rootRow ? 0 : row * pitch + rootGap;
+export function rowTop({ tall, rootGap }: Grid, row: number): number {
+  return row === rootRow ? 0 : row * tall + rootGap;
 }
 
 /** Newest visits glow for this share of the window, and never more than so many. */
@@ -207,7 +208,7 @@ export class WallImage {
 
   /** Writes the cells of a row that changed; false: none did. */
   #write(grid: Grid, sprites: Sprites, row: number): boolean {
-    const { pitch, cols } = grid;
+    const { pitch, tall, cols } = grid;
     const { width } = this.#image!;
     const pixels = new Uint32Array(this.#image!.data.buffer);
     const top = rowTop(grid, row) * width;
@@ -219,11 +220,7 @@ export class WallImage {
       this.#codes[i] = code;
       const sprite = sprites.of(code);
       let at = top + c * pitch;
-      if (pitch === 1) {
-        pixels[at] = sprite[0]!;
-        continue;
-      }
-      for (let y = 0; y < pitch; y++, at += width) {
+      for (let y = 0; y < tall; y++, at += width) {
         for (let x = 0; x < pitch; x++) pixels[at + x] = sprite[y * pitch + x]!;
       }
     }

@@ -58,7 +58,7 @@ export function drawSpoken(
       pen,
       theme,
       edges.map(({ c0, r0, c1, r1 }) => [x(c0), y(r0), x(c1), y(r1)]),
-      grid.pitch * scale < 10 ? 1 : 1.5,
+      Math.min(grid.pitch, grid.tall) * scale < 10 ? 1 : 1.5,
     );
   }
 }

@@ -54,7 +54,7 @@ function faceOf(
 ): string[] {
   const index = runOf({ [arm]: points });
   const wall = wallOf(index.lanes[0]!, lesson);
-  const grid = { pitch: 1, rows: 3, cols: 3, rootGap: 0 };
+  const grid = { pitch: 1, tall: 1, rows: 3, cols: 3, rootGap: 0 };
   const cells = wall.at(events * us);
   const codes = codesOf(wall, cells, grid, { focus: new Set(), span: 0 }, 1e9, new Uint8Array(12));
   return Array.from({ length: 4 }, (_, row) =>
@@ -176,8 +176,11 @@ test('pointing finds the cell; near its middle the bit that nobody reads', () =>
     const mark = hitWalls(layout, drawing, x, y);
     return mark && [mark.arm, index.kinds[mark.kind]!.name, cellOf(mark)];
   };
-  const half = box.size / 2;
-  expect(kindAt(box.x + half, box.y + half)).toEqual(['before', 'bit_unread', { row: 2, col: 1 }]);
+  expect(kindAt(box.x + box.wide / 2, box.y + box.high / 2)).toEqual([
+    'before',
+    'bit_unread',
+    { row: 2, col: 1 },
+  ]);
   expect(kindAt(box.x + 1, box.y + 1)).toEqual(['before', 'visit_vain', { row: 2, col: 1 }]);
   const other = cellBox(layout, right!, 1, 2);
   expect(kindAt(other.x + 1, other.y + 1)).toEqual(['after', 'not_visited', { row: 1, col: 2 }]);
