@@ -11,7 +11,7 @@ import { showsReaders } from './legend.ts';
 import { dangerEnd, livesIn, never } from './lives.ts';
 import { empty, type Step, stepAt } from './queues.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
-import { drawParts, partsOf } from './wait-parts.ts';
+import { clearOf, drawParts, partsOf } from './wait-parts.ts';
 
 export interface Scene {
   /** Parts that the step shows; without it all. */
@@ -103,8 +103,9 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
     const crossed = shapes.dangers.some((one) => Math.abs(one.x0 - shape.x0) < 1);
     const parts = shape.kind === 'wait_gp' ? wholeParts(scene, shape) : [];
     drawParts(pen, scene, shape, parts, easel);
-    const from = shape.x0 + (crossed ? 9 * easel.em : 0);
-    name(pen, shape, layout, easel, shape.kind === 'wait_gp', from);
+    const [from, to] = clearOf(scene, shape, parts, easel.em);
+    const aside = crossed ? 9 * easel.em : 0;
+    name(pen, shape, layout, easel, shape.kind === 'wait_gp', from + aside, to);
   }
   paint(pen, shapes.dangers, easel);
   const { theme, em } = easel;
@@ -258,7 +259,9 @@ function drawLimit(pen: Pen, { layout, box }: Scene, y: number, easel: Easel): v
   pen.fillStyle = easel.theme.soft;
   for (let x = layout.left; x < layout.right; x += 9) pen.fillRect(x, Math.round(y), 6, 1.5);
   const words = `backlog limit ${box.limit}`;
-  sayOn(pen, easel, words, layout.right - 8, y + 11 * easel.em, 'right', easel.theme.soft);
+  const at = y + 11 * easel.em;
+  // Also where the run is over, and in what has not happened yet.
+  easel.late?.push(() => sayOn(pen, easel, words, layout.right - 8, at, 'right', easel.theme.soft));
 }
 
 /** The worker alone, where there is no room for its queue. */

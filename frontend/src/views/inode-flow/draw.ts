@@ -39,7 +39,7 @@ export function drawAll(
     const scene: Scene = { index, layout, box, lesson, show };
     const late: (() => void)[] = [];
     for (const band of box.bands) drawBand(pen, scene, band, { ...easel, late });
-    drawUnknown(pen, layout, box, easel);
+    drawUnknown(pen, layout, box, { ...easel, late });
     veil(pen, layout, box, easel);
     for (const write of late) write();
     for (const band of box.bands) drawWords(pen, scene, band, easel);
@@ -158,10 +158,11 @@ function drawAxis(pen: Pen, layout: Layout, frame: Frame, easel: Easel): void {
       pen.fillStyle = easel.theme.rule;
       pen.fillRect(Math.round(x), first.top - 4, 1, box.bottom - first.top + 4);
     }
-    const unit = x + 60 * easel.em > right ? ' ms' : '';
+    const unit = layout.margin ? '' : ' ms';
     const edge = x > right - 24 ? 'right' : x < left + 12 ? 'left' : 'center';
     say(pen, easel, label + unit, x, y, edge, easel.theme.faint);
   }
+  if (layout.margin) say(pen, easel, 'ms', left - 12, y, 'right', easel.theme.soft);
 }
 
 /** What lies beyond what is known, and where events were lost. */
@@ -176,8 +177,12 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
     pen.fillStyle = tiles('fog', { ground: theme.paper, ink: mix(theme.faint, theme.paper, 0.28) });
     pen.fillRect(from, top, layout.right - from, height);
     const words = box.lane.ended ? 'the run is over' : 'not known yet';
+    const y = box.bottom - 8 * easel.em;
+    // On the last line of the lane, which has no other words: not the sweep's, so the veil does not cover it.
     if (layout.right - from > 130 * easel.em)
-      say(pen, easel, words, (from + layout.right) / 2, top + height / 2, 'center', theme.soft);
+      easel.late?.push(() =>
+        say(pen, easel, words, (from + layout.right) / 2, y, 'center', theme.soft),
+      );
   }
   for (const loss of box.lane.losses) {
     const [a, b] = [xOf(layout, box, loss.t0), xOf(layout, box, loss.t1)];

@@ -32,6 +32,27 @@ export function partsOf({ begins, ends }: Graces, t0: number, t1: number): reado
   return parts;
 }
 
+/** Height of a number, at 13 px text. */
+const numberHigh = 12;
+/** Half of that of words on a plate. */
+const halfPlate = 8;
+
+/** Where words may stand that are as high as the middle of the wait, clear of its numbers; px. */
+export function clearOf(
+  { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
+  wait: Shape,
+  parts: readonly WaitPart[],
+  em: number,
+): readonly [from: number, to: number] {
+  const high = wait.h >= 2 * (numberHigh + halfPlate) * em || wait.h < numberHigh * em;
+  if (parts.length === 0 || high) return [wait.x0, wait.x1];
+  const spaces = parts.map(({ t0, t1 }): readonly [number, number] => [
+    Math.max(xOf(layout, box, t0), layout.left) + numberHigh * em,
+    Math.min(xOf(layout, box, t1), layout.revealX),
+  ]);
+  return spaces.toSorted(([a, b], [c, d]) => d - c - (b - a))[0]!;
+}
+
 /** A line between two parts, and the number of each where it has room. */
 export function drawParts(
   pen: Pen,
@@ -41,7 +62,7 @@ export function drawParts(
   easel: Easel,
 ): void {
   const { theme, em } = easel;
-  const room = 12 * em;
+  const room = numberHigh * em;
   if (wait.h < room || wait.mark.t1 === never) return;
   for (const { t0, t1, nth } of parts) {
     const [x0, x1] = [xOf(layout, box, t0), xOf(layout, box, t1)];
