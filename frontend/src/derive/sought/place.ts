@@ -40,7 +40,7 @@ export function claimedPlace(
   names: Names,
   own: Readonly<Record<string, Finder>> = {},
 ): Answer {
-  const usual = () => ({ place: placeOf(index, scene, own), shown: null });
+  const usual = () => ({ place: inRun(index, scene, placeOf(index, scene, own)), shown: null });
   if (scene.must_show === null || !isWhole(index)) return usual();
   const known = answers.get(index) ?? new Map<Claimed, Answer>();
   answers.set(index, known);
@@ -52,6 +52,17 @@ export function claimedPlace(
   known.set(scene, answer);
   performance.measure(searchMeasure, { start });
   return answer;
+}
+
+/** Of the window: so much of what is behind the run's end is seen. */
+const tail = 1 / 25;
+
+/** A window that would end behind a run that is over shows more of what was before instead. */
+function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
+  if (!isWhole(index) || index.axis !== null || scene.align !== 'time') return place;
+  const end = Math.max(...index.lanes.map((lane) => lane.watermark));
+  const start = ns(Math.max(0, Math.min(place.start, end - place.span * (1 - tail))));
+  return { ...place, start, ...(place.follows ? { moment: start } : {}) };
 }
 
 function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place): Answer {
