@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Contact sheets: the looks at a lesson in one size and theme, side by side in one picture, to be looked at by a person. */
+/**
+ * Contact sheets: the looks at a lesson in one size and theme, side by side in one picture, to be looked at by a person.
+ * Below `looks` each of them as it was seen, dot by dot.
+ */
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 
@@ -30,9 +33,12 @@ export class Sheets {
     const deep = await page.evaluate(() => document.documentElement.scrollHeight);
     const whole = deep > height + 2;
     const clip = { x: 0, y: 0, width, height: Math.min(deepest, Math.max(height, deep)) };
-    const bytes = await page.screenshot({ type: 'jpeg', quality: 85, fullPage: whole, ...(whole ? { clip } : {}) });
+    const bytes = await page.screenshot({ fullPage: whole, ...(whole ? { clip } : {}) });
     const all = this.#looks.get(sheet) ?? [];
     this.#looks.set(sheet, all);
+    const folder = join(this.#folder, 'looks', fileName(sheet));
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `${fileName(name)}.png`), bytes);
     all.push({ name, image: bytes.toString('base64'), width });
   }
 
@@ -41,9 +47,9 @@ export class Sheets {
     await mkdir(this.#folder, { recursive: true });
     const files: string[] = [];
     for (const [sheet, looks] of this.#looks) {
-      const file = join(this.#folder, `${sheet.replaceAll(' ', '-')}.png`);
+      const file = join(this.#folder, `${fileName(sheet)}.png`);
       const each = (wide - gap) / columns(looks[0]!.width) - gap;
-      const boxes = looks.map(({ name, image }) => `<figure><figcaption>${name}</figcaption><img src="data:image/jpeg;base64,${image}"></figure>`);
+      const boxes = looks.map(({ name, image }) => `<figure><figcaption>${name}</figcaption><img src="data:image/png;base64,${image}"></figure>`);
       await page.setViewportSize({ width: wide, height: 800 });
       await page.setContent(
         `<style>body{margin:0;padding:${gap}px;display:flex;flex-wrap:wrap;gap:${gap}px;background:#777;font:22px sans-serif;color:#fff}` +
@@ -55,6 +61,10 @@ export class Sheets {
     this.#looks.clear();
     return files;
   }
+}
+
+function fileName(words: string): string {
+  return words.replaceAll(' ', '-');
 }
 
 /** Small enough to see a lesson at once, large enough to read it. */

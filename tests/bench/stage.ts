@@ -18,9 +18,9 @@ import { nextSlide, nextStep, slideStands, stands } from '../e2e/walk.ts';
 import { withPage } from './page.mjs';
 import { Sheets } from './sheets.ts';
 
-const port = 8673;
 const { values } = parseArgs({
   options: {
+    port: { type: 'string', default: '8673' },
     lesson: { type: 'string', default: '' },
     step: { type: 'string', default: '' },
     size: { type: 'string', default: '1600x1000,1280x720,900x700,390x844' },
@@ -44,7 +44,7 @@ function report(where: string, facts: StageFacts): void {
   console.log(`${where.padEnd(52)}${percent(used)}${percent(emptyDown)}${percent(emptyAcross)}${contrast.toFixed(1).padStart(6)}  ${found.join('; ')}`);
 }
 
-await withPage(port, ['--no-guests'], async (base: string, open: () => Promise<Page>) => {
+await withPage(Number(values.port), ['--no-guests'], async (base: string, open: () => Promise<Page>) => {
   const list = await (await fetch(`${base}/api/lessons`)).json();
   const cards: { slug: string }[] = Array.isArray(list) ? list : list.lessons;
   const slugs = cards.map(({ slug }) => slug).filter((slug) => slug.startsWith(values.lesson));
