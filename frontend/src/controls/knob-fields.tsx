@@ -102,7 +102,10 @@ function NumberField(props: {
   );
 }
 
-/** A small number turned by hand: minus, the value, plus. */
+/** A slider of this width has room for so many values. */
+const MOST_VALUES = 64;
+
+/** A small number turned by hand: minus, a slider, plus, and the value. */
 export function Stepper({ name, param, value, onChange }: KnobProps) {
   return (
     <fieldset
@@ -121,6 +124,17 @@ export function Stepper({ name, param, value, onChange }: KnobProps) {
       >
         −
       </button>
+      {param.min != null && param.max != null && param.max - param.min <= MOST_VALUES && (
+        <input
+          type="range"
+          min={param.min}
+          max={param.max}
+          value={value}
+          aria-label={param.title}
+          onChange={(e) => onChange(Number(e.target.value))}
+          data-testid={`slider-${name}`}
+        />
+      )}
       <output className="number" data-testid={`value-${name}`}>
         {value} {value === 1 ? param.title.replace(/s$/, '') : param.title}
       </output>

@@ -17,6 +17,8 @@ export interface ArmState {
   readonly name: string;
   /** "built", "not built yet", "building 40 %", "booting", "running", "failed" */
   readonly words: string;
+  /** Its lane is a copy of a parked guest, so another run of it is there at once. */
+  readonly copied?: boolean;
 }
 
 interface Props {

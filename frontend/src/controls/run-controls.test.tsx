@@ -124,9 +124,11 @@ describe('recordings', () => {
 function Bench({
   onRun = () => {},
   blocked = '',
+  copied = false,
 }: {
   onRun?: (k: Knobs) => void;
   blocked?: string;
+  copied?: boolean;
 }) {
   const [now, setNow] = useState(knobs);
   return (
@@ -136,7 +138,7 @@ function Bench({
       shown={knobs}
       live
       running={false}
-      armStates={[{ name: 'srcu', words: 'not built yet' }]}
+      armStates={[{ name: 'srcu', words: 'not built yet', copied }]}
       blocked={blocked}
       onKnobs={setNow}
       onRun={() => onRun(now)}
@@ -189,6 +191,39 @@ describe('the knob desk', () => {
     expect(within(cpus).getByRole('spinbutton')).toHaveProperty('value', '1');
     expect(cpus.textContent).toContain('one CPU');
     expect(screen.getByTestId('needs-boot').textContent).toContain('clock');
+  });
+
+  it('a slider turns the knob, and runs follow it where lanes are copies and it is asked for', () => {
+    vi.useFakeTimers();
+    const onRun = vi.fn();
+    render(<Bench onRun={onRun} copied />);
+    const slider = screen.getByTestId('slider-hogs');
+    const turn = (value: string) => {
+      fireEvent.change(slider, { target: { value } });
+      vi.advanceTimersByTime(100);
+    };
+    turn('7');
+    expect(screen.getByTestId('value-hogs').textContent).toBe('7 hogs');
+    vi.advanceTimersByTime(5000);
+    expect(onRun).not.toHaveBeenCalled();
+    fireEvent.click(screen.getByTestId('follow-knobs'));
+    vi.advanceTimersByTime(5000);
+    expect(onRun).not.toHaveBeenCalled();
+    for (const value of ['4', '5', '6']) turn(value);
+    expect(onRun).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(250);
+    expect(onRun.mock.calls.map(([k]) => (k as Knobs).params['hogs'])).toEqual([6]);
+    // Another clock needs new guests: that begins by the button alone.
+    fireEvent.click(screen.getByTestId('more-knobs'));
+    fireEvent.click(screen.getByRole('button', { name: 'count' }));
+    vi.advanceTimersByTime(5000);
+    expect(onRun).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
+  });
+
+  it('runs that would boot do not follow the knob', () => {
+    render(<Bench />);
+    expect(screen.queryByTestId('follow-knobs')).toBeNull();
   });
 
   it('who watches cannot run, and reads why', () => {

@@ -47,6 +47,12 @@ export function RunControls(props: Props) {
   });
   const same = shown !== null && live && sameRun(shown, knobs);
   const boots = shown && live ? needBoot(lesson, shown, knobs) : [];
+  const follow = useFollow({
+    offered: live && props.armStates.some((arm) => arm.copied),
+    wanted: blocked === '' && !same && boots.length === 0,
+    knobs,
+    onRun: props.onRun,
+  });
   // The number of threads is always in sight; the others are one click away.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
@@ -60,6 +66,18 @@ export function RunControls(props: Props) {
             value={knobs.params[first] ?? main.default}
             onChange={(v) => onKnobs(withParam(lesson, knobs, first, v))}
           />
+        )}
+        {follow.offered && (
+          <label className="desk-follow small">
+            <input
+              type="checkbox"
+              checked={follow.on}
+              onChange={(e) => follow.set(e.target.checked)}
+              {...off(blocked)}
+              data-testid="follow-knobs"
+            />
+            run as it is turned
+          </label>
         )}
         <button
           ref={more}
@@ -90,6 +108,34 @@ export function RunControls(props: Props) {
       )}
     </section>
   );
+}
+
+/** A knob that rests for so long is one that a run can begin with. */
+const REST_MS = 250;
+
+interface Follow {
+  readonly offered: boolean;
+  /** A run with these knobs can begin, and would show something else. */
+  readonly wanted: boolean;
+  readonly knobs: Knobs;
+  readonly onRun: () => void;
+}
+
+/** Runs begin as knobs are turned, where lanes are copies of parked guests and the viewer asks for it. */
+function useFollow({ offered, wanted, knobs, onRun }: Follow) {
+  const [on, set] = useState(false);
+  const latest = useRef({ wanted, onRun });
+  latest.current = { wanted, onRun };
+  const turned = JSON.stringify(knobs);
+  const ran = useRef(turned);
+  useEffect(() => {
+    if (ran.current === turned) return undefined;
+    ran.current = turned;
+    if (!on || !offered) return undefined;
+    const timer = setTimeout(() => latest.current.wanted && latest.current.onRun(), REST_MS);
+    return () => clearTimeout(timer);
+  }, [turned, on, offered]);
+  return { offered, on, set };
 }
 
 /** Esc closes what is open, wherever the focus is; a dialog over it closes first. */

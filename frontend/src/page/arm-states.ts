@@ -26,7 +26,7 @@ export function armStates(lesson: Lesson, seen: Seen): ArmState[] {
         ? lanePhase(lane, build, false).words
         : '';
     const kernel = built ? 'kernel built' : 'not built yet: run builds it';
-    return { name, words: alive || building || kernel };
+    return { name, words: alive || building || kernel, copied: lane?.cloned ?? false };
   });
 }
 
