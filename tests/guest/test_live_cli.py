@@ -75,3 +75,12 @@ def test_record_makes_a_small_bundle_of_every_arm(kernel_images: Any, tmp_path: 
     assert tuple(entry.name for entry in bundle.manifest.arms) == load(SLUG).usual_arms
     assert bundle.manifest.host["lanes"] == "one after another"
     assert all(entry.loss["events"] == 0 for entry in bundle.manifest.arms)
+
+
+def test_a_selftest_tries_guests_clock_xray_and_a_measurement() -> None:
+    done = duet("selftest", "01-shrinker-bitmaps", "--json")
+    result = json.loads(done.stdout)
+    steps = {step["name"]: step for step in result["steps"]}
+    assert {"1 vCPUs", "clock", "x-ray", "measurement"} <= steps.keys()
+    assert done.returncode == 0 and result["ok"], result
+    assert "0 failed" in steps["x-ray"]["found"] and result["file"] == ""

@@ -7,10 +7,8 @@ Both are taken in turns, in one process, so that what else the host does falls o
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy as np
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
 from duet.cli.results.benching import BenchResult, Quantiles
+from duet.cli.variables import variable
 from duet.errors import InfraError
 from duet.guests.clones import Templates
 from duet.guests.memory import pss_bytes
@@ -92,7 +91,7 @@ async def measure_lanes(request: Request, repeats: int, vng: bool) -> BenchResul
             times.ms["copy"].append(took)
             times.refused += not cloned
         for _ in range(VNG_ROUNDS if vng else 0):
-            with guest_kind("vng"):
+            with variable("DUET_GUEST", "vng"):
                 times.ms["vng"].append((await first_event(request, arm, None))[0])
         idle = await idle_bytes(request, arm, templates)
         return BenchResult(
@@ -154,19 +153,6 @@ def spec_of(request: Request, arm: str) -> RunSpec:
         params=request.params,
         clock=request.clock,
     )
-
-
-@contextmanager
-def guest_kind(kind: str) -> Iterator[None]:
-    """$DUET_GUEST for a while."""
-    before = os.environ.get("DUET_GUEST")
-    os.environ["DUET_GUEST"] = kind
-    try:
-        yield
-    finally:
-        del os.environ["DUET_GUEST"]
-        if before is not None:
-            os.environ["DUET_GUEST"] = before
 
 
 def quantiles(ms: list[float]) -> Quantiles:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import psutil
 
-from duet.guests.types import Clock
+from duet.guests.types import Accel, Clock
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.lessons import roles
@@ -21,6 +21,7 @@ from duet.lessons.roles import knob
 from duet.measure.accesses import Places, variable_places
 from duet.measure.blank import Statics
 from duet.measure.collect import Collector
+from duet.measure.hardware import tested_words
 from duet.measure.layouts import all_steps
 from duet.measure.model import ArmFacts, Condition, Report
 from duet.measure.plan import (
@@ -228,6 +229,8 @@ def learn(report: Report, lane: LaneResult) -> None:
     if lane.facts:
         report.host["qemu"] = lane.facts.qemu_version
         report.host["accel"] = str(lane.facts.accel)
+        if lane.facts.accel is Accel.KVM:
+            report.host["hardware"] = tested_words(report.host)
     if lane.kernel:
         report.arms = tuple(
             replace(arm, kernel=lane.kernel) if arm.name == lane.arm else arm for arm in report.arms

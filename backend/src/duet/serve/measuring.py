@@ -41,6 +41,7 @@ def measured_message(
     table = report.tables[0]
     metric = headline(request.folder.lesson, request.workload, table.condition.clock)
     host = host_fingerprint()
+    hardware = f", {report.host['hardware']}" if report.host.get("hardware") else ""
     series = [one for one in table.series if one.metric == metric]
     return m.Measured(
         lesson=request.folder.slug,
@@ -55,7 +56,7 @@ def measured_message(
         rows=[measured_row(one, series[0], table) for one in series],
         at=report.at,
         verdict=str(step) if isinstance(step, Progress) else verdict_line(table, metric),
-        host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host['kernel']}",
+        host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host['kernel']}{hardware}",
         command=command_line(
             request, max((one.n for one in series), default=1), table.condition.shift or 0
         ),

@@ -13,10 +13,12 @@ from duet.cli.commands.exporting import EXPORT_KEYS, export
 from duet.cli.commands.host import (
     BUILD_KEYS,
     DOCTOR_KEYS,
+    SELFTEST_KEYS,
     SERVE_KEYS,
     TOKEN_KEYS,
     build,
     doctor,
+    selftest,
     serve,
     token,
 )
@@ -51,6 +53,7 @@ app = typer.Typer(
 
 for verb, keys in (
     (doctor, DOCTOR_KEYS),
+    (selftest, SELFTEST_KEYS),
     (build, BUILD_KEYS),
     (serve, SERVE_KEYS),
     (token, TOKEN_KEYS),

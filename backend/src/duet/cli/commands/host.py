@@ -8,10 +8,17 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Base, Json, MaybeLesson, Source
-from duet.cli.results.host import BuildResult, DoctorResult, ServeResult, TokenResult
+from duet.cli.results.host import (
+    BuildResult,
+    DoctorResult,
+    SelftestResult,
+    ServeResult,
+    TokenResult,
+)
 from duet.cli.results.keys import keys_text
 
 DOCTOR_KEYS = keys_text(DoctorResult)
+SELFTEST_KEYS = keys_text(SelftestResult)
 BUILD_KEYS = keys_text(BuildResult)
 SERVE_KEYS = keys_text(ServeResult, when="one line, once it listens")
 TOKEN_KEYS = keys_text(TokenResult)
@@ -22,6 +29,23 @@ def doctor(json: Json = False) -> int:
     from duet.cli.doctor import doctor as body
 
     return body(json)
+
+
+def selftest(
+    lesson: MaybeLesson = None,
+    kvm: Annotated[
+        bool, typer.Option("--kvm", help="Under KVM, and write the result down.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Try on real guests what lessons need: vCPUs, clock, x-ray, a measurement.
+
+    LESSON: one whose kernels are built; default: the first such. With --kvm the result is written
+    down, and reports of measurements on this host name it.
+    """
+    from duet.cli.selftesting import selftest as body
+
+    return body(lesson, kvm, json)
 
 
 def build(

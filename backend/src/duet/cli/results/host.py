@@ -30,6 +30,30 @@ class DoctorResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SelftestStep:
+    """One thing that `duet selftest` tried."""
+
+    name: str
+    ok: bool = key("bool")
+    found: str = key()
+    seconds: float = key()
+    remedy: str = key()
+
+
+@dataclass(frozen=True, slots=True)
+class SelftestResult:
+    """Of `duet selftest`."""
+
+    ok: bool = key("bool")
+    accel: str = key("kvm, or auto: what the host gives")
+    qemu: str = key()
+    lesson: str = key()
+    host: Mapping[str, str] = key(shape="{name: text}")
+    steps: Sequence[SelftestStep] = key()
+    file: str = key("where the result of --kvm was written")
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltKernel:
     """One kernel of `duet build`."""
 

@@ -90,6 +90,7 @@ def machine(report: Report) -> str:
         f"{host['memory_mib']} MiB" if host.get("memory_mib") else "",
         host.get("os", ""),
         f"Linux {host['kernel']}" if host.get("kernel") else "",
+        host.get("hardware", ""),
         f"the guest's own CPUs: {host['own_cpus']}" if host.get("own_cpus") else "",
     ]
     words = ", ".join(part for part in parts if part)
