@@ -213,6 +213,19 @@ export function sameRun(run: Knobs, wanted: Knobs): boolean {
   );
 }
 
+/** A recording of what these knobs ask for; null: there is none. */
+export function equalRecording(
+  lesson: Pick<Lesson, 'recordings' | 'workloads' | 'params'>,
+  knobs: Knobs,
+): Lesson['recordings'][number] | null {
+  const first = Object.keys(lesson.workloads)[0] ?? '';
+  const wanted = { ...knobs, params: runParams(lesson, knobs) };
+  const equal = lesson.recordings.find((one) =>
+    sameRun({ ...one, workload: one.workload ?? first }, wanted),
+  );
+  return equal ?? null;
+}
+
 /** A value as the knob shows it, with its unit. */
 export function valueWords(param: Param, value: number): string {
   const at = param.choices?.indexOf(value) ?? -1;

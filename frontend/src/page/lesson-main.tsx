@@ -4,8 +4,9 @@
 import { ActBar } from '../controls/act-bar.tsx';
 import { HoldBar } from '../controls/hold-bar.tsx';
 import { RunControls } from '../controls/run-controls.tsx';
-import { bestRecording } from '../derive/recording.ts';
+import { bestRecording, recordingId } from '../derive/recording.ts';
 import { ChangeButton } from '../editor/entry.tsx';
+import { equalRecording } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/moves.ts';
 import { AxisLine } from '../panels/axis-line.tsx';
 import { Legend } from '../panels/legend.tsx';
@@ -100,6 +101,8 @@ function OtherRuns({ page }: Props) {
   const { lesson, scene, server, live, go } = page;
   if (!server.runs || page.site) return null;
   const best = bestRecording(lesson, scene);
+  const equal = equalRecording(lesson, page.actions.knobs);
+  const there = equal !== null && server.run?.run_id === recordingId(lesson, equal);
   return (
     <RunsLine
       lesson={lesson}
@@ -108,6 +111,7 @@ function OtherRuns({ page }: Props) {
       onWatch={(id) => go(toRun(id))}
       onCancel={server.commands.stop}
       onRecording={best && live ? () => go(toRun(best.name)) : null}
+      onEqual={equal && !there ? () => go(toRun(equal.name)) : null}
     />
   );
 }

@@ -3,6 +3,7 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
+import { equalRecording, firstKnobs } from '../navigation/knobs.ts';
 import type { LiveRun, WaitingRun } from '../protocol/messages.ts';
 import { ordinalWords, RunsLine, waitWords } from './runs-line.tsx';
 
@@ -40,6 +41,36 @@ function show(
   render(<RunsLine lesson={lesson} runs={message} shown={shown} {...did} />);
   return did;
 }
+
+describe('a recording of what one waits for', () => {
+  const knobs = firstKnobs(lesson);
+  const recorded = { name: 'equal', arms: ['rwsem', 'srcu'], clock: 'wall', params: knobs.params };
+  const of = (change: object) => ({
+    ...lesson,
+    recordings: [{ ...recorded, ...change }] as unknown as typeof lesson.recordings,
+  });
+
+  it('has all of the kernels and knobs', () => {
+    expect(equalRecording(of({}), knobs)?.name).toBe('equal');
+    expect(equalRecording(of({ arms: ['srcu'] }), knobs)).toBeNull();
+    expect(equalRecording(of({ clock: 'count' }), knobs)).toBeNull();
+    expect(equalRecording(of({ params: { ...knobs.params, hogs: 8 } }), knobs)).toBeNull();
+    expect(equalRecording(of({ workload: 'another' }), knobs)).toBeNull();
+  });
+
+  it('is offered while one waits, and not otherwise', () => {
+    const onEqual = vi.fn();
+    const props = { lesson, shown: null, onWatch: vi.fn(), onCancel: vi.fn(), onRecording: null };
+    const message = { type: 'runs' as const, live: [live()], waiting, at: performance.now() };
+    const { rerender } = render(<RunsLine {...props} runs={message} onEqual={onEqual} />);
+    fireEvent.click(screen.getByTestId('play-equal'));
+    expect(onEqual).toHaveBeenCalled();
+    rerender(<RunsLine {...props} runs={{ ...message, waiting: null }} onEqual={onEqual} />);
+    expect(screen.queryByTestId('play-equal')).toBeNull();
+    rerender(<RunsLine {...props} runs={message} onEqual={null} />);
+    expect(screen.queryByTestId('play-equal')).toBeNull();
+  });
+});
 
 describe('live runs of others', () => {
   it('are offered, and nothing is moved before one is chosen', () => {

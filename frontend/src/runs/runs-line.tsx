@@ -19,12 +19,15 @@ interface Props {
   readonly onCancel: (runId: string) => void;
   /** Back from somebody's live run; null where there is nothing to go back from or to. */
   readonly onRecording: (() => void) | null;
+  /** To a recording of what one waits for; null where there is none, or it is on the stage. */
+  readonly onEqual?: (() => void) | null;
 }
 
 /** So many lines at most; more live runs than this are counted only. */
 const most = 2;
 
-export function RunsLine({ lesson, runs, shown, onWatch, onCancel, onRecording }: Props) {
+export function RunsLine(props: Props) {
+  const { lesson, runs, shown, onWatch, onCancel, onRecording, onEqual = null } = props;
   const { waiting } = runs;
   const watched = runs.live.find((one) => one.run_id === shown && !one.yours);
   const here = runs.live.filter((one) => one.lesson === lesson.slug && one.purpose === 'explain');
@@ -34,6 +37,12 @@ export function RunsLine({ lesson, runs, shown, onWatch, onCancel, onRecording }
   return (
     <div className="notices" data-testid="live-runs" data-volatile>
       {waiting && <WaitLine waiting={waiting} at={runs.at} onCancel={onCancel} />}
+      {waiting?.purpose === 'explain' && onEqual && (
+        <Line>
+          A recorded run has the same kernels and knobs.
+          <Button words="play it meanwhile" onPress={onEqual} testId="play-equal" />
+        </Line>
+      )}
       {measure && (
         <Line>
           {measure.yours
