@@ -126,7 +126,7 @@ def look(
                 lane = lanes._lanes[arm][0]
                 pid = run.pid if kill == "guest" else lane._xray and lane._xray.pid
                 assert pid
-                os.killpg(pid, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
 
             run.on_count = count
             talk = asyncio.create_task(_talk(session, run, say))

@@ -126,6 +126,11 @@ def program_pid(info: int) -> int:
         return 0
 
 
+def exit_code(returncode: int) -> int:
+    """A program's exit code, minus a signal: bubblewrap answers 128 and the signal's number."""
+    return 128 - returncode if returncode > 128 else returncode
+
+
 @cache
 def missing_namespaces() -> str:
     """Why programs get no namespaces of their own, as a sentence without its stop, or nothing."""

@@ -19,7 +19,7 @@ from duet.boxed import limits as bounds
 from duet.boxed.job import INPUTS, Order, Report, read_order
 from duet.boxed.results import BadResult, take
 from duet.errors import DuetError
-from duet.namespaces import system_words
+from duet.namespaces import exit_code, system_words
 
 
 def main() -> int:
@@ -50,7 +50,7 @@ def _run(order: Order) -> Report:
             check=False,
         )
         if done.returncode != 0:
-            return Report(step.name, _code(done.returncode), written_bytes=place.written())
+            return Report(step.name, exit_code(done.returncode), written_bytes=place.written())
     sizes = {}
     try:
         for wanted in order.job.results:
@@ -132,11 +132,6 @@ def _join(order: Order, filtered: int) -> None:
     os.lseek(filtered, 0, os.SEEK_SET)
     for name in order.groups:
         Path(name).write_text(str(os.getpid()))
-
-
-def _code(returncode: int) -> int:
-    """bubblewrap answers 128 and the signal's number."""
-    return 128 - returncode if returncode > 128 else returncode
 
 
 if __name__ == "__main__":

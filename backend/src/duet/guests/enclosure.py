@@ -15,7 +15,13 @@ from duet.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
 from duet.control_groups import Budget, Group
 from duet.guests.accel import KVM_DEVICE
 from duet.guests.types import Accel
-from duet.namespaces import missing_namespaces, namespace_words, outside_system, program_pid
+from duet.namespaces import (
+    exit_code,
+    missing_namespaces,
+    namespace_words,
+    outside_system,
+    program_pid,
+)
 from duet.sandbox import Limits, prefix
 
 
@@ -93,6 +99,10 @@ class Enclosure:
             info=theirs,
         )
         return [*outer, *before, *argv]
+
+    def code(self, ended: int | None) -> int | None:
+        """QEMU's exit code, minus a signal."""
+        return ended if ended is None or self._info is None else exit_code(ended)
 
     def pid(self, launched: int) -> int:
         """Process id of QEMU, if `launched` is that of the words; 0: not yet known."""

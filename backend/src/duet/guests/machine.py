@@ -174,7 +174,7 @@ class Machine(ABC):
 
     def failure(self) -> DuetError | None:
         """Why the process ended, if nobody asked it to."""
-        code = self._process.returncode if self._process else None
+        code = self._enclosure.code(self._process.returncode if self._process else None)
         return why_ended(
             self.spec.arm,
             panic=self.console.panic(),
