@@ -29,6 +29,7 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.roles import knob
 from duet.measure import MeasurePlan, Measuring
+from duet.measure.collect import TSC
 from duet.measure.hardware import remember
 from duet.measure.provenance import host_fingerprint
 from duet.runs.sources import kernel_sources
@@ -101,7 +102,7 @@ class Selftest:
 
     async def _clock(self) -> str:
         watch, lane = await self._usual()
-        if lane.clocksource != "tsc":
+        if lane.clocksource not in TSC:
             raise InfraError(
                 f"the guest's clock source is {lane.clocksource}, not tsc.",
                 remedy="Look whether the host's TSC is stable: dmesg, current_clocksource.",
@@ -112,7 +113,7 @@ class Selftest:
                 f"a second of the host is {rate:.3f} s of the guest.",
                 remedy="Look whether the host changes the speed of its TSC.",
             )
-        return f"tsc; a second of the host is {rate:.3f} s of the guest"
+        return f"{lane.clocksource}; a second of the host is {rate:.3f} s of the guest"
 
     async def _xray(self) -> str:
         watch, _ = await self._usual()
