@@ -157,32 +157,54 @@ export function stageFacts(selector: string): StageFacts {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   }
 
-  /** Of a text against what most dots around its letters have. */
-  function ratioOf({ data, width, height }: ImageData, text: Text, ground: readonly number[]): number {
+  /** Of a text against what its letters stand on: their own cell, whatever stands around that. */
+  function ratioOf(pixels: ImageData, text: Text, ground: readonly number[]): number {
     const ink = colourOf(text.colour);
-    const own = (i: number) => data[i + 3]! >= 8 && [0, 1, 2].every((c) => Math.abs(data[i + c]! - ink[c]!) < 12);
-    /** Colours within so many dots of the letters; a letter that fills its box leaves more of its own dots than of others. */
-    const around = (margin: number) => {
-      const tally = new Map<number, number>();
-      for (let y = Math.max(0, Math.floor(text.top) - margin); y < Math.min(height, text.bottom + margin); y += 1)
-        for (let x = Math.max(0, Math.floor(text.left) - margin); x < Math.min(width, text.right + margin); x += 1) {
-          const i = (y * width + x) * 4;
-          if (own(i)) continue;
-          const key = data[i + 3]! < 8 ? -1 : (data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!;
-          tally.set(key, (tally.get(key) ?? 0) + 1);
-        }
-      return tally;
-    };
-    // Between the letters; beyond them may be the border of their box.
-    const within = around(0);
-    const area = (text.right - text.left) * (text.bottom - text.top);
-    const tally = Math.max(0, ...within.values()) > area / 5 ? within : around(2);
-    const [most = -1] = [...tally].toSorted((a, b) => b[1] - a[1])[0] ?? [];
-    const under = most === -1 ? ground : [most >> 16, (most >> 8) & 255, most & 255];
     const share = (ink[3] ?? 255) / 255;
-    const seenInk = [0, 1, 2].map((c) => ink[c]! * share + under[c]! * (1 - share));
-    const [a, b] = [luminance(seenInk), luminance(under)].toSorted((p, q) => q - p);
+    const seenOn = (under: readonly number[]) => [0, 1, 2].map((c) => ink[c]! * share + under[c]! * (1 - share));
+    const within = tallyOf(pixels, text, 0, ground);
+    const around = tallyOf(pixels, text, 2, ground);
+    const usual = (tally: ReadonlyMap<number, number>) => [...tally].toSorted((a, b) => b[1] - a[1]);
+    const rgb = (key: number) => [key >> 16, (key >> 8) & 255, key & 255];
+    const area = (text.right - text.left) * (text.bottom - text.top);
+    const beyond = (text.right - text.left + 4) * (text.bottom - text.top + 4) - area;
+    const beside = usual(new Map([...around].map(([key, n]) => [key, n - (within.get(key) ?? 0)])));
+    const inside = usual(within).filter(([, n]) => n >= area / 14);
+    /** Letters that are a few dots wide leave more mixed dots than pure ones. A mixed one stands at a letter's edge, hardly beyond its box. */
+    const pure = [...inside, ...beside.filter(([, n]) => n >= beyond / 2)];
+    const mixed = (key: number) => (around.get(key) ?? 0) - (within.get(key) ?? 0) < beyond / 5 &&
+      pure.some(([other]) => other !== key && between(rgb(key), seenOn(rgb(other)), rgb(other)));
+    const apart = (key: number) => [0, 1, 2].some((c) => Math.abs(rgb(key)[c]! - seenOn(rgb(key))[c]!) >= 12);
+    const bare = inside.find(([key]) => apart(key) && !mixed(key));
+    // A letter that fills its box: what is beside it, be it of the letter's own colour. Stripes: what they are from afar.
+    const prevails = bare ?? beside.find(([key, n]) => n >= beyond / 4 && !mixed(key));
+    const mean = [0, 1, 2].map((c) => beside.reduce((sum, [key, n]) => sum + rgb(key)[c]! * n, 0) / beside.reduce((sum, [, n]) => sum + n, 0));
+    const under = prevails === undefined ? mean : rgb(prevails[0]);
+    const [a, b] = [luminance(seenOn(under)), luminance(under)].toSorted((p, q) => q - p);
     return (a! + 0.05) / (b! + 0.05);
+  }
+
+  /** Colours within so many dots of a text, as they are seen on the page. */
+  function tallyOf({ data, width, height }: ImageData, text: Text, margin: number, ground: readonly number[]): Map<number, number> {
+    const tally = new Map<number, number>();
+    for (let y = Math.max(0, Math.floor(text.top) - margin); y < Math.min(height, text.bottom + margin); y += 1)
+      for (let x = Math.max(0, Math.floor(text.left) - margin); x < Math.min(width, text.right + margin); x += 1) {
+        const i = (y * width + x) * 4;
+        const [r = 0, g = 0, b = 0] = [0, 1, 2].map((c) => Math.round(ground[c]! + ((data[i + c]! - ground[c]!) * data[i + 3]!) / 255));
+        const key = (r << 16) | (g << 8) | b;
+        tally.set(key, (tally.get(key) ?? 0) + 1);
+      }
+    return tally;
+  }
+
+  /** A colour is on the way from one to another, off a straight line by no more than the browser's smoothing. */
+  function between(colour: readonly number[], from: readonly number[], to: readonly number[]): boolean {
+    const way = [0, 1, 2].map((c) => to[c]! - from[c]!);
+    const long = Math.hypot(...way);
+    if (long < 24) return false;
+    const at = way.reduce((sum, w, c) => sum + w * (colour[c]! - from[c]!), 0) / long ** 2;
+    const off = Math.hypot(...way.map((w, c) => colour[c]! - from[c]! - w * at));
+    return at > 0.02 && at < 0.97 && off < long * 0.12 + 6;
   }
 
   function domTexts(root: HTMLElement): Text[] {
