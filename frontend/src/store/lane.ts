@@ -93,10 +93,7 @@ export class LaneStore extends LaneTables {
   #restart(table: Growing): void {
     this.beginAnew(table);
     this.#gaps.forget(table);
-    if (table === 'spans') {
-      this.#losses.clear();
-      this.lines = [];
-    }
+    if (table === 'spans') this.#losses.clear();
   }
 
   takeGap(gap: GapMessage): void {
@@ -122,8 +119,11 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
+  /** A line that is there already is sent again, and so are those after it; it may come before the tables begin anew. */
   takeLine(line: LineMessage): void {
-    this.lines = [...this.lines.slice(1 - this.limits.lines), line];
+    const at = this.lines.findIndex((one) => one.t_ns === line.t_ns && one.text === line.text);
+    const before = at < 0 ? this.lines.slice(1 - this.limits.lines) : this.lines.slice(0, at);
+    this.lines = [...before, line];
   }
 
   /** What the x-ray saw of one structure, in order of time. Empty: it has not looked. */

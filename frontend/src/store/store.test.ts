@@ -86,6 +86,20 @@ test('after a reconnect the table begins anew; a repeated batch is not counted t
   expect(store.shown()!.lane('a').spans.length).toBe(3);
 });
 
+test('a run that is sent once more has its lines once, those before its first spans as well', () => {
+  const store = started();
+  const say = (t_ns: number, text: string) =>
+    store.dispatch({ type: 'line', run_id: 'r', arm: 'a', stream: 'out', text, t_ns });
+  for (let times = 0; times < 3; times++) {
+    say(5, 'first');
+    store.dispatch(spanBatch(head(0), [span(0, 1)]));
+    say(9, 'second');
+    say(12, 'first');
+    const { lines } = store.shown()!.lane('a');
+    expect(lines.map((line) => line.text)).toEqual(['first', 'second', 'first']);
+  }
+});
+
 test('memory is bounded: the oldest go, and the lane says from when its history is', () => {
   const store = started({ spans: 100, lines: 5 });
   for (let seq = 0; seq < 30; seq++) {
