@@ -47,7 +47,9 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
     ink,
     strong: colour,
   });
-  const sharedName = { ground: mix(work, paper, 0.2), ink: mix(wait, paper, 0.62) };
+  // Letters stand on the stripes; light ones need darker stripes.
+  const stripe = mix(wait, paper, theme.name === 'dark' ? 0.5 : 0.62);
+  const sharedName = { ground: mix(work, paper, 0.2), ink: stripe };
   return {
     theme,
     bytes: {

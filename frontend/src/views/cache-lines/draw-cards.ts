@@ -18,6 +18,7 @@ export function drawCards(easel: Easel): void {
   const { states, lostAge } = statesAt(model, shown.done);
   const after = under === null ? states : afterOf(states, under);
   const arrived = under !== null && part >= beats.comes;
+  const copies: Copy[] = [];
   const { cpus } = model.trace.log;
   for (const card of laid.cards) {
     drawCard(easel, card, under?.cpu === card.cpu);
@@ -31,7 +32,9 @@ export function drawCards(easel: Easel): void {
         name = 'I';
         lost = 1;
       }
-      drawCopy(easel, slot, line, name, name === 'I' ? lost : 0);
+      const copy = { slot, line, name, lost: name === 'I' ? lost : 0 };
+      drawCopy(easel, copy);
+      copies.push(copy);
     }
   }
   if (layout.cardHead === 0 || !layout.titled) numbers(easel);
@@ -41,6 +44,8 @@ export function drawCards(easel: Easel): void {
     const going = under !== null && leaves(under, states, access.cpu, access.line);
     if (mine && !(going && part > beats.leaves)) litInCopy(easel, access, alpha);
   }
+  // Upon what glows: the light would dim them.
+  for (const copy of copies) drawLetter(easel, copy);
   traces(easel);
   if (under !== null) motion(easel, under, part);
   pen.globalAlpha = 1;
@@ -110,7 +115,15 @@ function numbers(easel: Easel): void {
   }
 }
 
-function drawCopy(easel: Easel, slot: Box, line: number, name: StateName, lost: number): void {
+interface Copy {
+  readonly slot: Box;
+  readonly line: number;
+  readonly name: StateName;
+  /** Accesses since it was lost; 0: it was not. */
+  readonly lost: number;
+}
+
+function drawCopy(easel: Easel, { slot, line, name, lost }: Copy): void {
   const { pen, layout, brushes, drawing, shade } = easel;
   const { theme } = drawing;
   const brush = brushes.states[name];
@@ -130,8 +143,13 @@ function drawCopy(easel: Easel, slot: Box, line: number, name: StateName, lost: 
     pen.globalAlpha = shade(kind) * Math.max(0.2, 1 - (lost - 1) / glowSteps);
     brushCross(pen, slot, theme.hazard);
   }
-  // A letter is to be read also where its kind is not in focus.
   pen.globalAlpha = 1;
+}
+
+/** To be read also where its kind is not in focus. */
+function drawLetter(easel: Easel, { slot, name, lost }: Copy): void {
+  const { pen, layout } = easel;
+  const { theme } = easel.drawing;
   const colour = name === 'I' ? (lost > 0 ? theme.hazard : theme.faint) : theme.ink;
   pen.textBaseline = 'middle';
   const y = slot.y + slot.h / 2 + 1;
@@ -143,7 +161,6 @@ function drawCopy(easel: Easel, slot: Box, line: number, name: StateName, lost: 
   else if (slot.w >= layout.fontSize * 1.1 && lost === 0)
     write(easel, name, slot.x + slot.w / 2, y, { ...bold(name, colour), align: 'center' });
   pen.textBaseline = 'alphabetic';
-  pen.globalAlpha = 1;
 }
 
 function bold(name: StateName, colour: string) {
@@ -173,7 +190,8 @@ function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: n
   const role = struct?.fields[struct.fieldAt[at] ?? -1]?.role ?? 'plain';
   const box = layout.strips ? partOf(slot, at, size) : slot;
   const inner = layout.strips ? { x: box.x, y: box.y + 2, w: box.w, h: box.h - 4 } : box;
-  pen.globalAlpha = alpha * (layout.strips ? 1 : 0.5);
+  // In a slot its letter is to be read upon it.
+  pen.globalAlpha = alpha * (layout.strips ? 1 : 0.35);
   brushAccess(pen, inner, kind, brushes.bytes[role].strong, drawing.theme.paper);
   pen.globalAlpha = 1;
 }

@@ -257,7 +257,7 @@ function drawMeter(
   pen.textAlign = 'left';
   let middle = laid.wordsY + height / 2 + 0.5;
   let x = laid.wordsX;
-  const narrow = drawing.size.width - laid.wordsX < fontSize * 40;
+  const sumsBelow = laid.wordLines > 1;
   const say = (text: string, colour: string, weight = 400) => {
     pen.font = `${weight} ${fontSize}px ${theme.font}`;
     pen.fillStyle = colour;
@@ -269,12 +269,12 @@ function drawMeter(
     x = laid.wordsX;
     middle += fontSize * 1.6;
   };
-  if (narrow) newLine();
+  if (laid.wordLines > 2) newLine();
   else x += fontSize * 1.2;
   for (const { text, strong } of figures(scene)) {
-    if (narrow && text === soFarWords) newLine();
+    if (sumsBelow && text === soFarWords) newLine();
     say(
-      narrow && text === soFarWords ? text.slice(2) : text,
+      sumsBelow && text === soFarWords ? text.slice(2) : text,
       strong ? theme.ink : theme.soft,
       strong ? 600 : 400,
     );

@@ -27,6 +27,8 @@ export interface StripLane extends LaidLane {
   readonly unit: number;
   readonly wordsX: number;
   readonly wordsY: number;
+  /** How many lines the words take: all in one, the sums in a second, or the budget, the scan and the sums in one each. */
+  readonly wordLines: number;
 }
 
 export interface StripLayout {
@@ -47,7 +49,7 @@ export interface LayoutInput {
 }
 
 /** Whole scans of 32, or halves of them, to a row. */
-const columnChoices = [32, 48, 64, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
+const columnChoices = [32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
 const mostCell = 26;
 /** Room between two lanes. */
 const between = 16;
@@ -57,19 +59,34 @@ export function footHeight(fontSize: number, lines: number): number {
   return Math.round(fontSize * (1.9 + lines * 1.6)) + 6;
 }
 
-/** Words need at most so much, in widths of 1 em; below that a line each for the budget, the scan and the sums. */
-const oneLine = 40;
+/** All words need at most so much, in widths of 1 em; budget and scan without the sums the second of them. */
+const oneLine = 48;
+const twoLines = 33;
 
-/** The columns that give the largest cells; of equal cells the wider grid, which has fewer rows. */
+/** A letter with its border, and room to the next row, in heights of the text. */
+const letteredRow = 1.2;
+/** Boxes may be so much wider than high, so that a low lane is as wide as its stage. */
+const widest = 1.6;
+
+/**
+ * The columns that give the largest cells, if need be of those that have room for letters; of equal cells the wider
+ * grid, which has fewer rows.
+ */
 export function gridFor(boxes: number, width: number, height: number, fontSize: number) {
-  let best = { columns: 32, cell: 0 };
+  let best = { columns: 32, rows: 1, wide: 0, high: 0, lettered: false };
   for (const columns of columnChoices) {
     const rows = Math.max(1, Math.ceil(boxes / columns));
-    const cell = wholePixels(Math.min(width / columns, Math.max(20, height) / rows, mostCell));
-    if (cell >= best.cell) best = { columns, cell };
+    const wide = wholePixels(Math.min(width / columns, mostCell));
+    const high = wholePixels(Math.min(Math.max(20, height) / rows, mostCell * 1.25));
+    const lettered = wide >= fontSize && high >= Math.floor(fontSize * letteredRow);
+    const larger = Math.min(wide, high) >= Math.min(best.wide, best.high);
+    if (lettered === best.lettered ? larger : lettered)
+      best = { columns, rows, wide, high, lettered };
   }
-  const { columns, cell } = best;
-  return { columns, rows: Math.ceil(boxes / columns), cell, lettered: cell >= fontSize };
+  const { columns, rows, high, lettered } = best;
+  const cell = wholePixels(Math.min(width / columns, high * widest));
+  // Lettered rows may stand a little apart: the list runs between them.
+  return { columns, rows, cell, lettered, pitch: Math.min(high, lettered ? cell * 1.25 : cell) };
 }
 
 function wholePixels(cell: number): number {
@@ -93,14 +110,13 @@ export function layoutStrip(input: LayoutInput): StripLayout {
   // The words stand beside the budget if they fit there.
   const wide = unitWidth(gridOver(footHeight(fontSize, 0)).cell, input.budget, width);
   const below = width - wide * input.budget < fontSize * oneLine;
-  const foot = footHeight(fontSize, below ? (width < fontSize * oneLine ? 3 : 1) : 0);
+  const wordLines =
+    !below || width >= fontSize * oneLine ? 1 : width >= fontSize * twoLines ? 2 : 3;
+  const foot = footHeight(fontSize, below ? wordLines : 0);
   const grid = gridOver(foot);
-  const room = each - headerHeight - foot - between;
   const gap = gapOf(grid.cell);
-  // Lettered rows may stand a little apart: the list runs between them.
-  const most = grid.lettered ? Math.max(grid.cell, Math.floor(grid.cell * 1.25)) : grid.cell;
-  const pitch = Math.max(grid.cell, Math.min(most, Math.floor(room / grid.rows)));
-  const high = pitch - (grid.lettered ? Math.min(4, gap + 2) : gap);
+  const pitch = grid.cell < 4 ? grid.pitch : Math.floor(grid.pitch);
+  const high = pitch - (grid.lettered ? Math.max(3, Math.min(4, pitch - fontSize)) : gap);
   const used = headerHeight + grid.rows * pitch + foot + between;
   // Spare room stands between the lanes, evenly, and above the first.
   const spare = Math.max(0, Math.min(each - used, 56));
@@ -114,11 +130,12 @@ export function layoutStrip(input: LayoutInput): StripLayout {
       left: gutter,
       top,
       width: size.width - gutter,
-      grid: { x: gutter, y, ...grid, gap, pitch, high, boxes },
+      grid: { x: gutter, y, ...grid, pitch, gap, high, boxes },
       meterY,
       unit,
       wordsX: below ? gutter : gutter + unit * input.budget + fontSize * 1.2,
       wordsY: below ? meterY + Math.round(fontSize * 1.8) : meterY,
+      wordLines,
     };
   });
   return { lanes, gutter, fontSize, headerHeight };

@@ -44,6 +44,33 @@ test('lanes have equal cells at equal places, and do not touch', () => {
   expect(two!.top).toBeGreaterThan(one!.wordsY + 13);
 });
 
+test('low lanes are as wide as their stage, and a letter has room between the borders of its box', () => {
+  const grid = gridFor(512, 1169, 106, 13);
+  expect(grid.lettered).toBe(true);
+  expect(grid.columns * grid.cell).toBeGreaterThan(0.9 * 1169);
+  expect(grid.rows * grid.pitch).toBeLessThanOrEqual(106);
+  const { lanes } = laid(1240, 560);
+  // Letters are some 0.75 of their size high; a border takes a pixel above and below.
+  for (const lane of lanes) expect(lane.grid.high).toBeGreaterThanOrEqual(13 * 0.75 + 2);
+  expect(lanes[0]!.grid.lettered).toBe(true);
+});
+
+test('the words of a scan end before the edge: what does not fit in a line goes into the next', () => {
+  const late = drawing(frameAfter(2000, { hold: true }));
+  for (const width of [1200, 700, 600, 520, 390]) {
+    const { pen, log } = recordingPen();
+    const layout = laid(width, 640);
+    drawStrip(pen, layout, { ...late, size: { width, height: 640, dpr: 1 } }, null, namedTiles);
+    const words = log.filter(({ what, at }) => what === 'fillText' && at[0]! >= layout.gutter);
+    const ends = words.map(({ at, text = '' }) => at[0]! + pen.measureText(text).width);
+    expect(
+      words.some(({ text }) => text?.includes('looks are free')),
+      `${width}`,
+    ).toBe(true);
+    expect(Math.max(...ends), `${width}`).toBeLessThan(width);
+  }
+});
+
 test('thousands of boxes still fit, without letters', () => {
   const { columns, rows, cell, lettered } = gridFor(3464, 860, 240, 13);
   expect(lettered).toBe(false);
