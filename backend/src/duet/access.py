@@ -49,6 +49,7 @@ class Action(Enum):
     CONTROL_OTHERS = ("control a run that somebody else started", Role.INSTRUCTOR)
     MEASURE = ("measure", Role.INSTRUCTOR)
     DELETE_OTHERS = ("delete a run that somebody else saved", Role.OPERATOR)
+    OPERATE = ("look at how the server does", Role.OPERATOR)
 
     def __init__(self, words: str, least: Role) -> None:
         self.words = words

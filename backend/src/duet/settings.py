@@ -85,6 +85,20 @@ def trusted_proxies() -> tuple[str, ...]:
     return tuple(part.strip() for part in given.split(",") if part.strip())
 
 
+def log_form() -> str:
+    """How the server writes its log: $DUET_LOG, text (default) or json.
+
+    Raises:
+        InputError: another word.
+    """
+    given = os.environ.get("DUET_LOG", "") or "text"
+    if given not in ("text", "json"):
+        raise InputError(
+            f"DUET_LOG must be text or json, but {given!r:.40} came.", remedy="Unset it for text."
+        )
+    return given
+
+
 def cache_dir() -> Path:
     """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
     given = os.environ.get("DUET_CACHE")

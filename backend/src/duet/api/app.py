@@ -16,6 +16,7 @@ from duet.api.costly import Costly
 from duet.api.front import Behind, Front
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.identity import Identity
+from duet.api.metrics import add_metrics
 from duet.api.page import add_page
 from duet.api.rights import may_call
 from duet.api.routes import add_routes
@@ -91,9 +92,11 @@ def create_app(
         await endpoint.serve(socket)
 
     app.state.watchdog = watchdog
+    app.state.hub = hub
     app.state.admission = admission
     app.state.costly = costly
     add_routes(app, director, stills or Stills(director.measuring))
+    add_metrics(app, director)
     add_page(app, page)
     return app
 

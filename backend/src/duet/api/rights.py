@@ -22,6 +22,7 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/kept": Action.WATCH,
     "/api/kept/{name}": Action.RUN,
     "/api/compare": Action.WATCH,
+    "/metrics": Action.OPERATE,
 }
 """The least that each route needs. One that is not here answers nobody."""
 

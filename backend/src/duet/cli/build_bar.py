@@ -80,6 +80,17 @@ class BuildBar(BuildProgress):
             self._bar = None
 
 
+class BuildLog(BuildLines):
+    """For a log that programs read."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+
+    def _write(self, line: str) -> None:
+        self._written_s = self.clock()
+        logging.getLogger("duet.builds").info(line)
+
+
 class ConsoleLog(logging.Handler):
     """Log records appear above a bar, in whole lines, and cannot act on the terminal."""
 
@@ -101,10 +112,11 @@ def stderr_console() -> Console:
 
 
 @contextlib.contextmanager
-def build_progress(console: Console) -> Iterator[BuildProgress]:
-    """A bar or lines on the console; a terminal is as before when it ends."""
-    has_bar = console.file.isatty()
-    shown: BuildProgress = BuildBar(console) if has_bar else BuildLines(console.file)
+def build_progress(console: Console, in_log: bool = False) -> Iterator[BuildProgress]:
+    """A bar or lines on the console, or lines in the log; a terminal is as before when it ends."""
+    shown: BuildProgress = BuildLog() if in_log else BuildLines(console.file)
+    if console.file.isatty() and not in_log:
+        shown = BuildBar(console)
     try:
         yield shown
     finally:

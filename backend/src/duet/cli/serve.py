@@ -27,9 +27,10 @@ from duet.cli.serve_access import Greeting, TokenOptions, admission, shown_name
 from duet.errors import InfraError, InputError
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
+from duet.logs import JsonLines
 from duet.processes.run_dir import sweep_all
 from duet.serve.wiring import default_director
-from duet.settings import repo_root
+from duet.settings import log_form, repo_root
 from duet.stream.connection import OutOfFiles, server_config
 from duet.stream.hub import Hub
 
@@ -55,15 +56,12 @@ def serve(
 ) -> int:
     """See `duet serve --help`."""
     console = stderr_console()
-    to_console = ConsoleLog(console)
-    logging.basicConfig(
-        level=logging.INFO, format="%(levelname)s %(name)s: %(message)s", handlers=[to_console]
-    )
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    as_lines = log_form() == "json"
+    begin_log(ConsoleLog(console), as_lines)
     refuse_open_house(host, live)
     sweep_all()
     allow_files()
-    with bind(host, port) as listener, build_progress(console) as progress:
+    with bind(host, port) as listener, build_progress(console, as_lines) as progress:
         sessions, links = admission(host, tokens)
         settings = KernelSettings.default(source)
         app = create_app(
@@ -81,6 +79,17 @@ def serve(
         server = DuetServer(config, listener, greeting, progress)
         asyncio.run(server.serve(sockets=[listener]))
     return 0
+
+
+def begin_log(to_console: logging.Handler, as_lines: bool) -> None:
+    """Write the log: to the terminal, or as JSON on standard error, with a line for each run."""
+    handler = logging.StreamHandler() if as_lines else to_console
+    handler.setFormatter(
+        JsonLines() if as_lines else logging.Formatter("%(levelname)s %(name)s: %(message)s")
+    )
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("duet.runs").setLevel(logging.INFO if as_lines else logging.ERROR)
 
 
 def refuse_open_house(host: str, live: bool) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from duet.kernels import BuildProgress, Phase
+from duet.serve.meters import BUILDS
 from duet.stream import messages as m
 
 TELL_EVERY_S = 0.25
@@ -48,6 +49,7 @@ class BuildMessages:
 
     def _end(self, arm: str, phase: m.BuildPhase, error: m.ErrorMessage | None) -> None:
         if arm in self._open:
+            BUILDS.labels(phase).inc()
             self._send(arm, phase, error)
             self._open.remove(arm)
 

@@ -13,8 +13,10 @@ from collections.abc import MutableMapping
 
 from duet.budgets import FINISHED_RUNS
 from duet.errors import DuetError
+from duet.logs import about, fields
 from duet.runs.request import JudgeRequest, MeasureRequest
 from duet.serve.interfaces import Stage
+from duet.serve.meters import QUEUE, RUNS, kind_of
 from duet.serve.performer import Performer
 from duet.serve.run_board import Entry, RunBoard
 from duet.serve.run_screens import RunScreens
@@ -28,6 +30,7 @@ IDLE_LANES_S = 300.0
 """Lanes that nobody has used for so long are closed; a later run boots them again."""
 
 log = logging.getLogger("duet.api")
+runs = logging.getLogger("duet.runs")
 
 
 class Conductor:
@@ -84,7 +87,15 @@ class Conductor:
                     log.exception("closing idle lanes failed")
 
     async def _carry_out(self, entry: Entry) -> None:
+        with about(run=entry.request.run_id, lesson=entry.what.folder.slug):
+            await self._carry_out_on(entry)
+
+    async def _carry_out_on(self, entry: Entry) -> None:
         slot = self._slots.take(entry.what.folder.slug, entry.request.owner)
+        kind, outcome = kind_of(entry.job), "done"
+        began_s = time.monotonic()
+        QUEUE.labels(kind).observe(began_s - entry.since_s)
+        runs.info("%s begins", kind, extra=fields(waited_s=round(began_s - entry.since_s, 3)))
         try:
             if isinstance(entry.job, MeasureRequest):
                 await self._performer.measure(entry, entry.job)
@@ -96,14 +107,20 @@ class Conductor:
                 if entry.saving is not None:
                     entry.saving.add_done_callback(lambda _: self._forget())
         except DuetError as error:
+            outcome = "failed"
             self._board.trouble(entry, failure(error))
         except Exception as error:
+            outcome = "failed"
             log.exception("a run failed unexpectedly")
             self._board.trouble(entry, failure(error))
         finally:
             self._slots.free(slot)
             entry.over = True
             whole = not entry.halt.is_set()
+            outcome = outcome if whole else "stopped"
+            RUNS.labels(kind, outcome).inc()
+            took_s = round(time.monotonic() - began_s, 3)
+            runs.info("%s is over", kind, extra=fields(outcome=outcome, took_s=took_s))
             self._scheduler.over(entry.request.run_id, time.monotonic(), whole=whole)
             self._board.show_control(entry)
             self._forget()

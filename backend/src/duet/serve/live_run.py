@@ -92,6 +92,8 @@ class LiveRun:
     async def perform(self, slot: int = 0) -> None:
         """Copy or boot what is not up, run, drain; failures of single lanes are messages."""
         self._feed.announce(started_at=now(), message="")
+        if self._feed.starts is not None:
+            self._feed.starts.begin()
         async with self._parking.aside():
             await self._perform(slot)
 

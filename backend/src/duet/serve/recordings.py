@@ -17,6 +17,7 @@ from duet.bundle import Manifest, open_bundle, read_manifest
 from duet.errors import DuetError, InputError
 from duet.lessons import cache as lesson_cache
 from duet.lessons.roles import knob
+from duet.logs import about
 from duet.serve.interfaces import Run
 from duet.serve.measuring import named
 from duet.serve.recorded_run import Publish, RecordedRun
@@ -133,7 +134,8 @@ class LessonRecordings:
         if key not in self._coming:  # many pages open the same recording at once
             run_id = f"{self.kind}:{slug}:{chosen}"
             run = RecordedRun(folder, path, run_id, self.publish)
-            task = asyncio.create_task(self._read(key, run), name=f"read {run_id}")
+            with about(run=run_id, lesson=slug):
+                task = asyncio.create_task(self._read(key, run), name=f"read {run_id}")
             self._coming[key] = Found(run, task)
         return self._coming[key]
 

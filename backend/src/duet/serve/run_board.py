@@ -30,6 +30,7 @@ class Entry:
         began: it has started.
         over: it has ended.
         saving: writes its file; None: no file is written.
+        since_s: when it was asked for, in the monotonic clock.
     """
 
     request: Request
@@ -42,6 +43,7 @@ class Entry:
     began: bool = False
     over: bool = False
     saving: asyncio.Task[None] | None = None
+    since_s: float = field(default_factory=time.monotonic)
 
     @property
     def runs(self) -> bool:

@@ -18,6 +18,7 @@ from starlette.types import Scope
 from duet.access import LOCAL, Visitor
 from duet.budgets import COMMANDS_A_TURN, RETRY_AFTER_S, SENDS_A_TURN
 from duet.errors import DuetError
+from duet.logs import about
 from duet.stream import messages as m
 from duet.stream.admission import Admission, Seat, Seats
 from duet.stream.codec import failure, pack, unpack_client
@@ -99,7 +100,8 @@ class Endpoint:
             await socket.close(CLOSE_FULL, FULL)
             return
         try:
-            await self._watch(socket, seat)
+            with about(role=visitor_of(socket.scope).role.word):
+                await self._watch(socket, seat)
         finally:
             seat.leave()
 
@@ -203,6 +205,8 @@ class Endpoint:
                 # `websocket.disconnect` is about to be read.
                 raise WebSocketDisconnect(CLOSE_POLICY) from error
             acks.sent += 1
+            self._hub.sent_messages += 1
+            self._hub.sent_bytes += len(packet.body)
             # A send that fits the buffer does not suspend; without this a long backlog would hold
             # up all other viewers and write on after the peer has gone.
             await self._sending.wait()

@@ -70,6 +70,8 @@ class Hub:
         self._make_outbox = make_outbox
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
+        self.sent_messages = self.sent_bytes = 0
+        """Of all viewers, as their senders sent them."""
 
     @property
     def viewers(self) -> tuple[Viewer, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pydantic import JsonValue
 
 from duet.errors import DuetError, InputError
+from duet.logs import about
 from duet.session.events import LanePhase, LaneResult, LaneSource, RunSpec, SessionSink
 from duet.session.lane.driver import LaneDriver
 from duet.session.lane.hold import OnHold
@@ -65,7 +66,8 @@ class LaneRun:
         Args:
             all_ready: returns when every lane is ready or has failed.
         """
-        await self._driver.drive(all_ready)
+        with about(lane=self._parts.arm):
+            await self._driver.drive(all_ready)
 
     def stop(self) -> None:
         """End the workload, or do not begin it."""

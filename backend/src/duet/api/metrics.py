@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`/metrics` in Prometheus' text format: what serve/meters.py counted, and how things stand now.
+
+For operators. It has counts alone: no run, no visitor, no address.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import psutil
+from fastapi import FastAPI
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+from starlette.responses import Response
+
+from duet import __version__
+from duet.serve.director import Director
+from duet.serve.meters import EVENTS
+from duet.serve.watchdog import Watchdog
+from duet.stream.admission import Admission
+
+PROGRAMS: Final = ("qemu", "python", "bwrap", "chromium", "ffmpeg", "make")
+"""Child processes that are counted by name, by its beginning; all others are `other`."""
+
+
+def add_metrics(app: FastAPI, director: Director) -> None:
+    """The route; its rights stand in api/rights.py."""
+    states = CollectorRegistry()
+    states.register(States(director, app.state.admission, app.state.watchdog))
+    ProcessCollector(registry=states)
+
+    @app.get("/metrics")
+    def metrics() -> Response:
+        body = generate_latest(EVENTS) + generate_latest(states)
+        return Response(body, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+class States(Collector):
+    """How things stand at the moment of a request. Called in a thread, as /api/health is."""
+
+    def __init__(self, director: Director, admission: Admission, watchdog: Watchdog) -> None:
+        self._director = director
+        self._admission = admission
+        self._watchdog = watchdog
+
+    def collect(self) -> Iterable[Metric]:
+        """All families."""
+        live, hub, holds = self._director.live_runs, self._director.hub, self._watchdog.holds
+        phases = Counter(str(lane["phase"]) for lane in self._director.lanes())
+        yield gauge("duet_build_info", "Always 1.", {__version__: 1}, "version")
+        yield gauge("duet_runs_active", "Runs, measurements and judgements.", len(live.running()))
+        yield gauge("duet_runs_waiting", "Requests in the queue.", live.waiting())
+        yield gauge("duet_pages_open", "Pages that are connected.", len(hub.viewers))
+        yield gauge("duet_lanes", "Lanes of runs that go on, or of the newest.", phases, "phase")
+        yield gauge("duet_child_processes", "Below this process.", children(), "program")
+        yield counter("duet_sent_bytes", "Messages to pages, in bytes.", hub.sent_bytes)
+        yield counter("duet_sent_messages", "Messages to pages.", hub.sent_messages)
+        yield counter("duet_loop_holds", "Callbacks beyond 50 ms of wall time.", holds.count)
+        yield counter("duet_loop_cpu_holds", "Those beyond 50 ms of CPU time.", holds.worked)
+        yield gauge("duet_loop_longest_hold_seconds", "Wall time.", holds.longest_s)
+        yield gauge("duet_loop_longest_cpu_hold_seconds", "CPU time.", holds.longest_cpu_s)
+        seats = self._admission.counts()
+        for word, make, text in SEATS:
+            values = {kind: count[word] for kind, count in seats.items()}
+            yield make(f"duet_seats_{word}", text, values, "kind")
+
+
+def gauge(
+    name: str, text: str, value: float | Mapping[str, float], label: str = ""
+) -> GaugeMetricFamily:
+    """What stands so now; with a label a value for each."""
+    family = GaugeMetricFamily(name, text, labels=[label] if label else None)
+    filled(family, value)
+    return family
+
+
+def counter(
+    name: str, text: str, value: float | Mapping[str, float], label: str = ""
+) -> CounterMetricFamily:
+    """What only grows; the library adds _total to its name."""
+    family = CounterMetricFamily(name, text, labels=[label] if label else None)
+    filled(family, value)
+    return family
+
+
+def filled(
+    family: GaugeMetricFamily | CounterMetricFamily, value: float | Mapping[str, float]
+) -> None:
+    """Put one value, or one for each label, into a family."""
+    if isinstance(value, Mapping):
+        for label, each in value.items():
+            family.add_metric([label], each)
+    else:
+        family.add_metric([], value)
+
+
+def children() -> Counter[str]:
+    """How many processes are below this one, by program."""
+    found: Counter[str] = Counter()
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            name = process.name()
+            found[next((word for word in PROGRAMS if name.startswith(word)), "other")] += 1
+    return found
+
+
+SEATS: Final = (
+    ("open", gauge, "Connections and sockets now."),
+    ("most", gauge, "How many there may be."),
+    ("dropped", counter, "Silent ones that were closed for a newcomer."),
+    ("refused", counter, "Newcomers for whom there was no room."),
+)
