@@ -13,6 +13,7 @@ from duet.serve.kernel_builds import CheckoutKernels
 from duet.serve.live_run import GuestStage
 from duet.serve.own_lessons import Changing
 from duet.serve.recordings import LessonRecordings
+from duet.serve.stored import claim
 from duet.stream.hub import Hub
 
 
@@ -25,7 +26,9 @@ def default_director(
 ) -> Director:
     """What `duet serve` runs; `listener` receives the progress of kernel builds."""
     kernels = CheckoutKernels(settings, listener)
-    saved = ArchivedRuns(ArchiveFolder.default())
+    folder = ArchiveFolder.default()
+    claim(folder.folder)
+    saved = ArchivedRuns(folder)
     slots = live_runs()
     stage = GuestStage(settings, slots)
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))

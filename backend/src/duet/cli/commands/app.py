@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import typer
 
+from duet.cli.commands.backup import BACKUP_KEYS, backup, restore
 from duet.cli.commands.benching import BENCH_KEYS, bench
 from duet.cli.commands.bisecting import BISECT_KEYS, bisect
 from duet.cli.commands.challenging import CHALLENGE_KEYS, challenge
@@ -57,6 +58,8 @@ for verb, keys in (
     (build, BUILD_KEYS),
     (serve, SERVE_KEYS),
     (token, TOKEN_KEYS),
+    (backup, BACKUP_KEYS),
+    (restore, BACKUP_KEYS),
     (run, RUN_KEYS),
     (measure, MEASURE_KEYS),
     (record, RECORD_KEYS),

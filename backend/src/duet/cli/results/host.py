@@ -103,3 +103,14 @@ class TokenResult:
     tokens: Sequence[TokenEntry]
     links: Mapping[Any, str] = key("those made now", "{role: url}")
     revoked: Sequence[str] = key(shape="[role]")
+
+
+@dataclass(frozen=True, slots=True)
+class BackupResult:
+    """Of `duet backup` and `duet restore`."""
+
+    file: str
+    made_at: str = key("ISO 8601 UTC")
+    version: str = key("of the Kernel Duet that made it")
+    files: Mapping[Any, int] = key(shape="{run|owner|tokens|change: n}")
+    bytes: int = key("of all files")

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All that a server stores in one file, and back; see stored.py for what that is.
+
+The file is a zip with a manifest that names each file with its size and SHA-256. Making one needs
+no pause of the server: each of its files appears whole, by a rename or a link, and stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final
+
+from duet import __version__, durable
+from duet.errors import InfraError, InputError
+from duet.serve.stored import FORMAT, Places, claim, kind_of
+
+MANIFEST: Final = "manifest.json"
+MODE: Final = 0o600
+"""Hashes of tokens and the key of sessions are in it."""
+CHUNK: Final = 1 << 20
+MOST_MANIFEST_BYTES: Final = 64 << 20
+REMEDY: Final = "Take another backup, or copy it here once more."
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file of a backup.
+
+    Args:
+        name: see stored.NAMES.
+        size: in bytes.
+        mtime_ns: saved runs are listed and pruned by it.
+    """
+
+    name: str
+    size: int
+    sha256: str
+    mtime_ns: int
+    mode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What stands in a backup."""
+
+    made_at: str
+    version: str
+    items: tuple[Item, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Kind -> number of files."""
+        return dict(Counter(kind_of(item.name) or "" for item in self.items))
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(item.size for item in self.items)
+
+
+def make(target: Path, places: Places) -> Contents:
+    """Write a backup; what was at `target` is replaced once it is whole.
+
+    Raises:
+        InfraError: it cannot be written.
+    """
+    items: list[Item] = []
+    try:
+        with durable.written(target, MODE) as file, zipfile.ZipFile(file, "w") as archive:
+            for name, path in places.files():
+                try:
+                    source = path.open("rb")
+                except FileNotFoundError:  # pruned, or deleted by somebody just now
+                    continue
+                with source:
+                    items.append(_added(archive, name, source))
+            contents = Contents(
+                datetime.now(UTC).isoformat(timespec="seconds"), __version__, tuple(items)
+            )
+            tree = {"format": FORMAT, **asdict(contents)}
+            archive.writestr(MANIFEST, json.dumps(tree, indent=1), zipfile.ZIP_DEFLATED)
+    except OSError as error:
+        raise InfraError(
+            f"{target} cannot be written: {error.strerror or error}.",
+            remedy="Make room there, or name a file in another folder.",
+        ) from error
+    return contents
+
+
+def restore(source: Path, places: Places, *, replace: bool) -> Contents:
+    """Check a whole backup, then write what is in it.
+
+    Args:
+        replace: what is stored now goes. Without it there must be nothing.
+
+    Raises:
+        InputError: it is no whole backup, or one of a newer version; or there is something.
+        InfraError: it cannot be read or written.
+    """
+    try:
+        with zipfile.ZipFile(source) as archive:
+            contents = _read(archive, source)
+            there = [name for name, _ in places.files()]
+            if there and not replace:
+                raise InputError(
+                    f"{len(there)} files are stored here already, such as {places.path(there[0])}.",
+                    remedy="Add --replace to have those of the backup in their place alone.",
+                )
+            claim(places.runs)
+            for item in contents.items:
+                with archive.open(item.name) as file:
+                    _write(places.path(item.name), item, file)
+            given = {item.name for item in contents.items}
+            for name in there:
+                if name not in given:
+                    places.path(name).unlink(missing_ok=True)
+    except (zipfile.BadZipFile, EOFError, zipfile.LargeZipFile, NotImplementedError) as error:
+        raise InputError(f"{source} is no whole backup ({error}).", remedy=REMEDY) from error
+    except OSError as error:
+        raise InfraError(
+            f"the backup could not be restored: {error.strerror or error} "
+            f"({error.filename or source}).",
+            remedy="Run as the user of the server; make room; then restore again with --replace.",
+        ) from error
+    return contents
+
+
+def _added(archive: zipfile.ZipFile, name: str, source: IO[bytes]) -> Item:
+    status = os.fstat(source.fileno())
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (status.st_mode & 0o777) << 16
+    with archive.open(info, "w", force_zip64=True) as target:  # recordings are packed already
+        size, sha256 = _copied(source, target.write)
+    return Item(name, size, sha256, status.st_mtime_ns, status.st_mode & 0o777)
+
+
+def _copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, str]:
+    """(bytes, SHA-256) of what was copied."""
+    size, digest = 0, hashlib.sha256()
+    while chunk := source.read(CHUNK):
+        write(chunk)
+        digest.update(chunk)
+        size += len(chunk)
+    return size, digest.hexdigest()
+
+
+def _read(archive: zipfile.ZipFile, source: Path) -> Contents:
+    """The manifest, once every file was found to be what it says."""
+    try:
+        if archive.getinfo(MANIFEST).file_size > MOST_MANIFEST_BYTES:
+            raise ValueError("its manifest is too large")
+        tree = json.loads(archive.read(MANIFEST))
+        number = tree["format"]
+        if isinstance(number, int) and number > FORMAT:
+            raise InputError(
+                f"{source} has format {number}, of a newer Kernel Duet ({tree['version']!s:.20}); "
+                f"this one knows {FORMAT}.",
+                remedy="Use that version.",
+            )
+        items = tuple(Item(**item) for item in tree["items"])
+        contents = Contents(str(tree["made_at"]), str(tree["version"]), items)
+        _check(items, archive)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{source} is no whole backup ({error!s:.100}).", remedy=REMEDY) from error
+    return contents
+
+
+def _check(items: Iterable[Item], archive: zipfile.ZipFile) -> None:
+    """Raises: ValueError, KeyError: a file is missing, changed, or none that a server stores."""
+    for item in items:
+        if kind_of(item.name) is None:
+            raise ValueError(f"a server stores nothing of the name {item.name!r:.60}")
+        if archive.getinfo(item.name).file_size != item.size:
+            raise ValueError(f"{item.name} has another size")
+        with archive.open(item.name) as file:
+            if _copied(file, len) != (item.size, item.sha256):
+                raise ValueError(f"{item.name} has another SHA-256")
+
+
+def _write(path: Path, item: Item, file: IO[bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with durable.written(path, item.mode & 0o666) as target:
+        _copied(file, target.write)
+    os.utime(path, ns=(item.mtime_ns, item.mtime_ns))
