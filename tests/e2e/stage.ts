@@ -176,7 +176,7 @@ export function stageFacts(selector: string): StageFacts {
       pure.some(([other]) => other !== key && between(rgb(key), seenOn(rgb(other)), rgb(other)));
     const apart = (key: number) => [0, 1, 2].some((c) => Math.abs(rgb(key)[c]! - seenOn(rgb(key))[c]!) >= 12);
     const bare = inside.find(([key]) => apart(key) && !mixed(key));
-    // A letter that fills its box: what is beside it, be it of the letter's own colour. Stripes: what they are from afar.
+    // A letter that fills its box: what is next to it, be it of the letter's own colour. Stripes: what they are from afar.
     const prevails = bare ?? beside.find(([key, n]) => n >= beyond / 4 && !mixed(key));
     const mean = [0, 1, 2].map((c) => beside.reduce((sum, [key, n]) => sum + rgb(key)[c]! * n, 0) / beside.reduce((sum, [, n]) => sum + n, 0));
     const under = prevails === undefined ? mean : rgb(prevails[0]);

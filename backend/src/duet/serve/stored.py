@@ -76,7 +76,7 @@ class Places:
 def claim(folder: Path) -> None:
     """Say in the folder of saved runs which format it has, when a server starts.
 
-    A folder that cannot be written is no trouble yet: who saves a run there is told.
+    A folder that cannot be written is no trouble yet: saving a run there fails with a sentence.
 
     Raises:
         InputError: a newer Kernel Duet has written there.
