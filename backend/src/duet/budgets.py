@@ -39,10 +39,11 @@ CONNECTIONS: Final = 1024
 it the longest silent one is closed for the newcomer; without a silent one the newcomer gets 503."""
 CONNECTIONS_PER_ADDRESS: Final = 512
 """Half of all: pages behind one proxy share an address, yet no address may take everything."""
-SOCKETS: Final = 200
-"""WebSockets in total. Usual: one a page, 40 in a class. Beyond it as with connections; the
-newcomer is closed with code 1013 and a reason, and its page tries again after a while."""
-SOCKETS_PER_ADDRESS: Final = 150
+SOCKETS: Final = 400
+"""WebSockets in total. Usual: one a page, 40 in a class, 300 in a lecture. Beyond it as with
+connections; the newcomer is closed with code 1013 and a reason, and its page tries again after a
+while."""
+SOCKETS_PER_ADDRESS: Final = 350
 FILES_RESERVED: Final = 256
 """File descriptors left for guests, recordings and kernels: at most the rest are connections."""
 RETRY_AFTER_S: Final = 15

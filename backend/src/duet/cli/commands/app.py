@@ -6,7 +6,7 @@ from __future__ import annotations
 import typer
 
 from duet.cli.commands.backup import BACKUP_KEYS, backup, restore
-from duet.cli.commands.benching import BENCH_KEYS, bench
+from duet.cli.commands.benching import bench
 from duet.cli.commands.bisecting import BISECT_KEYS, bisect
 from duet.cli.commands.challenging import CHALLENGE_KEYS, challenge
 from duet.cli.commands.checking import CHECK_KEYS, check
@@ -80,6 +80,6 @@ for verb, keys in (
     (new, NEW_KEYS),
     (lint, LINT_KEYS),
     (views, VIEWS_KEYS),
-    (bench, BENCH_KEYS),
 ):
     app.command(verb.__name__.strip("_").replace("_", "-"), epilog=keys)(verb)
+app.add_typer(bench, name="bench")

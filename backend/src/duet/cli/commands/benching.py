@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The verb that measures this program itself."""
+"""Verbs that measure this program itself."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from duet.cli.commands.options import Json, Lesson
-from duet.cli.results.benching import BenchResult
+from duet.cli.results.benching import BenchResult, ViewersResult
 from duet.cli.results.keys import keys_text
 
-BENCH_KEYS = keys_text(BenchResult, "Times go from the request to a lane's first decoded event.")
+LANES_KEYS = keys_text(BenchResult, "Times go from the request to a lane's first decoded event.")
+VIEWERS_KEYS = keys_text(ViewersResult)
+
+bench = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measure this program: how soon lanes move, what viewers cost.",
+)
 
 
-class What(StrEnum):
-    """What can be measured."""
-
-    LANES = "lanes"
-
-
-def bench(
-    what: Annotated[What, typer.Argument(help="lanes: copies of a parked guest beside boots.")],
+@bench.command("lanes", epilog=LANES_KEYS)
+def lanes(
     lesson: Lesson,
     arm: Annotated[str, typer.Option("--arm", help="Default: the lesson's first.")] = "",
     repeats: Annotated[int, typer.Option(min=1, max=500, help="Rounds: a boot and a copy.")] = 7,
@@ -32,6 +32,28 @@ def bench(
     json: Json = False,
 ) -> int:
     """Measure how soon a lane moves: copies of a parked guest beside boots, in turns."""
-    from duet.cli.benching import bench as body
+    from duet.cli.bench.lanes import bench as body
 
     return body(lesson, arm, repeats, vng, json)
+
+
+@bench.command("viewers", epilog=VIEWERS_KEYS)
+def viewers(
+    lesson: Annotated[str, typer.Argument(help="Its first recording is sent.")] = (
+        "02-grace-periods"
+    ),
+    count: Annotated[int, typer.Option("--viewers", min=2, max=400)] = 300,
+    fps: Annotated[float, typer.Option(min=1, max=60, help="Frames a second.")] = 20,
+    seconds: Annotated[float, typer.Option(min=1, max=600)] = 20,
+    stalled: Annotated[
+        int, typer.Option(min=0, max=100, help="So many read nothing in the second half.")
+    ] = 1,
+    json: Json = False,
+) -> int:
+    """Measure what many viewers of one live run cost the server, and how late its rows come.
+
+    No guest runs: the rows are those of a recording, sent as a live run's.
+    """
+    from duet.cli.bench.viewers import viewers as body
+
+    return body(lesson, count, fps, seconds, stalled, json)

@@ -30,3 +30,28 @@ class BenchResult:
     idle_lanes: int = key()
     idle_pss_mib: float = key("the largest")
     template_mib: float = key()
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """From the encoding of a batch to its arrival at a viewer that reads."""
+
+    batches: int
+    p50_ms: float
+    p99_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ViewersResult:
+    """Of `duet bench viewers`."""
+
+    lesson: str
+    viewers: int
+    frames_per_s: float
+    seconds: float
+    server_cores: float = key("CPU time of the server alone")
+    all_read: Delays = key()
+    some_stalled: Delays = key()
+    stalled: int = key("viewers that read nothing in the second half")
+    closed: int = key("by the server")
+    load: float = key("of the host")

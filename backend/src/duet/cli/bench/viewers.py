@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet bench viewers`: what many viewers of one live run cost the server, and how late rows come.
+
+The server and the viewers are processes of their own, so that the CPU of the server counts alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+import psutil
+from websockets.asyncio.client import ClientConnection, connect
+
+from duet.cli.bench.watchers import BIN_MS
+from duet.cli.output import emit
+from duet.cli.results.benching import Delays, ViewersResult
+from duet.errors import InfraError
+
+PROCESSES = 2
+SETTLE_S = 2.0
+"""Until viewers who joined late have what came before."""
+ARMS = 2
+WAIT_S = 120.0
+
+
+def viewers(lesson: str, count: int, fps: float, seconds: float, stalled: int, js: bool) -> int:
+    """See `duet bench viewers --help`."""
+    result = asyncio.run(measure(lesson, count, fps, seconds, stalled))
+    if js:
+        emit(result)
+    else:
+        print(text_of(result))
+    return 0
+
+
+async def measure(
+    lesson: str, count: int, fps: float, seconds: float, stalled: int
+) -> ViewersResult:
+    """Start the server, a run and its viewers; watch for a while.
+
+    Raises:
+        InfraError: a process did not do its part.
+    """
+    with helper("frames", lesson, str(fps)) as server:
+        address = str(line_of(server)["address"])
+        async with connect(f"ws://{address}/ws", compression=None, max_size=None) as owner:
+            draining, run_id = await started(owner, lesson)
+            shares = [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
+            with contextlib.ExitStack() as stack:
+                crowds = [
+                    stack.enter_context(
+                        helper("watchers", address, lesson, run_id, str(share),
+                               str(stalled if n == 0 else 0), str(seconds))
+                    )
+                    for n, share in enumerate(shares)
+                ]  # fmt: skip
+                for crowd in crowds:
+                    await asyncio.to_thread(line_of, crowd)
+                await asyncio.sleep(SETTLE_S)
+                found = await counted(server, crowds, seconds)
+            draining.cancel()
+    cores, trees = found
+    bins = np.sum([np.array(tree["bins"]) for tree in trees], axis=0)
+    return ViewersResult(
+        lesson=lesson,
+        viewers=count,
+        frames_per_s=fps,
+        seconds=seconds,
+        server_cores=round(cores, 3),
+        all_read=delays(bins[0]),
+        some_stalled=delays(bins[1]),
+        stalled=stalled,
+        closed=sum(int(tree["closed"]) for tree in trees),
+        load=round(os.getloadavg()[0], 1),
+    )
+
+
+async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[None], str]:
+    """Ask for the run; gives its id, and the task that reads on as its owner."""
+    from duet.lessons import cache as lesson_cache
+
+    arms = [arm.name for arm in lesson_cache.find(lesson).lesson.arms][:ARMS]
+    await owner.send(msgpack.packb({"type": "open", "lesson": lesson}))
+    await owner.send(msgpack.packb({"type": "start", "lesson": lesson, "arms": arms}))
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            message = msgpack.unpackb(await owner.recv())
+            if message["type"] == "error":
+                raise InfraError(message["sentence"], remedy=message["remedy"])
+            if message["type"] == "begun":
+                break
+
+    async def drain() -> None:
+        async for _ in owner:
+            pass
+
+    return asyncio.create_task(drain()), str(message["run_id"])
+
+
+async def counted(
+    server: subprocess.Popen[str], crowds: list[subprocess.Popen[str]], seconds: float
+) -> tuple[float, list[dict[str, Any]]]:
+    """(cores that the server used, what each process saw) from the start signal on."""
+    process = psutil.Process(server.pid)
+    before, began = process.cpu_times(), time.monotonic()
+    for crowd in crowds:
+        assert crowd.stdin is not None
+        crowd.stdin.write("\n")
+        crowd.stdin.flush()
+    await asyncio.sleep(seconds)
+    after, took_s = process.cpu_times(), time.monotonic() - began
+    trees = [await asyncio.to_thread(line_of, crowd) for crowd in crowds]
+    used_s = after.user + after.system - before.user - before.system
+    return used_s / took_s, trees
+
+
+@contextlib.contextmanager
+def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A process of this package that ends with the block."""
+    command = [sys.executable, "-m", f"duet.cli.bench.{module}", *words]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            process.kill()
+
+
+def line_of(process: subprocess.Popen[str]) -> dict[str, object]:
+    """The next line of a helper, which is JSON.
+
+    Raises:
+        InfraError: it has ended.
+    """
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        raise InfraError(
+            "a process of the measurement ended early.", remedy="Its reason stands above."
+        )
+    tree: dict[str, object] = json.loads(line)
+    return tree
+
+
+def delays(bins: npt.NDArray[np.int64]) -> Delays:
+    """Quantiles of a histogram, each the upper end of its bin."""
+    total = int(bins.sum())
+    reached = np.cumsum(bins)
+    p50, p99 = (
+        round((int(np.searchsorted(reached, part * total)) + 1) * BIN_MS, 1) if total else 0.0
+        for part in (0.5, 0.99)
+    )
+    return Delays(batches=total, p50_ms=p50, p99_ms=p99)
+
+
+def text_of(result: ViewersResult) -> str:
+    """The result as lines."""
+    lines = [
+        f"{result.viewers} viewers of one run of {result.lesson} at {result.frames_per_s:g} "
+        f"frames/s, {result.seconds:g} s",
+        f"server: {result.server_cores:.2f} cores",
+    ]
+    for words, one in (
+        ("all read", result.all_read),
+        (f"{result.stalled} read nothing", result.some_stalled),
+    ):
+        lines.append(
+            f"{words}: {one.batches} batches came, p50 {one.p50_ms:.1f} ms, p99 {one.p99_ms:.1f} ms"
+        )
+    lines.append(f"closed by the server: {result.closed}; load of the host: {result.load}")
+    return "\n".join(lines)
