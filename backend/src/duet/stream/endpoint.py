@@ -23,6 +23,7 @@ from duet.stream import messages as m
 from duet.stream.admission import Admission, Seat, Seats
 from duet.stream.codec import failure, pack, unpack_client
 from duet.stream.hub import Hub, Viewer
+from duet.stream.outbox import Outbox
 from duet.stream.pace import Pace, TooMany
 from duet.stream.turns import Turns
 
@@ -30,6 +31,9 @@ SEND_STALL_S = 10.0
 """A browser that takes nothing for so long is cut off."""
 ACK_WINDOW = 1024
 """Messages a page that acknowledges may be behind before sending pauses (and drops begin)."""
+WRITE_BYTES = 32 * 1024
+WRITE_MESSAGES = 32
+"""Messages that wait are sent together, up to so many."""
 MAX_STRIKES = 20
 """Malformed messages until the connection is closed."""
 CLOSE_POLICY = 1008
@@ -37,6 +41,7 @@ CLOSE_SLOW = 4408
 CLOSE_TOKEN = 4401
 """The page has no session, or its token was replaced; it does not try again."""
 CLOSE_GOING = 1001
+CLOSE_GONE = 1006
 CLOSE_FULL = 1013
 FULL = f"the server has no room for another page; this one asks again in {RETRY_AFTER_S} s"
 
@@ -197,19 +202,46 @@ class Endpoint:
             try:
                 async with asyncio.timeout(self._stall_s):
                     await acks.room()
-                    await socket.send_bytes(packet.body)
+                    bodies = waiting_with(packet.body, viewer.outbox)
+                    await send_all(socket, bodies)
             except TimeoutError as error:
                 raise Slow from error
             except RuntimeError as error:
                 # uvicorn has closed the socket by itself, after a malformed frame of the peer; its
                 # `websocket.disconnect` is about to be read.
                 raise WebSocketDisconnect(CLOSE_POLICY) from error
-            acks.sent += 1
-            self._hub.sent_messages += 1
-            self._hub.sent_bytes += len(packet.body)
+            acks.sent += len(bodies)
+            self._hub.sent_messages += len(bodies)
+            self._hub.sent_bytes += sum(map(len, bodies))
             # A send that fits the buffer does not suspend; without this a long backlog would hold
             # up all other viewers and write on after the peer has gone.
             await self._sending.wait()
+
+
+def waiting_with(first: bytes, outbox: Outbox) -> list[bytes]:
+    """A message, and those that wait behind it: as many as one write may have."""
+    bodies, size = [first], len(first)
+    while size < WRITE_BYTES and len(bodies) < WRITE_MESSAGES and (more := outbox.pop()):
+        bodies.append(more.body)
+        size += len(more.body)
+    return bodies
+
+
+async def send_all(socket: WebSocket, bodies: list[bytes]) -> None:
+    """Send messages in one write (see SocketProtocol in stream/protocol.py).
+
+    Raises:
+        WebSocketDisconnect: the peer is gone.
+    """
+    sender = socket.scope.get("extensions", {}).get("duet.send")
+    if sender is None:
+        for body in bodies:
+            await socket.send_bytes(body)
+        return
+    try:
+        await sender["all"](bodies)
+    except OSError as error:
+        raise WebSocketDisconnect(CLOSE_GONE) from error
 
 
 class Expelled(Exception):
