@@ -36,11 +36,11 @@ class Seen:
     closed: int = 0
     watching: int = 0
 
-    def batch(self, body: bytes | memoryview) -> None:
+    def batch(self, body: bytes) -> None:
         """A batch came."""
         if self.phase is None:
             return
-        at = bytes(body).rfind(WHERE) + len(WHERE)
+        at = body.rfind(WHERE) + len(WHERE)
         (sent_ns,) = struct.unpack_from(">d", body, at)
         late_ms = max(0.0, (time.time_ns() - sent_ns) / 1e6)
         self.bins[self.phase][min(BINS, int(late_ms / BIN_MS))] += 1

@@ -39,9 +39,7 @@ def lanes(
 
 @bench.command("viewers", epilog=VIEWERS_KEYS)
 def viewers(
-    lesson: Annotated[str, typer.Argument(help="Its first recording is sent.")] = (
-        "02-grace-periods"
-    ),
+    lesson: Lesson,
     count: Annotated[int, typer.Option("--viewers", min=2, max=400)] = 300,
     fps: Annotated[float, typer.Option(min=1, max=60, help="Frames a second.")] = 20,
     seconds: Annotated[float, typer.Option(min=1, max=600)] = 20,
@@ -52,7 +50,7 @@ def viewers(
 ) -> int:
     """Measure what many viewers of one live run cost the server, and how late its rows come.
 
-    No guest runs: the rows are those of a recording, sent as a live run's.
+    No guest runs: the rows are those of the lesson's first recording, sent as a live run's.
     """
     from duet.cli.bench.viewers import viewers as body
 
