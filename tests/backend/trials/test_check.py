@@ -28,6 +28,7 @@ from tests.backend.trials.made import PATCH
 QUIET = """\
 [    0.000000] Linux version 6.1
 [    0.012000] ... MAX_LOCKDEP_SUBCLASSES:  8
+[    0.088281] kcsan: non-strict mode configured - use CONFIG_KCSAN_STRICT=y to see all data races
 stress: begin Slab: 1 kB
 stress: beside=3
 stress: beside=4

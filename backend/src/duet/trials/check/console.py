@@ -15,7 +15,9 @@ COMPLAINT = re.compile(
     r"|INFO: (?:task|rcu|trying)|DEADLOCK|ODEBUG|Corruption|general protection|Kernel panic"
     r"|refcount_t|Out of memory|oom-kill|Assertion failed|UBSAN|KCSAN"
 )
-HARMLESS = re.compile(r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size")
+HARMLESS = re.compile(
+    r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size|CONFIG_KCSAN_STRICT"
+)
 # A function in a call trace, whose name may have any of these words in it.
 FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
