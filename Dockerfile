@@ -6,6 +6,11 @@
 #   docker build --build-arg BASE=debian:12@sha256:... .
 ARG BASE=debian:12
 FROM ${BASE}
+# Behind a proxy with a certificate authority of its own, packages are fetched with these; they are
+# set while the image is built and stand in no layer.
+ARG SSL_CERT_FILE
+ARG PIP_CERT
+ARG NODE_EXTRA_CA_CERTS
 WORKDIR /duet
 COPY . .
 RUN ./setup.sh kernels

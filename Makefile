@@ -13,7 +13,7 @@ JOBS ?= 2
 # How often a test of guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
-.PHONY: help run test dev check contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean
+.PHONY: help run test dev check contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -57,7 +57,7 @@ check: ## lint, format, types, layers, drift, shell, links
 	cd frontend && npm run --silent contract -- --check
 	cd frontend && npm run --silent check
 	$(PYTEST) -q tests/contract/test_docs.py
-	shellcheck setup.sh duet .ci/run vm-images/root/init vm-images/root/duet-scratch lessons/_template/workload/nap-sh.sh
+	shellcheck setup.sh duet packaging/image.sh .ci/run vm-images/root/init vm-images/root/duet-scratch lessons/_template/workload/nap-sh.sh
 	./duet lint
 
 contract: ## generate the page's types and checks of what the server sends from its models
@@ -115,6 +115,12 @@ pins: ## compile the hash-pinned requirements anew
 	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs; do \
 		../$(VENV)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--python-version 3.11 --custom-compile-command 'make pins' $$f.in -o $$f.txt; done
+
+image: ## the container image by buildah, without Docker: localhost/kernel-duet (some minutes)
+	@packaging/image.sh build
+
+image-test: ## build the image, start it without any right, and ask for its page
+	@packaging/image.sh test
 
 clean: ## remove what set-up made in the checkout (not the kernel cache)
 	rm -rf .venv .venv-docs .setup-stamps build/docs frontend/node_modules frontend/dist
