@@ -243,7 +243,7 @@ TEMPLATE_BYTES_MOST: Final = 2 << 30
 TEMPLATE_SHARE: Final = 1 / 8
 """Memory for parked guests: this share of the host's, and no more than that. Usual: 110-125 MiB
 each. Beyond it the one that was used longest ago is given up, and its lanes boot."""
-WAITING_RUNS: Final = 32
+WAITING_RUNS: Final = 64
 """Requests for live runs that wait, one for each visitor at most. Usual: 0-3. One more is refused
 with the number that wait."""
 FINISHED_RUNS: Final = 2

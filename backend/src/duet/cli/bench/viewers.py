@@ -141,7 +141,7 @@ def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def line_of(process: subprocess.Popen[str]) -> dict[str, object]:
+def line_of(process: subprocess.Popen[str]) -> Any:
     """The next line of a helper, which is JSON.
 
     Raises:
@@ -153,8 +153,7 @@ def line_of(process: subprocess.Popen[str]) -> dict[str, object]:
         raise InfraError(
             "a process of the measurement ended early.", remedy="Its reason stands above."
         )
-    tree: dict[str, object] = json.loads(line)
-    return tree
+    return json.loads(line)
 
 
 def delays(bins: npt.NDArray[np.int64]) -> Delays:

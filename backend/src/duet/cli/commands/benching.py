@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json, Lesson
-from duet.cli.results.benching import BenchResult, ViewersResult
+from duet.cli.results.benching import BenchResult, ClassResult, ViewersResult
 from duet.cli.results.keys import keys_text
 
 LANES_KEYS = keys_text(BenchResult, "Times go from the request to a lane's first decoded event.")
 VIEWERS_KEYS = keys_text(ViewersResult)
+CLASS_KEYS = keys_text(ClassResult)
 
 bench = typer.Typer(
     no_args_is_help=True,
@@ -55,3 +56,18 @@ def viewers(
     from duet.cli.bench.viewers import viewers as body
 
     return body(lesson, count, fps, seconds, stalled, json)
+
+
+@bench.command("class", epilog=CLASS_KEYS)
+def classroom(
+    lesson: Lesson,
+    students: Annotated[int, typer.Option(min=1, max=300)] = 40,
+    different: Annotated[
+        int, typer.Option(min=1, max=50, help="Settings of the knob; equal requests share a run.")
+    ] = 4,
+    json: Json = False,
+) -> int:
+    """Let a class press run live at once: who is served, and how soon /api/health answers."""
+    from duet.cli.bench.classroom import classroom as body
+
+    return body(lesson, students, different, json)

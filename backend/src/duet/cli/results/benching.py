@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from duet.cli.results.keys import key
@@ -54,4 +55,22 @@ class ViewersResult:
     some_stalled: Delays = key()
     stalled: int = key("viewers that read nothing in the second half")
     closed: int = key("by the server")
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """Of `duet bench class`."""
+
+    lesson: str
+    students: int
+    different: int = key("settings that they take in turn")
+    runs: int = key("that served them")
+    served: int = key("students whose run was done")
+    not_served: Sequence[str] = key("why not")
+    longest_wait_s: float = key("until a student's run began")
+    longest_s: float = key("until it was over")
+    health_n: int = key("answers of /api/health meanwhile")
+    health_p99_ms: float = key()
+    health_longest_ms: float = key()
     load: float = key("of the host")
