@@ -20,6 +20,8 @@ from duet.serve.readiness import Readiness
 from tests.support.toy_stage import ToyKernels, ToyRecordings
 
 SLUG = "02-grace-periods"
+FURTHER = "linux-6.12.tar.xz"
+"""The source of an optional base, which is there only where somebody asked for it."""
 
 
 @pytest.fixture
@@ -28,12 +30,22 @@ def settings(tmp_path: Path, root: Path) -> KernelSettings:
     shutil.copytree(root / "kernel-patches", patches)
     tarball = tmp_path / "linux.tar.xz"
     tarball.write_bytes(b"source")
+    further = patches / "bases" / "6.12" / "base.yaml"
+    text = further.read_text().replace("/usr/src/linux-source-6.12.tar.xz", str(tmp_path / FURTHER))
+    further.write_text(text)
     return KernelSettings(tmp_path / "cache", patches, tarball)
 
 
+@pytest.mark.parametrize("further", [True, False], ids=["with-6.12", "without-6.12"])
 def test_patches_are_hashed_again_only_after_a_change(
-    settings: KernelSettings, lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch
+    settings: KernelSettings,
+    lesson02: LessonFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    further: bool,
 ) -> None:
+    if further:
+        (tmp_path / FURTHER).write_bytes(b"further source")
     planned: list[str] = []
     plan = readiness.plan
 
@@ -54,6 +66,10 @@ def test_patches_are_hashed_again_only_after_a_change(
     (settings.store.folder / plan(specs["srcu"], settings)).mkdir(parents=True)
     known.of(SLUG, specs)  # something was put where the kernel would lie
     assert len(planned) == 3 * len(specs)
+    if not further:
+        (tmp_path / FURTHER).write_bytes(b"further source")
+        known.of(SLUG, specs)  # the source of an optional base was installed
+        assert len(planned) == 4 * len(specs)
 
 
 def test_a_lesson_is_encoded_once_until_a_kernel_is_built() -> None:

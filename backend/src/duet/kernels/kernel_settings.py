@@ -95,8 +95,14 @@ class KernelSettings:
         Raises:
             NoSource, BadFolder: see duet.kernels.source.
         """
-        given = self.source if base.name == self.base.name else None
-        return find_tarball(base, given, self.cache / "tarballs.json")
+        return find_tarball(base, self._given(base), self.cache / "tarballs.json")
+
+    def source_path(self, base: Base) -> Path:
+        """Where the source of a base lies, or would lie."""
+        return self._given(base) or base.tarball
+
+    def _given(self, base: Base) -> Path | None:
+        return self.source if base.name == self.base.name else None
 
     def tree(self, base: Base, config: str | None, tarball_sha256: str) -> WorkTree:
         """Where kernels from this source are compiled: one tree a configuration, each warm."""

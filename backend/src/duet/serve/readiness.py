@@ -17,6 +17,7 @@ from duet.kernels import ArmSpec, KernelKey, KernelSettings, lookup, plan
 from duet.kernels.bases import FILE, base_folders
 from duet.kernels.image import FILES, SIZES
 from duet.kernels.recipe import arm_patches, both_folders
+from duet.kernels.source import NoSource
 from duet.serve.stamps import Stamps
 
 
@@ -49,16 +50,21 @@ class Readiness:
             return dict(known.ready)
         recipe = Stamps.of(self._recipe(arms))
         keys: dict[str, KernelKey] = {}
+        settled = True
         for name, spec in specs.items():
-            with contextlib.suppress(DuetError):
+            try:
                 keys[name] = plan(spec, self._settings)
+            except NoSource:
+                pass  # the stamps show when the source of an optional base is installed
+            except DuetError:
+                settled = False  # a compiler may be installed meanwhile, which no file here shows
         store = Stamps.of(part for key in keys.values() for part in self._image(key))
         ready = {
             name: name in keys and lookup(keys[name], self._settings) is not None for name in specs
         }
-        if len(keys) == len(specs):
+        if settled:
             self._known[lesson] = Known(arms, recipe, store, ready)
-        else:  # a compiler may be installed meanwhile, which no file here shows
+        else:
             self._known.pop(lesson, None)
         return dict(ready)
 
@@ -70,7 +76,7 @@ class Readiness:
         for arm in arms:
             with contextlib.suppress(DuetError):
                 base = settings.base_of(arm)
-                yield settings.source or base.tarball
+                yield settings.source_path(base)
                 yield from settings.fragments(arm)
                 yield from both_folders(arm, settings.patches, base)
                 yield from arm_patches(arm, settings.patches, base)
