@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from duet.errors import InfraError
-from duet.guests.clones import Template, Templates
+from duet.guests.clones import Template, Templates, guest
 from duet.guests.clones.files import copy_sparse, held_bytes, nameless, seal
+from duet.guests.clones.guest import CloneableGuest
 from duet.guests.clones.machines import CloneMachine
 from duet.guests.clones.plans import parked_plan, split_plan
 from duet.guests.clones.template import template_key
-from duet.guests.qemu import QemuMachine
+from duet.guests.qemu import QemuGuest, QemuMachine
 from duet.guests.types import Accel, Clock, GuestSpec
 
 PLAN = "plan 1\ndeadline_ms 9000\nsetup duet-scratch xfs 512\nwrite /sys/a 1\nevent a/b\nrun x 3\n"
@@ -169,13 +170,17 @@ def test_beyond_the_budget_the_one_unused_longest_goes(spec: GuestSpec) -> None:
     asyncio.run(body())
 
 
-def test_what_fails_twice_is_not_tried_again(spec: GuestSpec) -> None:
+FAILURES = [InfraError("no.", remedy="none."), OSError(28, "No space left on device")]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=["ours", "the-host's"])
+def test_what_fails_twice_is_not_tried_again(spec: GuestSpec, failure: Exception) -> None:
     async def body() -> None:
         tries: list[str] = []
 
         async def make(key: str, _: GuestSpec) -> Template:
             tries.append(key)
-            raise InfraError("no.", remedy="none.")
+            raise failure
 
         async with Templates(1 << 30, make) as templates:
             templates.want("a", spec)
@@ -197,5 +202,45 @@ def test_a_template_whose_copy_failed_is_given_up(spec: GuestSpec) -> None:
             await settled(templates)
             templates.discard("a")
             assert templates.find("a") is None and templates.held_bytes == 0
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=["ours", "the-host's"])
+@pytest.mark.parametrize("where", ["made", "started"])
+def test_a_lane_whose_copy_fails_boots(
+    spec: GuestSpec, monkeypatch: pytest.MonkeyPatch, where: str, failure: Exception
+) -> None:
+    closed: list[bool] = []
+
+    class Failing:
+        def __init__(self, *_: object) -> None:
+            if where == "made":
+                raise failure
+
+        async def start(self) -> None:
+            raise failure
+
+        async def close(self) -> None:
+            closed.append(True)
+
+    async def boots(self: QemuGuest, accel: Accel, version: str) -> str:
+        return "booted"
+
+    monkeypatch.setattr(guest, "CloneMachine", Failing)
+    monkeypatch.setattr(QemuGuest, "start", boots)
+
+    async def body() -> None:
+        async def make(key: str, _: GuestSpec) -> Template:
+            return a_template(key)
+
+        async with Templates(1 << 30, make) as templates:
+            key = template_key(spec, "7.2")
+            templates.want(key, spec)
+            await settled(templates)
+            lane = CloneableGuest(spec, "auto", templates)
+            assert await lane.start(Accel.TCG, "7.2") == "booted"
+            assert templates.count == 0 and not lane.cloned
+            assert bool(closed) == (where == "started")
 
     asyncio.run(body())

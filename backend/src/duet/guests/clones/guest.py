@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import time
 
-from duet.errors import DuetError
+from duet.errors import DuetError, InfraError
 from duet.guests.boot import BootReport, try_boot
 from duet.guests.clones.machines import CloneMachine
 from duet.guests.clones.store import Templates
@@ -55,19 +55,25 @@ class CloneableGuest(QemuGuest):
     async def _copy(self, template: Template, accel: Accel) -> Machine | None:
         """A copy that goes on, or None: its template is not used again."""
         began = time.monotonic()
-        machine = CloneMachine(self.spec, accel, template)
         try:
-            failure: DuetError | None = await try_boot(machine, RESUME_S)
+            machine = CloneMachine(self.spec, accel, template)
+            try:
+                failure = await try_boot(machine, RESUME_S)
+            except BaseException:
+                await machine.close()
+                raise
+            if failure is None:
+                self.cloned = True
+                self.reports = (BootReport(1, time.monotonic() - began, "copied"),)
+                return machine
+            await machine.close()
         except DuetError as error:
             failure = error
-        except BaseException:
-            await machine.close()
-            raise
-        if failure is None:
-            self.cloned = True
-            self.reports = (BootReport(1, time.monotonic() - began, "copied"),)
-            return machine
-        await machine.close()
+        except OSError as error:
+            failure = InfraError(
+                f"a parked guest could not be copied: {error}.",
+                remedy="The lane boots. Look at the free space of the disk and at ulimit -n.",
+            )
         self._templates.discard(template.key)
         LOG.warning("%s %s\n%s", failure.sentence, failure.remedy, failure.detail)
         return None

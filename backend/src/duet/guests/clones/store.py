@@ -84,7 +84,7 @@ class Templates:
         template = self._held.pop(key, None)
         if template is not None:
             template.close()
-        self._failed[key] = self._failed.get(key, 0) + 1
+        self._count_failure(key)
 
     @asynccontextmanager
     async def aside(self) -> AsyncIterator[None]:
@@ -130,8 +130,11 @@ class Templates:
         try:
             template = await self._make(key, spec)
         except DuetError as error:
-            self._failed[key] = self._failed.get(key, 0) + 1
+            self._count_failure(key)
             LOG.warning("%s %s", error.sentence, error.remedy)
+        except Exception:  # a full disk, no more descriptors, a fault of ours: the lane boots
+            self._count_failure(key)
+            LOG.exception("lane %s: no guest could be parked; its guests boot.", spec.arm)
         else:
             self._held[key] = template
             self._fit()
@@ -139,6 +142,9 @@ class Templates:
         with suppress(KeyError):
             if key in self._held or self._failed.get(key, 0) >= FAILURES:
                 del self._wanted[key]
+
+    def _count_failure(self, key: str) -> None:
+        self._failed[key] = self._failed.get(key, 0) + 1
 
     def _fit(self) -> None:
         """Give up those that were used longest ago, beyond the budget; the newest stays."""
