@@ -14,6 +14,7 @@ from pathlib import Path
 
 from duet.api.app import create_app
 from duet.errors import InputError
+from duet.guests.clones import TemplateCounts
 from duet.lessons import cache as lesson_cache
 from duet.lessons import load as lessons
 from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
@@ -239,6 +240,9 @@ class ToyStage:
 
     def expect(self, request: RunRequest) -> None:
         """It boots nothing, so it prepares nothing."""
+
+    def parked(self) -> TemplateCounts:
+        return TemplateCounts(held=2, held_bytes=3 << 20, waiting=1, made=4, failed=1, refused=2)
 
     async def rest(self) -> None:
         self.rests += 1

@@ -111,6 +111,20 @@ def test_lanes_are_timed_by_how_they_start() -> None:
     assert EVENTS.get_sample_value("duet_lane_failures_total") == failures + 1
 
 
+def test_parked_guests_and_copies_that_failed_are_counted(address: str) -> None:
+    seen = {name: value for (name, _), value in values(scraped(address)[1]).items()}
+    shown = {name: value for name, value in seen.items() if name.startswith("duet_template")}
+    assert shown == {
+        "duet_templates_held": 2,
+        "duet_templates_held_bytes": 3 << 20,
+        "duet_templates_making": 0,
+        "duet_templates_waiting": 1,
+        "duet_templates_made_total": 4,
+        "duet_templates_failed_total": 1,
+        "duet_template_copies_refused_total": 2,
+    }
+
+
 def test_child_processes_are_counted_by_program() -> None:
     before = children()["other"]
     with subprocess.Popen(["sleep", "60"]) as process:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from duet.errors import InfraError
-from duet.guests.clones import Template, Templates, guest
+from duet.guests.clones import Template, TemplateCounts, Templates, guest
 from duet.guests.clones.files import copy_sparse, held_bytes, nameless, seal
 from duet.guests.clones.guest import CloneableGuest
 from duet.guests.clones.machines import CloneMachine
@@ -188,6 +188,7 @@ def test_what_fails_twice_is_not_tried_again(spec: GuestSpec, failure: Exception
             templates.want("a", spec)
             await settled(templates)
             assert tries == ["a", "a"]
+            assert templates.counts() == TemplateCounts(failed=2)
 
     asyncio.run(body())
 
@@ -200,8 +201,10 @@ def test_a_template_whose_copy_failed_is_given_up(spec: GuestSpec) -> None:
         async with Templates(1 << 30, make) as templates:
             templates.want("a", spec)
             await settled(templates)
+            assert templates.counts() == TemplateCounts(1, templates.held_bytes, made=1)
             templates.discard("a")
             assert templates.find("a") is None and templates.held_bytes == 0
+            assert templates.counts() == TemplateCounts(made=1, refused=1)
 
     asyncio.run(body())
 

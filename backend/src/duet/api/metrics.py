@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from duet import __version__
+from duet.guests.clones import TemplateCounts
 from duet.serve.director import Director
 from duet.serve.meters import EVENTS
 from duet.serve.watchdog import Watchdog
@@ -65,10 +66,22 @@ class States(Collector):
         yield counter("duet_loop_cpu_holds", "Those beyond 50 ms of CPU time.", holds.worked)
         yield gauge("duet_loop_longest_hold_seconds", "Wall time.", holds.longest_s)
         yield gauge("duet_loop_longest_cpu_hold_seconds", "CPU time.", holds.longest_cpu_s)
+        yield from of_templates(self._director.parked())
         seats = self._admission.counts()
         for word, make, text in SEATS:
             values = {kind: count[word] for kind, count in seats.items()}
             yield make(f"duet_seats_{word}", text, values, "kind")
+
+
+def of_templates(now: TemplateCounts) -> Iterable[Metric]:
+    """Of guests that are parked, so that lanes are copies of them."""
+    yield gauge("duet_templates_held", "Parked guests that can be copied.", now.held)
+    yield gauge("duet_templates_held_bytes", "Their memory.", now.held_bytes)
+    yield gauge("duet_templates_making", "1 while a guest is being parked.", now.making)
+    yield gauge("duet_templates_waiting", "To be parked when nothing runs.", now.waiting)
+    yield counter("duet_templates_made", "Guests that were parked.", now.made)
+    yield counter("duet_templates_failed", "Tries to park one that failed.", now.failed)
+    yield counter("duet_template_copies_refused", "Copies that failed; they booted.", now.refused)
 
 
 def gauge(

@@ -64,6 +64,7 @@ class Director:
         archiver = Archiver(saved.folder) if saved is not None else None
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
         self._finder = RunFinder(self.live_runs, recordings, saved)
+        self.parked = stage.parked
         opened = Expecting(stage, kernels, live).opened
         self._opener = LessonOpener(hub, self._lessons, self._finder, self.own.arms_of, opened)
         self.live_runs.on_show(self._opener.introduce)

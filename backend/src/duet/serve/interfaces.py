@@ -14,6 +14,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from duet.guests.clones import TemplateCounts
 from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.stream.codec import Packet
 from duet.stream.hub import Hub
@@ -95,6 +96,10 @@ class Stage(Protocol):
 
     def expect(self, request: RunRequest) -> None:
         """This run may be asked for soon; nothing visible happens."""
+        ...
+
+    def parked(self) -> TemplateCounts:
+        """How parked guests stand, whose copies lanes can be."""
         ...
 
     async def measure(

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from duet.budgets import SLOT_GUESTS
 from duet.errors import InputError
+from duet.guests.clones import TemplateCounts
 from duet.kernels import KernelSettings
 from duet.lessons.acts import act_line
 from duet.lessons.roles import cpus
@@ -217,6 +218,10 @@ class GuestStage:
     def expect(self, request: RunRequest) -> None:
         """Park guests for a run that may be asked for, while nothing runs."""
         self._parking.expect(request)
+
+    def parked(self) -> TemplateCounts:
+        """How parked guests stand."""
+        return self._parking.counts()
 
     async def measure(
         self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]

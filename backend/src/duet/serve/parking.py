@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from duet.errors import DuetError
 from duet.guests import Clock
-from duet.guests.clones import Templates
+from duet.guests.clones import TemplateCounts, Templates
 from duet.kernels import KernelSettings
 from duet.runs.request import RunRequest
 from duet.runs.sources import kernel_sources
@@ -71,6 +71,10 @@ class Parking:
         return await kernel_sources(
             request.folder, request.arms, self._settings, templates=self.templates
         )
+
+    def counts(self) -> TemplateCounts:
+        """How parked guests stand; zeros where every guest boots."""
+        return TemplateCounts() if self.templates is None else self.templates.counts()
 
     def expect(self, request: RunRequest) -> None:
         """Have guests parked for a run, one after another, when nothing runs."""

@@ -26,6 +26,7 @@ from pydantic import JsonValue
 from duet.api.app import create_app
 from duet.cli.serve import KERNEL_QUEUE, allow_files, be_prompt, bind
 from duet.errors import InfraError
+from duet.guests.clones import TemplateCounts
 from duet.lessons import cache as lesson_cache
 from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.serve.director import Director
@@ -174,6 +175,10 @@ class FramesStage:
 
     def expect(self, request: RunRequest) -> None:
         """Nothing is made in advance."""
+
+    def parked(self) -> TemplateCounts:
+        """No guest is parked."""
+        return TemplateCounts()
 
     async def measure(
         self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]

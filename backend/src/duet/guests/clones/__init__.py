@@ -6,7 +6,7 @@ rest of the machine is a stream of QEMU's migration, which each copy reads. See 
 """
 
 from duet.guests.clones.guest import CloneableGuest
-from duet.guests.clones.store import Templates
+from duet.guests.clones.store import TemplateCounts, Templates
 from duet.guests.clones.template import Template
 
-__all__ = ["CloneableGuest", "Template", "Templates"]
+__all__ = ["CloneableGuest", "Template", "TemplateCounts", "Templates"]

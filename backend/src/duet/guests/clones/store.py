@@ -8,6 +8,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 
 from duet.errors import DuetError
 from duet.guests.clones.make import make_template
@@ -21,6 +22,29 @@ WAITING = 32
 FAILURES = 2
 """Tries at one template; then its guests boot until the server starts anew."""
 Make = Callable[[str, GuestSpec], Awaitable[Template]]
+
+
+@dataclass(slots=True)
+class TemplateCounts:
+    """How parked guests stand, for an operator.
+
+    Args:
+        held: that copies can be made of now.
+        held_bytes: their memory.
+        making: 1 while one is being parked.
+        waiting: that will be made when nothing runs, the one in the making included.
+        made: since the start.
+        failed: tries that came to nothing.
+        refused: copies that failed, so that their lanes booted.
+    """
+
+    held: int = 0
+    held_bytes: int = 0
+    making: int = 0
+    waiting: int = 0
+    made: int = 0
+    failed: int = 0
+    refused: int = 0
 
 
 class Templates:
@@ -40,6 +64,7 @@ class Templates:
         self._settled = asyncio.Event()
         self._settled.set()
         self._busy = 0
+        self._counts = TemplateCounts()
         self._maker: asyncio.Task[None] | None = None
         self._making: asyncio.Task[None] | None = None
 
@@ -84,6 +109,7 @@ class Templates:
         template = self._held.pop(key, None)
         if template is not None:
             template.close()
+        self._counts.refused += 1
         self._count_failure(key)
 
     @asynccontextmanager
@@ -109,6 +135,16 @@ class Templates:
         """Templates that are there."""
         return len(self._held)
 
+    def counts(self) -> TemplateCounts:
+        """How they stand now."""
+        return replace(
+            self._counts,
+            held=self.count,
+            held_bytes=self.held_bytes,
+            making=int(self._making is not None),
+            waiting=len(self._wanted),
+        )
+
     async def wait_settled(self) -> None:
         """Until all that is wanted is there, or has failed too often."""
         await self._settled.wait()
@@ -130,18 +166,23 @@ class Templates:
         try:
             template = await self._make(key, spec)
         except DuetError as error:
-            self._count_failure(key)
+            self._fail(key)
             LOG.warning("%s %s", error.sentence, error.remedy)
         except Exception:  # a full disk, no more descriptors, a fault of ours: the lane boots
-            self._count_failure(key)
+            self._fail(key)
             LOG.exception("lane %s: no guest could be parked; its guests boot.", spec.arm)
         else:
             self._held[key] = template
+            self._counts.made += 1
             self._fit()
             LOG.info("lane %s: a guest is parked (%.1f s)", spec.arm, template.made_s)
         with suppress(KeyError):
             if key in self._held or self._failed.get(key, 0) >= FAILURES:
                 del self._wanted[key]
+
+    def _fail(self, key: str) -> None:
+        self._counts.failed += 1
+        self._count_failure(key)
 
     def _count_failure(self, key: str) -> None:
         self._failed[key] = self._failed.get(key, 0) + 1
