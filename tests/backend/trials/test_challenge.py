@@ -98,12 +98,22 @@ def test_a_breakage_is_met_by_a_rule_or_a_complaint() -> None:
     assert "left out" in judged(BREAK, "left out").because
 
 
-def test_a_barrier_that_goes_is_named_and_cannot_be_judged() -> None:
+def test_a_barrier_that_goes_is_judged_by_a_model_where_the_challenge_has_one() -> None:
     diff = (FIXTURES / "01-shrinker-bitmaps/no-barrier-alone.patch").read_text()
     assert barriers_gone(diff) == ("smp_mb__after_atomic()",)
     found = judged(BETTER, diff=diff)
     assert not found.met and "smp_mb__after_atomic() is gone" in found.because
-    assert not judged(BREAK, diff=diff).met, "it breaks nothing that x86 shows"
+    assert not judged(BREAK, diff=diff).met, "no model: it breaks nothing that x86 shows"
+    order = BITMAPS.lesson.challenges["no-barrier"].order
+    broken = judged(BREAK.model_copy(update={"order": order}), diff=diff)
+    assert broken.met and broken.because == (
+        "It breaks: modelled: smp_mb__after_atomic() is gone, so `seen = list` may come before "
+        "`bit = 0`; then walk: seen = list; adder: list = 1; adder: bit = 1; walk: bit = 0."
+    )
+    refused = judged(BETTER.model_copy(update={"order": order}), diff=diff)
+    assert not refused.met and refused.because.startswith("It is not right: modelled")
+    other = judged(BREAK.model_copy(update={"order": order}), diff="-\tsmp_rmb();\n")
+    assert not other.met, "a barrier that the model does not have"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
 from duet.lessons.schema.evidence import Claim, Limits
+from duet.lessons.schema.litmus import Litmus
 
 
 class Goal(Limits):
@@ -56,6 +57,9 @@ class Challenge(Strict):
     )
     without: tuple[str, ...] = Field(
         default=(), description="regular expressions; no line that is added may match one"
+    )
+    order: Litmus | None = Field(
+        default=None, description="what barriers are there for; judges a change that takes one away"
     )
     answer: str = Field(min_length=1, description="the lesson of it, shown when it is met")
 

@@ -12,6 +12,7 @@ from duet.errors import KernelError
 from duet.lessons.schema import Challenge
 from duet.measure.claims import broken, figure, wanted
 from duet.measure.model import Table
+from duet.trials.challenge.litmus import swapped, witness
 from duet.trials.challenge.order import barriers_gone
 from duet.trials.challenge.plans import limits
 from duet.trials.check.console import Verdict
@@ -89,10 +90,25 @@ def judge(
         if (first := next(added, None)) is not None:
             lines.append(Line("without", WITHOUT, "", first[1:].strip(), False))
     if gone := barriers_gone(diff):
-        said = f"{', '.join(gone)} is gone; an x86 guest runs as before, so no run shows it"
-        lines.append(Line("order", ORDER, "", said, None))
+        lines.append(_order(challenge, gone))
     lines.append(_stress(stress))
     return _decide(challenge, tuple(lines))
+
+
+def _order(challenge: Challenge, gone: tuple[str, ...]) -> Line:
+    """What a missing barrier does, by a model: an x86 guest runs as before."""
+    names, order = ", ".join(gone), challenge.order
+    if order is None or not order.barriers & set(gone):
+        said = f"{names} is gone; an x86 guest runs as before, so no run shows it"
+        return Line("order", ORDER, "", said, None)
+    steps = witness(order, gone)
+    if steps is None:
+        said = f"modelled: {names} is gone, and no order of the accesses breaks it"
+        return Line("order", order.says, "", said, None)
+    pair = swapped(order, steps)
+    why = f", so `{pair[0].access}` may come before `{pair[1].access}`" if pair else ""
+    said = f"modelled: {names} is gone{why}; then {'; '.join(map(str, steps))}"
+    return Line("order", order.says, "", said, False)
 
 
 def _stress(stress: Verdict | str) -> Line:
