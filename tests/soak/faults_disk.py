@@ -15,6 +15,8 @@ from tests.soak.people import ARMS
 
 NO_ROOM = r"space|room|disk|directory|written|made|saved"
 SAVED_S = 20.0
+NO_COPY = r"duet\.clones: "
+"""A guest could not be parked or copied, so its lane boots."""
 
 
 class FullRuns(Fault):
@@ -37,10 +39,10 @@ class FullRuns(Fault):
 
 
 class FullTemporary(Fault):
-    """No room for temporary files and sockets: lanes that must boot say so."""
+    """No room for temporary files and sockets: a copy fails, its lane boots, and that says so."""
 
     needs_root = True
-    logs = r"is not saved"
+    logs = rf"is not saved|{NO_COPY}"
     within_s = 150.0
 
     async def happen(self, at: Round) -> list[str]:
@@ -59,6 +61,7 @@ class FullCache(Fault):
     """No room in the cache, and the guests' root has gone: a sentence, and then it is made anew."""
 
     needs_root = True
+    logs = NO_COPY
     within_s = 150.0
 
     async def happen(self, at: Round) -> list[str]:

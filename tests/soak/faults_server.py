@@ -9,6 +9,7 @@ import signal
 
 from tests.soak.fault import Fault, Round
 from tests.soak.leaks import after_end
+from tests.soak.parked import groups_left
 from tests.soak.people import ARMS, Person
 from tests.soak.world import Server
 
@@ -46,6 +47,7 @@ class EndServer(Fault):
             found.append(f"SIGTERM took {took:.1f} s, and {END_S:.0f} are promised")
         if at.server.process.returncode:
             found.append(f"it ended with {at.server.process.returncode}")
+        found += groups_left(at.server.pid)
         found += [f"sockets/{path.name}" for path in (at.world.sockets).glob("kernel-duet/*")]
         return found + [f"tmp/{path.name}" for path in at.world.tmp.iterdir()]
 
@@ -105,6 +107,7 @@ class TwoServers(Fault):
             took = await asyncio.to_thread(second.end)
         if took > END_S + BUSY_S:
             found.append(f"the second server took {took:.1f} s to end")
+        found += groups_left(second.pid)
         if not first.alive:
             found.append("the first server has ended")
         return found

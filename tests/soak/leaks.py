@@ -14,6 +14,14 @@ from pathlib import Path
 import psutil
 
 from duet.budgets import IDLE_CHILDREN
+from tests.soak.parked import (
+    Memory,
+    can_group,
+    group_faults,
+    memory_faults,
+    metrics,
+    template_memory,
+)
 from tests.soak.world import Server, World
 
 SETTLE_S = 12.0
@@ -40,6 +48,7 @@ class Held:
     Args:
         fds: kind (socket, pipe, file, ...) -> how many.
         stray: files that nobody should have left.
+        memory: of parked guests.
     """
 
     guests: int
@@ -49,32 +58,36 @@ class Held:
     rss_mb: float
     threads: int
     stray: list[str]
+    memory: Memory
 
 
 def held(world: World, server: Server) -> Held:
     """Count it."""
     process = psutil.Process(server.pid)
-    guests, helpers, zombies = 0, [], 0
+    guests: list[int] = []
+    helpers, zombies = [], 0
     for child in process.children(recursive=True):
         with contextlib.suppress(psutil.Error):
             if child.status() == psutil.STATUS_ZOMBIE:
                 zombies += 1
             elif child.name().startswith("qemu"):
-                guests += 1
+                guests.append(child.pid)
             else:
                 helpers.append(" ".join(child.cmdline())[:120])
     return Held(
-        guests, helpers, zombies, descriptors(server.pid),
-        process.memory_info().rss / 2**20, process.num_threads(), strays(world, guests),
+        len(guests), helpers, zombies, descriptors(server.pid),
+        process.memory_info().rss / 2**20, process.num_threads(), strays(world, len(guests)),
+        template_memory(server.pid, guests),
     )  # fmt: skip
 
 
 def descriptors(pid: int) -> Counter[str]:
-    """Open descriptors of a process by kind."""
+    """Open descriptors of a process by kind; parked guests' files are counted by themselves."""
     found: Counter[str] = Counter()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):
-            found[re.sub(r":.*|/.*", "", str(link.readlink())) or "file"] += 1
+            if not (name := str(link.readlink())).startswith("/memfd:duet-"):
+                found[re.sub(r":.*|/.*", "", name) or "file"] += 1
     return found
 
 
@@ -103,15 +116,29 @@ class Ledger:
     fds: dict[int, Counter[str]] = field(default_factory=dict)
     helpers: dict[int, int] = field(default_factory=dict)
     most_helpers: int = 0
+    rounds: int = 0
+    template_mb: float = 0
+    """Memory of parked guests after the last round."""
+    grouped: bool = field(default_factory=can_group)
+    """Lanes get control groups here."""
 
     async def check(self, world: World, server: Server) -> list[str]:
         """Faults, once what a round used has had its time to go."""
         deadline = time.monotonic() + SETTLE_S
         while True:
-            found = self._faults(now := held(world, server))
+            now = held(world, server)
+            found = self._faults(now)
+            try:
+                parked = await asyncio.to_thread(metrics, server)
+                found += memory_faults(now.memory, parked, now.guests)
+            except OSError as error:
+                found.append(f"no answer from /metrics: {error}")
+            if self.grouped:
+                found += group_faults(server.pid, now.guests, world.ended)
             if not found or time.monotonic() > deadline:
                 break
             await asyncio.sleep(0.3)
+        self.template_mb = now.memory.bytes / 2**20
         if not found:
             self.rss.append(now.rss_mb)
             self.fds.setdefault(now.guests, now.fds)

@@ -27,10 +27,15 @@ class Late(Exception):
 
 
 class Person:
-    """A page that reads all it gets and remembers what matters. Use as `async with`."""
+    """A page that reads all it gets and remembers what matters. Use as `async with`.
 
-    def __init__(self, address: str) -> None:
+    Args:
+        on_lane: called with each message of a lane.
+    """
+
+    def __init__(self, address: str, on_lane: Callable[[Message], None] | None = None) -> None:
         self._address = address
+        self.on_lane = on_lane or (lambda message: None)
         self._socket: ClientConnection | None = None
         self._task: asyncio.Task[None] | None = None
         self._came = asyncio.Event()
@@ -92,6 +97,7 @@ class Person:
             self.runs[run] = message
         elif kind == "lane":
             self.lanes[run, message["arm"]] = message
+            self.on_lane(message)
         elif kind == "batch":
             self.marks[run, message["arm"]] = message["watermark_ns"]
         elif kind == "error":

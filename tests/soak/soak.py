@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from websockets.exceptions import WebSocketException
+
 REPO = Path(__file__).resolve().parents[2]
 
 from tests.soak import faults_browser as browser  # noqa: E402
@@ -35,6 +37,7 @@ from tests.soak import faults_guest as guest  # noqa: E402
 from tests.soak import faults_server as server_faults  # noqa: E402
 from tests.soak.fault import Fault, Round  # noqa: E402
 from tests.soak.leaks import Ledger, after_end  # noqa: E402
+from tests.soak.parked import Starts, groups_left, until_parked  # noqa: E402
 from tests.soak.people import Late, Person, Prober  # noqa: E402
 from tests.soak.world import MARK, Server, World  # noqa: E402
 
@@ -50,6 +53,8 @@ ENDS_EVERY = 3
 """Decks between two ends of the server."""
 ANSWER_S = 3.0
 """Another viewer's request, on two cores that guests share; usual: 5-50 ms."""
+LEFT_ALONE = 0.5
+"""The share of rounds before which all guests that are wanted are parked."""
 SLACK_S = 60.0
 """Beyond a fault's promise, before a round is given up as hanging."""
 EXPLAINED = r"duet\.loop: |is saved as|nothing: it has no whole lane|no whole lane"
@@ -66,6 +71,7 @@ class Figures:
     skipped: dict[str, str] = field(default_factory=dict)
     waits_s: list[float] = field(default_factory=list)
     servers: int = 0
+    starts: Starts = field(default_factory=Starts)
 
     def tree(self) -> dict[str, object]:
         """For the report."""
@@ -74,7 +80,8 @@ class Figures:
               for p in (50, 95, 99)}  # fmt: skip
         return {
             "rounds": len(self.rounds), "servers": self.servers, "faults": self.found,
-            "skipped": self.skipped, "answer_s": {**at, "most": round(waits[-1], 3)},
+            "skipped": self.skipped, "lanes": dict(self.starts.ways),
+            "answer_s": {**at, "most": round(waits[-1], 3)},
             "each": self.rounds,
         }  # fmt: skip
 
@@ -122,10 +129,17 @@ async def one_round(fault: Fault, at: Round, ledger: Ledger) -> tuple[list[str],
 
 
 def unexplained(log: str, explained: str) -> list[str]:
-    """Lines of the log that are no news and that the fault does not explain."""
-    lines = [line for line in log.splitlines() if line.strip()]
+    """Lines of the log that are no news and that the fault does not explain.
+
+    What follows a warning or an error, such as its traceback, is explained with it.
+    """
     known = re.compile(f"{EXPLAINED}|{explained}")
-    bad = [line for line in lines if re.match(r"ERROR|CRITICAL|WARNING|Traceback|\w+Error", line)]
+    bad, follows = [], False
+    for line in log.splitlines():
+        if level := re.match(r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) ", line):
+            follows = level[1] not in ("DEBUG", "INFO") and bool(known.search(line))
+        if not follows and re.match(r"ERROR|CRITICAL|WARNING|Traceback|\w+Error", line):
+            bad.append(line)
     return [f"log: {line[:300]}" for line in bad if not known.search(line)]
 
 
@@ -154,9 +168,10 @@ async def soak(minutes: float, seed: int, chosen: tuple[type[Fault], ...]) -> Fi
                     break
         if server is not None and server.alive:
             took = server.end()
-            left = await after_end(world, 1.0)
+            left = await after_end(world, 1.0) + groups_left(server.pid)
             figures.found += [f"end: {one}" for one in left]
             say(f"end: {took:.1f} s, {len(left)} left behind {left}")
+    figures.found += figures.starts.missing_copies(minutes)
     return figures
 
 
@@ -165,19 +180,29 @@ async def _round(
     figures: Figures,
 ) -> None:  # fmt: skip
     began = time.monotonic()
+    starts, first = Starts(), not ledger.rounds
+    ledger.rounds += 1
+    alone = rng.random() < LEFT_ALONE
     try:
-        async with Person(server.address) as person:
+        async with Person(server.address, starts.take) as person:
+            # Without such moments no guest would be parked, and every lane would boot.
+            apart = await until_parked(server, person, first) if first or alone else []
+            began = time.monotonic()
             found, waits = await one_round(fault, Round(world, server, person, rng), ledger)
-    except (OSError, TimeoutError) as error:
+            found = apart + found
+    except (OSError, TimeoutError, WebSocketException) as error:
         found, waits = [f"no page could be opened: {error}"], []
     figures.waits_s += waits
+    figures.starts.add(starts)
     rss = round(ledger.rss[-1]) if ledger.rss else None
     row = {"fault": fault.name, "seconds": round(time.monotonic() - began, 1), "rss_mb": rss,
+           "templates_mb": round(ledger.template_mb), "lanes": dict(starts.ways),
            "found": found}  # fmt: skip
     figures.rounds.append(row)
     figures.found += [f"{fault.name}: {one}" for one in found]
     most = f", answers within {max(waits):.2f} s" if waits else ""
-    say(f"{'FOUND' if found else 'ok   '} {fault.name}: {row['seconds']} s, {rss} MB{most}")
+    say(f"{'FOUND' if found else 'ok   '} {fault.name}: {row['seconds']} s, {rss} MB{most}, "
+        f"lanes {dict(starts.ways)}")  # fmt: skip
     for one in found:
         say(f"      {one}")
 
@@ -224,6 +249,8 @@ def main() -> int:
     tree = figures.tree()
     if given.report:
         given.report.write_text(json.dumps(tree, indent=1) + "\n")
+    ways = figures.starts.ways
+    say(f"lanes: {ways['copied']} copied, {ways['booted']} booted, {ways['reused']} reused")
     say(f"{tree['rounds']} rounds, {tree['servers']} servers, {len(figures.found)} faults, "
         f"another viewer's answers: {tree['answer_s']}")  # fmt: skip
     return 1 if figures.found else 0

@@ -64,6 +64,8 @@ class World:
         self.image = self.base / "runs.img"
         self.mounted: list[Path] = []
         self.server: Server | None = None
+        self.ended: list[int] = []
+        """Process ids of servers that were here before."""
         self.own_disks = False
         """Whether folders lie on file systems of their own."""
         self.alone = in_namespace()
@@ -127,6 +129,8 @@ class World:
     def start(self) -> Server:
         """The server; the former one must have ended."""
         assert self.server is None or not self.server.alive
+        if self.server is not None:
+            self.ended.append(self.server.pid)
         self.server = Server(self)
         return self.server
 
@@ -229,8 +233,13 @@ class Server:
         Raises:
             OSError: no answer in time, or an error status.
         """
+        return json.loads(self.text(path))
+
+    def text(self, path: str) -> str:
+        """GET a text. Raises as ask()."""
         with urllib.request.urlopen(f"http://{self.address}{path}", timeout=ASK_S) as answer:
-            return json.load(answer)
+            body: bytes = answer.read()
+            return body.decode()
 
     def end(self, number: int = signal.SIGTERM) -> float:
         """Signal it and wait; how many seconds that took."""

@@ -15,6 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+SWEEP_S: Final = 5.0
+"""An empty group whose maker is gone is removed when it is this old. A maker fills one at once."""
+FOREIGN_SWEEP_S: Final = 60.0
+"""The same for one that another PID namespace has made: whether its maker lives is not known."""
 STOP_S: Final = 10.0
 """Until all processes of a group are gone. Usual: 20 ms."""
 USUAL_WEIGHT: Final = 100
@@ -64,7 +68,8 @@ class Group:
         """Controllers that could not be had."""
 
     def __enter__(self) -> Group:
-        name = f"duet-{self._name}-{os.getpid()}-{time.monotonic_ns():x}"
+        sweep_groups()
+        name = f"duet-{self._name}-{_maker(os.getpid())}-{time.monotonic_ns():x}"
         for kind in _FILES:
             if self._make(kind, name):
                 continue
@@ -124,6 +129,40 @@ class Group:
                 continue
             return True
         return False
+
+
+def groups_of(pid: int) -> list[Path]:
+    """Folders of groups that are there and that a process of our PID namespace has made."""
+    return sorted(folder for top in _tops() for folder in top.glob(f"duet-*-{_maker(pid)}-*"))
+
+
+def sweep_groups() -> list[Path]:
+    """Remove the groups that a killed maker has left; returns what was removed.
+
+    A group with processes cannot be removed, so one that is in use stays.
+    """
+    removed = []
+    here = _maker(0).partition("-")[2]
+    for top in _tops():
+        for folder in top.glob("duet-*-*-*-*"):
+            pid, space = folder.name.split("-")[-3:-1]
+            if space == here and Path(f"/proc/{pid}").exists():
+                continue
+            with contextlib.suppress(OSError):
+                age_s = time.time() - folder.stat().st_mtime
+                if age_s > (SWEEP_S if space == here else FOREIGN_SWEEP_S):
+                    folder.rmdir()
+                    removed.append(folder)
+    return removed
+
+
+def _maker(pid: int) -> str:
+    """How a group's name says who made it: process and PID namespace."""
+    return f"{pid}-{Path('/proc/self/ns/pid').stat().st_ino:x}"
+
+
+def _tops() -> set[Path]:
+    return {parent for kind in _FILES for parent, _ in _parents(kind)}
 
 
 def _parents(kind: str) -> list[tuple[Path, int]]:
