@@ -1,0 +1,72 @@
+// @vitest-environment happy-dom
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A lesson that is walked as a page walks it: where each step opens. */
+
+import { act, cleanup, render } from '@testing-library/react';
+import { afterEach, expect, it } from 'vitest';
+import { lineLesson, lineStore } from '../../test/fixtures/cachelines.ts';
+import { wholeLesson, wholeMessage } from '../../test/fixtures/whole.ts';
+import { frontPage } from '../navigation/place.ts';
+import { PlaybackProvider } from '../playback/provider.tsx';
+import type { Lesson } from '../protocol/lesson.ts';
+import { StoreProvider } from '../store/hooks.tsx';
+import { type LessonModel, useLessonPage } from './use-lesson-page.ts';
+
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+});
+
+const cpus = {
+  title: 'CPUs of the model',
+  help: '',
+  default: 2,
+  min: 1,
+  max: 64,
+  applies: 'model',
+};
+const step = { workload: 'watched', moment: 'warm', window_steps: 60, arms: ['stock', 'moved'] };
+const lesson: Lesson = wholeLesson({
+  ...lineLesson,
+  params: { model_cpus: cpus },
+  workloads: { watched: { title: 'watched', summary: '' } },
+  scenes: [
+    { id: 'two', title: 'two', ...step, params: {} },
+    { id: 'twenty', title: 'twenty', ...step, params: { model_cpus: 20 } },
+  ],
+} as never);
+
+let page: LessonModel;
+
+function Page({ id }: { readonly id: string }) {
+  const scene = lesson.scenes.find((one) => one.id === id)!;
+  page = useLessonPage({
+    ...{ lesson, scene, arms: scene.arms, place: { ...frontPage, step: id } },
+    ...{ go: () => {}, visit: 0, first: { run: null, step: id } },
+  });
+  return null;
+}
+
+it('a step opens where its own knobs of the model put it, gone to or opened', () => {
+  const store = lineStore({ letters: 24, stats: 300 });
+  store.lesson.set(lesson);
+  store.dispatch(wholeMessage('reading', { run_id: 'r', read: 1, total: 1, whole: true }));
+  const shown = (id: string) => (
+    <StoreProvider store={store}>
+      <PlaybackProvider arms={['stock', 'moved']}>
+        <Page id={id} />
+      </PlaybackProvider>
+    </StoreProvider>
+  );
+  const { rerender } = render(shown('two'));
+  const opened = () => page.playback.now().start / 1000;
+  const of: Record<string, number> = { two: opened() };
+  act(() => rerender(shown('twenty')));
+  of['twenty'] = opened();
+  expect(of['twenty']).toBeGreaterThan(4 * of['two']!);
+  act(() => rerender(shown('two')));
+  expect(opened()).toBe(of['two']);
+  cleanup();
+  render(shown('twenty'));
+  expect(opened()).toBe(of['twenty']);
+});
