@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from duet.bundle import Bundle, Record, open_bundle, trim
+from duet.errors import InputError
 from duet.guests.replay import ReplayGuest
 from duet.guests.types import Clock
 from duet.lenses import LensState, Sample
@@ -225,7 +226,10 @@ def test_raw_records_stand_behind_a_mark(whole: Played) -> None:
     track = next(r.row for r in sink.rows["srcu"] if r.name == "grace-period")
     names = {event["event"] for event in session.raw_events("srcu", at, track, 50)}
     assert names == {"rcu/srcu_gp_state"}
-    assert session.raw_events("srcu", at, 999, 5) == []
+    assert {event["cpu"] for event in session.raw_events("srcu", at, None, 50)} == {0, 1}
+    assert {event["cpu"] for event in session.raw_events("srcu", at, None, 50, 1)} == {1}
+    with pytest.raises(InputError, match="rows, but 999 came"):
+        session.raw_events("srcu", at, 999, 5)
 
 
 def test_a_cut_recording_shows_the_same_beginning(

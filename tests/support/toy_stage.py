@@ -153,12 +153,14 @@ class ToyRun:
                 )
             )
 
-    def raw_events(self, arm: str, around_ns: float, row: int | None, n: int) -> list[dict]:
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict]:
         task = f"storm-{row or 0}"
         return [
             {
                 "t_ns": around_ns + 1e4 * i,
-                "cpu": i % 2,
+                "cpu": i % 2 if cpu is None else cpu,
                 "tid": 100 + (row or 0),
                 "task": task,
                 "event": "sched_switch",

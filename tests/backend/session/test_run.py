@@ -411,7 +411,9 @@ def test_an_arm_without_a_kernel_is_refused(lesson02: LessonFolder) -> None:
         RunSession(Lanes(), spec_of(lesson02), Fleet().sources("srcu"), Ears())
 
 
-def test_raw_events_of_an_unknown_lane_are_refused(lesson02: LessonFolder, run_async: Run) -> None:
+def test_raw_events_of_an_unknown_lane_or_row_are_refused(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
     async def go() -> None:
         async with Lanes(FAST) as lanes:
             spec = spec_of(lesson02, "srcu")
@@ -420,5 +422,9 @@ def test_raw_events_of_an_unknown_lane_are_refused(lesson02: LessonFolder, run_a
             assert session.raw_events("srcu", 40, 0, 2)[0]["event"] == "duet/srcu_call"
             with pytest.raises(InputError, match="no lane 'x'"):
                 session.raw_events("x", 0, None)
+            with pytest.raises(InputError, match="rows, but 132 came"):
+                session.raw_events("srcu", 40, 132)
+            assert {event["cpu"] for event in session.raw_events("srcu", 40, None, 9, 0)} == {0}
+            assert session.raw_events("srcu", 40, None, 9, 7) == []
 
     run_async(go())

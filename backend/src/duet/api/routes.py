@@ -76,11 +76,12 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         arm: str,
         around_ns: Annotated[float, Query(allow_inf_nan=False)],
         row: int | None = None,
+        cpu: int | None = None,
         n: Annotated[int, Query(ge=1, le=MAX_RAW_EVENTS)] = 50,
     ) -> list[bodies.RawEvent]:
         async with costly.turn("events", address_of(request)):
             run = await director.find_run(run_id)
-            found = await asyncio.to_thread(run.raw_events, arm, around_ns, row, n)
+            found = await asyncio.to_thread(run.raw_events, arm, around_ns, row, n, cpu)
             return [bodies.RawEvent.model_validate(event) for event in found]
 
     @app.get("/api/runs/{run_id}/bundle")

@@ -52,9 +52,9 @@ class Run(Protocol):
         ...
 
     def raw_events(
-        self, arm: str, around_ns: float, row: int | None, n: int
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment."""
+        """Raw records near a moment; of one row of the lane or of one CPU, if given."""
         ...
 
     def bundle(self) -> Path | bytes | None:

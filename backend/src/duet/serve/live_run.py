@@ -161,12 +161,12 @@ class LiveRun:
             self._session.let_go()
 
     def raw_events(
-        self, arm: str, around_ns: float, row: int | None, n: int
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
         """Raw records near a moment."""
         if self._session is None:
             return []
-        return self._session.raw_events(arm, around_ns, row, n)
+        return self._session.raw_events(arm, around_ns, row, n, cpu)
 
     def bundle(self) -> Path | bytes | None:
         """The whole run as a bundle; blocking."""

@@ -201,12 +201,12 @@ class RecordedRun:
         raise InputError("a recording's guests cannot be held.", remedy="Press run first.")
 
     def raw_events(
-        self, arm: str, around_ns: float, row: int | None, n: int
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
         """Raw records near a moment."""
         if self._session is None:
             return []
-        return self._session.raw_events(arm, around_ns, row, n)
+        return self._session.raw_events(arm, around_ns, row, n, cpu)
 
     def bundle(self) -> Path | bytes | None:
         """The file itself."""

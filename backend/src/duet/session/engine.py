@@ -155,8 +155,14 @@ class LaneEngine:
             return Counts(metrics)
         return Counts(metrics, self._tally.values(), dict(self._tally.faults))
 
-    def raw_events(self, around_ns: float, row: int | None, n: int) -> list[RawEvent]:
-        """Records nearest to a moment since the start marker; of one row, if given."""
+    def raw_events(
+        self, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[RawEvent]:
+        """Records nearest to a moment since the start marker; of one row or one CPU, if given.
+
+        Raises:
+            InputError: there is no such row; an empty list would say that nothing happened.
+        """
         reducer = self._reducer
         origin = reducer.origin_ns if reducer else None
         if reducer is None or origin is None:
@@ -164,11 +170,14 @@ class LaneEngine:
         tid, events = None, None
         if row is not None:
             if not 0 <= row < len(reducer.rows):
-                return []
+                raise InputError(
+                    f"row must be one of the lane's {len(reducer.rows)} rows, but {row} came.",
+                    remedy="Leave row out to get the records of all threads.",
+                )
             tid = reducer.rows[row].tid
             if tid < 0:
                 tid, events = None, reducer.track_events(row)
-        found = self._history.around(origin + int(around_ns), n, tid, events)
+        found = self._history.around(origin + int(around_ns), n, tid, events, cpu)
         return [{**event, "t_ns": float(int(str(event["t_ns"])) - origin)} for event in found]
 
     def _begin(self, files: Mapping[str, bytes]) -> None:
@@ -198,7 +207,8 @@ class LaneEngine:
             case "counts":
                 return _packed_counts(self.counts(tallies=request["tallies"])), ()
             case "events":
-                found = self.raw_events(request["around_ns"], request["row"], request["n"])
+                words = (request[name] for name in ("around_ns", "row", "n", "cpu"))
+                found = self.raw_events(*words)
                 return {}, [json.dumps(found).encode()]
         raise ValueError("an unknown request")
 

@@ -47,16 +47,23 @@ class History:
             self.dropped += oldest.events
 
     def around(
-        self, at_ns: int, n: int, tid: int | None = None, events: frozenset[str] | None = None
+        self,
+        at_ns: int,
+        n: int,
+        tid: int | None = None,
+        events: frozenset[str] | None = None,
+        cpu: int | None = None,
     ) -> list[RawEvent]:
         """The `n` records nearest to a guest time, in order of time.
 
         Args:
             tid: only those that this thread emitted or that switch or wake it.
             events: only these event types.
+            cpu: only those that were written on this CPU.
         """
         found: list[tuple[int, int, int, str, Table, int]] = []
-        parts = sorted(tuple(self._parts), key=lambda p: _distance(p[0], p[1], at_ns))
+        wanted = [part for part in tuple(self._parts) if cpu is None or part[2].cpu == cpu]
+        parts = sorted(wanted, key=lambda p: _distance(p[0], p[1], at_ns))
         for first, last, part in parts:
             if len(found) >= n and _distance(first, last, at_ns) > found[n - 1][0]:
                 break

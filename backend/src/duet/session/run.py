@@ -110,16 +110,17 @@ class RunSession:
             run.let_go()
 
     def raw_events(
-        self, arm: str, around_ns: float, row: int | None, n: int = 50
+        self, arm: str, around_ns: float, row: int | None, n: int = 50, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
         """The decoded records nearest to a moment of a lane, until `close`. Blocking.
 
         Args:
             row: only records of that row's thread, or of a track's events.
             n: at most 50.
+            cpu: only records that were written on this CPU.
 
         Raises:
-            InputError: the run has no such lane, or the moment is no number.
+            InputError: the run has no such lane, the lane no such row, or the moment is no number.
             DuetError: the process that has them is gone or busy.
         """
         if not math.isfinite(around_ns) or abs(around_ns) >= 1 << 62:
@@ -132,7 +133,7 @@ class RunSession:
                 f"this run has no lane '{arm:.60}'.",
                 remedy=f"Choose from: {', '.join(self._runs)}.",
             )
-        return self._runs[arm].raw_events(around_ns, row, max(1, min(n, 50)))
+        return self._runs[arm].raw_events(around_ns, row, max(1, min(n, 50)), cpu)
 
     def close(self) -> None:
         """Give up the lanes: their decoded records, and the processes that have them."""

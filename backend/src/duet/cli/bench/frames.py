@@ -142,7 +142,7 @@ class FramesRun:
         """There is no guest."""
 
     def raw_events(
-        self, arm: str, around_ns: float, row: int | None, n: int
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
         """There are none."""
         return []

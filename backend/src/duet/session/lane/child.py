@@ -110,13 +110,16 @@ class LaneChild:
         except (Odd, ValueError, TypeError) as error:
             raise child.odd(error) from error
 
-    def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:
+    def raw_events(
+        self, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict[str, JsonValue]]:
         """See LaneEngine.raw_events.
 
         Raises:
             DuetError: as in `call`, or the child is busy.
         """
-        request: dict[str, object] = {"do": "events", "around_ns": around_ns, "row": row, "n": n}
+        about: dict[str, object] = {"around_ns": around_ns, "row": row, "n": n, "cpu": cpu}
+        request: dict[str, object] = {"do": "events", **about}
         if self._started is None:
             return []
         child = self._child()

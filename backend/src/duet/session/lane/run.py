@@ -108,13 +108,15 @@ class LaneRun:
         guest, newest = self._driver.guest, self._parts.contention.newest
         return self._parts.outcome.result(self.phase, guest.facts if guest else None, newest)
 
-    def raw_events(self, around_ns: float, row: int | None, n: int) -> list[dict[str, JsonValue]]:
+    def raw_events(
+        self, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict[str, JsonValue]]:
         """Decoded records near a moment. Blocking.
 
         Raises:
-            DuetError: the child that has them is gone or busy.
+            DuetError: the child that has them is gone or busy, or there is no such row.
         """
-        return self._parts.engine.raw_events(around_ns, row, n)
+        return self._parts.engine.raw_events(around_ns, row, n, cpu)
 
     def close(self) -> None:
         """Give up the decoded records; `raw_events` has none from now on.
