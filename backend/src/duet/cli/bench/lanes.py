@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`duet bench lanes`: how soon a lane moves that is a copy of a parked guest, and one that boots.
 
-Both are taken in turns, in one process, so that what else the host does falls on both alike.
+All ways are taken in turns, in one process, so that what else the host does falls on all alike. A
+lane that fails is counted, and the next one starts.
 """
 
 from __future__ import annotations
@@ -9,35 +10,39 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-
+from duet.cli.bench.lanes_result import IDLE_LANES, Start, result_of, text_of
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
-from duet.cli.results.benching import BenchResult, Quantiles
+from duet.cli.results.benching import LanesResult
 from duet.cli.variables import variable
-from duet.errors import InfraError
+from duet.errors import DuetError
+from duet.guests import Guest
 from duet.guests.clones import Templates
+from duet.guests.machine import MachineGuest
 from duet.guests.memory import pss_bytes
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
-from duet.session import Batch, Lanes, LaneState, RunSession, RunSpec, SessionSink
+from duet.session import (
+    Batch,
+    GuestRequest,
+    Lanes,
+    LaneSource,
+    LaneState,
+    RunSession,
+    RunSpec,
+    SessionSink,
+)
 from duet.session.lane.request import guest_of
 
 TEMPLATE_BYTES = 1 << 30
-IDLE_LANES = 8
 VNG_ROUNDS = 3
-WAYS = ("boot", "copy", "vng")
-
-
-@dataclass(slots=True)
-class Times:
-    """Milliseconds from the request to the first decoded event, by the way that a lane came up."""
-
-    ms: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
-    refused: int = 0
-    """Copies that failed, so that the lane booted."""
+START_S = 300.0
+"""From the request to the first event, with a second try. Usual: 0.2 s a copy, 2-3 s a boot, 20 s
+a boot by virtme-ng."""
+PARK_S = 120.0
+"""Until a guest is parked. Usual: 4-5 s."""
 
 
 class FirstEvent(SessionSink):
@@ -52,7 +57,7 @@ class FirstEvent(SessionSink):
     def on_lane(self, state: LaneState) -> None:
         """How the guest came up."""
         self.cloned = self.cloned or state.cloned
-        if state.phase == "failed":
+        if state.phase == "failed" and not self.at:
             self.failed = state.message
             self.seen.set()
 
@@ -61,6 +66,21 @@ class FirstEvent(SessionSink):
         if not self.seen.is_set():
             self.at = time.monotonic()
             self.seen.set()
+
+
+@dataclass(slots=True)
+class Idle:
+    """Copies that were up at once and did nothing.
+
+    Args:
+        pss: bytes of each guest (PSS), of lanes that booted as well.
+        copies: of them.
+        why: of those that did not come up.
+    """
+
+    pss: list[int] = field(default_factory=list)
+    copies: int = 0
+    why: list[str] = field(default_factory=list)
 
 
 def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
@@ -74,73 +94,102 @@ def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
     return 0
 
 
-async def measure_lanes(request: Request, repeats: int, vng: bool) -> BenchResult:
+async def measure_lanes(request: Request, repeats: int, vng: bool) -> LanesResult:
     """All rounds, then the memory of idle copies.
 
     Raises:
-        DuetError: a lane did not come up at all.
+        InfraError: the kernel is not built, or the guests' root cannot be made.
     """
-    arm, times = request.arms[0], Times()
+    arm, starts = request.arms[0], []
+    await kernel_sources(request.folder, (arm,), KernelSettings.default())
+    by_vng = vng_rounds(repeats) if vng else set()
     async with Templates(TEMPLATE_BYTES) as templates:
-        await first_event(request, arm, templates)  # asks for the template
-        await templates.wait_settled()
+        await timed("first copy", request, arm, templates)  # has a guest parked
         for number in range(repeats):
             note(f"round {number + 1} of {repeats}")
-            times.ms["boot"].append((await first_event(request, arm, None))[0])
-            took, cloned = await first_event(request, arm, templates)
-            times.ms["copy"].append(took)
-            times.refused += not cloned
-        for _ in range(VNG_ROUNDS if vng else 0):
-            with variable("DUET_GUEST", "vng"):
-                times.ms["vng"].append((await first_event(request, arm, None))[0])
-        idle = await idle_bytes(request, arm, templates)
-        return BenchResult(
-            lesson=request.folder.slug,
-            arm=arm,
-            boot=quantiles(times.ms["boot"]),
-            copy=quantiles(times.ms["copy"]),
-            vng=quantiles(times.ms["vng"]) if vng else None,
-            refused_copies=times.refused,
-            idle_lanes=len(idle),
-            idle_pss_mib=round(max(idle) / (1 << 20), 1),
-            template_mib=round(templates.held_bytes / (1 << 20), 1),
-        )
+            starts.append(await timed("boot", request, arm, None))
+            await settled(templates)
+            starts.append(await timed("copy", request, arm, templates))
+            if number in by_vng:
+                with variable("DUET_GUEST", "vng"):
+                    starts.append(await timed("vng", request, arm, None))
+        await settled(templates)
+        idle = await idle_lanes(request, arm, templates)
+        return result_of(request.folder.slug, arm, starts, idle, templates.counts())
 
 
-async def first_event(
-    request: Request, arm: str, templates: Templates | None
-) -> tuple[float, bool]:
-    """(milliseconds to a lane's first decoded event, whether it is a copy); then it is stopped.
-
-    Raises:
-        InfraError: the lane failed.
-    """
-    settings = KernelSettings.default()
-    sources = await kernel_sources(request.folder, (arm,), settings, templates)
-    sink = FirstEvent()
-    async with Lanes() as lanes:
-        session = RunSession(lanes, spec_of(request, arm), sources, sink)
-        began = time.monotonic()
-        running = asyncio.create_task(session.execute(), name=f"bench {arm}")
-        await sink.seen.wait()
-        await session.stop()
-        await running
-    if sink.failed:
-        raise InfraError(
-            f"lane {arm} did not come up: {sink.failed}", remedy="Run it: ./duet run, and look."
-        )
-    return (sink.at - began) * 1e3, sink.cloned
+def vng_rounds(repeats: int) -> set[int]:
+    """The rounds in which a guest is booted by virtme-ng as well, spread over all."""
+    count = min(VNG_ROUNDS, repeats)
+    return {number * repeats // count for number in range(count)}
 
 
-async def idle_bytes(request: Request, arm: str, templates: Templates) -> list[int]:
-    """Proportional set size of each of some copies that are up at once and do nothing."""
+async def settled(templates: Templates) -> None:
+    """Until a guest is parked, or cannot be: then lanes boot, and that is counted."""
+    try:
+        async with asyncio.timeout(PARK_S):
+            await templates.wait_settled()
+    except TimeoutError:
+        note(f"no guest was parked within {PARK_S:g} s")
+
+
+async def timed(way: str, request: Request, arm: str, templates: Templates | None) -> Start:
+    """One start, by its way; what goes wrong is in it."""
+    start = replace(await first_event(request, arm, templates), way=way)
+    if start.why:
+        note(f"{way}: {start.why}")
+    return start
+
+
+async def first_event(request: Request, arm: str, templates: Templates | None) -> Start:
+    """Start a lane, wait for its first decoded event, and stop it."""
+    sink, guests = FirstEvent(), list[Guest]()
+    try:
+        sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
+        source = noting(sources[arm], guests)
+        async with Lanes() as lanes:
+            session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
+            began = time.monotonic()
+            running = asyncio.create_task(session.execute(), name=f"bench {arm}")
+            seen = asyncio.create_task(sink.seen.wait(), name="first event")
+            await asyncio.wait((running, seen), timeout=START_S, return_when="FIRST_COMPLETED")
+            seen.cancel()
+            await session.stop()
+            await running
+        failed = sink.failed or f"no event came within {START_S:g} s or before the run was over"
+    except DuetError as error:
+        failed = error.sentence
+    attempts = sum(len(one.reports) for one in guests if isinstance(one, MachineGuest))
+    if not sink.at:
+        return Start("", None, sink.cloned, attempts, failed)
+    return Start("", (sink.at - began) * 1e3, sink.cloned, attempts)
+
+
+def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:
+    """The same source, whose guests are put into a list, so that their tries can be counted."""
+
+    def guest(request: GuestRequest) -> Guest:
+        guests.append(source.guest(request))
+        return guests[-1]
+
+    return replace(source, guest=guest)
+
+
+async def idle_lanes(request: Request, arm: str, templates: Templates) -> Idle:
+    """Some guests that are up at once and do nothing: their memory, and which are copies."""
     sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
     wanted = guest_of(spec_of(request, arm), sources[arm], None)
+    idle = Idle()
     async with AsyncExitStack() as stack:
-        guests = [
-            await stack.enter_async_context(sources[arm].guest(wanted)) for _ in range(IDLE_LANES)
-        ]
-        return [pss_bytes(guest.facts.pid or 0) for guest in guests]
+        guests = []
+        for _ in range(IDLE_LANES):
+            try:
+                guests.append(await stack.enter_async_context(sources[arm].guest(wanted)))
+            except DuetError as error:
+                idle.why.append(error.sentence)
+        idle.pss = [pss_bytes(guest.facts.pid or 0) for guest in guests]
+        idle.copies = sum(guest.facts.cloned for guest in guests)
+    return idle
 
 
 def spec_of(request: Request, arm: str) -> RunSpec:
@@ -153,28 +202,3 @@ def spec_of(request: Request, arm: str) -> RunSpec:
         params=request.params,
         clock=request.clock,
     )
-
-
-def quantiles(ms: list[float]) -> Quantiles:
-    """Median and 95th percentile."""
-    p50, p95 = np.percentile(ms, [50, 95])
-    return Quantiles(n=len(ms), p50_ms=round(float(p50), 1), p95_ms=round(float(p95), 1))
-
-
-def text_of(result: BenchResult) -> str:
-    """The result as a table, with ratios of medians."""
-    rows = [("boot", result.boot), ("copy", result.copy), ("vng", result.vng)]
-    lines = [f"{'lane':6} {'n':>3} {'median':>10} {'p95':>10} {'x copy':>7}"]
-    for name, one in rows:
-        if one is not None:
-            ratio = one.p50_ms / result.copy.p50_ms
-            lines.append(
-                f"{name:6} {one.n:3} {one.p50_ms:7.0f} ms {one.p95_ms:7.0f} ms {ratio:7.1f}"
-            )
-    lines += [
-        f"copies that failed: {result.refused_copies}",
-        f"memory: {result.idle_lanes} idle copies take at most {result.idle_pss_mib:.0f} MiB each "
-        f"(PSS); the parked guest takes {result.template_mib:.0f} MiB",
-        "from the request to the first decoded event; taken in turns",
-    ]
-    return "\n".join(lines)

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json, Lesson
-from duet.cli.results.benching import BenchResult, ClassResult, ViewersResult
+from duet.cli.results.benching import ClassResult, LanesResult, ViewersResult
 from duet.cli.results.keys import keys_text
 
-LANES_KEYS = keys_text(BenchResult, "Times go from the request to a lane's first decoded event.")
+LANES_KEYS = keys_text(LanesResult, "Times go from the request to a lane's first decoded event.")
 VIEWERS_KEYS = keys_text(ViewersResult)
 CLASS_KEYS = keys_text(ClassResult)
 
@@ -28,7 +28,7 @@ def lanes(
     arm: Annotated[str, typer.Option("--arm", help="Default: the lesson's first.")] = "",
     repeats: Annotated[int, typer.Option(min=1, max=500, help="Rounds: a boot and a copy.")] = 7,
     vng: Annotated[
-        bool, typer.Option("--vng", help="Three boots by virtme-ng as well, some 20 s each.")
+        bool, typer.Option("--vng", help="Three boots by virtme-ng among them, some 20 s each.")
     ] = False,
     json: Json = False,
 ) -> int:

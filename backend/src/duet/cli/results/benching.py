@@ -19,18 +19,37 @@ class Quantiles:
 
 
 @dataclass(frozen=True, slots=True)
-class BenchResult:
+class Target:
+    """One number that is promised."""
+
+    what: str
+    wanted: str
+    found: str
+    met: bool | None = key("null: not measured")
+
+
+@dataclass(frozen=True, slots=True)
+class LanesResult:
     """Of `duet bench lanes`."""
 
     lesson: str
     arm: str
-    boot: Quantiles = key()
-    copy: Quantiles = key()
-    vng: Quantiles | None = key("or null")
+    starts: int = key("of all ways")
+    reached: int = key("their first decoded event")
+    retries: int = key("tries to boot beyond the first of each")
     refused_copies: int = key("these lanes booted")
+    copies_asked: int = key()
+    copies: int = key("of these")
+    not_reached: Sequence[str] = key("why not")
+    boot: Quantiles | None = key("or null")
+    copy: Quantiles | None = key("or null")
+    vng: Quantiles | None = key("or null")
     idle_lanes: int = key()
-    idle_pss_mib: float = key("the largest")
+    idle_copies: int = key("of these")
+    idle_pss_mib: float | None = key("the largest")
+    idle_failed: Sequence[str] = key("why not")
     template_mib: float = key()
+    targets: Sequence[Target] = key()
 
 
 @dataclass(frozen=True, slots=True)
