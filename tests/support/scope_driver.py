@@ -23,7 +23,7 @@ from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.arms import find_image
 from duet.lenses.scope import RMW, Cells, functions_text, plugin_library
-from duet.lenses.scope.symbols import read_functions
+from duet.lenses.scope.symbols import function_ranges
 from duet.lessons.load import load
 from duet.settings import repo_root
 
@@ -146,7 +146,7 @@ def _nm(program: Path) -> str:
 
 def entry_of(vmlinux: Path, name: str) -> int:
     """Of a function."""
-    return read_functions(vmlinux)[name][0][0]
+    return function_ranges(vmlinux, [(name, True)])[0][0][0]
 
 
 def wanted(said: Said) -> dict[int, dict[str, int]]:

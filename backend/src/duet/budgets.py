@@ -224,6 +224,14 @@ LENS_RECORDS_PENDING: Final = 4096
 PENDING_LENS_BYTES: Final = 16 << 20
 """Samples that wait until it is known when the workload started. Usual: under 1 MiB. Beyond it the
 oldest are dropped, and counted."""
+VMLINUX_BYTES: Final = 2 << 30
+"""The longest vmlinux that is read; its child may map it beyond CHILD_MEMORY_BYTES. Usual: 140 MB,
+and 0.4-1 GB of a distribution. Beyond it the kernel's structures and symbols are refused."""
+VMLINUX_READERS: Final = 4
+"""Children that have a vmlinux open. Usual: 0-3, 130 MB each, most of it the file's. Beyond it the
+one that was asked longest ago ends, and the next question starts another."""
+VMLINUX_IDLE_S: Final = 5.0
+"""One that nobody has asked for so long ends."""
 BREATH_S: Final = 0.01
 """After so long a lane lets others use the event loop. Usual: it needs less for a chunk."""
 

@@ -21,6 +21,7 @@ from duet.confined import Child, Reply, Terms
 from duet.confined.replies import Odd, error_of
 from duet.confined.zygotes import ZYGOTE, start
 from duet.errors import DuetError, InputError, KernelError
+from duet.kernels.vmlinux.ask import READERS
 from duet.namespaces import own_pids_words
 from duet.session.lane import replies
 from tests.support import ring
@@ -52,6 +53,7 @@ def gone(pid: int) -> bool:
 def nothing_is_left() -> Iterator[None]:
     """Each test ends its children and their descriptors."""
     start()
+    READERS.end()  # of kernels that other tests asked about; they would end meanwhile
     before, descriptors = children(), len(list(Path("/proc/self/fd").iterdir()))
     yield
     assert all(gone(pid) for pid in children() - before)

@@ -69,6 +69,11 @@ class Child:
             theirs.close()
             os.close(written)
 
+    @property
+    def usable(self) -> bool:
+        """Whether it may still answer; afterwards every request raises the same error."""
+        return self._broken is None
+
     def close(self) -> None:
         """End the child now, whatever it does; a request that waits for it raises. Returns soon."""
         if self._broken is None:

@@ -24,6 +24,7 @@ SERVICES: Final = {
     "lane": "duet.session.engine:LaneEngine",
     "decoder": "duet.decode.service:DecoderService",
     "unpack": "duet.bundle.unpack:UnpackService",
+    "vmlinux": "duet.kernels.vmlinux.service:VmlinuxService",
 }
 """By name, since the layers below must not import those above."""
 REQUEST_BYTES: Final = 1 << 30

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sizes and offsets of a kernel's structures, from the DWARF of its vmlinux, read by drgn."""
+"""Sizes and offsets of a kernel's structures, from the DWARF of its vmlinux.
+
+drgn reads it in a confined child (duet.kernels.vmlinux); answers are checked. All of this blocks.
+"""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from pathlib import Path
-from threading import Lock
+from typing import Final
 
-import drgn
-
-from duet.errors import InfraError, InputError
+from duet.confined import Reply
+from duet.confined.replies import Odd, text
+from duet.errors import InputError
+from duet.kernels.vmlinux.ask import ask
 
 WHAT = re.compile(
     r"^(?P<ask>sizeof|offsetof) (?P<type>(?:(?:struct|union) )?[A-Za-z_]\w*)"
     r"(?:\.(?P<member>[A-Za-z_][\w.]*))?$"
 )
-_lock = Lock()
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+MOST_MEMBERS: Final = 4096
+"""Of one structure. Usual: under 300."""
 
 
 def read(vmlinux: Path, what: str) -> int:
@@ -36,15 +41,7 @@ def read(vmlinux: Path, what: str) -> int:
             f"wanted 'sizeof struct NAME' or 'offsetof struct NAME.MEMBER', but '{what:.80}' came.",
             remedy="Correct `dwarf:` of the metric in lesson.yaml.",
         )
-    with _lock:  # a drgn program is not for several threads
-        program = _program(vmlinux)
-        try:
-            return _number(program, asked["ask"], asked["type"], asked["member"])
-        except (LookupError, TypeError) as error:  # TypeError: a member of no structure
-            raise InputError(
-                f"'{what}' cannot be answered: the kernel says {error}.",
-                remedy="Compare it with the kernel's source, and mind which arms have it.",
-            ) from error
+    return ask(vmlinux, {"do": "number", **asked.groupdict()}, lambda r: r.whole("answer"))
 
 
 def has_function(vmlinux: Path, name: str) -> bool:
@@ -53,12 +50,7 @@ def has_function(vmlinux: Path, name: str) -> bool:
     Raises:
         InfraError: vmlinux cannot be read or carries no DWARF.
     """
-    with _lock:
-        try:
-            _program(vmlinux).function(name)
-        except LookupError:
-            return False
-    return True
+    return ask(vmlinux, {"do": "has_function", "name": name}, lambda r: r.flag("answer"))
 
 
 def number_members(vmlinux: Path, name: str) -> tuple[str, ...]:
@@ -68,67 +60,13 @@ def number_members(vmlinux: Path, name: str) -> tuple[str, ...]:
         InputError: the kernel has no such structure.
         InfraError: vmlinux cannot be read or carries no DWARF.
     """
-    with _lock:
-        try:
-            members = _program(vmlinux).type(name).members or ()
-        except (LookupError, TypeError) as error:
-            raise InputError(
-                f"the kernel has no '{name}': {error}.",
-                remedy="Compare it with the kernel's source.",
-            ) from error
-        return tuple(one.name for one in members if one.name and _plain(one.type).kind in NUMBERS)
+    return ask(vmlinux, {"do": "members", "name": name}, _members)
 
 
-NUMBERS = (
-    drgn.TypeKind.INT,
-    drgn.TypeKind.BOOL,
-    drgn.TypeKind.ENUM,
-    drgn.TypeKind.POINTER,
-)
-
-
-def _number(program: drgn.Program, ask: str, name: str, member: str | None) -> int:
-    kind = program.type(name)
-    if ask == "offsetof":
-        return int(drgn.offsetof(kind, str(member)))
-    for part in member.split(".") if member else ():
-        kind = _plain(kind).member(part).type
-    return int(drgn.sizeof(kind))
-
-
-def _plain(kind: drgn.Type) -> drgn.Type:
-    while kind.kind is drgn.TypeKind.TYPEDEF:
-        kind = kind.type
-    return kind
-
-
-def _program(vmlinux: Path) -> drgn.Program:
-    try:
-        stat = vmlinux.stat()
-    except OSError as error:
-        raise InfraError(
-            f"wanted the kernel's vmlinux at {vmlinux}, but it cannot be read: {error.strerror}.",
-            remedy="Build the kernel again with ./duet build.",
-        ) from error
-    return _load(vmlinux, stat.st_mtime_ns, stat.st_size)
-
-
-@lru_cache(maxsize=8)
-def _load(vmlinux: Path, mtime_ns: int, size: int) -> drgn.Program:
-    """A program without memory: only its types. The stat values are there for the cache."""
-    program = drgn.Program(drgn.Platform(drgn.Architecture.X86_64))
-    module = program.extra_module("vmlinux", create=True)
-    try:
-        module.try_file(vmlinux, force=True)
-    except (OSError, ValueError) as error:
-        raise _no_dwarf(vmlinux, str(error)) from error
-    if module.wants_debug_file():
-        raise _no_dwarf(vmlinux, f"{size} bytes without debug information")
-    return program
-
-
-def _no_dwarf(vmlinux: Path, why: str) -> InfraError:
-    return InfraError(
-        f"{vmlinux.name} of the kernel {vmlinux.parent.name} has no DWARF: {why}.",
-        remedy="Build the kernel again with ./duet build; its config asks for debug information.",
-    )
+def _members(reply: Reply) -> tuple[str, ...]:
+    found = reply.tree.get("answer")
+    if not isinstance(found, list) or len(found) > MOST_MEMBERS:
+        raise Odd("no list of members")
+    if not all(_NAME.fullmatch(text(name)) for name in found):
+        raise Odd("a member's name")
+    return tuple(found)

@@ -1,54 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions and variables of a vmlinux, out of its symbol table: names, starts, sizes. 0.1 s.
+"""Where functions and variables of a kernel lie, by the symbols of its vmlinux.
 
-System.map has no sizes, and drgn no names of the parts into which GCC cuts a function.
+They are read in a confined child (duet.kernels.vmlinux); answers are checked. All of this blocks.
 """
 
 from __future__ import annotations
 
-import difflib
-import mmap
-import struct
-from bisect import bisect_right
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
-import numpy as np
+from duet.confined import Reply
+from duet.confined.replies import Odd, text, whole
+from duet.kernels.vmlinux.ask import ask
 
-from duet.errors import InfraError, InputError
+MOST_PLACES: Final = 16_384
+"""Parts of all functions that are asked for, or variables of one name. Usual: under 100."""
+LAST: Final = (1 << 64) - 1
 
-_SYMBOL = np.dtype(
-    [
-        *(("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2")),
-        *(("value", "<u8"), ("size", "<u8")),
-    ]
-)
-"""Elf64_Sym of elf(5)."""
-_SECTION = np.dtype(
-    [
-        *(("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8")),
-        *(("offset", "<u8"), ("size", "<u8"), ("link", "<u4"), ("info", "<u4")),
-        *(("align", "<u8"), ("entry", "<u8")),
-    ]
-)
-"""Elf64_Shdr."""
-_SYMTAB = 2
-_OBJECT, _FUNC = 1, 2
-KERNEL = 1 << 63
-"""Symbols below are offsets of per-CPU variables, not addresses."""
-
-Parts = dict[str, tuple[tuple[int, int], ...]]
-"""Symbol -> (start, end) of each function that is called so, by address."""
+Range = tuple[int, int]
+"""First byte and end."""
 
 
-def read_functions(vmlinux: Path) -> Parts:
-    """All functions of an ELF file.
+def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> list[list[Range]]:
+    """Of each function its parts, the entry first.
+
+    Args:
+        functions: name as in the source, and whether it must have an entry of its own.
 
     Raises:
-        InfraError: it cannot be read, or has no symbols.
+        InputError: one is not there, is only inlined, or several have its name.
+        InfraError: the file cannot be read, or has no symbols.
     """
-    return _read_kind(vmlinux, _FUNC)
+
+    def take(reply: Reply) -> list[list[Range]]:
+        found: list[list[Range]] = [[] for _ in functions]
+        for number, *place in reply.rows("answer", 3, MOST_PLACES):
+            found[whole(number, 0, len(found) - 1)].append(_range(place))
+        if not all(found):
+            raise Odd("a function without a place")
+        return found
+
+    return ask(vmlinux, {"do": "functions", "functions": [list(f) for f in functions]}, take)
 
 
 def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
@@ -59,20 +52,16 @@ def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
     Raises:
         InfraError: the file cannot be read, or has no symbols.
     """
-    parts = _read_kind(vmlinux, _OBJECT)
-    places = sorted(
-        (low, high, name) for name, own in parts.items() for low, high in own if low >= KERNEL
-    )
-    found: dict[int, str] = {}
-    for address in addresses:
-        at = bisect_right(places, address, key=lambda place: place[0]) - 1
-        if at >= 0 and address < places[at][1]:
-            low, _, name = places[at]
-            found[address] = f"{name}+{address - low:#x}" if address > low else name
-    return found
+    asked = sorted(set(addresses))
+
+    def take(reply: Reply) -> dict[int, str]:
+        rows = reply.rows("answer", 2, len(asked))
+        return {whole(address, 0, LAST): text(name) for address, name in rows}
+
+    return ask(vmlinux, {"do": "names", "addresses": asked}, take)
 
 
-def variable_ranges(vmlinux: Path, name: str) -> tuple[tuple[int, int], ...]:
+def variable_ranges(vmlinux: Path, name: str) -> tuple[Range, ...]:
     """Where the global or static variable of this name lies: (first byte, end), by address.
 
     Several files may have a static variable of one name: then there are several ranges.
@@ -81,54 +70,15 @@ def variable_ranges(vmlinux: Path, name: str) -> tuple[tuple[int, int], ...]:
         InputError: the kernel has no such variable, or each CPU has one of its own.
         InfraError: the file cannot be read, or has no symbols.
     """
-    parts = _read_kind(vmlinux, _OBJECT)
-    found = tuple(place for place in parts.get(name, ()) if place[0] >= KERNEL)
-    if found:
-        return found
-    if name in parts:
-        raise InputError(
-            f"'{name:.60}' is a per-CPU variable, so it has no line of its own.",
-            remedy="Name a global or static variable of the kernel.",
-        )
-    near = difflib.get_close_matches(name, parts, n=3, cutoff=0.6)
-    remedy = f"Near names: {', '.join(sorted(near))}." if near else "Look into its System.map."
-    raise InputError(f"this kernel has no variable '{name:.60}'.", remedy=remedy)
+
+    def take(reply: Reply) -> tuple[Range, ...]:
+        return tuple(_range(place) for place in reply.rows("answer", 2, MOST_PLACES))
+
+    return ask(vmlinux, {"do": "variable", "name": name}, take)
 
 
-def _read_kind(vmlinux: Path, kind: int) -> Parts:
-    try:
-        stat = vmlinux.stat()
-        return _read(vmlinux, kind, stat.st_mtime_ns, stat.st_size)
-    except (OSError, ValueError, IndexError, struct.error) as error:
-        raise InfraError(
-            f"the symbols of {vmlinux} cannot be read: {error}.",
-            remedy="Build the kernel again with ./duet build.",
-        ) from error
-
-
-@lru_cache(maxsize=8)
-def _read(vmlinux: Path, kind: int, mtime_ns: int, size: int) -> Parts:
-    """Header, sections, symbols; see elf(5). The stat values are there for the cache."""
-    with vmlinux.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
-        if image[:6] != b"\x7fELF\x02\x01":
-            raise ValueError("it is no ELF file of 64 bits, little endian")
-        (offset,) = struct.unpack_from("<Q", image, 40)
-        (count,) = struct.unpack_from("<H", image, 60)
-        sections = np.frombuffer(image[offset : offset + count * _SECTION.itemsize], _SECTION)
-        tables = sections[sections["type"] == _SYMTAB]
-        if not len(tables):
-            raise ValueError("it has no symbol table")
-        table, strings = tables[0], sections[tables[0]["link"]]
-        names = image[int(strings["offset"]) : int(strings["offset"] + strings["size"])]
-        symbols = np.frombuffer(
-            image[int(table["offset"]) : int(table["offset"] + table["size"])], _SYMBOL
-        )
-    wanted = symbols[(symbols["info"] & 15 == kind) & (symbols["section"] != 0)]
-    wanted = wanted[wanted["size"] > 0]
-    found: dict[str, set[tuple[int, int]]] = {}
-    for at, value, length in zip(
-        wanted["name"].tolist(), wanted["value"].tolist(), wanted["size"].tolist(), strict=True
-    ):
-        name = names[at : names.index(b"\0", at)].decode()
-        found.setdefault(name, set()).add((value, value + length))
-    return {name: tuple(sorted(places)) for name, places in found.items()}
+def _range(place: Sequence[object]) -> Range:
+    low, high = (whole(end, 0, LAST) for end in place)
+    if low >= high:
+        raise Odd("a place that ends before it begins")
+    return low, high

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Questions about one vmlinux, as a service of confined children. Its descriptor is the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from duet.kernels.vmlinux.functions import places_of
+from duet.kernels.vmlinux.structures import Structures, empty_program
+from duet.kernels.vmlinux.symbols import (
+    FUNCTION,
+    OBJECT,
+    Parts,
+    names_at,
+    ranges_of,
+    read_symbols,
+)
+
+Answer = tuple[Mapping[str, object], Sequence[bytes]]
+Rows = list[list[object]]
+
+
+def warm() -> None:
+    """Let drgn import what it loads late."""
+    empty_program()
+
+
+class VmlinuxService:
+    """Requests `number`, `has_function`, `members`, `functions`, `variable` and `names`.
+
+    The other side is duet.kernels.dwarf and duet.lenses.scope.
+    """
+
+    def __init__(self) -> None:
+        self._fd = -1
+        self._path = Path()
+        self._questions: dict[str, Callable[[dict[str, Any]], object]] = {
+            "number": self._number,
+            "has_function": lambda asked: self._types.has_function(asked["name"]),
+            "members": lambda asked: self._types.number_members(asked["name"]),
+            "functions": self._function_rows,
+            "variable": lambda asked: [list(p) for p in ranges_of(self._variables, asked["name"])],
+            "names": lambda asked: [list(p) for p in names_at(self._variables, asked["addresses"])],
+        }
+
+    def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
+        """The answer, under the name `answer`."""
+        self._fd, self._path = fds[0], Path(request["file"])
+        return {"answer": self._questions[request["do"]](request)}, ()
+
+    @cached_property
+    def _types(self) -> Structures:
+        return Structures(self._fd, self._path)
+
+    @cached_property
+    def _functions(self) -> Parts:
+        return read_symbols(self._fd, FUNCTION, self._path)
+
+    @cached_property
+    def _variables(self) -> Parts:
+        return read_symbols(self._fd, OBJECT, self._path)
+
+    def _number(self, asked: dict[str, Any]) -> int:
+        return self._types.number(asked["ask"], asked["type"], asked["member"])
+
+    def _function_rows(self, asked: dict[str, Any]) -> Rows:
+        """Number of the function in the question, start and end, of each part."""
+
+        def is_inlined(name: str) -> bool:
+            return self._types.has_function(name)
+
+        return [
+            [number, low, high]
+            for number, (name, entered) in enumerate(asked["functions"])
+            for low, high in places_of(self._functions, name, entered, is_inlined)
+        ]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Structures of a kernel, from the DWARF of its vmlinux, read by drgn. Runs in a child alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import drgn
+
+from duet.errors import InfraError, InputError
+from duet.kernels.vmlinux import REMEDY
+
+NUMBERS = (
+    drgn.TypeKind.INT,
+    drgn.TypeKind.BOOL,
+    drgn.TypeKind.ENUM,
+    drgn.TypeKind.POINTER,
+)
+COMPARE = "Compare it with the kernel's source, and mind which arms have it."
+
+
+def empty_program() -> drgn.Program:
+    """A program without memory: only its types. drgn imports what it needs with the first one."""
+    return drgn.Program(drgn.Platform(drgn.Architecture.X86_64))
+
+
+class Structures:
+    """The types of one ELF file.
+
+    Args:
+        fd: stays the caller's.
+        path: for messages.
+
+    Raises:
+        InfraError: it carries no DWARF, or none that makes sense.
+    """
+
+    def __init__(self, fd: int, path: Path) -> None:
+        self._path = path
+        self._program = empty_program()
+        module = self._program.extra_module("vmlinux", create=True)
+        with self._sense():
+            module.try_file(path.name, fd=os.dup(fd), force=True)
+        if module.wants_debug_file():
+            raise self._no_dwarf(f"{os.fstat(fd).st_size} bytes without debug information")
+
+    def number(self, ask: str, name: str, member: str | None) -> int:
+        """Bytes; see duet.kernels.dwarf.read.
+
+        Raises:
+            InputError: the kernel has no such type or member.
+            InfraError: its DWARF makes no sense.
+        """
+        what = f"{ask} {name}" + (f".{member}" if member else "")
+        with self._sense(f"'{what}' cannot be answered: the kernel says"):
+            kind = self._program.type(name)
+            if ask == "offsetof":
+                return int(drgn.offsetof(kind, str(member)))
+            for part in member.split(".") if member else ():
+                kind = _plain(kind).member(part).type
+            return int(drgn.sizeof(kind))
+
+    def has_function(self, name: str) -> bool:
+        """Whether the source has a function of that name that was compiled, or inlined.
+
+        Raises:
+            InfraError: its DWARF makes no sense.
+        """
+        with self._sense():
+            try:
+                self._program.function(name)
+            except LookupError:
+                return False
+            return True
+
+    def number_members(self, name: str) -> list[str]:
+        """Members that are integers, booleans, enumerations or pointers, in order.
+
+        Raises:
+            InputError: the kernel has no such structure.
+            InfraError: its DWARF makes no sense.
+        """
+        with self._sense(f"the kernel has no '{name}':"):
+            members = self._program.type(name).members or ()
+            return [one.name for one in members if one.name and _plain(one.type).kind in NUMBERS]
+
+    @contextmanager
+    def _sense(self, absent: str = "") -> Iterator[None]:
+        """drgn has many words for bytes that make no sense, plain Exception among them.
+
+        Args:
+            absent: begins the sentence about what is not there.
+        """
+        try:
+            yield
+        except (MemoryError, InfraError, InputError):
+            raise
+        except (LookupError, TypeError, ValueError) as error:
+            # TypeError: a member of no structure; ValueError: a bit field begins at no byte
+            if not absent:
+                raise self._no_dwarf(_line(error)) from error
+            raise InputError(f"{absent} {_line(error)}.", remedy=COMPARE) from error
+        except Exception as error:
+            raise self._no_dwarf(_line(error)) from error
+
+    def _no_dwarf(self, why: str) -> InfraError:
+        return InfraError(
+            f"{self._path.name} of the kernel {self._path.parent.name} has no DWARF that can be "
+            f"read: {why}.",
+            remedy=f"{REMEDY[:-1]}; its config asks for debug information.",
+        )
+
+
+def _plain(kind: drgn.Type) -> drgn.Type:
+    while kind.kind is drgn.TypeKind.TYPEDEF:
+        kind = kind.type
+    return kind
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
