@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,20 @@ def test_record_makes_a_small_bundle_of_every_arm(kernel_images: Any, tmp_path: 
     assert tuple(entry.name for entry in bundle.manifest.arms) == load(SLUG).usual_arms
     assert bundle.manifest.host["lanes"] == "one after another"
     assert all(entry.loss["events"] == 0 for entry in bundle.manifest.arms)
+
+
+def test_a_deep_doctor_boots_copies_and_builds(kernel_images: Any) -> None:
+    done = duet("doctor", "--deep", "--json")
+    tree = json.loads(done.stdout)
+    found = {check["name"]: check for check in tree["checks"]}
+    assert done.returncode == (0 if tree["ok"] else 3)
+    assert found["a guest"]["status"] == "ok", found["a guest"]
+    assert re.search(r"came after \d+\.\d s", found["a guest"]["found"])
+    assert re.search(r"came after \d+ ms|lane boots", found["a copy"]["found"]), found["a copy"]
+    assert found["own namespaces"]["status"] == found["namespaces"]["status"]
+    assert found["own budget"]["status"] == found["lane budgets"]["status"]
+    assert "% of the time" in found["host CPUs"]["found"]
+    assert "MiB/s" in found["disk speed"]["found"]
 
 
 def test_a_selftest_tries_guests_clock_xray_and_a_measurement() -> None:

@@ -8,53 +8,29 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
 
-from duet.cli.output import emit
-from duet.cli.results import host as results
-from duet.cli.results.host import DoctorResult
+from duet.cli.check_line import DELEGATE, Check, Status, show
 from duet.control_groups import Group
 from duet.errors import DuetError
 from duet.namespaces import missing_namespaces
 from duet.sandbox import can_unshare_network, missing_user
 from duet.settings import cache_dir, repo_root
 
-Status = Literal["ok", "warning", "missing"]
 NEEDED_BYTES = 6 << 30
 """Tree, objects and a handful of images of one base."""
-DELEGATE = "Let the server make control groups (systemd: Delegate=yes)."
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
-MARKS: dict[Status, str] = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at. `missing` makes doctor fail, `warning` does not."""
-
-    name: str
-    status: Status
-    found: str
-    needed_for: str
-    remedy: str = ""
-
-
-def doctor(as_json: bool) -> int:
+def doctor(deep: bool, as_json: bool) -> int:
     """See `duet doctor --help`."""
     checks = [check for part in PARTS for check in part()]
-    ok = all(check.status != "missing" for check in checks)
-    if as_json:
-        emit(DoctorResult(ok, [results.Check(**asdict(check)) for check in checks]))
-    else:
-        width = max(len(check.name) for check in checks)
-        for check in checks:
-            print(f"{MARKS[check.status]}  {check.name:{width}}  {check.found}")
-            if check.remedy:
-                print(f"{'':{width + 11}}-> {check.remedy}")
-        print("All that is needed is there." if ok else "Something that is needed is missing.")
-    return 0 if ok else 3
+    if deep:
+        from duet.cli.deep.checks import deep_checks
+
+        checks += deep_checks()
+    return show(checks, as_json)
 
 
 def _python() -> Iterator[Check]:

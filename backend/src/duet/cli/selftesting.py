@@ -128,7 +128,7 @@ class Selftest:
     async def _measurement(self) -> str:
         request = self._request
         folder, settings = request.folder, KernelSettings.default()
-        arms = _built(folder, settings)[:2]
+        arms = built_arms(folder, settings)[:2]
         plan = MeasurePlan(
             folder, tuple(arms), request.workload, Clock.WALL, request.params, REPEATS
         )
@@ -196,7 +196,7 @@ def selftest(lesson: str | None, kvm: bool, as_json: bool) -> int:
                 f"guests cannot be tested under KVM here: {why.rstrip('.')}.",
                 remedy="Run it on a host with KVM; ./duet doctor says what is missing here.",
             )
-    request = _smallest(read_request(lesson or _ready_lesson(), "", "", "wall", []))
+    request = smallest(read_request(lesson or _ready_lesson(), "", "", "wall", []))
     test = Selftest(request, Accel.KVM if kvm else None)
     with variable("DUET_ACCEL", "kvm" if kvm else None):
         steps = asyncio.run(_all(test))
@@ -226,16 +226,17 @@ async def _all(test: Selftest) -> list[SelftestStep]:
 def _ready_lesson() -> str:
     settings = KernelSettings.default()
     for slug in lessons.slugs():
-        if len(_built(lessons.load(slug), settings)) > 1:
+        if len(built_arms(lessons.load(slug), settings)) > 1:
             return slug
     raise InfraError("no lesson has two kernels that are built.", remedy="Run ./duet build.")
 
 
-def _built(folder: LessonFolder, settings: KernelSettings) -> list[str]:
+def built_arms(folder: LessonFolder, settings: KernelSettings) -> list[str]:
+    """A lesson's arms whose kernels are there."""
     return [arm for arm, ready in ready_arms(folder, settings).items() if ready]
 
 
-def _smallest(request: Request) -> Request:
+def smallest(request: Request) -> Request:
     """The same for as short as the lesson allows: it is a test, no figure."""
     lesson = request.folder.lesson
     name = knob(lesson, "duration")

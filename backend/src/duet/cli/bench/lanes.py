@@ -52,11 +52,13 @@ class FirstEvent(SessionSink):
         self.seen = asyncio.Event()
         self.at = 0.0
         self.cloned = False
+        self.accel = ""
         self.failed = ""
 
     def on_lane(self, state: LaneState) -> None:
         """How the guest came up."""
         self.cloned = self.cloned or state.cloned
+        self.accel = str(state.accel or self.accel)
         if state.phase == "failed" and not self.at:
             self.failed = state.message
             self.seen.set()
@@ -141,9 +143,20 @@ async def timed(way: str, request: Request, arm: str, templates: Templates | Non
     return start
 
 
-async def first_event(request: Request, arm: str, templates: Templates | None) -> Start:
-    """Start a lane, wait for its first decoded event, and stop it."""
-    sink, guests = FirstEvent(), list[Guest]()
+async def first_event(
+    request: Request,
+    arm: str,
+    templates: Templates | None,
+    sink: FirstEvent | None = None,
+    whole: bool = False,
+) -> Start:
+    """Start a lane, wait for its first decoded event, and stop it.
+
+    Args:
+        sink: sees what else the lane says.
+        whole: wait until the workload is over.
+    """
+    sink, guests = sink or FirstEvent(), list[Guest]()
     try:
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
         source = noting(sources[arm], guests)
@@ -152,7 +165,8 @@ async def first_event(request: Request, arm: str, templates: Templates | None) -
             began = time.monotonic()
             running = asyncio.create_task(session.execute(), name=f"bench {arm}")
             seen = asyncio.create_task(sink.seen.wait(), name="first event")
-            await asyncio.wait((running, seen), timeout=START_S, return_when="FIRST_COMPLETED")
+            until = (running,) if whole else (running, seen)
+            await asyncio.wait(until, timeout=START_S, return_when=asyncio.FIRST_COMPLETED)
             seen.cancel()
             await session.stop()
             await running

@@ -24,11 +24,21 @@ SERVE_KEYS = keys_text(ServeResult, when="one line, once it listens")
 TOKEN_KEYS = keys_text(TokenResult)
 
 
-def doctor(json: Json = False) -> int:
-    """Check what this machine has and lacks, with a remedy for each."""
+def doctor(
+    deep: Annotated[
+        bool,
+        typer.Option("--deep", help="Also boot a guest, copy it, build in a box, time CPUs, disk."),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Check what this machine has and lacks, with a remedy for each.
+
+    With --deep it also tries, in some 20 s: a guest of a kernel that is built and a copy of it,
+    its namespaces and budget, a build in a sandbox, how long vCPUs wait, how fast the disk is.
+    """
     from duet.cli.doctor import doctor as body
 
-    return body(json)
+    return body(deep, json)
 
 
 def selftest(
