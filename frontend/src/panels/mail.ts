@@ -68,7 +68,8 @@ function ascii(text: string): string {
 function shellLines(text: string): string[] {
   const lines: string[] = [];
   let line = ' ';
-  for (const word of text.split(' ')) {
+  // What is quoted is one word: a line that ends inside would be another command.
+  for (const word of text.match(/(?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+/g) ?? [text]) {
     if (line.length + word.length + 3 > width) {
       lines.push(`${line} \\`);
       line = '   ';
@@ -93,6 +94,18 @@ function madeOf(measured: MeasuredMessage): string[] {
   return [...kernels, ...compilers, ...starts].flatMap((line) => wrap(line));
 }
 
+/** Of which source trees the kernels of a trial were made: commits, and whether they stood as they are. */
+function sources(lesson: Lesson, measured: MeasuredMessage): string[] {
+  const arms = lesson.arms.filter((arm) => measured.rows.some((row) => row.arm === arm.name));
+  return arms.flatMap(({ name, source }) => {
+    if (!source) return [];
+    const commit = source.commit ? `commit ${source.commit.slice(0, 12)}` : 'no commit';
+    const state = source.commit ? [source.dirty ? 'dirty' : 'clean'] : [];
+    const what = [`Linux ${source.version}`, commit, source.describe, ...state];
+    return wrap(`source of ${name}: ${what.filter(Boolean).join(', ')}`);
+  });
+}
+
 export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
   const params = Object.entries(measured.params).map(([k, v]) => `${k}=${v}`);
   const out: string[] = [
@@ -102,6 +115,7 @@ export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
     ),
     ...(measured.host ? wrap(`host: ${measured.host}`) : []),
     ...madeOf(measured),
+    ...sources(lesson, measured),
     '',
     `${'arm'.padEnd(16)}${'n'.padStart(3)}${'median'.padStart(10)}${'mean'.padStart(10)}${'95 % CI'.padStart(20)}${'change'.padStart(10)}`,
   ];
@@ -125,6 +139,8 @@ export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
   out.push('', 'samples:');
   for (const row of measured.rows)
     out.push(...wrap(`${row.arm}: ${row.ops_per_s.map((x) => number(x)).join(' ')}`, '  '));
-  out.push('', 'to reproduce:', ...shellLines(command(measured, lesson)));
+  const typed = command(measured, lesson);
+  const first = lesson.made_by && lesson.made_by !== typed ? shellLines(lesson.made_by) : [];
+  out.push('', 'to reproduce:', ...first, ...shellLines(typed));
   return ascii(`${out.join('\n')}\n`);
 }

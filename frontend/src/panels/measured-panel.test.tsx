@@ -57,6 +57,23 @@ describe('the measured table', () => {
     expect(text).not.toContain('kernel of');
   });
 
+  it('of a trial names the call that makes it, and its commits', () => {
+    const made_by = "./duet try --tree ../linux --tree '../my linux' --run 'a b  c' --clock count";
+    const [first, ...others] = lesson.arms;
+    const commit = '0123456789ab'.padEnd(40, 'c');
+    const tree = { version: '6.6.7', tree: 'd', describe: 'v6.6.7', changes: '', patches: 0 };
+    const arms = [{ ...first!, source: { ...tree, commit, dirty: true } }, ...others];
+    const trial = { ...lesson, arms, made_by };
+    const text = mailText(trial, testMeasured());
+    expect(text).toContain(
+      `to reproduce:\n  ./duet try --tree ../linux --tree '../my linux' --run 'a b  c' --clock \\\n    count\n  ./duet run`,
+    );
+    const flat = text.replaceAll(/\s+/g, ' ');
+    expect(flat).toContain('source of rwsem: Linux 6.6.7, commit 0123456789ab, v6.6.7, dirty');
+    const own = testMeasured({ command: made_by });
+    expect(mailText(trial, own).split('./duet').length).toBe(2);
+  });
+
   it('says when its arms are more than one patch apart, on the page and in the mail', () => {
     const sentence = 'srcu stands on 6.12, rwsem on 6.1: these are different kernels.';
     const measured = testMeasured({ warnings: [sentence] });

@@ -542,6 +542,18 @@ const PictureLesson_clocks = list(Measured_clock);
 
 const ArmView_role = oneOf('before', 'after', 'alternative', 'mainline');
 
+export const readArmTree: Read<wire.ArmTree> = shape((o) => ({
+  version: string(o['version'], 'version'),
+  commit: or(o['commit'], 'commit', string, ''),
+  describe: or(o['describe'], 'describe', string, ''),
+  tree: or(o['tree'], 'tree', string, ''),
+  dirty: or(o['dirty'], 'dirty', boolean, false),
+  changes: or(o['changes'], 'changes', string, ''),
+  patches: or(o['patches'], 'patches', Batch_n, 0),
+}));
+
+const ArmView_source = maybe(readArmTree);
+
 export const readPatchText: Read<wire.PatchText> = shape((o) => ({
   file: string(o['file'], 'file'),
   subject: string(o['subject'], 'subject'),
@@ -559,6 +571,7 @@ export const readArmView: Read<wire.ArmView> = shape((o) => ({
   patches: or(o['patches'], 'patches', Build_arms, []),
   base: or(o['base'], 'base', ErrorMessage_run, null),
   config: or(o['config'], 'config', ErrorMessage_run, null),
+  source: or(o['source'], 'source', ArmView_source, null),
   optional: or(o['optional'], 'optional', boolean, false),
   patch_texts: or(o['patch_texts'], 'patch_texts', ArmView_patch_texts, []),
 }));
@@ -1084,6 +1097,18 @@ export const readGoal: Read<wire.Goal> = shape((o) => ({
 
 const Challenge_goals = list(readGoal);
 
+const Litmus_program = map(Build_arms);
+
+export const readLitmus: Read<wire.Litmus> = shape((o) => ({
+  says: string(o['says'], 'says'),
+  source: string(o['source'], 'source'),
+  starts: Measured_params(o['starts'], 'starts'),
+  program: Litmus_program(o['program'], 'program'),
+  never: Measured_params(o['never'], 'never'),
+}));
+
+const Challenge_order = maybe(readLitmus);
+
 export const readChallenge: Read<wire.Challenge> = shape((o) => ({
   title: string(o['title'], 'title'),
   ask: string(o['ask'], 'ask'),
@@ -1093,6 +1118,7 @@ export const readChallenge: Read<wire.Challenge> = shape((o) => ({
   goals: or(o['goals'], 'goals', Challenge_goals, []),
   rules: or(o['rules'], 'rules', Challenge_goals, []),
   without: or(o['without'], 'without', Build_arms, []),
+  order: or(o['order'], 'order', Challenge_order, null),
   answer: string(o['answer'], 'answer'),
 }));
 
@@ -1213,6 +1239,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   arms: PictureLesson_arms(o['arms'], 'arms'),
+  made_by: or(o['made_by'], 'made_by', string, ''),
   instrumentation: or(o['instrumentation'], 'instrumentation', PictureLesson_instrumentation, 'patches'),
   params: PictureLesson_params(o['params'], 'params'),
   workloads: PictureLesson_workloads(o['workloads'], 'workloads'),
@@ -1269,6 +1296,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   arms: PictureLesson_arms(o['arms'], 'arms'),
+  made_by: or(o['made_by'], 'made_by', string, ''),
   instrumentation: or(o['instrumentation'], 'instrumentation', PictureLesson_instrumentation, 'patches'),
   params: PictureLesson_params(o['params'], 'params'),
   workloads: PictureLesson_workloads(o['workloads'], 'workloads'),

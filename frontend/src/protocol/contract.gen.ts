@@ -1010,6 +1010,39 @@ export interface SourceRegion {
   last: number;
 }
 /**
+ * Which source a kernel was made of, for reports; `duet try` writes it of a source tree.
+ */
+export interface ArmTree {
+  /**
+   * as its Makefile says
+   */
+  version: string;
+  /**
+   * full hash of HEAD; empty: it is no repository
+   */
+  commit: string;
+  /**
+   * the commit as `git describe` names it
+   */
+  describe: string;
+  /**
+   * git's hash of all files as they were tried
+   */
+  tree: string;
+  /**
+   * the files are not those of the commit
+   */
+  dirty: boolean;
+  /**
+   * SHA-256 of the diff from the commit to the files; empty: none
+   */
+  changes: string;
+  /**
+   * so many of the arm's patches, from the first, are part of it
+   */
+  patches: number;
+}
+/**
  * An arm with its patches.
  */
 export interface ArmView {
@@ -1041,6 +1074,10 @@ export interface ArmView {
    * a variant of the base's configuration, by its name in base.yaml
    */
   config: string | null;
+  /**
+   * which source tree it was made of, where `base` is of a trial
+   */
+  source: ArmTree | null;
   /**
    * built, run and measured only where it is named: an arm beside the comparison
    */
@@ -1135,6 +1172,10 @@ export interface Challenge {
    */
   without: string[];
   /**
+   * what barriers are there for; judges a change that takes one away
+   */
+  order: Litmus | null;
+  /**
    * the lesson of it, shown when it is met
    */
   answer: string;
@@ -1190,6 +1231,28 @@ export interface Goal {
    * the same in words, for the list
    */
   says: string;
+}
+/**
+ * What CPUs do to memory at once, and what must never come of it.
+ */
+export interface Litmus {
+  /**
+   * what the order is there for, in words
+   */
+  says: string;
+  /**
+   * where the kernel has these accesses
+   */
+  source: string;
+  starts: {
+    [k: string]: number;
+  };
+  program: {
+    [k: string]: string[];
+  };
+  never: {
+    [k: string]: number;
+  };
 }
 /**
  * Tested data: limits that an arm keeps.
@@ -1908,6 +1971,10 @@ export interface NumbersLesson {
    */
   shift: number;
   arms: ArmView[];
+  /**
+   * the call of `duet try` that wrote the lesson; empty: people did
+   */
+  made_by: string;
   /**
    * what all arms carry: the patches in both/ of its base and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
    */
@@ -2855,6 +2922,10 @@ export interface PictureLesson {
    */
   shift: number;
   arms: ArmView[];
+  /**
+   * the call of `duet try` that wrote the lesson; empty: people did
+   */
+  made_by: string;
   /**
    * what all arms carry: the patches in both/ of its base and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
    */

@@ -131,10 +131,10 @@ def test_a_verb_prints_the_keys_of_its_help(
 
 # Verbs that boot guests: what they print of a result that was made by hand.
 
-REPORTS = [reports_made.wall(), reports_made.count(), reports_made.broken()]
+REPORTS = [reports_made.wall(), reports_made.count(), reports_made.broken(), reports_made.trial()]
 
 
-@pytest.mark.parametrize("report", REPORTS, ids=["wall", "count", "broken"])
+@pytest.mark.parametrize("report", REPORTS, ids=["wall", "count", "broken", "trial"])
 def test_measure_prints_the_keys_of_its_help(report: Report) -> None:
     same_as_help(json.loads(render(report, "json")), runs.MeasureResult, "measure")
 

@@ -6,7 +6,15 @@ from __future__ import annotations
 from duet.errors import KernelError
 from duet.guests.types import Clock
 from duet.measure.compare import compare_all
-from duet.measure.model import ArmFacts, Condition, Report, Series, Table
+from duet.measure.model import (
+    ArmFacts,
+    Condition,
+    PatchOrigin,
+    Report,
+    Series,
+    SourceFacts,
+    Table,
+)
 
 HOST = {
     "cpu": "Example\u00ae CPU 9000 @ 2.50GHz",
@@ -150,4 +158,51 @@ def broken() -> Report:
     return report
 
 
-REPORTS = {"wall": wall, "count": count, "broken": broken}
+FIRST, SECOND = "c0ffee00" * 5, "facade11" * 5
+"""Commits."""
+
+
+def trial() -> Report:
+    """Of `duet try`: a clean tree, a dirty one, and the first with a commit on it."""
+    report = Report(
+        lesson="90-linux-mine",
+        title="linux-mine",
+        question="What does mine do to sh -c 'read x; echo $x'?",
+        arms=(
+            ArmFacts(
+                **{"name": "linux", "title": "linux", "role": "before", "kernel": "6.6.7"},
+                **{"key": "e2cf6b73" * 3, "config_sha256": "0a1b2c3d" * 8, "base": "linux-4fe2aa"},
+                **{"patches": (), "both": ()},
+                source=SourceFacts("6.6.7", FIRST, "v6.6.7", "11" * 20),
+            ),
+            ArmFacts(
+                **{"name": "mine", "title": "mine", "role": "after", "kernel": "6.6.7"},
+                **{"key": "7b73e2cf" * 3, "config_sha256": "0a1b2c3d" * 8, "base": "linux-4fe2aa"},
+                **{"patches": (("90-linux-mine/mine-0001-mine.patch", "12" * 32),), "both": ()},
+                origins=(PatchOrigin("mine: v6.6.7-1-gfacade11facade-dirty"),),
+                source=SourceFacts(
+                    *("6.6.7", SECOND, "v6.6.7-1-gfacade11facade", "22" * 20, True, "56" * 32, 1)
+                ),
+            ),
+            ArmFacts(
+                **{"name": "third", "title": "third", "role": "alternative", "kernel": "6.6.7"},
+                **{"key": "63a2e2cf" * 3, "config_sha256": "0a1b2c3d" * 8, "base": "linux-4fe2aa"},
+                **{"patches": (("90-linux-mine/third-0001-pipe.patch", "34" * 32),), "both": ()},
+                origins=(PatchOrigin("fs/pipe: wake every reader", "abcdef12" * 5),),
+                source=SourceFacts("6.6.7", FIRST, "v6.6.7", "11" * 20),
+            ),
+        ),
+        host=dict(HOST),
+        command="./duet try --tree ../linux --tree '../mine (2)' third.patch --run "
+        "'sh -c '\"'\"'read x; echo $x'\"'\"' </etc/passwd' --clock count",
+        at="2026-11-21T15:00:00+00:00",
+    )
+    table = Table(Condition(Clock.COUNT, 0, "command", {"runs": 1}))
+    more = {"title": "time of the command", "unit": "ms", "better": "lower", "evidence": "counted"}
+    for name, ms in (("linux", 12.5), ("mine", 12.5), ("third", 14.0)):
+        table.series.append(series("elapsed_ms", name, [ms, ms], **more))
+    report.tables = [judged(table, report)]
+    return report
+
+
+REPORTS = {"wall": wall, "count": count, "broken": broken, "trial": trial}

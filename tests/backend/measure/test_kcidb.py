@@ -7,8 +7,10 @@ required, its patterns and its statuses.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from duet.errors import InfraError, InputError, KernelError
 from duet.measure.model import Report
 from duet.measure.reports import kcidb
 from duet.trials.ask import Asked
-from tests.backend.measure.reports_made import REPORTS, wall
+from tests.backend.measure.reports_made import FIRST, REPORTS, SECOND, trial, wall
 
 ID = r"[a-z0-9_]+:.*"
 STATUSES = {"FAIL", "ERROR", "MISS", "PASS", "DONE", "SKIP"}
@@ -45,6 +47,7 @@ PATTERNS = {
     "checkout_id": ID,
     "origin": r"[a-z0-9_]+",
     "patchset_hash": r"|[0-9a-f]{64}",
+    "git_commit_hash": r"[0-9a-f]{40}",
     "path": r"([a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*)?",
     "architecture": r"[a-z0-9_]*",
     "start_time": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)",
@@ -120,14 +123,43 @@ def test_the_same_kernels_are_the_same_checkouts_and_builds_another_day() -> Non
     one, two = kcidb.document(first), kcidb.document(later)
     assert ids(one, "builds") == ids(two, "builds")
     assert ids(one, "checkouts") == ids(two, "checkouts")
+    tree = replace(trial().arms[0].source, tree="33" * 20)  # type: ignore[type-var]
+    other = replace(trial(), arms=(replace(trial().arms[0], source=tree), *trial().arms[1:]))
+    first, second = (
+        ids(kcidb.document(trial()), "checkouts"),
+        ids(kcidb.document(other), "checkouts"),
+    )
+    assert len(first - second) == 1, "the same folder with other files is another checkout"
     assert not ids(one, "tests") & ids(two, "tests")
+
+
+def test_a_checkout_of_a_tree_is_its_commit_and_what_is_not_committed() -> None:
+    report = trial()
+    stock, mine, third = kcidb.document(report)["checkouts"]
+    assert [one["git_commit_hash"] for one in (stock, mine, third)] == [FIRST, SECOND, FIRST]
+    assert (stock["git_commit_name"], stock["patchset_hash"]) == ("v6.6.7", "")
+    of = lambda sha: hashlib.sha256(f"{sha}\n".encode()).hexdigest()  # noqa: E731
+    assert mine["patchset_hash"] == of("56" * 32), "its patch on the first tree is no patch on it"
+    assert mine["misc"]["source"]["dirty"] is True
+    assert third["patchset_hash"] == of("34" * 32)
+    assert third["misc"]["own_patches"] == [
+        {
+            "subject": "fs/pipe: wake every reader",
+            "sha256": "34" * 32,
+            "commit": "abcdef12" * 5,
+        }
+    ]
+    assert third["misc"]["command"] == report.command
+    dirty = replace(report.arms[1].source, changes="")  # type: ignore[type-var]
+    report.arms = (report.arms[0], replace(report.arms[1], source=dirty), report.arms[2])
+    assert "patchset_hash" not in kcidb.document(report)["checkouts"][1], "it is not known"
 
 
 def test_try_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run_trial(asked: Asked, how: How) -> Tried:
         report: Report = wall()
         return Tried(None, TryResult("x", "90-x", "f", "c", "wall", (), (), (), (), None, {},
-                                     None, None, None, (), (), ()), report)  # type: ignore[arg-type]  # fmt: skip
+                                     None, None, None, (), (), (), ""), report)  # type: ignore[arg-type]  # fmt: skip
 
     monkeypatch.setattr(trying, "run_trial", run_trial)
     path = tmp_path / "result.json"

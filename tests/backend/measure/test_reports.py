@@ -11,6 +11,8 @@ import io
 import json
 import os
 import re
+import shlex
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +25,15 @@ from duet.guests.types import Clock
 from duet.measure.model import ArmFacts, Condition, Report, Series, Table
 from duet.measure.reports import FORMATS, machine, ministat, render
 from duet.measure.reports.text import WIDTH, plain
-from tests.backend.measure.reports_made import BOTH, HOST, REPORTS, count, judged, wall
+from tests.backend.measure.reports_made import (
+    BOTH,
+    HOST,
+    REPORTS,
+    count,
+    judged,
+    trial,
+    wall,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS = [how for how in FORMATS if how not in ("json", "csv", "kcidb")]
@@ -119,6 +129,52 @@ def test_arms_with_other_instrumentation_are_called_unfair() -> None:
     report.arms = (report.arms[0], replace(report.arms[1], both=BOTH[:1]), report.arms[2])
     flat = re.sub(r"\s+", " ", render(report, "mail"))
     assert flat.count("UNFAIR: its shared patches differ: both/0001-srcu-gp-state.patch") == 1
+
+
+@pytest.mark.parametrize("how", TEXTS)
+def test_a_trial_names_commits_dirty_trees_and_patches(how: str) -> None:
+    flat = re.sub(r"\s+", " ", render(trial(), how))
+    for reported in (
+        "source 6.6.7 at commit c0ffee00c0ff (v6.6.7), clean",
+        "source 6.6.7 at commit facade11faca (v6.6.7-1-gfacade11facade), dirty "
+        "(its changes: 565656565656)",
+        '343434343434 ("fs/pipe: wake every reader", commit abcdef12abcd)',
+    ):
+        assert reported in flat, reported
+
+
+def test_a_tree_without_a_commit_is_named_by_its_files() -> None:
+    report = trial()
+    plain_folder = replace(report.arms[0].source, commit="", describe="")  # type: ignore[type-var]
+    report.arms = (replace(report.arms[0], source=plain_folder),)
+    flat = re.sub(r"\s+", " ", render(report, "mail"))
+    assert "source 6.6.7 of no commit, tree 111111111111," in flat
+
+
+WORDS_OF_A_SHELL = [
+    "--tree",
+    "../my trees/linux",
+    "it's $HOME",
+    "two\nlines\\n",
+    "\u00fc\u20ac.patch",
+    "--run",
+    "x" * 80,
+    "",
+    "--name",
+    "-",
+]
+
+
+def test_a_command_of_a_report_can_be_pasted_into_a_shell() -> None:
+    report = trial()
+    report.command = shlex.join(["printf", "%s\\0", *WORDS_OF_A_SHELL])
+    report.made_by = "./duet try x"
+    text = render(report, "mail")
+    pasted = text.partition("  ./duet try x\n")[2].partition("\n\n")[0]
+    done = subprocess.run(["bash", "-c", pasted], capture_output=True, check=True)
+    assert done.stdout.decode().split("\0")[:-1] == WORDS_OF_A_SHELL
+    report.command = "an open ' quote"
+    assert "  an open ' quote\n" in render(report, "mail")
 
 
 # 75 columns of ASCII, whatever comes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.kernels.recipe import patch_diff, patch_subject, patched_files
+from duet.kernels.recipe import patch_commit, patch_diff, patch_subject, patched_files
 from duet.settings import repo_root
 from duet.trials.mails import NoPatch, Patch, parse, plain_diff, read_patches
 
@@ -110,3 +110,16 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
         read_patches(tmp_path / "none.patch")
     with pytest.raises(NoPatch, match=r"a folder without \*\.patch files"):
         read_patches(tmp_path)
+
+
+def test_the_commit_of_format_patch_goes_on_and_that_of_other_mailboxes_is_none() -> None:
+    commit = "0123456789abcdef" * 2 + "01234567"
+    text = mail("[PATCH] mm: x", "Why.\n---\n" + DIFF)
+    made = text.replace(
+        "From mboxrd@z Thu Jan  1 00:00:00 1970", f"From {commit} Mon Sep 17 00:00:00 2001"
+    )
+    (patch,), (other,) = thread(made), thread(text)
+    assert patch.commit == commit and other.commit == ""
+    assert patch.text().startswith(f"From {commit} Mon Sep 17 00:00:00 2001\n")
+    assert patch_commit(patch.text()) == commit
+    assert patch_commit(other.text()) == "", "zeros are no commit"

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from duet.kernels.recipe import patch_diff
 from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
 from duet.trials.trees import BadSource, TreeStore, nearest_fragments, tarball_version
 from tests.backend.trials.commits import commits, git
-from tests.backend.trials.made import KNOWN
+from tests.backend.trials.made import KNOWN, PATCH
 
 MAKEFILE = "# SPDX\nVERSION = 6\nPATCHLEVEL = {}\nSUBLEVEL = 7\n"
 
@@ -168,3 +170,55 @@ def test_a_commit_that_is_not_there_is_refused(tmp_path: Path) -> None:
     git(repository, "commit", "-qm", "gone")
     with pytest.raises(BadSource, match="has no kernel Makefile"):
         trial_of(tmp_path, Path(f"{repository}@main"), Path(f"{repository}@main~1"))
+
+
+def test_an_arm_of_a_tree_names_its_commit_and_whether_it_was_dirty(tmp_path: Path) -> None:
+    first, second = repository(tmp_path / "clean"), repository(tmp_path / "changed")
+    (second / "mm" / "a.c").write_text("int f(void)\n{\n\treturn 2;\n}\n")
+    made = trial_of(tmp_path, first, second, patches=(PATCH,), shared=(PATCH,))
+    stock, mine, patched = (arm.source for arm in made.arms)
+    head = git(first, "rev-parse", "HEAD")
+    assert stock is not None and mine is not None
+    assert (stock.commit, stock.describe, stock.version) == (head, head[:12], "6.6.7")
+    assert (stock.dirty, stock.changes, stock.patches) == (False, "", 0)
+    assert stock.tree == git(first, "rev-parse", "HEAD^{tree}")
+    assert patched == stock, "the patch is no part of the tree"
+    assert mine.commit == git(second, "rev-parse", "HEAD") and mine.dirty
+    assert (
+        mine.changes == hashlib.sha256(patch_diff(git(second, "diff") + "\n").encode()).hexdigest()
+    )
+    assert mine.patches == 1 and len(made.arms[1].patches) == 2
+    assert "-dirty in changed" in made.arms[1].about
+
+
+def test_a_file_that_git_does_not_know_makes_a_tree_dirty(tmp_path: Path) -> None:
+    tree = repository(tmp_path / "clean")
+    store = TreeStore(tmp_path / "store.git")
+    assert (
+        not store.add(tree).dirty and store.add(tree).commit == git(tree, "rev-parse", "HEAD")[:12]
+    )
+    (tree / "mm" / "new.c").write_text("int g;\n")
+    assert store.add(tree).dirty and store.add(tree).changes
+
+
+def test_a_commit_by_any_name_is_named_by_its_hash(tmp_path: Path) -> None:
+    repository = tmp_path / "linux"
+    first, second = commits(repository, [1, 2])
+    git(repository, "tag", "-am", "v", "v6.6.7", first)
+    (repository / "value").write_text("3\n")
+    made = trial_of(tmp_path, Path(f"{repository}@v6.6.7"), Path(f"{repository}@main"))
+    sources = [arm.source for arm in made.arms]
+    assert [one and (one.commit, one.describe, one.dirty) for one in sources] == [
+        (first, "v6.6.7", False),
+        (second, f"v6.6.7-1-g{second[:12]}", False),
+    ]
+
+
+def test_a_source_that_lies_within_another_repository_is_none_of_its_commits(
+    tmp_path: Path,
+) -> None:
+    top = repository(tmp_path / "top")
+    inner = source(top / "linux")
+    found = TreeStore(tmp_path / "store.git").add(inner)
+    assert found.head.commit == "" and not found.dirty and "no commit" in found.about
+    assert found.facts(0).tree == found.tree

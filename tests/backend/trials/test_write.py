@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.main import get_command
 
+from duet.cli.commands.app import app
 from duet.errors import InputError
+from duet.kernels.recipe import patch_commit
 from duet.lessons.load import load
 from duet.lint.lessons import lint
+from duet.measure.provenance import source_facts
 from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
+from duet.trials.calls import ARGUMENTS, OPTIONS, try_line
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import TrialBase
 from duet.trials.story import Times
 from duet.trials.tracing import Tracing
 from duet.trials.write import write_trial
+from tests.backend.trials.commits import commits
 from tests.backend.trials.made import KNOWN, PATCH, TRACING, trial
 
 OWED = (
@@ -123,3 +130,41 @@ def test_what_makes_no_trial_is_refused(
     asked = Asked(**{"run": "sh -c true", "patches": (PATCH,), **more})  # type: ignore[arg-type]
     with pytest.raises(InputError, match=sentence):
         read_trial(asked, tmp_path, PATCH.parents[4] / "kernel-patches", KNOWN)
+
+
+def test_what_a_report_names_is_written_into_the_lesson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = tmp_path / "linux"
+    ids = commits(repository, [1, 2, 3])
+    trees = tuple(Path(f"{repository}@{one[:12]}") for one in ids[:2])
+    asked = Asked(run="sh -c true", trees=trees, commits=("main~1..main",), repository=repository)
+    made = read_trial(
+        replace(asked, given=try_line(asked)), tmp_path, repo_root() / "kernel-patches", KNOWN
+    )
+    folder = tmp_path / made.name
+    write_trial(folder, made, Tracing(), Times())
+    monkeypatch.setenv("DUET_LESSONS", str(folder))
+    found = load(made.slug)
+    assert found.lesson.made_by == try_line(asked)
+    sources = [source_facts(arm) for arm in found.lesson.arms]
+    assert [one and one.commit for one in sources] == [ids[0], ids[1], ids[0]]
+    assert sources == [arm.source for arm in made.arms]
+    (file,) = found.patch_files(made.arms[2].name)
+    assert patch_commit(file.read_text()) == ids[2]
+    assert f"commit `{ids[2]}`" in found.content()
+
+
+def test_a_call_that_makes_a_trial_again_has_what_is_not_as_usual() -> None:
+    asked = Asked(
+        **{"run": "sh -c 'a b'", "patches": (Path("my x.patch"),), "trees": (Path("a"), Path("b"))},
+        **{"shared": (Path("w"),), "functions": ("f*",), "memory_mb": 512, "better": "lower"},
+        **{"commits": ("a..b",), "repository": Path("../l"), "given": "never said"},
+    )
+    assert try_line(asked) == (
+        "./duet try 'my x.patch' --commits a..b --repo ../l --tree a --tree b --with w "
+        "--run 'sh -c '\"'\"'a b'\"'\"'' --fn 'f*' --memory-mb 512 --better lower"
+    )
+    options = {opt for one in get_command(app).commands["try"].params for opt in one.opts}  # type: ignore[attr-defined]
+    said = {one.name for one in fields(Asked)} - {"given", ARGUMENTS}
+    assert {OPTIONS.get(one, f"--{one.replace('_', '-')}") for one in said} <= options

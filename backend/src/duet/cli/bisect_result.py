@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import fields
 from pathlib import Path
 
 from duet.cli.results.bisecting import BisectCommit, BisectResult, BisectStep
 from duet.cli.trial_run import Tried
 from duet.errors import InfraError, InputError, KernelError
 from duet.measure.worse import worse_by
-from duet.trials.ask import Asked
 from duet.trials.bisect.report import Question
 from duet.trials.bisect.search import Found, Measured, Step
 
@@ -50,20 +47,6 @@ def measured_of(tried: Tried, metric: str) -> tuple[Measured, str]:
         raise InputError(f"{why}.", remedy="Name one of these with --metric.")
     values = [sorted(one.samples)[one.n // 2] if one and one.samples else None for one in series]
     return Measured(worse, why, values[0], values[1], series[0].unit), series[0].title
-
-
-def try_line(asked: Asked) -> str:
-    """The command line that runs a trial again."""
-    words = ["./duet", "try"]
-    for tree in asked.trees:
-        words += ["--tree", str(tree)]
-    words += ["--run", asked.run, "--clock", asked.clock]
-    for one in fields(Asked):
-        value = getattr(asked, one.name)
-        plain = isinstance(value, str | int) and value != one.default
-        if plain and one.name not in ("run", "clock"):
-            words += [f"--{one.name.replace('_', '-')}", str(value)]
-    return shlex.join(words)
 
 
 def bisect_result(asks: Question, found: Found, path: Path) -> BisectResult:

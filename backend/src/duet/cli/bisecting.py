@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from duet import durable
-from duet.cli.bisect_result import bisect_result, measured_of, try_line
+from duet.cli.bisect_result import bisect_result, measured_of
 from duet.cli.output import document, emit, note
 from duet.cli.trial_run import How, Tried, run_trial
 from duet.errors import DuetError
@@ -20,6 +20,7 @@ from duet.trials.bisect.history import Commit, History, find_commit
 from duet.trials.bisect.memory import Memory, files_digest
 from duet.trials.bisect.report import Question, markdown
 from duet.trials.bisect.search import Found, Measured, Search
+from duet.trials.calls import try_line
 from duet.trials.spec import MOST_NAME, plain_name
 
 FOLDER = "bisect.d"

@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 from duet.cli.commands.app import app
 from duet.cli.output import fail
 from duet.cli.terminal import OutputFull, plain_output, silence
+from duet.cli.typed import typed
 from duet.errors import DuetError, InputError
 
 INTERRUPTED = 130
@@ -35,7 +36,8 @@ def _run(arguments: list[str] | None) -> int:
     beside = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     try:
-        code = app(given, prog_name="duet", standalone_mode=False)
+        with typed(given):
+            code = app(given, prog_name="duet", standalone_mode=False)
         sys.stdout.flush()
     except OutputFull as error:
         silence(sys.stdout)

@@ -56,6 +56,8 @@ def store_table(request: Request, report: Report, perturbed: int) -> Path:
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
     message = measured_message(request.run_request, report, None, "recorded")
+    if request.folder.lesson.made_by:  # others have no such lesson
+        message = message.model_copy(update={"command": report.command})
     path = request.folder.folder / "recorded" / MEASURED
     usual = {name: param.default for name, param in request.folder.lesson.params.items()}
     _put(path, message.model_copy(update={"made": made(report, seeds)}), usual)

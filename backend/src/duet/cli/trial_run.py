@@ -6,19 +6,20 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from duet.cli.build import build_missing
 from duet.cli.measure import refuse_nothing
-from duet.cli.measure_args import Given, command_of, read_plan
+from duet.cli.measure_args import Given, read_plan
 from duet.cli.measuring import ProgressBar
 from duet.cli.output import note
 from duet.cli.record import record_run
 from duet.cli.recorded_table import store_table
 from duet.cli.request import Request, read_request
-from duet.cli.results.trying import TriedArm, TryResult
+from duet.cli.results.trying import TryResult
 from duet.cli.sources import install_sources
+from duet.cli.tried_arm import tried_arm
 from duet.errors import InfraError
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec, find_image
@@ -32,6 +33,7 @@ from duet.runs.measure import prepare_measurement
 from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
+from duet.trials.calls import try_line
 from duet.trials.proposing import propose
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
@@ -85,6 +87,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
     """
     if how.save is not None:
         check_target(how.save)
+    asked = replace(asked, given=asked.given or try_line(asked))
     trial = read_trial(asked, trials_dir(), repo_root() / "kernel-patches", known_programs())
     folder = trials_dir() / trial.name
     write_trial(folder, trial, Tracing(), Times())
@@ -105,7 +108,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         recording = lesson / "recorded" / f"{RECORDING}.duet"
         lanes, _ = asyncio.run(record_run(request, recording, how.window_ms, kernels))
         took = {arm: ms for arm, lane in lanes.items() if (ms := elapsed_ms(lane)) is not None}
-    report = asyncio.run(measured(request, how.repeats, kernels)) if how.measure else None
+    report = asyncio.run(measured(request, how.repeats, kernels, trial)) if how.measure else None
     table = store_table(request, report, perturbed(report)) if report else None
     longest = max(took.values(), default=0.0)
     write_trial(folder, trial, tracing, Times(longest, call_ms(report, tracing)))
@@ -116,13 +119,14 @@ def run_trial(asked: Asked, how: How) -> Tried:
         folder=str(folder),
         command=trial.command.line,
         clock=trial.clock,
-        arms=[_tried(trial, name, image) for name, image in images.items()],
+        arms=[tried_arm(trial, name, image) for name, image in images.items()],
         functions=[function.name for function in tracing.functions],
         events=[mark.event for mark in tracing.marks],
         left_out=list(tracing.missing),
         fields=[f"{field.struct}.{field.name}" for field in tracing.fields],
         watched=list(tracing.watched),
         proposed=[one.argument for one in tracing.proposed],
+        given=trial.given,
         recording=None if recording is None else str(recording),
         elapsed_ms=took,
         measured=None if table is None else str(table),
@@ -152,7 +156,7 @@ def build_arms(
     return {name: find_image(found, name, kernels) for name in names}
 
 
-async def measured(request: Request, repeats: str, kernels: KernelSettings) -> Report:
+async def measured(request: Request, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
     """All numbers of the trial, untraced or counted.
 
     Raises:
@@ -160,7 +164,7 @@ async def measured(request: Request, repeats: str, kernels: KernelSettings) -> R
     """
     plan = read_plan(Given(request.folder.slug, clock=str(request.clock), repeats=repeats or None))
     with ProgressBar() as tell:
-        measuring = await prepare_measurement(plan, kernels, command_of(plan), tell)
+        measuring = await prepare_measurement(plan, kernels, trial.given, tell)
         await measuring.run()
     refuse_nothing(measuring.report)
     return measuring.report
@@ -198,12 +202,6 @@ def known_programs() -> frozenset[str]:
             remedy="Run ./setup.sh, which installs the programs of the guest.",
         )
     return frozenset(found["programs"])
-
-
-def _tried(trial: Trial, name: str, image: KernelImage) -> TriedArm:
-    arm = next(arm for arm in trial.arms if arm.name == name)
-    subjects = [patch.subject for patch in arm.patches]
-    return TriedArm(name, arm.about, subjects, image.manifest.kernel_version, str(image.key))
 
 
 def _verdict(report: Report | None) -> str | None:

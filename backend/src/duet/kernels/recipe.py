@@ -31,6 +31,10 @@ BUILD_ENV: Mapping[str, str] = {
     "LC_ALL": "C",
 }
 
+FROM_COMMIT = re.compile(
+    r"From ([0-9a-f]{40}|[0-9a-f]{64}) Mon Sep 17 00:00:00 2001$", re.MULTILINE
+)
+"""git-format-patch(1): the date is always this one. Other mailboxes have an address there."""
 _OPTION = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _OPTION_OFF = re.compile(r"^# (CONFIG_\w+) is not set$")
 
@@ -68,12 +72,14 @@ class PatchInput:
         path: below the base's folder or a kernel-patches/, else absolute.
         sha256: of its diff alone.
         files: of the source that it touches.
+        commit: that git format-patch made it of; "" where it names none.
     """
 
     path: str
     subject: str
     sha256: str
     files: tuple[str, ...] = ()
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +179,12 @@ def patch_subject(text: str) -> str:
     return re.sub(r"^\[PATCH[^]]*]\s*", "", " ".join(match[1].split()))
 
 
+def patch_commit(text: str) -> str:
+    """The commit in the first line of a format-patch file; empty where it is zeros or absent."""
+    match = FROM_COMMIT.match(text)
+    return match[1] if match is not None and match[1].strip("0") else ""
+
+
 def patched_files(text: str) -> list[str]:
     """Files that a patch touches, relative to the source tree, in its own order."""
     return list(dict.fromkeys(re.findall(r"^diff --git a/\S+ b/(\S+)$", text, re.MULTILINE)))
@@ -200,7 +212,7 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
     top = next((top for top in tops if path.is_relative_to(top)), None)
     shown = (path if top is None else path.relative_to(top)).as_posix()
     digest = hashlib.sha256(patch_diff(text).encode()).hexdigest()
-    return PatchInput(shown, patch_subject(text), digest, files)
+    return PatchInput(shown, patch_subject(text), digest, files, patch_commit(text))
 
 
 def both_folders(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:

@@ -39,6 +39,41 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """The source tree of an arm of a trial.
+
+    Args:
+        version: as its Makefile says.
+        commit: full hash; "": it was no repository.
+        describe: the commit as `git describe` names it.
+        tree: git's hash of all files as they were tried.
+        dirty: whether they were not those of the commit.
+        changes: sha256 of the diff from the commit to them; "" where they are equal.
+        patches: so many of the arm's patches, from the first, are part of it.
+    """
+
+    version: str
+    commit: str = ""
+    describe: str = ""
+    tree: str = ""
+    dirty: bool = False
+    changes: str = ""
+    patches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PatchOrigin:
+    """Where a patch comes from.
+
+    Args:
+        commit: full hash, where git format-patch wrote one; else "".
+    """
+
+    subject: str
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ArmFacts:
     """What an arm was made of, for provenance.
 
@@ -51,6 +86,8 @@ class ArmFacts:
         compiler: its name and version.
         base: name of its kernel base; "" where nobody wrote it down.
         config: the variant of the base's configuration; "": that of the base.
+        origins: one for each of `patches`, in their order; () where nobody wrote them down.
+        source: the tree that it was made of; None: the base is all there is to say.
     """
 
     name: str
@@ -64,6 +101,8 @@ class ArmFacts:
     compiler: str = ""
     base: str = ""
     config: str = ""
+    origins: tuple[PatchOrigin, ...] = ()
+    source: SourceFacts | None = None
 
 
 @dataclass(slots=True)
@@ -172,6 +211,7 @@ class Report:
         at: ISO 8601, UTC.
         partial: why it is not whole ("interrupted after 7 of 20 runs"); None when it is.
         tasks: the knob that says how many run at once; None: the lesson has none.
+        made_by: what to type first to get the lesson; "": it is one of the checkout.
     """
 
     lesson: str
@@ -185,3 +225,4 @@ class Report:
     sweep: tuple[str, tuple[int, ...]] | None = None
     partial: str | None = None
     tasks: str | None = None
+    made_by: str = ""

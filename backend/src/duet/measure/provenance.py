@@ -11,7 +11,8 @@ from duet.kernels import KernelSettings, inputs, lookup
 from duet.kernels.arms import arm_spec
 from duet.kernels.recipe import is_shared
 from duet.lessons.load import LessonFolder
-from duet.measure.model import ArmFacts
+from duet.lessons.schema import Arm
+from duet.measure.model import ArmFacts, PatchOrigin, SourceFacts
 
 
 def host_fingerprint() -> dict[str, str]:
@@ -44,6 +45,7 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
     key = made_of.key()
     image = lookup(key, kernels)
     patches = [(patch.path, patch.sha256) for patch in made_of.patches]
+    own = [patch for patch in made_of.patches if not is_shared(patch.path)]
     return ArmFacts(
         name=one.name,
         title=one.title,
@@ -56,7 +58,14 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         compiler=made_of.compiler,
         base=kernels.base_of(spec).name,
         config=spec.config or "",
+        origins=tuple(PatchOrigin(patch.subject, patch.commit) for patch in own),
+        source=source_facts(one),
     )
+
+
+def source_facts(arm: Arm) -> SourceFacts | None:
+    """The source tree that a lesson names for an arm."""
+    return SourceFacts(**arm.source.model_dump()) if arm.source is not None else None
 
 
 def _cpu_model() -> str:

@@ -21,7 +21,11 @@ STRESSOR = re.compile(r"--(?!timeout|seed|verbose|metrics|perf|times)([a-z0-9-]+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """As it stands on the command line."""
+    """As it stands on the command line.
+
+    Args:
+        given: the command line itself, as it was typed; "": nobody typed one.
+    """
 
     run: str
     patches: tuple[Path, ...] = ()
@@ -43,6 +47,7 @@ class Asked:
     metric: str = ""
     unit: str = ""
     better: Better = "higher"
+    given: str = ""
 
 
 def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[str]) -> Trial:
@@ -85,6 +90,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         comm=asked.comm,
         headline=_headline(asked, command),
         bases=tuple(bases),
+        given=asked.given,
     )
 
 

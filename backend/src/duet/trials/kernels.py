@@ -63,7 +63,8 @@ def trial_kernels(
     for stem, patches in series:
         title = _arm_name(stem, arms)
         about = patches[0].subject if len(patches) == 1 else f"{len(patches)} patches"
-        arms.append(TrialArm(title, title, about[:120], (*arms[0].patches, *patches), base))
+        whole = (*arms[0].patches, *patches)
+        arms.append(TrialArm(title, title, about[:120], whole, base, arms[0].source))
     return bases, arms
 
 
@@ -94,12 +95,14 @@ def _trees(asked: Named, folder: Path, patches_dir: Path) -> tuple[list[TrialBas
     first = trees[0]
     bases = [tree_base(first, store, patches_dir)]
     own = store.own_changes(first)
-    arms = [TrialArm(_arm_name(first.name, []), first.name, first.about, own, bases[0].name)]
+    name, facts = _arm_name(first.name, []), first.facts(len(own))
+    arms = [TrialArm(name, first.name, first.about, own, bases[0].name, facts)]
     for path, tree in zip(asked.trees[1:], trees[1:], strict=True):
         arm = _arm_name(tree.name, arms)
         if tree.version.split(".")[:2] == first.version.split(".")[:2]:
             patches = (*own, store.patch(first, tree))
-            arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name))
+            facts = tree.facts(len(patches))
+            arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name, facts))
         else:
             series = "-".join(tree.version.split(".")[:2])
             own_name = path_name(tree.folder)
@@ -109,7 +112,8 @@ def _trees(asked: Named, folder: Path, patches_dir: Path) -> tuple[list[TrialBas
             tree = other.add(path)
             bases.append(replace(tree_base(tree, other, patches_dir), name=own_name))
             patches = other.own_changes(tree)
-            arms.append(TrialArm(arm, arm, tree.about, patches, bases[-1].name))
+            facts = tree.facts(len(patches))
+            arms.append(TrialArm(arm, arm, tree.about, patches, bases[-1].name, facts))
     return bases, arms
 
 

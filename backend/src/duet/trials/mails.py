@@ -14,6 +14,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 from duet.errors import InputError
+from duet.kernels.recipe import patch_commit
 
 FROM_LINE = re.compile(rb"^From \S+.*\d{4}$", re.MULTILINE)
 """What separates the mails of an mbox, RFC 4155; format-patch writes a commit in it."""
@@ -43,6 +44,7 @@ class Patch:
         link: where the mail can be read; "" where it has no Message-ID.
         number: its place in the series, from 1; 0: the mail says none.
         version: of the series, from 1.
+        commit: that git format-patch made it of; "" where it names none.
     """
 
     subject: str
@@ -53,10 +55,11 @@ class Patch:
     link: str = ""
     number: int = 0
     version: int = 1
+    commit: str = ""
 
     def text(self) -> str:
         """In the form of git format-patch."""
-        head = [f"From {'0' * 40} Mon Sep 17 00:00:00 2001"]
+        head = [f"From {self.commit or '0' * 40} Mon Sep 17 00:00:00 2001"]
         head += [f"From: {self.author}"] if self.author else []
         head += [f"Date: {self.date}"] if self.date else []
         head += [f"Subject: [PATCH] {self.subject}", ""]
@@ -124,8 +127,10 @@ def parse(data: bytes, name: str) -> tuple[Patch, ...]:
 
 def _one(part: bytes, name: str) -> Patch | None:
     """The patch of one mail; None where it has none."""
+    commit = ""
     if part.startswith(b"From ") and b"\n" in part:
-        part = part.split(b"\n", 1)[1]
+        first, part = part.split(b"\n", 1)
+        commit = patch_commit(first.decode("ascii", "replace").rstrip())
     mail = message_from_bytes(part, policy=policy.default)
     assert isinstance(mail, EmailMessage)
     subject = " ".join(str(mail["Subject"] or "").split())
@@ -150,6 +155,7 @@ def _one(part: bytes, name: str) -> Patch | None:
         link=f"https://lore.kernel.org/r/{identity}" if "@" in identity else "",
         number=int(number[1]) if number else 0,
         version=int(version[1]) if version else 1,
+        commit=commit,
     )
     return _author_within(patch)
 

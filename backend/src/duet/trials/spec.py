@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from duet.lessons.schema import ClockName
+from duet.measure.model import SourceFacts
 from duet.trials.command import Command
 from duet.trials.mails import Patch
 
@@ -26,6 +27,7 @@ class TrialArm:
     Args:
         base: name of its base; None: the usual one.
         about: one line under its name.
+        source: the tree that it is made of; None: its base is all there is to say.
     """
 
     name: str
@@ -33,6 +35,7 @@ class TrialArm:
     about: str
     patches: tuple[Patch, ...] = ()
     base: str | None = None
+    source: SourceFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Trial:
         functions: globs of --fn.
         trace: of --trace.
         comm: glob of the tasks' names; "": that of the command.
-        given: the words of the command line, for the report.
+        given: the command line that makes it again, for the report.
     """
 
     name: str
@@ -88,7 +91,7 @@ class Trial:
     comm: str = ""
     headline: Headline | None = None
     bases: tuple[TrialBase, ...] = ()
-    given: str = field(default="", compare=False)
+    given: str = field(default="", compare=False, repr=False)
 
     @property
     def own_patches(self) -> list[Patch]:

@@ -123,7 +123,8 @@ def _arm_text(arm: TrialArm) -> str:
     for patch in arm.patches:
         link = f" ([mail]({patch.link}))" if patch.link else ""
         by = f", by {patch.author.partition('<')[0].strip()}" if patch.author else ""
-        lines.append(f"*{_plain(patch.subject)}*{by}{link}")
+        commit = f", commit `{patch.commit}`" if patch.commit else ""
+        lines.append(f"*{_plain(patch.subject)}*{by}{link}{commit}")
         lines += ["", *(_plain(line) for line in patch.message.splitlines())]
         lines.append("")
     return "\n\n".join([lines[0], "\n".join(lines[1:])]).strip()

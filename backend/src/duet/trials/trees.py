@@ -11,12 +11,15 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from duet.kernels.bases import find_base
+from duet.kernels.recipe import patch_diff
 from duet.kernels.source import kernel_version, makefile_version
+from duet.measure.model import SourceFacts
 from duet.trials.git import GIT_S, BadSource, git, git_or_nothing
+from duet.trials.heads import Head, commit_of, head_of
 from duet.trials.mails import MOST_BYTES, Patch
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
@@ -27,15 +30,27 @@ class SourceTree:
 
     Args:
         tree: id of its tree in the trial's repository.
-        commit: `git describe --always --dirty`, "" outside a repository.
+        head: the commit that it stands on.
         ref: a commit of the folder's repository, which stands for the files; "": the files do.
+        changes: sha256 of the diff from that commit to the files; "": none, or it is not known.
     """
 
     folder: Path
     tree: str
     version: str
-    commit: str
+    head: Head
     ref: str = ""
+    changes: str = ""
+
+    @property
+    def dirty(self) -> bool:
+        """Whether the files are not those of the commit; what git does not know of counts."""
+        return bool(self.head.commit) and self.tree != self.head.tree
+
+    @property
+    def commit(self) -> str:
+        """The commit in words, with "-dirty"; "" outside a repository."""
+        return f"{self.head.describe}-dirty" if self.dirty else self.head.describe
 
     @property
     def name(self) -> str:
@@ -46,6 +61,16 @@ class SourceTree:
     def about(self) -> str:
         """What it is, for a table."""
         return f"Linux {self.version}, {self.commit or 'no commit'} in {self.folder.name}"
+
+    def facts(self, patches: int) -> SourceFacts:
+        """For reports.
+
+        Args:
+            patches: that make its files of those of the base.
+        """
+        head = self.head
+        words = (self.version, head.commit, head.describe, self.tree)
+        return SourceFacts(*words, self.dirty, self.changes, patches)
 
 
 class TreeStore:
@@ -88,8 +113,8 @@ class TreeStore:
         force = ("--force",) if git_or_nothing(*ignored) else ()
         git(*where, "add", "--all", *force, ".", cwd=folder, environment=environment)
         tree = git(*where, "write-tree", cwd=folder, environment=environment).strip()
-        commit = git_or_nothing("-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12")
-        return SourceTree(folder, tree, kernel_version(folder), commit)
+        found = SourceTree(folder, tree, kernel_version(folder), head_of(folder))
+        return replace(found, changes=self._changes(found)) if found.dirty else found
 
     def _add_commit(self, folder: Path, ref: str) -> SourceTree:
         """A commit as it is in its repository; nothing is checked out."""
@@ -98,8 +123,7 @@ class TreeStore:
         tree = git(*where, "rev-parse", "--verify", f"{ref}^{{tree}}").strip()
         objects = git_or_nothing(*where, "rev-parse", "--git-path", "objects")
         self._alternate((folder / objects).resolve())
-        commit = git_or_nothing(*where, "describe", "--always", "--abbrev=12", ref)
-        return SourceTree(folder, tree, version, commit, ref)
+        return SourceTree(folder, tree, version, commit_of(folder, ref), ref)
 
     def base_of(self, tree: SourceTree) -> str:
         """The id of the tree that this one is a patch on: the first that was read, or its own.
@@ -117,6 +141,14 @@ class TreeStore:
     def diff(self, first: str, second: str) -> str:
         """From one tree to another, by their ids; "" where they are equal."""
         return git("--git-dir", str(self.folder), "diff", "--no-renames", first, second)
+
+    def _changes(self, tree: SourceTree) -> str:
+        """Digest of what a tree has on top of its commit; "" where git lacks an older file."""
+        try:
+            diff = self.diff(tree.head.tree, tree.tree)
+        except BadSource:  # a partial clone
+            return ""
+        return hashlib.sha256(patch_diff(diff).encode()).hexdigest()
 
     def patch(self, first: SourceTree, second: SourceTree) -> Patch:
         """What turns the first tree into the second.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,7 @@ def _lesson(trial: Trial, tracing: Tracing, files: dict[str, list[str]]) -> Tree
         tree |= {"summary": arm.about}
         tree |= {"patches": files[arm.name]} if files[arm.name] else {}
         tree |= {"base": arm.base} if arm.base else {}
+        tree |= {"source": asdict(arm.source)} if arm.source else {}
         arms.append(tree)
     workload = {
         "title": "the command",
@@ -133,6 +135,7 @@ def _lesson(trial: Trial, tracing: Tracing, files: dict[str, list[str]]) -> Tree
         "title": trial.name,
         "question": _question(trial),
         "summary": f"A trial of {', '.join(arm.title for arm in trial.arms)}.",
+        **({"made_by": trial.given} if trial.given else {}),
         "clock": trial.clock,
         **_skeleton()["lesson"],
         "memory_mb": trial.memory_mb,

@@ -119,6 +119,7 @@ def try_(
     """Set your patch beside stock, on any command: build, record, measure, without a lesson."""
     from duet.cli.trial_run import How
     from duet.cli.trying import better_name, clock_name, try_kernels
+    from duet.cli.typed import typed_line
     from duet.trials.ask import Asked
 
     asked = Asked(
@@ -142,6 +143,7 @@ def try_(
         metric=metric,
         unit=unit,
         better=better_name(better),
+        given=typed_line(),
     )
     window = None if whole else window_ms
     how = How(not no_trace, not no_measure, window, repeats, save_lesson, worse_than, json, result)

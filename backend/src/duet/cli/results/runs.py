@@ -121,7 +121,11 @@ class MeasuredComparison:
     params: Mapping[str, int]
 
 
-_ARM = "[{name, title, role, kernel, key, config_sha256, patches, both, compiler, base, config}]"
+_ARM = (
+    "[{name, title, role, kernel, key, config_sha256, patches, both, compiler, base, config, "
+    "origins: [{subject, commit}], source: {version, commit, describe, tree, dirty, changes, "
+    "patches} or null}]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,7 @@ class MeasureResult:
     question: str
     at: str
     command: str
+    made_by: str = key("what makes the lesson of a trial first, or empty")
     partial: str | None = key("null, or why it is not whole")
     clock: str | None = key()
     shift: int | None = key()

@@ -6,7 +6,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from duet.cli.results import keys
 from duet.cli.results.keys import key
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPatch:
+    """One patch of a kernel of a trial."""
+
+    subject: str
+    sha256: str = key("of its diff")
+    commit: str | None = key("null where none is named")
+    link: str | None = key("of the mail")
+
+
+@dataclass(frozen=True, slots=True)
+class TriedSource:
+    """The source tree of a kernel of a trial."""
+
+    version: str
+    commit: str | None = key("null: no repository")
+    describe: str | None = key()
+    tree: str = key("git's hash of all files")
+    dirty: bool = key()
+    changes: str | None = key("sha256 of the diff from the commit to the files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +41,9 @@ class TriedArm:
     patches: Sequence[str]
     kernel: str
     key: str
+    base: str | None = keys.key("null: the usual one")
+    source: TriedSource | None = keys.key("null: the base is all there is to say")
+    made_of: Sequence[TriedPatch] = keys.key()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +67,4 @@ class TryResult:
     fields: Sequence[str] = key("that the patches add or move", shape="[struct.member]")
     watched: Sequence[str] = key("functions, by the microscope")
     proposed: Sequence[str] = key("events of the subsystem", shape="[argument of --trace]")
+    given: str = key("what makes it again")

@@ -16,6 +16,22 @@ KnobRole = Literal["duration", "cpus", "threads"]
 threads of the workload that work side by side (each has a row of its own)."""
 
 
+class ArmTree(Strict):
+    """Which source a kernel was made of, for reports; `duet try` writes it of a source tree."""
+
+    version: str = Field(description="as its Makefile says")
+    commit: str = Field(default="", description="full hash of HEAD; empty: it is no repository")
+    describe: str = Field(default="", description="the commit as `git describe` names it")
+    tree: str = Field(default="", description="git's hash of all files as they were tried")
+    dirty: bool = Field(default=False, description="the files are not those of the commit")
+    changes: str = Field(
+        default="", description="SHA-256 of the diff from the commit to the files; empty: none"
+    )
+    patches: int = Field(
+        default=0, ge=0, description="so many of the arm's patches, from the first, are part of it"
+    )
+
+
 class Arm(Strict):
     """One kernel: a base, its patches, a role, and the name people use for it."""
 
@@ -35,6 +51,9 @@ class Arm(Strict):
     )
     config: Name | None = Field(
         default=None, description="a variant of the base's configuration, by its name in base.yaml"
+    )
+    source: ArmTree | None = Field(
+        default=None, description="which source tree it was made of, where `base` is of a trial"
     )
     optional: bool = Field(
         default=False,
@@ -86,6 +105,9 @@ class LessonFile(Strict):
         description="2^shift ns an instruction where its steps run on the count clock",
     )
     arms: tuple[Arm, ...] = Field(min_length=2, max_length=16, description="the kernels")
+    made_by: str = Field(
+        default="", description="the call of `duet try` that wrote the lesson; empty: people did"
+    )
     instrumentation: Literal["patches", "none"] = Field(
         default="patches",
         description="what all arms carry: the patches in both/ of its base and of the lesson's"

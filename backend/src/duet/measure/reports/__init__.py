@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A report as text: for mails, in the shapes of tools that people know, and for programs.
 
-Everything but json, csv and kcidb is plain ASCII in 75 columns; only a workload's own lines are
-longer.
+Everything but json, csv and kcidb is plain ASCII in 75 columns; only a workload's own lines, and
+words of a command, are longer.
 """
 
 from __future__ import annotations

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import statistics
+from dataclasses import asdict
 from typing import Any
 
 from duet.errors import KernelError
 from duet.guests.types import Clock
 from duet.measure.apart import warnings
-from duet.measure.model import ArmFacts, Report, Series, Table
+from duet.measure.model import ArmFacts, Report, Series, SourceFacts, Table
 from duet.measure.worse import worse_by
 
 ORIGIN = "kernel_duet"
@@ -62,11 +63,15 @@ def document(report: Report, worse_than: float | None = None) -> Tree:
 
 
 def _checkout(arm: ArmFacts, report: Report) -> Tree:
-    shas = [sha for _, sha in (*arm.both, *arm.patches)]
-    return {
+    source = arm.source
+    own = arm.patches[source.patches :] if source else arm.patches
+    changes = [source.changes] if source and source.changes else []
+    shas = [*changes, *(sha for _, sha in (*arm.both, *own))]
+    tree: Tree = {
         "id": _checkout_id(arm),
         "origin": ORIGIN,
         "comment": f"{arm.title}: Linux {arm.kernel or arm.base}".strip(": "),
+        **(_commit(source) if source else {}),
         "patchset_hash": _sha256("".join(f"{sha}\n" for sha in shas)) if shas else "",
         "start_time": report.at,
         "valid": True,
@@ -74,8 +79,29 @@ def _checkout(arm: ArmFacts, report: Report) -> Tree:
             "base": arm.base,
             "patches": [name for name, _ in (*arm.both, *arm.patches)],
             "patchset_hash_of": "the diffs alone, without messages",
+            "command": report.command,
+            **({"made_by": report.made_by} if report.made_by else {}),
+            **({"own_patches": _origins(arm)} if arm.origins else {}),
+            **({"source": asdict(source)} if source else {}),
         },
     }
+    if source and source.dirty and not changes:
+        del tree["patchset_hash"]  # as the schema has it: not known
+    return tree
+
+
+def _commit(source: SourceFacts) -> Tree:
+    """The commit below all patches; those of a tree that are not committed are one patch."""
+    named = {"git_commit_hash": source.commit, "git_commit_name": source.describe}
+    return {key: value for key, value in named.items() if value}
+
+
+def _origins(arm: ArmFacts) -> list[Tree]:
+    """Of each patch of its own: subject, commit where one is known, hash of its diff."""
+    return [
+        {"subject": one.subject, "sha256": sha, **({"commit": one.commit} if one.commit else {})}
+        for one, (_, sha) in zip(arm.origins, arm.patches, strict=True)
+    ]
 
 
 def _build(arm: ArmFacts) -> Tree:
@@ -152,7 +178,10 @@ def _head(report: Report, number: int, arm: ArmFacts, metric: str) -> Tree:
 
 
 def _checkout_id(arm: ArmFacts) -> str:
-    made_of = [arm.base, *(sha for _, sha in (*arm.both, *arm.patches))]
+    source = arm.source
+    own = arm.patches[source.patches :] if source else arm.patches
+    tree = [source.tree] if source else []
+    made_of = [arm.base, *tree, *(sha for _, sha in (*arm.both, *own))]
     return f"{ORIGIN}:{_sha256(' '.join(made_of))[:32]}"
 
 

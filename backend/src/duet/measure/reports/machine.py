@@ -27,6 +27,7 @@ KEYS: dict[str, str] = {
     "question": "of the lesson",
     "at": "when it began, ISO 8601, UTC",
     "command": "what to type to get it again",
+    "made_by": "what to type first to get the lesson; empty: it is one of the checkout",
     "partial": "why it is not whole; null when it is",
     "clock": "wall or count",
     "shift": "of the first condition: 2^shift ns an instruction; null on the wall clock",
@@ -34,8 +35,10 @@ KEYS: dict[str, str] = {
     "params": "knobs of the first condition; every row has its own",
     "sweep": "{param, values}; null when no knob was swept",
     "host": "fingerprint of the machine: cpu, cpus, memory_mib, os, kernel, qemu, accel",
-    "arms": "[{name, title, role, kernel, key, config_sha256, patches, both}]; the first is the "
-    "reference; patches and both are [[file, sha256 of its diff]]",
+    "arms": "[{name, title, role, kernel, key, config_sha256, patches, both, compiler, base, "
+    "config, origins, source}]; the first is the reference; patches and both are [[file, sha256 of "
+    "its diff]]; origins has {subject, commit} of each of patches; source is that of a tree that "
+    "was tried, {version, commit, describe, tree, dirty, changes, patches}, or null",
     "rows": "one per metric, arm and condition; the headline metric first",
     "rows.arm": "name",
     "rows.metric": "name; `title` is for people",
@@ -120,6 +123,7 @@ def tree(report: Report) -> dict[str, object]:
         "question": report.question,
         "at": report.at,
         "command": report.command,
+        "made_by": report.made_by,
         "partial": report.partial,
         "clock": str(condition.clock) if condition else None,
         "shift": condition.shift if condition else None,

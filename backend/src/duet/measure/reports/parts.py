@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from duet.measure.apart import base_words, warnings
 from duet.measure.compare import why_refused
-from duet.measure.model import ArmFacts, Report, Table
+from duet.measure.model import ArmFacts, Report, SourceFacts, Table
 from duet.measure.reports.text import (
     Block,
     clock_words,
@@ -107,15 +107,17 @@ def provenance(report: Report) -> list[str]:
     if shared:
         words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in shared)
         lines += wrap(f"all arms: {words}", "    ", "  ")
-    lines += ["", "Reproduce:", *command(report.command), ""]
+    made_by = command(report.made_by) if report.made_by else []
+    lines += ["", "Reproduce:", *made_by, *command(report.command), ""]
     return [*lines, f"Measured {plain(report.at)} by Kernel Duet."]
 
 
 def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...], *, another: bool) -> list[str]:
     """One arm; `another`: it stands on another base than the first."""
-    own = " + ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.patches) or "no patch of its own"
+    own = " + ".join(_patches(arm)) or "no patch of its own"
     facts = [
         f"Linux {arm.kernel}" if arm.kernel else "kernel never booted",
+        source_words(arm.source) if arm.source is not None else "",
         f"base {base_words(arm)}" if arm.base else "",
         f"config {arm.config_sha256[:SHORT]}" if arm.config_sha256 else "",
         f"build {arm.key[:SHORT]}" if arm.key else "",
@@ -128,6 +130,29 @@ def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...], *, another: bool
         why = "another base, with shared patches of its own" if another else unfair
         lines += wrap(f"{why}: {words}", "    ", "    ")
     return lines
+
+
+def _patches(arm: ArmFacts) -> list[str]:
+    """Each patch of its own: file, hash of its diff, and where it comes from."""
+    said = []
+    for number, (name, sha) in enumerate(arm.patches):
+        origin = arm.origins[number] if number < len(arm.origins) else None
+        known = [f'"{origin.subject}"' if origin and origin.subject else ""]
+        known += [f"commit {origin.commit[:SHORT]}" if origin and origin.commit else ""]
+        words = ", ".join(part for part in known if part)
+        said.append(f"{name} {sha[:SHORT]}" + (f" ({words})" if words else ""))
+    return said
+
+
+def source_words(source: SourceFacts) -> str:
+    """'source 6.6.7 at commit 0123456789ab (v6.6.7), dirty (its changes: 0a1b2c3d4e5f)'."""
+    if not source.commit:
+        return f"source {source.version} of no commit, tree {source.tree[:SHORT]}"
+    short = source.commit[:SHORT]
+    name = f" ({source.describe})" if source.describe not in ("", short) else ""
+    changes = f" (its changes: {source.changes[:SHORT]})" if source.changes else ""
+    state = f"dirty{changes}" if source.dirty else "clean"
+    return f"source {source.version} at commit {short}{name}, {state}"
 
 
 def verdicts(block: Block) -> list[str]:

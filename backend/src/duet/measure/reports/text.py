@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
 import unicodedata
 from collections.abc import Sequence
@@ -16,8 +17,6 @@ from duet.measure.model import Comparison, Report, Series, Summary, Table
 from duet.measure.stats import summary
 
 WIDTH = 75
-JOINT = "\0"
-"""Stands for a space at which no line is broken."""
 SIGNS = str.maketrans(
     {
         "\u00b5": "u",
@@ -111,17 +110,36 @@ def labelled(label: str, text: str, width: int = 11) -> list[str]:
 
 def command(text: str) -> list[str]:
     """A command line; continued with backslashes, no word broken, values beside their options."""
-    joined = re.sub(r"(?<= )(--[\w-]+) (?=[^-])", rf"\1{JOINT}", plain(text))
-    lines = textwrap.wrap(
-        joined,
-        WIDTH - 6,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    try:
+        words = [_shell_word(word) for word in shlex.split(text)]
+    except ValueError:  # an open quote: no command line
+        words = plain(text).split()
+    parts: list[str] = []
+    for word in words:
+        if parts and re.fullmatch(r"--[\w-]+", parts[-1]) and not word.startswith("-"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    lines = [""]
+    for part in parts:
+        if lines[-1] and len(lines[-1]) + 1 + len(part) > WIDTH - 6:
+            lines.append(part)
+        else:
+            lines[-1] = f"{lines[-1]} {part}".lstrip()
     ends = [" \\"] * (len(lines) - 1) + [""]
     starts = ["  ", *["    "] * len(lines)]
-    whole = [start + line + end for start, line, end in zip(starts, lines, ends, strict=False)]
-    return [line.replace(JOINT, " ") for line in whole]
+    return [start + line + end for start, line, end in zip(starts, lines, ends, strict=False)]
+
+
+def _shell_word(word: str) -> str:
+    """Quoted for a shell, on one line of ASCII: bash and POSIX of 2024 know the second form."""
+    if word.isascii() and word.isprintable():
+        return shlex.quote(word)
+    safe = "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else f"\\x{byte:02x}"
+        for byte in word.replace("\n", "\0").encode(errors="surrogateescape")
+    )
+    return f"$'{safe}'".replace("\\x00", "\\n")
 
 
 def number(value: float) -> str:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `duet try` says of a trial: the call that makes it again, and of what its kernels are."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from duet.cli import entry, trial_run, trying
+from duet.cli.request import Request
+from duet.cli.trial_run import How, measured
+from duet.cli.tried_arm import tried_arm
+from duet.cli.typed import typed_line
+from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.recipe import patch_diff
+from duet.trials.ask import Asked
+from tests.backend.measure.reports_made import trial as report
+from tests.backend.trials.made import PATCH, trial
+
+
+def test_the_words_of_the_command_line_go_into_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Asked] = []
+
+    def take(asked: Asked, how: How) -> int:
+        seen.append(asked)
+        return 0
+
+    monkeypatch.setattr(trying, "try_kernels", take)
+    words = ["try", "my x.patch", "--run", "sh -c 'a  b'", "--no-trace", "--tree", "../linux"]
+    assert entry.main(words) == 0
+    assert shlex.split(seen[0].given) == ["./duet", *words]
+    assert typed_line() == "", "outside a call nothing was typed"
+
+
+def test_the_report_of_a_trial_says_the_call_that_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[str] = []
+
+    async def prepare(_plan: object, _kernels: object, command: str, _tell: object) -> Any:
+        commands.append(command)
+
+        async def run() -> None: ...
+
+        return SimpleNamespace(run=run, report=report())
+
+    monkeypatch.setattr(trial_run, "prepare_measurement", prepare)
+    monkeypatch.setattr(trial_run, "read_plan", lambda given: None)
+    request = SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count")
+    made = trial(tmp_path, given="./duet try 'my x.patch'")
+    settings = cast(KernelSettings, None)
+    asyncio.run(measured(cast(Request, request), "2", settings, made))
+    assert commands == ["./duet try 'my x.patch'"]
+
+
+def test_a_kernel_of_a_trial_names_its_patches_by_commit_and_hash(tmp_path: Path) -> None:
+    made = trial(tmp_path)
+    image = SimpleNamespace(key="k" * 24, manifest=SimpleNamespace(kernel_version="6.1.1"))
+    stock, tried = (tried_arm(made, arm.name, cast(KernelImage, image)) for arm in made.arms)
+    assert stock.made_of == [] and stock.source is None
+    (patch,) = tried.made_of
+    assert patch.subject == made.arms[1].patches[0].subject and patch.commit is None
+    assert patch.sha256 == hashlib.sha256(patch_diff(PATCH.read_text()).encode()).hexdigest()
