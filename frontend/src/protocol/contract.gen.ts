@@ -1794,7 +1794,7 @@ export interface MustShow {
   marks: Sought[];
 }
 /**
- * So many spans, points, links or operations in a window, on each of some lanes.
+ * So many spans, points, links, operations or stretches between looks, on each of some lanes.
  *
  * A lower bound counts what can be seen: of a span the part in the window, which is all of it
  * or a twentieth of the window. An upper bound counts whatever touches the window.
@@ -1817,6 +1817,10 @@ export interface Sought {
    */
   operation: boolean;
   /**
+   * in place of `kind`: the time between looks of this x-ray probe that fits `where`, one stretch where looks follow each other
+   */
+  looks: string | null;
+  /**
    * lanes; none: each of the step
    */
   arms: string[];
@@ -1827,6 +1831,10 @@ export interface Sought {
      */
     [k: string]: [number, number];
   };
+  /**
+   * of `looks`: growth as a share of that of these facts together, 0 to 1
+   */
+  among: string[];
   /**
    * only the part during spans of this kind, on the same lane
    */

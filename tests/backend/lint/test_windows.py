@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from duet.lessons.load import load
 from duet.lessons.problems import LessonError
+from duet.lessons.schema import MustShow
 from duet.lessons.views import read_views
 from duet.lint.finding import Finding, NotChecked, Subject
 from duet.lint.windows import windows
@@ -68,10 +70,13 @@ def test_a_recording_of_other_knobs_is_not_judged(claims: Path) -> None:
 @pytest.mark.parametrize(
     ("mark", "sentence"),
     [
-        ("kind: running, point: wake", "this names one of kind, point, link and operation"),
+        ("kind: running, point: wake", "this names one of kind, point, link, operation and looks"),
         ("operation: true, at_once: 2", "only spans go on at once"),
-        ("link: wake, longer_ms: 1", "only a span or an operation lasts"),
+        ("link: wake, longer_ms: 1", "only a span, an operation or a stretch of looks lasts"),
         ("link: wake, where: {a: [0, 1]}", "only a point has fields"),
+        ("looks: counts, where: {a: [0, 1]}", "no x-ray probe is called 'counts'"),
+        ("looks: counts", "looks are sought by what grew between them"),
+        ("kind: running, among: [a]", "only facts are shares"),
         ("link: woke", "no link is called 'woke'"),
         ("kind: runing", "no kind is called 'runing'"),
     ],
@@ -81,3 +86,27 @@ def test_marks_that_mean_nothing(claims: Path, mark: str, sentence: str) -> None
     with pytest.raises(LessonError) as refused:
         load(SLUG)
     assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(("longer_ms", "seen"), [(4000, True), (7000, False)])
+def test_what_the_x_ray_counted_is_judged_on_the_recording(
+    root: Path, longer_ms: int, seen: bool
+) -> None:
+    """A stretch of looks, joined; with the numbers that the guest's kernel had counted."""
+    folder = load("05-cacheline-pingpong")
+    (scene,) = (one for one in folder.lesson.scenes if one.id == "stuck")
+    marks = [
+        {
+            "looks": "lockref-counts",
+            "where": {"slow": (0.5, 1)},
+            "among": ("fast", "slow"),
+            "longer_ms": longer_ms,
+        }
+    ]
+    must_show = MustShow.model_validate({"that": "it is so", "marks": marks})
+    scenes = (scene.model_copy(update={"must_show": must_show}),)
+    lesson = folder.lesson.model_copy(update={"scenes": scenes})
+    said = list(windows(Subject(replace(folder, lesson=lesson), root, read_views())))
+    assert [one.sentence for one in said] == (
+        [] if seen else ["no window of the recording listing-queued shows that it is so"]
+    )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from duet.lessons.schema import MustShow, Scene
-from duet.runs.sought import LaneTables, Names, Step, windows_that_show
+from duet.runs.sought import LaneTables, Looks, Names, Step, windows_that_show
 from duet.session.tables import columns_of
 
 CASES = json.loads((Path(__file__).parents[2] / "fixtures" / "sought.json").read_text())
@@ -43,7 +43,16 @@ def lane(tree: dict[str, Any]) -> LaneTables:
         ],
     }
     tables = {table: columns_of(table, [tuple(r) for r in made]) for table, made in rows.items()}
-    return LaneTables(tables, tree["threads"], tree["end"] * MS)
+    return LaneTables(tables, tree["threads"], tree["end"] * MS, {"counts": looks(tree)})
+
+
+def looks(tree: dict[str, Any]) -> Looks:
+    seen = tree.get("looks", [])
+    facts = {name for _, known in seen for name in known}
+    return Looks(
+        np.array([t * MS for t, _ in seen], np.float64),
+        {name: np.array([known.get(name, np.nan) for _, known in seen]) for name in facts},
+    )
 
 
 def shown(case: dict[str, Any]) -> list[list[float]]:

@@ -48,6 +48,7 @@ function foundOf(pairs: Pairs): Found {
 function named(lane: LaneIndex, one: Sought, names: Names): Pairs {
   if (one.kind !== null) return spansOf(lane, one.kind, names);
   if (one.point !== null) return pointsOf(lane, one.point, one.where, names);
+  if (one.looks !== null) return looksOf(lane, one.looks, one);
   if (one.link !== null) {
     const of = names.links.findIndex((link) => link.name === one.link);
     return pick(lane.links.length, (i) => lane.links.kind[i] === of, lane.links.t, lane.links.t);
@@ -94,14 +95,42 @@ function pointsOf(lane: LaneIndex, name: string, where: Sought['where'], names: 
   return pairs;
 }
 
-/** The parts of the first that lie in some of the second. */
-function inside(pairs: Pairs, others: Pairs): Pairs {
+/** Stretches between looks in which facts grew as asked for, or their share of others did. */
+function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pairs {
+  const looks = lane.samples(probe);
+  const pairs: [number, number][] = [];
+  for (let i = 1; i < looks.length; i++) {
+    const [before, after] = [looks[i - 1]!, looks[i]!];
+    const grown = (fact: string) =>
+      (after.facts[fact] ?? Number.NaN) - (before.facts[fact] ?? Number.NaN);
+    const whole = among.reduce((sum, fact) => sum + grown(fact), 0);
+    // A share of nothing is none.
+    const value = (fact: string) =>
+      among.length === 0 ? grown(fact) : whole > 0 ? grown(fact) / whole : Number.NaN;
+    const fits = Object.entries(where).every(([fact, [least, largest]]) => {
+      const found = value(fact);
+      return found >= least && found <= largest;
+    });
+    // Two looks at one time tell nothing.
+    if (fits && after.t > before.t) pairs.push([before.t, after.t]);
+  }
+  return joined(pairs);
+}
+
+/** Those that touch as one. */
+function joined(pairs: Pairs): Pairs {
   const walls: [number, number][] = [];
-  for (const [t0, t1] of others.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
+  for (const [t0, t1] of pairs.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
     const last = walls.at(-1);
     if (last !== undefined && t0 <= last[1]) last[1] = Math.max(last[1], t1);
     else walls.push([t0, t1]);
   }
+  return walls;
+}
+
+/** The parts of the first that lie in some of the second. */
+function inside(pairs: Pairs, others: Pairs): Pairs {
+  const walls = joined(others);
   const parts: [number, number][] = [];
   for (const [t0, t1] of pairs) {
     for (const [a, b] of walls) {

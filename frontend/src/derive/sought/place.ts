@@ -74,7 +74,8 @@ function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place)
   const { start, span } = window;
   const moment = usual.follows || !here ? ns(start + span) : usual.moment;
   const first = search.opening(window);
-  const begin = first === null ? {} : { begin: ns(Math.max(start, first - span * lead)) };
+  const own = here && usual.begin !== undefined ? { begin: usual.begin } : {};
+  const begin = first === null ? own : { begin: ns(Math.max(start, first - span * lead)) };
   return { place: { start, span, moment, follows: false, known: true, ...begin }, shown: true };
 }
 

@@ -115,10 +115,13 @@ export class Search {
     return Array.from({ length: n }, (_, i) => ({ start: ns(i * stride), span }));
   }
 
-  /** A quarter of its length before and after each operation of the first lane. */
+  /** A quarter of its length before and after each operation of the first lane; else all of the run. */
   #aroundEach(): Window[] {
     const lane = this.#index.lanes.find((one) => one.ops.length > 0);
-    if (lane === undefined) return [];
+    if (lane === undefined) {
+      const ends = this.#index.lanes.map(({ watermark }) => watermark);
+      return [{ start: ns(0), span: Math.max(0, ...ends) }];
+    }
     const windows: Window[] = [];
     for (let i = 0; i < Math.min(lane.ops.length, mostWindows); i++) {
       const [t0, t1] = [lane.ops.t0[i]!, lane.ops.t1[i]!];

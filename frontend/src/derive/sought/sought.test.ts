@@ -29,6 +29,8 @@ interface LaneTree {
   readonly ops: readonly (readonly [number, number])[];
   readonly links: readonly Named[];
   readonly points: readonly Named[];
+  /** Of the probe "counts": when, and each of its facts then. */
+  readonly looks?: readonly (readonly [number, Readonly<Record<string, number>>])[];
 }
 
 interface Case {
@@ -120,12 +122,18 @@ function indexOf(run: string, axis?: string, phase: 'done' | 'running' = 'done')
         }),
       ),
     );
+    for (const [seq, [t, facts]] of (tree.looks ?? []).entries())
+      store.dispatch({
+        ...{ type: 'sample', run_id: runId, arm, probe: 'counts', seq, t_ns: t * ms, error_ns: 0 },
+        ...{ clock: 'host', took_ns: 0, torn: 0, failed: 0, n: 0, columns: {}, texts: [], facts },
+      });
   }
   return indexRun(store.shown()!, lessonOf(axis));
 }
 
 const plain: Sought = {
-  ...{ kind: null, point: null, link: null, operation: false, arms: [], where: {}, during: null },
+  ...{ kind: null, point: null, link: null, operation: false, looks: null, arms: [] },
+  ...{ where: {}, among: [], during: null },
   ...{
     at_once: 1,
     whole: false,

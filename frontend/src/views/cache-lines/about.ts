@@ -46,7 +46,7 @@ export const about: About = {
   },
   moments: {
     one_stat: 'the first two operations',
-    warm: 'once every line has been fetched from memory',
+    warm: 'once figures of the run so far are near those of the whole run',
     phases: 'all phases of the workload, in guest time',
   },
   answers: {

@@ -6,8 +6,11 @@ import { lineLesson, lineRun, lockRun, stepFrame } from '../../../test/fixtures/
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { phasesOf } from './lock.ts';
+import { transfersPerStat } from './model.ts';
 import { moments } from './moments.ts';
+import { laneNow } from './now.ts';
 import { phaseRows } from './path-panel.tsx';
+import { soFar } from './so-far.ts';
 import { sentences, summary } from './words.ts';
 
 const run = lineRun({ letters: 24, stats: 30 });
@@ -128,6 +131,23 @@ test('moments: whole stats, past the cold begin, all phases', () => {
   expect(moments['warm']!(many, scene)!.start).toBe(21_000 * 200);
   expect(moments['phases']!(lockRun(), { ...scene, window_steps: 0 })).toMatchObject({ span: 3e9 });
   expect(moments['phases']!(run, scene)).toBeNull();
+});
+
+test('warm: the figures so far have come near those of the whole run, on each lane', () => {
+  const scene = { moment: '', window_ms: 0, window_steps: 84, operation: 1 };
+  const long = lineRun({ letters: 24, stats: 400 });
+  /** How far the figure so far is from that of the whole run, of the latter. */
+  const off = (step: number) =>
+    long.lanes.map((lane) => {
+      const shown = laneNow({ index: long, frame: stepFrame(step), lesson: lineLesson }, lane);
+      const { transfers, ops } = soFar(shown);
+      const whole = transfersPerStat(shown.model!);
+      return Math.abs(transfers / ops - whole) / whole;
+    });
+  const start = moments['warm']!(long, scene)!.start / 1000;
+  expect(Math.max(...off(84))).toBeGreaterThan(0.15);
+  for (let step = start; step < 16_000; step += 210)
+    expect(Math.max(...off(step)), `${step}`).toBeLessThan(0.1);
 });
 
 test('the table tells at most 50 accesses that are over, each with CPU, field and what moved', () => {

@@ -12,9 +12,12 @@ from duet.lessons.schema.base import Fault, Name, Strict, refuse
 if TYPE_CHECKING:
     from duet.lessons.schema.whole import Lesson
 
+NAMING = ("kind", "point", "link", "operation", "looks")
+"""Keys of which a mark has one."""
+
 
 class Sought(Strict):
-    """So many spans, points, links or operations in a window, on each of some lanes.
+    """So many spans, points, links, operations or stretches between looks, on each of some lanes.
 
     A lower bound counts what can be seen: of a span the part in the window, which is all of it
     or a twentieth of the window. An upper bound counts whatever touches the window.
@@ -24,9 +27,20 @@ class Sought(Strict):
     point: Name | None = Field(default=None, description="in place of `kind`: points of this name")
     link: Name | None = Field(default=None, description="in place of `kind`: links of this name")
     operation: bool = Field(default=False, description="in place of `kind`: operations")
+    looks: Name | None = Field(
+        default=None,
+        description="in place of `kind`: the time between looks of this x-ray probe that fits "
+        "`where`, one stretch where looks follow each other",
+    )
     arms: tuple[Name, ...] = Field(default=(), description="lanes; none: each of the step")
     where: dict[str, tuple[float, float]] = Field(
-        default_factory=dict, description="fields of the point: least and largest value"
+        default_factory=dict,
+        description="fields of the point, or by how much facts grew from one look to the next: "
+        "least and largest value",
+    )
+    among: tuple[Name, ...] = Field(
+        default=(),
+        description="of `looks`: growth as a share of that of these facts together, 0 to 1",
     )
     during: Name | None = Field(
         default=None, description="only the part during spans of this kind, on the same lane"
@@ -48,21 +62,27 @@ class Sought(Strict):
     )
 
     @model_validator(mode="after")
-    def one_of_four(self) -> Sought:
+    def one_of_five(self) -> Sought:
         """It names one thing to look for, and bounds that this thing has."""
-        named = [key for key in ("kind", "point", "link", "operation") if getattr(self, key)]
+        named = [key for key in NAMING if getattr(self, key)]
         faults = []
         if len(named) != 1:
-            what = "this names one of kind, point, link and operation"
+            what = "this names one of kind, point, link, operation and looks"
             faults.append(Fault((), what, "Leave exactly one of them."))
-        if self.where and self.point is None:
-            faults.append(Fault(("where",), "only a point has fields", "Name a `point:`."))
+        if self.where and not (self.point or self.looks):
+            what = "only a point has fields, and only looks have facts"
+            faults.append(Fault(("where",), what, "Name a `point:`, or `looks:`."))
+        if self.looks and not self.where:
+            what = "looks are sought by what grew between them"
+            faults.append(Fault(("where",), what, "Say `where: {FACT: [LEAST, LARGEST]}`."))
+        if self.among and not self.looks:
+            faults.append(Fault(("among",), "only facts are shares", "Name `looks:`."))
         if self.kind is None and self.at_once != 1:
             what = "only spans go on at once"
             faults.append(Fault(("at_once",), what, "Name a `kind:`."))
-        if not (self.kind or self.operation) and (self.longer_ms or self.whole):
+        if (self.point or self.link) and (self.longer_ms or self.whole):
             key = "longer_ms" if self.longer_ms else "whole"
-            what = "only a span or an operation lasts"
+            what = "only a span, an operation or a stretch of looks lasts"
             faults.append(Fault((key,), what, f"Remove `{key}`, or name a `kind:`."))
         refuse("Sought", faults)
         return self

@@ -152,6 +152,7 @@ def _sought(sought: Sought, *place: str | int) -> Iterator[Use]:
     yield from _one("kind", sought.during, *place, "during")
     yield from _one("point", sought.point, *place, "point")
     yield from _one("link", sought.link, *place, "link")
+    yield from _one("x-ray probe", sought.looks, *place, "looks")
     yield from _each("arm", sought.arms, *place, "arms")
 
 

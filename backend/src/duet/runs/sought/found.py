@@ -71,6 +71,8 @@ def _named(lane: LaneTables, one: Sought, names: Names) -> Pairs:
         return _spans(lane, one.kind, names)
     if one.point is not None:
         return _points(lane, one, names)
+    if one.looks is not None:
+        return _looks(lane, one)
     if one.link is not None:
         return lane.times("links", lane.tables["links"]["kind"] == names.links.index(one.link))
     return lane.times("ops")
@@ -93,14 +95,38 @@ def _points(lane: LaneTables, one: Sought, names: Names) -> Pairs:
     return lane.times("points", fits)
 
 
-def _inside(pairs: Pairs, others: Pairs) -> Pairs:
-    """The parts of the first that lie in some of the second."""
+def _looks(lane: LaneTables, one: Sought) -> Pairs:
+    """Stretches between looks in which facts grew as asked for, or their share of others did."""
+    looks = lane.looks.get(one.looks or "")
+    if looks is None:
+        return np.empty((0, 2))
+    times = np.stack([looks.t_ns[:-1], looks.t_ns[1:]], axis=1)
+    nothing = np.full(len(looks.t_ns), np.nan)
+    grown = {name: np.diff(looks.facts.get(name, nothing)) for name in (*one.where, *one.among)}
+    whole = sum((grown[name] for name in one.among), np.zeros(len(times)))
+    # Two looks at one time tell nothing, and a share of nothing is none.
+    fits = times[:, 1] > times[:, 0]
+    for name, (least, largest) in one.where.items():
+        share = np.divide(grown[name], whole, out=np.full(len(times), np.nan), where=whole > 0)
+        values = share if one.among else grown[name]
+        fits = fits & (values >= least) & (values <= largest)
+    return np.array(_joined(times[fits]), np.float64).reshape(-1, 2)
+
+
+def _joined(pairs: Pairs) -> list[list[float]]:
+    """Those that touch as one."""
     walls: list[list[float]] = []
-    for t0, t1 in sorted(others.tolist()):
+    for t0, t1 in sorted(pairs.tolist()):
         if walls and t0 <= walls[-1][1]:
             walls[-1][1] = max(walls[-1][1], t1)
         else:
             walls.append([t0, t1])
+    return walls
+
+
+def _inside(pairs: Pairs, others: Pairs) -> Pairs:
+    """The parts of the first that lie in some of the second."""
+    walls = _joined(others)
     parts = [
         (max(a, t0), min(b, t1))
         for t0, t1 in pairs.tolist()

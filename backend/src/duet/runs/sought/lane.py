@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,19 @@ Pairs = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
+class Looks:
+    """Looks of an x-ray probe, in order.
+
+    Args:
+        t_ns: when each was.
+        facts: what it reported each time, by name; NaN where a look has it not.
+    """
+
+    t_ns: NDArray[np.float64]
+    facts: Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
 class LaneTables:
     """One lane that has ended.
 
@@ -26,11 +39,13 @@ class LaneTables:
         tables: spans, ops, links, points, with the columns of session.tables.TABLES.
         threads: threads of the workload.
         watermark_ns: the data are complete up to here.
+        looks: those of each x-ray probe.
     """
 
     tables: Mapping[str, Columns]
     threads: int
     watermark_ns: float
+    looks: Mapping[str, Looks] = field(default_factory=dict)
 
     def times(self, table: str, of: NDArray[np.bool_] | None = None) -> Pairs:
         """Begin and end of the rows of a table, or of some of them."""
@@ -52,4 +67,5 @@ class LaneTables:
             for table, columns in self.tables.items()
         }
         end = float(over(np.array([self.watermark_ns]))[0])
-        return LaneTables(tables, self.threads, end)
+        looks = {probe: Looks(over(one.t_ns), one.facts) for probe, one in self.looks.items()}
+        return LaneTables(tables, self.threads, end, looks)

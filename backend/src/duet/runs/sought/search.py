@@ -103,7 +103,7 @@ def _windows(step: Step, offsets: Mapping[str, float]) -> Iterator[Window]:
 
 
 def _around_each(step: Step) -> Iterator[Window]:
-    """A quarter of its length before and after each operation of the first lane."""
+    """A quarter of its length before and after each operation of the first lane; else all."""
     for lane in step.lanes.values():
         times: list[tuple[float, float]] = lane.times("ops").tolist()
         for t0, t1 in times[:MOST_WINDOWS]:
@@ -111,6 +111,7 @@ def _around_each(step: Step) -> Iterator[Window]:
                 yield Window(max(0.0, t0 - (t1 - t0) / 4), 1.5 * (t1 - t0))
         if times:
             return
+    yield Window(0, max((lane.watermark_ns for lane in step.lanes.values()), default=0.0))
 
 
 def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
