@@ -14,7 +14,8 @@ from typing import cast
 import pytest
 
 from duet.cli import checking, entry, trial_run
-from duet.cli.checking import FOUND, UNBUILT, Check, check, finish, plan_of, read_check
+from duet.cli.checking import Check, finish, plan_of, read_check
+from duet.cli.judged import BAD, STOP, UNKNOWN
 from duet.kernels import KernelImage
 from duet.kernels.compiler import CompileFails
 from duet.settings import EXTRA_LESSONS
@@ -170,11 +171,24 @@ def test_what_is_found_is_reported_and_ends_with_1(
     trial: Trial, tmp_path: Path, console: str, words: str
 ) -> None:
     what = Check(Asked(run=""), 60)
-    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == FOUND
+    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == BAD
     report = (tmp_path / "check.md").read_text()
     assert words in report
     assert ("KASAN: use-after-free" in report) == (SPLAT in console)
     assert ("Read of size 8" in report) == (SPLAT in console), "the lines after it belong to it"
+
+
+def test_a_kernel_that_does_not_boot_is_not_judged_unless_it_says_why(
+    trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    silent, loud = QUIET.splitlines()[0] + "\n", SPLAT
+    what = Check(Asked(run=""), 60, True)
+    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: silent) == UNKNOWN
+    result = json.loads(capsys.readouterr().out)
+    assert not result["clean"] and not result["arms"][0]["judged"]
+    assert "wake-all: not judged: the guest did not boot" in (tmp_path / "check.md").read_text()
+    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: loud) == BAD
+    assert json.loads(capsys.readouterr().out)["arms"][0]["judged"]
 
 
 def test_a_kernel_that_does_not_build_is_neither(
@@ -185,13 +199,13 @@ def test_a_kernel_that_does_not_build_is_neither(
 
     monkeypatch.setattr(trial_run, "install_sources", lambda *_: None)
     monkeypatch.setattr(trial_run, "build_missing", refuse)
-    assert check(Check(Asked(run="sh -c true", patches=(PATCH,)), 60)) == UNBUILT
+    assert entry.main(["check", str(PATCH), "--run", "sh -c true"]) == UNKNOWN
     assert "does not compile" in capsys.readouterr().err
 
 
 def test_a_check_without_a_patch_is_refused(
     trial: Trial, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert entry.main(["check"]) == 2
+    assert entry.main(["check"]) == STOP
     assert "error: " in capsys.readouterr().err
     assert replace(trial, name="x").name == "x" and trial.name == "check-wake-all"

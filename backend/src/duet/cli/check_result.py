@@ -33,6 +33,7 @@ def _row(one: Checked, subjects: list[str]) -> CheckedArm:
     return CheckedArm(
         arm=one.arm,
         clean=one.verdict.clean,
+        judged=one.judged,
         found=headline(one),
         patches=subjects,
         kernel=one.kernel,

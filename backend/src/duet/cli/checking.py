@@ -12,9 +12,9 @@ from pathlib import Path
 from duet import durable
 from duet.cli.check_kernels import plan_of, settings_of, touched_files
 from duet.cli.check_result import check_result
-from duet.cli.output import document, emit, fail, note
+from duet.cli.judged import BAD, GOOD, UNKNOWN
+from duet.cli.output import document, emit, note
 from duet.cli.trial_run import add_folder, build_arms, known_programs
-from duet.errors import DuetError
 from duet.guests import GuestRoot, ensure_root
 from duet.kernels import KernelImage
 from duet.kernels.arms import arm_spec
@@ -26,7 +26,7 @@ from duet.trials.ask import Asked, read_trial
 from duet.trials.check.console import judge
 from duet.trials.check.kunit import fitting
 from duet.trials.check.machine import boot
-from duet.trials.check.program import first_program, turn
+from duet.trials.check.program import first_program, has_begun, turn
 from duet.trials.check.races import Sorted, counted, excerpt, functions_of, sort
 from duet.trials.check.races import read as read_races
 from duet.trials.check.report import Checked, headline, markdown
@@ -37,8 +37,6 @@ from duet.trials.story import Times
 from duet.trials.tracing import Tracing
 from duet.trials.write import write_trial
 
-CLEAN, FOUND, UNBUILT = 0, 1, 125
-"""Exit codes, as `git bisect run` takes them (git-bisect(1), "Bisect run")."""
 NOTHING = "sleep 0"
 """The command of a trial without one; it is not run."""
 
@@ -60,7 +58,7 @@ class Check:
 
 
 def check(what: Check) -> int:
-    """See `duet check --help`."""
+    """See `duet check --help`; what a DuetError is for a bisection, judged.py says."""
     trial = read_check(what.asked)
     folder = trials_dir() / trial.name
     write_trial(folder, trial, Tracing(), Times())
@@ -69,11 +67,7 @@ def check(what: Check) -> int:
     found = lessons.load(trial.slug)
     arms = [arm.name for arm in trial.arms if what.races or arm is not trial.arms[0]]
     note("building a debug kernel; the first time takes a quarter of an hour")
-    try:
-        images = build_arms(found, arms, settings)
-    except DuetError as error:  # neither clean nor not
-        fail(error, what.as_json)
-        return UNBUILT
+    images = build_arms(found, arms, settings)
     root = asyncio.run(ensure_root())
     tree = settings.source_tree(arm_spec(found, arms[-1]))
     return finish(
@@ -120,6 +114,9 @@ def finish(
     Args:
         run: boots the kernel of an arm with a first program, and gives its console.
         tree: source of the kernels, which says what the functions of a file are.
+
+    Returns:
+        BAD if anything was found on one of them; UNKNOWN if not, and one did not boot.
     """
     arms = []
     for arm in trial.arms[1:]:
@@ -149,6 +146,7 @@ def finish(
             suites=fitting(touched_files([arm])),
             selftests=tuple(about(touched_files([arm]))),
             races=races,
+            began=has_begun(console),
         )
         arms.append(one)
         note(f"{arm.name}: {headline(one)}")
@@ -161,7 +159,9 @@ def finish(
     else:
         print(text)
         print(f"Report: {folder / 'check.md'} and check.json beside.")
-    return CLEAN if result.clean else FOUND
+    if any(one.judged and not one.verdict.clean for one in arms):
+        return BAD
+    return GOOD if result.clean else UNKNOWN
 
 
 def _races(

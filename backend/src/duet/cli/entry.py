@@ -2,7 +2,8 @@
 """main(): runs a verb and turns whatever happens into two lines and an exit code.
 
 Exit codes: 0 done, 1 something unexpected, 2 the input is not usable, 3 the host cannot do it,
-4 a guest kernel did something wrong, 130 interrupted.
+4 a guest kernel did something wrong, 130 interrupted. Calls that judge a kernel have those of
+`judged.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typer.exceptions import TyperException
 
 from duet.cli.commands.app import app
+from duet.cli.judged import STOP, code_of, judges
 from duet.cli.output import fail
 from duet.cli.terminal import OutputFull, plain_output, silence
 from duet.cli.typed import typed
@@ -43,23 +45,23 @@ def _run(arguments: list[str] | None) -> int:
         silence(sys.stdout)
         with contextlib.suppress(OutputFull):  # standard error may be full as well
             fail(error, as_json=False)
-        return error.exit_code
+        return _code(error, given)
     except DuetError as error:
         _report(error, as_json)
-        return error.exit_code
+        return _code(error, given)
     except TyperException as error:
         wrapped = InputError(
             _sentence(error.format_message()),
             remedy=f"See ./duet {_verb(given)}--help.",
         )
         _report(wrapped, as_json)
-        return wrapped.exit_code
+        return _code(wrapped, given)
     except (KeyboardInterrupt, EOFError):
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (| head); Python must not complain once more at exit.
         silence(sys.stdout)
-        return 1
+        return STOP if judges(given) else 1
     except Exception as error:
         if os.environ.get("DUET_DEBUG"):
             raise
@@ -69,8 +71,12 @@ def _run(arguments: list[str] | None) -> int:
         )
         unexpected.code = "unexpected"
         _report(unexpected, as_json)
-        return unexpected.exit_code
+        return _code(unexpected, given)
     return code if isinstance(code, int) else 0
+
+
+def _code(error: DuetError, given: list[str]) -> int:
+    return code_of(error) if judges(given) else error.exit_code
 
 
 def _report(error: DuetError, as_json: bool) -> None:
@@ -84,7 +90,7 @@ def _report(error: DuetError, as_json: bool) -> None:
 
 
 def _verb(given: list[str]) -> str:
-    known = {c.callback.__name__ for c in app.registered_commands if c.callback}
+    known = {c.name for c in app.registered_commands}
     return next((f"{word} " for word in given if word in known), "")
 
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from duet.cli.measure import check_output, errors_of, write
-from duet.cli.output import emit, fail, note
+from duet.cli.output import emit, note
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, run_trial
-from duet.errors import DuetError, InputError
+from duet.errors import InputError
 from duet.lessons.schema import ClockName
 from duet.measure import Report
 from duet.measure.reports import kcidb, render
@@ -25,16 +25,6 @@ def try_kernels(asked: Asked, how: How) -> int:
             "--result wants numbers, but --no-measure leaves them out.",
             remedy="Leave one of them out.",
         )
-    if how.worse_than is None:
-        return _try(asked, how)
-    try:
-        return _try(asked, how)
-    except DuetError as error:  # a commit that does not build is neither good nor bad
-        fail(error, how.as_json)
-        return Judgement.UNKNOWN
-
-
-def _try(asked: Asked, how: How) -> int:
     tried = run_trial(asked, how)
     report = tried.report
     unwritten = 0

@@ -24,6 +24,12 @@ from duet.trials.mails import MOST_BYTES, Patch
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
 
+class NotComparable(BadSource):
+    """Two trees that could each be tried, but not with each other."""
+
+    code = "not-comparable"
+
+
 @dataclass(frozen=True, slots=True)
 class SourceTree:
     """A folder as git sees it.
@@ -154,16 +160,16 @@ class TreeStore:
         """What turns the first tree into the second.
 
         Raises:
-            BadSource: they are equal, or hardly the same kernel.
+            NotComparable: they are equal, or hardly the same kernel.
         """
         diff = self.diff(first.tree, second.tree)
         if not diff:
-            raise BadSource(
+            raise NotComparable(
                 f"{_place(first)} and {_place(second)} hold the same source.",
                 remedy="Change something in one of them, or name other trees.",
             )
         if len(diff) > MOST_BYTES:
-            raise BadSource(
+            raise NotComparable(
                 f"{_place(first)} and {_place(second)} differ by {len(diff):,} bytes.",
                 remedy="Name trees of the same release; others are compared as bases.",
             )

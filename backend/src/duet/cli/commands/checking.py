@@ -14,7 +14,9 @@ from duet.cli.results.checking import CheckResult
 from duet.cli.results.keys import keys_text
 
 CHECK_KEYS = keys_text(
-    CheckResult, "Exit code 0: clean; 1: something was found; 125: a kernel does not build."
+    CheckResult,
+    "Exit code, for `git bisect run`: 0: clean; 1: something was found; 125: it cannot be said "
+    "(a kernel does not build or boot, trouble of the host); 255: the call is not usable.",
 )
 
 

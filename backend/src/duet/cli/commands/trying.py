@@ -107,7 +107,8 @@ def try_(
             metavar="PERCENT",
             min=0,
             help="Exit with 1 if the headline of a kernel is worse than the first one's by more, "
-            "0 if not, 125 if that cannot be said: for `git bisect run`.",
+            "0 if not, 125 if that cannot be said, 255 if the call is not usable: for "
+            "`git bisect run`.",
         ),
     ] = None,
     result: Annotated[

@@ -14,6 +14,7 @@ from duet.lessons.plan import command
 
 ROUND_S = 8
 """How long a workload with an argument for seconds runs before the next one has its turn."""
+BEGUN = "stress: begin "
 TURN_S = 600
 """One that takes longer is ended, and has failed."""
 FRAME = """#!/bin/sh
@@ -76,6 +77,11 @@ def first_program(turns: Sequence[str], beside: Mapping[str, str], seconds: int)
     return FRAME.format(
         turns="".join(lines), beside=loops, seconds=seconds, turn_s=TURN_S, round_s=ROUND_S
     )
+
+
+def has_begun(console: str) -> bool:
+    """Whether the guest has booted: its first program ran."""
+    return BEGUN in console
 
 
 def _loop(name: str, text: str) -> str:

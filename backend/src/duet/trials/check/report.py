@@ -31,6 +31,7 @@ class Checked:
         suites: of KUnit that fit the patches.
         races: what KCSAN reported, sorted.
         selftests: folders of the kernel's selftests that are about the patches; not run.
+        began: the guest has booted, and its first program ran.
     """
 
     arm: str
@@ -44,6 +45,12 @@ class Checked:
     suites: tuple[Suite, ...] = ()
     races: Sorted = field(default_factory=Sorted)
     selftests: tuple[str, ...] = ()
+    began: bool = True
+
+    @property
+    def judged(self) -> bool:
+        """Whether its verdict says something: it ran, or the kernel said why it does not boot."""
+        return self.began or bool(self.verdict.complaints or self.verdict.failures)
 
 
 def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool = False) -> str:
@@ -81,11 +88,13 @@ def headline(one: Checked) -> str:
         found.append(_count(len(verdict.complaints), "complaint of the kernel"))
     if verdict.failures:
         found.append(_count(len(verdict.failures), "failed program"))
-    if verdict.rounds is None:
+    if not one.began:
+        found.append("the guest did not boot")
+    elif verdict.rounds is None:
         found.append("the guest did not come to its end")
     elif not verdict.rounds:
         found.append("no round was finished")
-    return ", ".join(found)
+    return ", ".join(found) if one.judged else f"not judged: {', '.join(found)}"
 
 
 def _count(number: int, what: str) -> str:
