@@ -240,11 +240,13 @@ class ToyStage:
             )
             await asyncio.sleep(0.2 / self.speed)
 
-    def expect(self, request: RunRequest) -> None:
+    def expect(self, request: RunRequest, others: object) -> None:
         """It boots nothing, so it prepares nothing."""
 
     def parked(self) -> TemplateCounts:
-        return TemplateCounts(held=2, held_bytes=3 << 20, waiting=1, made=4, failed=1, refused=2)
+        return TemplateCounts(
+            held=2, held_bytes=3 << 20, waiting=1, later=3, made=4, failed=1, refused=2
+        )
 
     async def rest(self) -> None:
         self.rests += 1

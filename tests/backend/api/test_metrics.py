@@ -119,6 +119,7 @@ def test_parked_guests_and_copies_that_failed_are_counted(address: str) -> None:
         "duet_templates_held_bytes": 3 << 20,
         "duet_templates_making": 0,
         "duet_templates_waiting": 1,
+        "duet_templates_later": 3,
         "duet_templates_made_total": 4,
         "duet_templates_failed_total": 1,
         "duet_template_copies_refused_total": 2,

@@ -170,6 +170,44 @@ def test_beyond_the_budget_the_one_unused_longest_goes(spec: GuestSpec) -> None:
     asyncio.run(body())
 
 
+def test_what_may_be_made_later_comes_last_and_goes_first(spec: GuestSpec) -> None:
+    async def body() -> None:
+        made: list[str] = []
+        gate = asyncio.Event()
+
+        async def make(key: str, _: GuestSpec) -> Template:
+            made.append(key)
+            if key == "later-1":
+                await gate.wait()
+            return a_template(key, mib=2)
+
+        async with Templates(7 << 20, make) as templates:
+            async with templates.aside():
+                for key in ("later-1", "later-2", "later-3", "later-4"):
+                    templates.want(key, spec, later=True)
+                templates.want("now", spec)
+                templates.want("later-4", spec)  # a lane of it had to boot
+            await settled(templates)
+            await asyncio.sleep(0.05)
+            assert made == ["later-4", "now", "later-1"]
+            assert templates.counts().later == 3
+            templates.want("sooner", spec)  # ends the one that nobody waits for
+            await settled(templates)
+            await asyncio.sleep(0.05)
+            assert made == ["later-4", "now", "later-1", "sooner"]
+            assert templates.counts().later == 0, "there is no room for a fourth"
+            gate.set()
+            templates.discard("sooner")
+            templates.want("later-2", spec, later=True)
+            await asyncio.sleep(0.05)
+            assert made[4:] == ["later-2"] and templates.count == 3
+            templates.want("more", spec)
+            await settled(templates)
+            assert templates.find("later-2") is None and templates.find("now") is not None
+
+    asyncio.run(body())
+
+
 FAILURES = [InfraError("no.", remedy="none."), OSError(28, "No space left on device")]
 
 

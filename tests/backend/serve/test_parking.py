@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,10 +13,11 @@ from duet.errors import InputError
 from duet.guests import Clock
 from duet.lessons import cache as lesson_cache
 from duet.runs.request import RunRequest
+from duet.serve import parking
 from duet.serve.capacity import template_bytes
 from duet.serve.expecting import Expecting
-from duet.serve.parking import live_spec
-from duet.session import LaneSource
+from duet.serve.parking import Parking, live_spec
+from duet.session import GuestRequest, LaneSource
 from duet.session.lane.request import guest_of
 from tests.support.toy_stage import ToyStage
 
@@ -29,9 +32,11 @@ class Kernels:
 class Stage(ToyStage):
     def __init__(self) -> None:
         self.expected: list[RunRequest] = []
+        self.others: list[RunRequest] = []
 
-    def expect(self, request: RunRequest) -> None:
+    def expect(self, request: RunRequest, others: Any) -> None:
         self.expected.append(request)
+        self.others += others()
 
 
 @pytest.mark.parametrize("slug", [folder.slug for folder in lesson_cache.usable()])
@@ -42,6 +47,58 @@ def test_a_page_that_opens_a_lesson_is_expected_to_run_its_hero_step(slug: str) 
     lesson = request.folder.lesson
     hero = next((one for one in lesson.scenes if one.id == lesson.hero), lesson.scenes[0])
     assert request.arms == tuple(hero.arms)
+
+
+def test_the_other_lessons_are_expected_after_it_those_behind_it_first() -> None:
+    stage = Stage()
+    Expecting(stage, Kernels(), live=True).opened(SLUG)  # type: ignore[arg-type]
+    others = [request.folder.slug for request in stage.others]
+    all_of_them = [folder.slug for folder in lesson_cache.usable()]
+    at = all_of_them.index(SLUG)
+    assert others == all_of_them[at + 1 :] + all_of_them[:at] and SLUG not in others
+
+
+def test_guests_of_other_lessons_are_parked_when_a_page_has_been_open_for_a_while(
+    monkeypatch: pytest.MonkeyPatch, run_async: Any
+) -> None:
+    monkeypatch.setattr(parking, "LATER_S", 0.05)
+    monkeypatch.setattr(parking, "guest_of", lambda *_: None)  # wants a kernel's addresses
+    wanted: list[tuple[str, str, bool]] = []
+    looked: list[int] = []
+
+    async def sources(request: RunRequest) -> dict[str, LaneSource]:
+        def source(arm: str) -> LaneSource:
+            async def park(_: GuestRequest, later: bool) -> None:
+                wanted.append((request.folder.slug, arm, later))
+
+            return LaneSource(arm, {}, lambda _: None, park=park)  # type: ignore[arg-type,return-value]
+
+        return {arm: source(arm) for arm in request.arms}
+
+    stage = Stage()
+    for slug in (SLUG, "05-cacheline-pingpong"):
+        Expecting(stage, Kernels(), live=True).opened(slug)  # type: ignore[arg-type]
+    first, other = stage.expected
+
+    def others() -> list[RunRequest]:
+        looked.append(len(wanted))
+        return [other, replace(other, clock="count")]
+
+    async def body() -> None:
+        async with Parking(None, 1 << 30) as owner:  # type: ignore[arg-type]
+            monkeypatch.setattr(owner, "sources", sources)
+            owner.expect(first, others)
+            owner.expect(first, others)
+            async with asyncio.timeout(60):
+                while not any(later for _, _, later in wanted):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+            await asyncio.sleep(0.2)
+
+    run_async(body())
+    firsts = [(SLUG, arm, False) for arm in reversed(first.arms)]
+    behind = [(other.folder.slug, arm, True) for arm in reversed(other.arms)]
+    assert wanted == [*firsts, *firsts, *behind]
+    assert looked == [2 * len(firsts)], "once, and after those that are wanted now"
 
 
 def test_a_server_without_guests_expects_nothing() -> None:

@@ -79,6 +79,7 @@ def of_templates(now: TemplateCounts) -> Iterable[Metric]:
     yield gauge("duet_templates_held_bytes", "Their memory.", now.held_bytes)
     yield gauge("duet_templates_making", "1 while a guest is being parked.", now.making)
     yield gauge("duet_templates_waiting", "To be parked when nothing runs.", now.waiting)
+    yield gauge("duet_templates_later", "To be parked after those, if there is room.", now.later)
     yield counter("duet_templates_made", "Guests that were parked.", now.made)
     yield counter("duet_templates_failed", "Tries to park one that failed.", now.failed)
     yield counter("duet_template_copies_refused", "Copies that failed; they booted.", now.refused)

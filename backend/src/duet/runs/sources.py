@@ -72,9 +72,9 @@ def image_source(
     def parked(request: GuestRequest) -> bool:
         return templates is not None and templates.has(spec_of(request))
 
-    async def park(request: GuestRequest) -> None:
+    async def park(request: GuestRequest, later: bool) -> None:
         if isinstance(lane := guest(request), CloneableGuest):
-            await lane.park()
+            await lane.park(later)
 
     async def scope(request: MicroscopeRequest) -> Microscope:
         plugin = await asyncio.to_thread(plugin_library, await qemu_version())

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a page that has opened a lesson is likely to run first: its hero step. Guests are parked
-for it while nothing runs, so that *run live* need not wait for a boot.
+"""What a page that has opened a lesson is likely to run first: its hero step, or that of another
+lesson that is clicked on. Guests are parked for them while nothing runs, so that *run live* need
+not wait for a boot.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 from duet.errors import DuetError
 from duet.lessons import cache as lesson_cache
@@ -28,7 +30,14 @@ class Expecting:
     def opened(self, slug: str) -> None:
         """A page has opened a lesson."""
         if self._live and (request := self.first_run(slug)) is not None:
-            self._stage.expect(request)
+            self._stage.expect(request, partial(self.others, slug))
+
+    def others(self, slug: str) -> list[RunRequest]:
+        """The first runs of all other lessons, those behind this one first. Blocking."""
+        slugs = [folder.slug for folder in lesson_cache.usable()]
+        behind = slugs.index(slug) + 1 if slug in slugs else 0
+        turned = [one for one in slugs[behind:] + slugs[:behind] if one != slug]
+        return [run for one in turned if (run := self.first_run(one)) is not None]
 
     def first_run(self, slug: str) -> RunRequest | None:
         """The run of a lesson's hero step, as far as its kernels are built."""

@@ -7,7 +7,7 @@ the same interfaces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -94,8 +94,12 @@ class Stage(Protocol):
         """A run that publishes into the hub."""
         ...
 
-    def expect(self, request: RunRequest) -> None:
-        """This run may be asked for soon; nothing visible happens."""
+    def expect(self, request: RunRequest, others: Callable[[], Sequence[RunRequest]]) -> None:
+        """This run may be asked for soon, and others later; nothing visible happens.
+
+        Args:
+            others: gives these; it is called in a thread.
+        """
         ...
 
     def parked(self) -> TemplateCounts:

@@ -26,7 +26,7 @@ from duet.serve.capacity import template_bytes
 from duet.serve.feed import Feed
 from duet.serve.judging import Judging
 from duet.serve.measuring import measure_plan, measured_message
-from duet.serve.parking import Parking, live_spec
+from duet.serve.parking import Others, Parking, live_spec
 from duet.session import Lanes, RunResult, RunSession
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
@@ -215,9 +215,9 @@ class GuestStage:
         """A run that publishes into the hub."""
         return LiveRun(self._pools, self._parking, self._settings, request, run_id, hub)
 
-    def expect(self, request: RunRequest) -> None:
-        """Park guests for a run that may be asked for, while nothing runs."""
-        self._parking.expect(request)
+    def expect(self, request: RunRequest, others: Others) -> None:
+        """Park guests for a run that may be asked for, then for others, while nothing runs."""
+        self._parking.expect(request, others)
 
     def parked(self) -> TemplateCounts:
         """How parked guests stand."""

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from duet.errors import DuetError
@@ -19,6 +20,12 @@ from duet.session.lane.request import guest_of
 from duet.settings import live_buffer_kb
 
 LOG = logging.getLogger("duet.clones")
+LATER_S = 20.0
+"""From a page's opening of a lesson to the first guest that is parked for another one. The page
+has been painted by then, and who wanted to run the lesson has begun."""
+LOOK_AGAIN_S = 300.0
+"""Until guests for other lessons are looked at again: kernels have been built, memory is free."""
+Others = Callable[[], Sequence[RunRequest]]
 
 
 def live_spec(request: RunRequest, run_id: str) -> RunSpec:
@@ -47,6 +54,7 @@ class Parking:
         self.templates = Templates(budget_bytes) if budget_bytes else None
         self._owned = AsyncExitStack()
         self._tasks = Tasks()
+        self._looking = False
 
     async def __aenter__(self) -> Parking:
         if self.templates is not None:
@@ -76,12 +84,32 @@ class Parking:
         """How parked guests stand; zeros where every guest boots."""
         return TemplateCounts() if self.templates is None else self.templates.counts()
 
-    def expect(self, request: RunRequest) -> None:
-        """Have guests parked for a run, one after another, when nothing runs."""
-        if self.templates is not None and request.clock == "wall":
-            self._tasks.spawn(self._expect(request), f"expect {request.folder.slug}")
+    def expect(self, request: RunRequest, others: Others) -> None:
+        """Have guests parked for a run, one after another, when nothing runs.
 
-    async def _expect(self, request: RunRequest) -> None:
+        Args:
+            others: gives runs for which guests are parked after those, if there is room. It is
+                called in a thread, LATER_S after this and then not again for LOOK_AGAIN_S.
+        """
+        if self.templates is None:
+            return
+        self._tasks.spawn(self._expect(request), f"expect {request.folder.slug}")
+        if not self._looking:
+            self._looking = True
+            self._tasks.spawn(self._expect_others(others), "expect other lessons")
+
+    async def _expect_others(self, others: Others) -> None:
+        try:
+            await asyncio.sleep(LATER_S)
+            for request in await asyncio.to_thread(others):
+                await self._expect(request, later=True)
+            await asyncio.sleep(LOOK_AGAIN_S)
+        finally:
+            self._looking = False
+
+    async def _expect(self, request: RunRequest, later: bool = False) -> None:
+        if request.clock != "wall":
+            return
         spec = live_spec(request, "expected")
         try:
             sources = await self.sources(request)
@@ -89,6 +117,6 @@ class Parking:
                 source = sources[arm]
                 plugin = await source.scope(spec.scope) if spec.scope and source.scope else None
                 if source.park is not None:
-                    await source.park(guest_of(spec, source, plugin))
+                    await source.park(guest_of(spec, source, plugin), later)
         except DuetError as error:  # a run that is asked for will say so
             LOG.info("%s: no guest is parked: %s", request.folder.slug, error.sentence)

@@ -183,7 +183,8 @@ class LaneSource:
             for the same content, so that an edited workload or patch is what runs.
         parked: whether a guest is parked that stands for what is asked for; then a copy of it is
             fresh, and sooner ready than a guest that is up.
-        park: have a guest parked for what is asked for, when nothing runs.
+        park: have a guest parked for what is asked for, when nothing runs; True: after all others,
+            if there is room.
     """
 
     arm: str
@@ -194,7 +195,7 @@ class LaneSource:
     scope: Callable[[MicroscopeRequest], Awaitable[Microscope]] | None = None
     content: str = ""
     parked: Callable[[GuestRequest], bool] = lambda _: False
-    park: Callable[[GuestRequest], Awaitable[None]] | None = None
+    park: Callable[[GuestRequest, bool], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from duet.lessons import cache as lesson_cache
 from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.serve.director import Director
 from duet.serve.feed import Feed
+from duet.serve.parking import Others
 from duet.serve.recordings import LessonRecordings
 from duet.session import Batch, LanePhase, LaneState, RunPhase, RunState
 from duet.settings import repo_root
@@ -173,7 +174,7 @@ class FramesStage:
         """A run that publishes into the hub."""
         return FramesRun(self._tables, self._of, self._fps, request, run_id, hub)
 
-    def expect(self, request: RunRequest) -> None:
+    def expect(self, request: RunRequest, others: Others) -> None:
         """Nothing is made in advance."""
 
     def parked(self) -> TemplateCounts:

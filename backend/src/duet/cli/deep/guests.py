@@ -93,7 +93,7 @@ class GuestTrials:
         )
         source = sources[self._arm]
         if source.park is not None:
-            await source.park(guest_of(spec_of(self._request, self._arm), source, None))
+            await source.park(guest_of(spec_of(self._request, self._arm), source, None), False)
         await settled(templates)
         if not templates.count:
             raise Failure("no guest could be parked, so each lane boots", NO_COPY)

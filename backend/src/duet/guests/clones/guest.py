@@ -42,15 +42,18 @@ class CloneableGuest(QemuGuest):
             self._templates.want(key, self.spec)
         return await super().start(accel, version)
 
-    async def park(self) -> None:
+    async def park(self, later: bool = False) -> None:
         """Have a template made for guests like this one, if there is none.
+
+        Args:
+            later: see Templates.want().
 
         Raises:
             InfraError: kernel, root or QEMU are missing.
         """
         accel, version = await self.prepare()
         if accel is Accel.TCG:
-            self._templates.want(template_key(self.spec, version), self.spec)
+            self._templates.want(template_key(self.spec, version), self.spec, later)
 
     async def _copy(self, template: Template, accel: Accel) -> Machine | None:
         """A copy that goes on, or None: its template is not used again."""

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from duet.errors import DuetError
@@ -19,6 +19,8 @@ from duet.guests.types import GuestSpec
 LOG = logging.getLogger("duet.clones")
 WAITING = 32
 """Templates that wait to be made; beyond it the oldest is forgotten."""
+USUAL_BYTES = 130 << 20
+"""Of one template, before any has been made. Usual: 110-125 MiB."""
 FAILURES = 2
 """Tries at one template; then its guests boot until the server starts anew."""
 Make = Callable[[str, GuestSpec], Awaitable[Template]]
@@ -33,6 +35,7 @@ class TemplateCounts:
         held_bytes: their memory.
         making: 1 while one is being parked.
         waiting: that will be made when nothing runs, the one in the making included.
+        later: that will be made after those, if there is room.
         made: since the start.
         failed: tries that came to nothing.
         refused: copies that failed, so that their lanes booted.
@@ -42,6 +45,7 @@ class TemplateCounts:
     held_bytes: int = 0
     making: int = 0
     waiting: int = 0
+    later: int = 0
     made: int = 0
     failed: int = 0
     refused: int = 0
@@ -59,6 +63,7 @@ class Templates:
         self._budget_bytes, self._make = budget_bytes, make
         self._held: OrderedDict[str, Template] = OrderedDict()
         self._wanted: OrderedDict[str, GuestSpec] = OrderedDict()
+        self._later: OrderedDict[str, GuestSpec] = OrderedDict()
         self._failed: dict[str, int] = {}
         self._moved = asyncio.Event()
         self._settled = asyncio.Event()
@@ -67,6 +72,7 @@ class Templates:
         self._counts = TemplateCounts()
         self._maker: asyncio.Task[None] | None = None
         self._making: asyncio.Task[None] | None = None
+        self._made_now = ""
 
     async def __aenter__(self) -> Templates:
         self._maker = asyncio.create_task(self._make_all(), name="templates")
@@ -93,10 +99,23 @@ class Templates:
         version = known_version()
         return version is not None and template_key(spec, version) in self._held
 
-    def want(self, key: str | None, spec: GuestSpec) -> None:
-        """Make it, when there is time; nothing happens if it is there or has failed too often."""
+    def want(self, key: str | None, spec: GuestSpec, later: bool = False) -> None:
+        """Make it, when there is time; nothing happens if it is there or has failed too often.
+
+        Args:
+            later: nobody waits for it: it is made when all others are there, and only where no
+                other has to go for it.
+        """
         if not key or key in self._held or self._failed.get(key, 0) >= FAILURES:
             return
+        if later:
+            if key not in self._wanted and len(self._later) < WAITING:
+                self._later[key] = spec
+                self._moved.set()
+            return
+        self._later.pop(key, None)
+        if self._making is not None and self._made_now in self._later:
+            self._making.cancel()
         self._settled.clear()
         self._wanted[key] = spec
         self._wanted.move_to_end(key)
@@ -143,6 +162,7 @@ class Templates:
             held_bytes=self.held_bytes,
             making=int(self._making is not None),
             waiting=len(self._wanted),
+            later=len(self._later),
         )
 
     async def wait_settled(self) -> None:
@@ -151,8 +171,8 @@ class Templates:
 
     async def _make_all(self) -> None:
         while True:
-            while self._wanted and not self._busy:
-                key = next(reversed(self._wanted))
+            while not self._busy and (key := self._next()) is not None:
+                self._made_now = key
                 self._making = asyncio.create_task(self._make_one(key), name=f"template {key}")
                 await asyncio.wait([self._making])
                 self._making = None
@@ -161,8 +181,18 @@ class Templates:
             self._moved.clear()
             await self._moved.wait()
 
+    def _next(self) -> str | None:
+        """What is made now: what was wanted last, then what may be made later."""
+        if self._wanted:
+            return next(reversed(self._wanted))
+        self._settled.set()
+        sizes = [template.held_bytes for template in self._held.values()]
+        if self.held_bytes + max(sizes, default=USUAL_BYTES) > self._budget_bytes:
+            self._later.clear()
+        return next(iter(self._later), None)
+
     async def _make_one(self, key: str) -> None:
-        spec = self._wanted[key]
+        spec = self._wanted.get(key) or self._later[key]
         try:
             template = await self._make(key, spec)
         except DuetError as error:
@@ -173,12 +203,14 @@ class Templates:
             LOG.exception("lane %s: no guest could be parked; its guests boot.", spec.arm)
         else:
             self._held[key] = template
+            if key in self._later:
+                self._held.move_to_end(key, last=False)  # nobody has used it: it goes first
             self._counts.made += 1
             self._fit()
             LOG.info("lane %s: a guest is parked (%.1f s)", spec.arm, template.made_s)
-        with suppress(KeyError):
-            if key in self._held or self._failed.get(key, 0) >= FAILURES:
-                del self._wanted[key]
+        if key not in self._wanted or key in self._held or self._failed.get(key, 0) >= FAILURES:
+            self._later.pop(key, None)
+            self._wanted.pop(key, None)
 
     def _fail(self, key: str) -> None:
         self._counts.failed += 1
