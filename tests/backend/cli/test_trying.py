@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,6 +15,7 @@ import pytest
 
 from duet.cli import entry, trial_run, trying
 from duet.cli.request import Request
+from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, measured
 from duet.cli.tried_arm import tried_arm
 from duet.cli.typed import typed_line
@@ -67,3 +69,18 @@ def test_a_kernel_of_a_trial_names_its_patches_by_commit_and_hash(tmp_path: Path
     (patch,) = tried.made_of
     assert patch.subject == made.arms[1].patches[0].subject and patch.commit is None
     assert patch.sha256 == hashlib.sha256(patch_diff(PATCH.read_text()).encode()).hexdigest()
+
+
+def test_the_check_of_the_same_kernels_is_offered_at_the_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    result = TryResult(
+        *("x", "90-x", "f", "c", "wall", (), (), (), (), None, {}, None, None, None, (), (), ()),
+        given="./duet try a.patch",
+        check="./duet check 'a b.patch'",
+    )
+    trying.print_result(result, None)
+    assert "\n  ./duet check 'a b.patch'\n" in capsys.readouterr().out
+    trying.print_result(replace(result, check=None), None)
+    said = capsys.readouterr().out
+    assert "duet check" not in said and "name their source by --tree" in said

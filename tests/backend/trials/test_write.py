@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
+from duet.cli import checking, entry
 from duet.cli.commands.app import app
 from duet.errors import InputError
 from duet.kernels.recipe import patch_commit
@@ -18,7 +20,7 @@ from duet.lint.lessons import lint
 from duet.measure.provenance import source_facts
 from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
-from duet.trials.calls import ARGUMENTS, OPTIONS, try_line
+from duet.trials.calls import ARGUMENTS, OPTIONS, check_line, try_line
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import TrialBase
 from duet.trials.story import Times
@@ -153,6 +155,34 @@ def test_what_a_report_names_is_written_into_the_lesson(
     (file,) = found.patch_files(made.arms[2].name)
     assert patch_commit(file.read_text()) == ids[2]
     assert f"commit `{ids[2]}`" in found.content()
+
+
+def test_a_call_that_checks_the_same_kernels_is_offered_by_the_lesson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Asked(
+        **{"run": "sh -c true", "patches": (Path("a b.patch"),), "base": "6.12", "times": 3},
+        **{"shared": (Path("w"),), "name": "x", "clock": "count", "functions": ("f*",)},
+    )
+    call = check_line(asked)
+    assert call == "./duet check 'a b.patch' --base 6.12 --with w --run 'sh -c true' --name x"
+    assert check_line(replace(asked, kernels=(Path("bzImage"),))) == ""
+    words = shlex.split(call)[1:]
+    seen: list[Asked] = []
+
+    def take(what: checking.Check) -> int:
+        seen.append(what.asked)
+        return 0
+
+    monkeypatch.setattr(checking, "check", take)
+    assert entry.main(words) == 0
+    assert seen == [replace(asked, times=1, clock="wall", functions=())]
+    made = replace(trial(tmp_path), check=call)
+    lesson = write_trial(tmp_path / made.name, made, Tracing(), Times())
+    assert f"`{call}`" in (lesson / "content.md").read_text()
+    target = tmp_path / "mine" / "lessons" / "06-my-question"
+    saved, _ = save_lesson(tmp_path / made.name, made, target)
+    assert f"`{call}`" in (saved / "content.md").read_text()
 
 
 def test_a_call_that_makes_a_trial_again_has_what_is_not_as_usual() -> None:

@@ -33,7 +33,7 @@ from duet.runs.measure import prepare_measurement
 from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
-from duet.trials.calls import try_line
+from duet.trials.calls import check_line, try_line
 from duet.trials.proposing import propose
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
@@ -87,8 +87,8 @@ def run_trial(asked: Asked, how: How) -> Tried:
     """
     if how.save is not None:
         check_target(how.save)
-    asked = replace(asked, given=asked.given or try_line(asked))
     trial = read_trial(asked, trials_dir(), repo_root() / "kernel-patches", known_programs())
+    trial = replace(trial, given=trial.given or try_line(asked), check=check_line(asked))
     folder = trials_dir() / trial.name
     write_trial(folder, trial, Tracing(), Times())
     add_folder(folder)
@@ -127,6 +127,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         watched=list(tracing.watched),
         proposed=[one.argument for one in tracing.proposed],
         given=trial.given,
+        check=trial.check or None,
         recording=None if recording is None else str(recording),
         elapsed_ms=took,
         measured=None if table is None else str(table),

@@ -68,6 +68,11 @@ def print_result(result: TryResult, report: Report | None) -> None:
         print(f"Recorded into {result.recording}.")
     if result.saved is not None:
         print(f"Saved as a lesson in {result.saved}; `./duet lint` says what it still lacks.")
+    if result.check is not None:
+        print("To see whether it is correct, too, under KASAN and lockdep, with fitting stress:")
+        print(f"  {result.check}")
+    else:
+        print("Kernels that were built elsewhere are not checked: name their source by --tree.")
     print("To see it in a browser, or to use any other verb on it:")
     print(f"  {EXTRA_LESSONS}={result.folder} ./duet serve")
     print(f"  {EXTRA_LESSONS}={result.folder} ./duet measure {result.lesson}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command lines of a trial: what makes it again."""
+"""Command lines of a trial: what makes it again, and what looks for mistakes of its kernels."""
 
 from __future__ import annotations
 
@@ -28,6 +28,14 @@ def try_line(asked: Asked) -> str:
     """The call of `duet try` that makes a trial again, without options that are as usual."""
     others = [one.name for one in fields(Asked) if one.name not in (*KERNELS, *NOT_SAID)]
     return _line("try", asked, (*KERNELS, *others))
+
+
+def check_line(asked: Asked) -> str:
+    """The call of `duet check` for the same patches, trees and base.
+
+    "" where a kernel was built elsewhere: a debug kernel needs its source.
+    """
+    return "" if asked.kernels else _line("check", asked, (*KERNELS, "run", "name"))
 
 
 def _line(verb: str, asked: Asked, names: Iterable[str]) -> str:

@@ -77,6 +77,7 @@ class Trial:
         trace: of --trace.
         comm: glob of the tasks' names; "": that of the command.
         given: the command line that makes it again, for the report.
+        check: the one that looks for mistakes of the same kernels; "": there is none.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Trial:
     headline: Headline | None = None
     bases: tuple[TrialBase, ...] = ()
     given: str = field(default="", compare=False, repr=False)
+    check: str = field(default="", compare=False, repr=False)
 
     @property
     def own_patches(self) -> list[Patch]:

@@ -84,11 +84,22 @@ def content(trial: Trial, tracing: Tracing) -> str:
         + (f"\n\nLeft out:\n{missing}" if missing else ""),
         "calls": _calls(tracing) + _more(trial, tracing),
         "cpus": "The same window, a row for each CPU: who runs where.",
-        "patch": "\n\n".join(_arm_text(arm) for arm in trial.arms),
+        "patch": "\n\n".join([*(_arm_text(arm) for arm in trial.arms), *_checked(trial)]),
         "verdict": "The table is of runs without tracing. Traced runs explain, and give no"
         " verdict.",
     }
     return "\n\n".join(f"## {name}\n{text}" for name, text in parts.items()) + "\n"
+
+
+def _checked(trial: Trial) -> list[str]:
+    """How to look for mistakes, which no lane shows."""
+    if not trial.check:
+        return []
+    call = trial.check.replace("`", "'").replace("\n", " ")
+    return [
+        "Lanes and numbers say nothing of mistakes. The same kernels under KASAN and lockdep, with"
+        f" stress that fits the files: `{call}`"
+    ]
 
 
 def _calls(tracing: Tracing) -> str:

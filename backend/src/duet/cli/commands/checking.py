@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
-from duet.cli.commands.trial_options import Commits, Patches, Paths, Repo, TrialBase
+from duet.cli.commands.trial_options import Commits, Patches, Paths, Repo, TrialBase, With
 from duet.cli.results.checking import CheckResult
 from duet.cli.results.keys import keys_text
 
@@ -35,6 +35,7 @@ def check(
             "--tree", help="A source tree, or DIR@COMMIT; patches go on it, or a second is checked."
         ),
     ] = None,
+    with_: With = None,
     commits: Commits = None,
     repo: Repo = Path(),
     seconds: Annotated[
@@ -64,6 +65,7 @@ def check(
         repository=repo,
         base=base,
         trees=tuple(tree or ()),
+        shared=tuple(with_ or ()),
         name=name,
     )
     return body(Check(asked, seconds, json, kcsan))

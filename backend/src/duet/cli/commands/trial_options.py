@@ -31,6 +31,10 @@ TrialBase = Annotated[
 Commits = Annotated[
     Words, typer.Option("--commits", metavar="A..B", help="A range of --repo as one kernel.")
 ]
+With = Annotated[
+    Paths,
+    typer.Option("--with", help="Patches that every kernel carries: a file or a folder."),
+]
 Repo = Annotated[Path, typer.Option("--repo", help="Repository of --commits.")]
 Times = Annotated[int, typer.Option("--times", min=1, max=1000, help="Runs in a row.")]
 Vcpus = Annotated[int, typer.Option("--vcpus", min=1, max=8, help="CPUs of each guest.")]

@@ -19,6 +19,7 @@ from duet.cli.commands.trial_options import (
     Times,
     TrialBase,
     Vcpus,
+    With,
     Words,
 )
 from duet.cli.results.keys import keys_text
@@ -48,10 +49,7 @@ def try_(
         Paths,
         typer.Option("--vmlinux", help="Of each --kernel; default: where its build left it."),
     ] = None,
-    with_: Annotated[
-        Paths,
-        typer.Option("--with", help="Patches that every kernel carries: a file or a folder."),
-    ] = None,
+    with_: With = None,
     commits: Commits = None,
     repo: Repo = Path(),
     trace: Annotated[

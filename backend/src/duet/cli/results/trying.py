@@ -68,3 +68,4 @@ class TryResult:
     watched: Sequence[str] = key("functions, by the microscope")
     proposed: Sequence[str] = key("events of the subsystem", shape="[argument of --trace]")
     given: str = key("what makes it again")
+    check: str | None = key("what looks for mistakes of these kernels; null with --kernel")
