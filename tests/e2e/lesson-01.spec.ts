@@ -80,6 +80,7 @@ test('the list walk visits every cell of its wall, the bitmap its set bits', { t
     await expect(picture.locator('[aria-live]')).toContainText(/shrinker \d+/);
     await picture.press('Enter');
     await expect(page.getByTestId('records')).toBeVisible();
+    await expect(page.getByTestId('trace').locator('tr[data-made]')).not.toHaveCount(0);
   });
 });
 

@@ -43,6 +43,8 @@ test('keys walk through the life of an inode, Enter answers a question or opens 
   await expect(picture.locator('[aria-live]')).toContainText(/^Inode \d+, stock: /);
   await picture.press('Enter');
   await expect(page.getByTestId('records')).toBeVisible();
+  await expect(page.getByTestId('records')).toContainText(/inode \d+/);
+  await expect(page.getByTestId('trace').locator('tr[data-made]')).not.toHaveCount(0);
   await page.keyboard.press('Escape');
 
   await page.getByText('5 questions to point at').click();

@@ -40,6 +40,8 @@ test('keys walk from box to box, Enter answers a question or opens the records',
   await expect(picture.locator('[aria-live]')).toContainText(/stock, block 20\. D: delayed/);
   await picture.press('Enter');
   await expect(page.getByTestId('records')).toBeVisible();
+  await expect(page.getByTestId('records')).toContainText('block 20');
+  await expect(page.getByTestId('trace').locator('tr[data-made]')).not.toHaveCount(0);
   await page.keyboard.press('Escape');
 
   await page.getByText('5 questions to point at').click();

@@ -29,6 +29,8 @@ test('one stat, access by access; Enter opens the record of the count', async ({
   await expect(picture.locator('[aria-live]')).toContainText(/d_lockref/);
   await picture.press('Enter');
   await expect(page.getByTestId('records')).toBeVisible();
+  await expect(page.getByTestId('records-how')).toContainText(/the microscope has counted \d+ of the accesses/);
+  await expect(page.getByTestId('behind').locator('tbody tr')).not.toHaveCount(0);
 });
 
 test('eight letters spare the name, and 24 do not, on one and the same kernel', async ({ page }) => {

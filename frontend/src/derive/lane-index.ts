@@ -96,6 +96,10 @@ export class LaneIndexer implements LaneIndex {
     return ns(t);
   }
 
+  pointTime(i: number): Nanos {
+    return ns(this.#store.points.t[i]!);
+  }
+
   layerOf(kind: number): Layer | undefined {
     return this.#strands.layerOf(kind);
   }

@@ -61,6 +61,7 @@ function keyed(lane: LaneIndex, side: Side): LaneIndex {
     samples: (probe) => lane.samples(probe),
     probes: () => lane.probes(),
     guestTime: (t) => lane.guestTime(t),
+    pointTime: (i) => lane.pointTime(i),
     layerOf: (kind) => lane.layerOf(kind),
   };
 }

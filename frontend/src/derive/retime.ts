@@ -106,6 +106,7 @@ function make(lane: LaneIndex, point: string): LaneIndex {
     samples: (probe) => lane.samples(probe).map((sample) => ({ ...sample, t: ns(over(sample.t)) })),
     probes: () => lane.probes(),
     guestTime,
+    pointTime: (i) => lane.pointTime(i),
     layerOf: (kind) => lane.layerOf(kind),
   };
 }

@@ -83,6 +83,8 @@ export interface LaneIndex {
   probes(): readonly string[];
   /** Guest time of a moment of this lane's axis; the moment itself where the axis is time. */
   guestTime(t: number): Nanos;
+  /** Guest time of an entry of `points`, exact on every axis. */
+  pointTime(i: number): Nanos;
   /** Layer of a kind; undefined for a number the lesson does not know. */
   layerOf(kind: number): Layer | undefined;
 }

@@ -3,18 +3,18 @@
 
 import { toRun } from '../navigation/moves.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
-import { CaveatDialog, HelpDialog, RecordsDialog } from '../panels/dialogs.tsx';
+import { CaveatDialog, HelpDialog } from '../panels/dialogs.tsx';
 import { LensList } from '../panels/lens-badge.tsx';
 import { LossList } from '../panels/loss-list.tsx';
 import { RecapDialog } from '../panels/recap/recap.tsx';
+import { RecordsDialog } from '../panels/records.tsx';
 import { SavedRunsDialog } from '../runs/saved-runs.tsx';
 import { useHello } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { rowName } from './marks.ts';
 import type { LessonModel } from './use-lesson-page.ts';
 
 export function LessonDialogs({ page }: { readonly page: LessonModel }) {
-  const { lesson, scene, index, dialog, records, server, go } = page;
+  const { lesson, scene, dialog, records, server, go } = page;
   const close = () => page.setDialog(null);
   return (
     <>
@@ -40,8 +40,7 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
       <RecordsDialog
         lesson={lesson}
         runId={server.run?.run_id ?? ''}
-        mark={records}
-        rowName={rowName(index, records)}
+        behind={records}
         recorded={page.recorded}
         onClose={() => page.setRecords(null)}
       />

@@ -7,6 +7,7 @@ import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { playbackActs } from '../controls/use-transport.tsx';
 import { windowKeys } from '../controls/window-keys.ts';
 import { unaligned } from '../derive/align.ts';
+import type { Behind } from '../derive/behind.ts';
 import type { Mark } from '../derive/types.ts';
 import { linkTo } from '../navigation/address.ts';
 import { stepAfter, togglePane, toStep } from '../navigation/moves.ts';
@@ -23,7 +24,7 @@ import { useRunIndex } from '../playback/provider.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { contendedOf } from '../runs/contention.ts';
 import { useTheme } from '../ui/theme.ts';
-import { guestMark } from './marks.ts';
+import { behindOf } from './marks.ts';
 import { useGuess } from './use-guess.ts';
 import { useQuestions } from './use-questions.ts';
 import { useRunActions } from './use-run-actions.ts';
@@ -73,7 +74,7 @@ export function useLessonPage(props: LessonProps) {
   const guess = useGuess(props, answers, save);
   const questions = useQuestions(lesson, index, answers, save);
   const [dialog, setDialog] = useState<DialogName | null>(null);
-  const [records, setRecords] = useState<Mark | null>(null);
+  const [records, setRecords] = useState<Behind | null>(null);
   /** Whoever sees the stage goes on seeing it: the curtain does not come back over the own run. */
   const stayOpen = () => {
     if (!guess.veiled) guess.reveal();
@@ -138,7 +139,7 @@ export function useLessonPage(props: LessonProps) {
       playback.select(mark);
       if (!mark || questions.point(mark)) return;
       playback.pause();
-      setRecords(guestMark(index, mark));
+      setRecords(index && behindOf(index, playback.frame.get(), lesson, mark));
     },
     /** The link to the moment that is shown. */
     address: () => {

@@ -10,6 +10,7 @@ import type { Artist, Drawing, Laid, ViewKind } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { about } from './about.ts';
 import { answers, counts, nearby } from './answers.ts';
+import { behindBytes } from './behind.ts';
 import { drawLines } from './draw.ts';
 import { drawLock, timeScale } from './draw-lock.ts';
 import { stepAt, windowOf } from './draw-order.ts';
@@ -180,6 +181,7 @@ export const view: ViewKind = {
   about,
   knobs: modelKnobs,
   artist: () => artist,
+  behind: behindBytes,
   summary,
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {

@@ -2,7 +2,7 @@
 /** The second act: lockref operations by compare-and-swap and under the lock, between one look at the counts and the next. */
 
 import { second } from '../../base/units.ts';
-import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+import type { LaneIndex, LaneSample, RunIndex } from '../../derive/types.ts';
 
 /** What happened between two samples. */
 export interface Interval {
@@ -25,15 +25,7 @@ export function intervalsOf(lane: LaneIndex): readonly Interval[] {
   const samples = lane.samples('lockref-counts');
   const known = cache.get(lane);
   if (known?.n === samples.length) return known.intervals;
-  const sums = samples.map(({ t, columns, n }) => {
-    const sum = (...names: string[]) =>
-      names.reduce((all, name) => {
-        for (let i = 0; i < n; i++) all += Number(columns[name]?.[i] ?? 0);
-        return all;
-      }, 0);
-    const fast = sum('get_fast', 'put_fast');
-    return { t, fast, slow: sum('get_slow', 'put_slow'), retries: sum('retry') };
-  });
+  const sums = samples.map((sample) => ({ t: sample.t, ...sumsIn(sample) }));
   const intervals: Interval[] = [];
   for (let i = 1; i < sums.length; i++) {
     const [a, b] = [sums[i - 1]!, sums[i]!];
@@ -56,6 +48,17 @@ export function phasesOf({ params, workload }: Pick<RunIndex, 'params' | 'worklo
     { name: 'listing', t0: length, t1: 2 * length },
     { name: 'after', t0: 2 * length, t1: 3 * length },
   ];
+}
+
+/** What a look at the counters found, all CPUs together. */
+export function sumsIn({ columns, n }: Pick<LaneSample, 'columns' | 'n'>) {
+  const sum = (...names: string[]) =>
+    names.reduce((all, name) => {
+      for (let i = 0; i < n; i++) all += Number(columns[name]?.[i] ?? 0);
+      return all;
+    }, 0);
+  const fast = sum('get_fast', 'put_fast');
+  return { fast, slow: sum('get_slow', 'put_slow'), retries: sum('retry') };
 }
 
 export interface Share {

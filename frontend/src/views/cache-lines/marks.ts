@@ -45,7 +45,7 @@ export function partOfMark(lesson: Pick<Lesson, 'kinds'>, mark: Pick<Mark, 'kind
 }
 
 /** Copies are numbered line by line. */
-const perLine = 64;
+export const perLine = 64;
 
 function markOf(
   place: Pick<Place, 'shown' | 'drawing'>,
@@ -176,7 +176,7 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
   return [{ x, y: laid.order.y + cpu * h, w, h }];
 }
 
-const verbs = { read: 'reads', write: 'writes', rmw: 'reads and writes at once' } as const;
+export const verbs = { read: 'reads', write: 'writes', rmw: 'reads and writes at once' } as const;
 
 /** A mark in words. */
 export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): string {

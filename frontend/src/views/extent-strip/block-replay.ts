@@ -59,10 +59,10 @@ function copy(from: Boxes, to: Boxes): Boxes {
   return to;
 }
 
-const telling = ['visit', 'insert', 'found'] as const;
+export const telling = ['visit', 'insert', 'found'] as const;
 
 /** The inode that most points of a lane speak of; points of others are not drawn. */
-function fileOf(lane: LaneIndex): number {
+export function fileOf(lane: LaneIndex): number {
   const seen = new Map<number, number>();
   for (const name of telling) {
     const { order, length } = lane.pointsOf(name);

@@ -6,6 +6,7 @@ import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, ViewKind } from '../contract.ts';
 import { about } from './about.ts';
 import { answers, counts, nearby } from './answers.ts';
+import { behindBox } from './behind.ts';
 import { blocksOf } from './block-replay.ts';
 import { drawStrip } from './draw.ts';
 import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
@@ -64,6 +65,7 @@ export const view: ViewKind = {
   kind: 'extent-strip',
   about,
   artist: () => artist,
+  behind: behindBox,
   summary,
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {

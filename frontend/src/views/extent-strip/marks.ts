@@ -78,7 +78,7 @@ export function hit(layout: StripLayout, drawing: Drawing, x: number, y: number)
 
 type Part = 'box' | 'thread' | 'unit';
 
-function partOf(lesson: Lesson, mark: Mark): Part {
+export function partOf(lesson: Lesson, mark: Mark): Part {
   const name = lesson.kinds[mark.kind]?.name;
   if (name === 'thread') return 'thread';
   return name === 'spent_vain' || name === 'spent_gain' ? 'unit' : 'box';
@@ -182,7 +182,7 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   return `${where}block ${formatCount(block)}. ${what} ${seen}`;
 }
 
-function blockOf(index: RunIndex, lane: LaneIndex, mark: Mark, lesson: Lesson): number {
+export function blockOf(index: RunIndex, lane: LaneIndex, mark: Mark, lesson: Lesson): number {
   if (partOf(lesson, mark) !== 'unit') return blocksOf(index)[mark.row] ?? 0;
   const { order, length } = lane.pointsOf('visit');
   for (let p = 0; p < length; p++)

@@ -8,6 +8,7 @@ import { brushTick } from '../tick-marks.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import { about } from './about.ts';
 import { answers } from './answers.ts';
+import { behindInode } from './behind.ts';
 import { describe } from './describe.ts';
 import { drawAll } from './draw.ts';
 import { mutedness } from './draw-bands.ts';
@@ -92,6 +93,7 @@ export const view: ViewKind = {
   kind: 'inode-flow',
   about,
   artist: () => artist,
+  behind: behindInode,
   summary,
   table,
   preferredHeight: (index, lesson, show, fontSize = 13) =>

@@ -7,6 +7,7 @@ import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { SwatchProps, ViewKind } from '../contract.ts';
 import { about } from './about.ts';
 import { wallArtist } from './artist.ts';
+import { behindCell } from './behind.ts';
 import { CostPanel } from './cost-panel.tsx';
 import { type Face, faces, Sprites } from './faces.ts';
 import { touched } from './moments.ts';
@@ -63,6 +64,7 @@ export const view: ViewKind = {
   kind: 'memcg-wall',
   about,
   artist: () => wallArtist,
+  behind: behindCell,
   summary,
   table,
   preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),

@@ -53,7 +53,8 @@ export function markAt(
   const inFocus = all.filter((face) => frame.focus.has(face));
   const dotted = inner && all.includes('bit_unread') && inFocus.length !== 1;
   const face = dotted ? 'bit_unread' : faceOf(all, frame.focus);
-  const mark = markOfCell(index, arm, row, col, face, ns(whenOf(wall, cells, row, col, face) ?? t));
+  const made = madeBy(wall, cells, row, col, face);
+  const mark = markOfCell(index, arm, row, col, face, ns(made < 0 ? t : lane.points.t[made]!));
   return mark.kind < 0 ? null : mark;
 }
 
@@ -70,24 +71,24 @@ export function markOfCell(
   return { arm, table: 'points', id: row * columns + col, row: 0, kind, t0: t, t1: t };
 }
 
-/** When the newest event made this cell what it is; null: none did. */
-function whenOf(wall: Wall, cells: Cells, row: number, col: number, face: Face): number | null {
+/** Place of the newest event that made this cell what it is; -1: none did. */
+export function madeBy(wall: Wall, cells: Cells, row: number, col: number, face: Face): number {
   const { replay } = wall;
   const { points } = replay.lane;
   const bits = face === 'bit' || face === 'bit_unread';
-  if (face === 'not_visited') return null;
+  if (face === 'not_visited') return -1;
   for (let i = cells.at - 1; i >= 0; i--) {
     const role = replay.role(points.kind[i]!);
-    if (!bits && role === 'call') return null;
+    if (!bits && role === 'call') return -1;
     const here = replay.rows[i] === row;
     if (bits) {
-      if (role === 'set' && here && points.b[i] === col) return points.t[i]!;
-      if (role === 'expanded' && points.d[i]! > col && row !== rootRow) return points.t[i]!;
+      if (role === 'set' && here && points.b[i] === col) return i;
+      if (role === 'expanded' && points.d[i]! > col && row !== rootRow) return i;
     } else if (here && (role === 'visit' || role === 'cleared') && points.b[i] === col) {
-      return points.t[i]!;
-    } else if (here && role === 'walk' && !replay.visitsReplayed) return points.t[i]!;
+      return i;
+    } else if (here && role === 'walk' && !replay.visitsReplayed) return i;
   }
-  return null;
+  return -1;
 }
 
 /** A cell in words: whose, what came of it, and what its bit is. */

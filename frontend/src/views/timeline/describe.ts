@@ -2,8 +2,9 @@
 /** A mark in words, for its tip and for those who do not see it. */
 
 import { firstAtLeast } from '../../base/search.ts';
-import { formatMoment, formatNs } from '../../base/units.ts';
+import { formatMoment } from '../../base/units.ts';
 import { lengthOf } from '../../derive/figures.ts';
+import { fieldValue, fieldWords } from '../../derive/point-words.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { LaneIndex, Mark, PointTable, RunIndex } from '../../derive/types.ts';
 import { capital } from '../../derive/words.ts';
@@ -59,19 +60,4 @@ function placeOfPoint(points: PointTable, order: Uint32Array, n: number, mark: M
     if (points.id[order[p]!] === mark.id) return order[p]!;
   }
   return -1;
-}
-
-const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
-
-/** "visited 12, freed 0" */
-export function fieldWords(points: PointTable, i: number, point: Pick<PointFacts, 'fields'>) {
-  return point.fields
-    .map((field, at) => `${field} ${fieldValue(field, points[columns[at]!]![i]!)}`)
-    .join(', ');
-}
-
-/** Times and sizes with their units; other numbers as they are, since they may be names. */
-export function fieldValue(field: string, value: number): string {
-  if (field === 'ns' || field.endsWith('_ns')) return formatNs(value);
-  return field.endsWith('bytes') ? `${value} B` : String(value);
 }

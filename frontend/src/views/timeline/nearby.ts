@@ -4,11 +4,11 @@
 import { firstAtLeast } from '../../base/search.ts';
 import { formatMoment, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { fieldWords } from '../../derive/point-words.ts';
 import { type NearbyRow, nearbyOf } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { fieldWords } from './describe.ts';
 import { pointMark } from './hit.ts';
 
 const most = 50;

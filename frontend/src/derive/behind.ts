@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * What lies behind a mark: the events or accesses that made it, where its trace records are, and how it came out of
+ * them. A view whose marks are no rows, points or samples of their own says it itself (`behind` in views/contract.ts).
+ * All times are guest times, whatever the axis counts. Pure.
+ */
+
+import { formatNs, type Nanos, ns } from '../base/units.ts';
+import type { Kind, Lesson } from '../protocol/lesson.ts';
+import { fieldValue, fieldWords } from './point-words.ts';
+import { laneOf } from './query.ts';
+import type { LaneIndex, Mark, RunIndex } from './types.ts';
+
+/** An event, an access or a sample. */
+export interface BehindRow {
+  readonly t: Nanos;
+  /** -1: of none. */
+  readonly cpu: number;
+  readonly what: string;
+  readonly fields: string;
+}
+
+/** Which records of the trace are asked for. */
+export interface TraceAsked {
+  readonly t: Nanos;
+  /** A row of the lane: its thread, or its track. */
+  readonly row?: number;
+  readonly cpu?: number;
+}
+
+export interface Behind {
+  readonly arm: string;
+  readonly title: string;
+  /** The thread, inode, block or field that it is of; empty: of none. */
+  readonly who: string;
+  readonly t0: Nanos;
+  readonly t1: Nanos;
+  readonly evidence: Kind['evidence'];
+  /** How it came out of the rows, one sentence; empty: an event of its own made it. */
+  readonly how: string;
+  readonly rows: readonly BehindRow[];
+  /** null: no event of the trace made it. */
+  readonly trace: TraceAsked | null;
+}
+
+type Facts = Pick<Lesson, 'kinds' | 'points' | 'operation' | 'counters'>;
+
+/** A drawer lists at most so many events. */
+export const mostRows = 12;
+
+/** Place of the point that a mark was made from; -1: it is gone. */
+export function placeOfPoint({ points }: LaneIndex, { id, t0 }: Pick<Mark, 'id' | 't0'>): number {
+  for (let i = 0; i < points.length; i++) if (points.id[i] === id && points.t[i] === t0) return i;
+  return -1;
+}
+
+/** A point of the lane as a row, by what it is in the lesson. */
+export function pointRow(lane: LaneIndex, lesson: Pick<Lesson, 'points'>, i: number): BehindRow {
+  const { points } = lane;
+  const point = lesson.points[points.kind[i]!];
+  return {
+    t: lane.pointTime(i),
+    cpu: points.cpu[i]!,
+    what: point?.title ?? 'an event',
+    fields: point === undefined ? '' : fieldWords(points, i, point),
+  };
+}
+
+/** Records on the CPU of a point, around its time. */
+export function traceOfPoint(lane: LaneIndex, i: number): TraceAsked {
+  const cpu = lane.points.cpu[i]!;
+  return { t: lane.pointTime(i), ...(cpu < 0 ? {} : { cpu }) };
+}
+
+interface Made {
+  readonly who: string;
+  readonly how?: string;
+  /** Places of the lane's points, in order of time. */
+  readonly places: readonly number[];
+  /** The one that made it; without it the first of them. */
+  readonly made?: number;
+}
+
+/** A mark that a view made from points of the trace; its kind is one of the lesson's kinds. */
+export function madeOfPoints(lane: LaneIndex, lesson: Facts, mark: Mark, from: Made): Behind {
+  const kind = lesson.kinds[mark.kind];
+  const first = from.made ?? from.places[0] ?? -1;
+  // On an axis that counts, a moment stands for the point before it; the mark's own event has a time of its own.
+  const exact = first >= 0 && mark.t0 === mark.t1 ? lane.pointTime(first) : null;
+  return {
+    arm: lane.arm,
+    title: kind?.title ?? 'a mark',
+    who: from.who,
+    t0: exact ?? lane.guestTime(mark.t0),
+    t1: exact ?? lane.guestTime(mark.t1),
+    evidence: kind?.evidence ?? 'counted',
+    how: from.how ?? '',
+    rows: from.places.map((i) => pointRow(lane, lesson, i)),
+    trace: first >= 0 ? traceOfPoint(lane, first) : { t: lane.guestTime(mark.t0) },
+  };
+}
+
+/** A mark of rows, of points or of samples, as the lane's own tables have it. */
+export function behindMark(index: RunIndex, lesson: Facts, mark: Mark): Behind | null {
+  const lane = laneOf(index, mark.arm);
+  if (lane === null) return null;
+  if (mark.table === 'points') return behindPoint(lane, lesson, mark);
+  if (mark.table === 'samples') return behindSample(lane, lesson, mark);
+  const kind = lesson.kinds[mark.kind];
+  const t0 = lane.guestTime(mark.t0);
+  return {
+    arm: lane.arm,
+    title: mark.table === 'ops' ? `one ${lesson.operation.name}` : (kind?.title ?? 'a mark'),
+    who: rowName(lane, mark.row),
+    t0,
+    t1: lane.guestTime(mark.t1),
+    evidence: kind?.evidence ?? 'counted',
+    how: mark.open
+      ? 'Drawn from the event that begins it; the one that ends it has not come yet.'
+      : 'Drawn from the event that begins it to the one that ends it.',
+    rows: [],
+    trace: { t: t0, ...(mark.row >= 0 ? { row: mark.row } : {}) },
+  };
+}
+
+function rowName(lane: LaneIndex, row: number): string {
+  return lane.rows.find((one) => one.row === row)?.name ?? '';
+}
+
+function behindPoint(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
+  const point = lesson.points[mark.kind];
+  const at = placeOfPoint(lane, mark);
+  const seen = point?.lens === 'microscope';
+  const t0 = at < 0 ? lane.guestTime(mark.t0) : lane.pointTime(at);
+  return {
+    arm: lane.arm,
+    title: point?.title ?? 'an event',
+    who: rowName(lane, mark.row),
+    t0,
+    t1: t0,
+    evidence: 'counted',
+    how: seen
+      ? 'The microscope counted this access in the emulated CPU; the kernel wrote no trace record of it.'
+      : '',
+    rows: at < 0 ? [] : [pointRow(lane, lesson, at)],
+    trace: seen ? null : at < 0 ? { t: t0 } : traceOfPoint(lane, at),
+  };
+}
+
+function behindSample(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
+  const counter = lesson.counters[mark.kind];
+  const [probe, field] = [counter?.xray ?? '', counter?.field ?? ''];
+  const sample = lane.samples(probe).find(({ t }) => t === mark.t0);
+  const t0 = lane.guestTime(mark.t0);
+  const value = sample?.facts[field];
+  const rows = value === undefined ? [] : [`${field} ${fieldValue(field, value)}`];
+  return {
+    arm: lane.arm,
+    title: counter?.title ?? 'a sample',
+    who: '',
+    t0,
+    t1: t0,
+    evidence: 'counted',
+    how: sampleWords(probe, sample?.error ?? ns(0)),
+    rows: rows.map((fields) => ({ t: t0, cpu: -1, what: `x-ray of ${probe}`, fields })),
+    trace: null,
+  };
+}
+
+/** From what a mark of the x-ray was computed. */
+export function sampleWords(probe: string, error: Nanos): string {
+  const within = error > 0 ? `, at a guest time that is known within ${formatNs(error)}` : '';
+  return `The x-ray read this with its probe ${probe} out of the guest's memory${within}; the kernel wrote no trace record of it.`;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The events behind a box, a unit of the budget or the list: those that name its block, up to the moment. */
+
+import { formatCount } from '../../base/units.ts';
+import { type Behind, madeOfPoints, mostRows, placeOfPoint } from '../../derive/behind.ts';
+import { laneOf } from '../../derive/query.ts';
+import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { fileOf, telling } from './block-replay.ts';
+import { blockOf, partOf } from './marks.ts';
+import { laneNow } from './now.ts';
+import { threadOf } from './thread.ts';
+
+export function behindBox(
+  index: RunIndex,
+  frame: Frame,
+  lesson: Lesson,
+  mark: Mark,
+): Behind | null {
+  const lane = laneOf(index, mark.arm);
+  if (lane === null) return null;
+  const part = partOf(lesson, mark);
+  const now = laneNow({ index, frame }, lane);
+  if (part === 'thread') {
+    const on = threadOf(now.boxes);
+    const places = on.slice(0, mostRows).map((box) => now.boxes.made[box]! - 1);
+    return madeOfPoints(lane, lesson, mark, {
+      who: `${formatCount(on.length)} entries`,
+      how: 'Computed from events: entries that may be freed, the one that was made last at its head.',
+      places,
+    });
+  }
+  const block = blockOf(index, lane, mark, lesson);
+  const made = placeOfPoint(lane, mark);
+  const named = part === 'unit' ? [made] : placesOf(lane, block, now.points);
+  const places = named.filter((i) => i >= 0).slice(-mostRows);
+  return madeOfPoints(lane, lesson, mark, {
+    who: `block ${formatCount(block)}`,
+    how: places.length > 0 ? '' : 'No event made it: up to this moment none has named this block.',
+    places,
+    ...(places.includes(made) ? { made } : {}),
+  });
+}
+
+/** Points of the file among the first `upTo` that name a block. */
+function placesOf(lane: LaneIndex, block: number, upTo: number): number[] {
+  const { kind, a, b, c } = lane.points;
+  const kinds = new Set(
+    telling.flatMap((name) => {
+      const { order, length } = lane.pointsOf(name);
+      return length > 0 ? [kind[order[0]!]!] : [];
+    }),
+  );
+  const file = fileOf(lane);
+  const places: number[] = [];
+  for (let i = 0; i < upTo; i++) {
+    if (!kinds.has(kind[i]!) || a[i] !== file) continue;
+    if (b[i]! <= block && block < b[i]! + Math.max(1, c[i]!)) places.push(i);
+  }
+  return places;
+}
