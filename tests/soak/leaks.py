@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from duet.budgets import IDLE_CHILDREN
+from duet.serve.stored import FORMAT_FILE
 from tests.soak.parked import (
     Memory,
     can_group,
@@ -95,6 +96,7 @@ def strays(world: World, guests: int) -> list[str]:
     """Files and folders in places that should be empty."""
     runs = {path.name for path in world.runs.iterdir()}
     beside = {f"{Path(name).stem}.owner" for name in runs if name.endswith(".duet")}
+    beside.add(FORMAT_FILE)
     found = [f"runs/{name}" for name in runs - beside if not name.endswith(".duet")]
     folders = list((world.sockets / "kernel-duet").glob("*"))
     found += [f"sockets/{path.name}" for path in folders if not path.name.startswith("g-")]

@@ -78,6 +78,7 @@ def test_what_is_left_in_folders_is_seen() -> None:
     with World() as world:
         (world.runs / "run-20260101-000000.duet").touch()
         (world.runs / "run-20260101-000000.owner").touch()
+        (world.runs / "format.json").touch()  # says which format the folder has
         assert strays(world, 0) == []
         (world.runs / "tmpx.part").touch()
         (world.runs / "run-20250101-000000.owner").touch()
