@@ -24,6 +24,7 @@ from duet.trials.check.console import first_complaint, judge
 from duet.trials.check.program import first_program
 from duet.trials.check.table import ROWS, SCRIPTS, plan, script
 from duet.trials.spec import Trial
+from tests.backend.trials.commits import commits
 from tests.backend.trials.made import PATCH
 
 QUIET = """\
@@ -209,3 +210,24 @@ def test_a_check_without_a_patch_is_refused(
     assert entry.main(["check"]) == STOP
     assert "error: " in capsys.readouterr().err
     assert replace(trial, name="x").name == "x" and trial.name == "check-wake-all"
+
+
+def test_its_report_names_commits_and_hashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DUET_TRIALS", str(tmp_path / "trials"))
+    monkeypatch.setattr(checking, "known_programs", lambda: frozenset({"sleep"}))
+    repository = tmp_path / "linux"
+    first, second, third = commits(repository, [1, 2, 3])
+    tree = Path(f"{repository}@{first}")
+    asked = Asked(run="", trees=(tree,), commits=("main~1..main",), repository=repository)
+    made = read_check(asked)
+    what = Check(asked, 60, True)
+    assert finish(what, made, tmp_path, images(made), lambda arm, text: QUIET) == 0
+    (arm,) = json.loads(capsys.readouterr().out)["arms"]
+    (patch,) = arm["made_of"]
+    assert (arm["source"]["commit"], patch["commit"]) == (first, third) != second
+    report = (tmp_path / "check.md").read_text()
+    assert f"made of source 6.6.7 at commit {first[:12]}, clean" in report
+    assert f"commit {third[:12]}, diff of sha256 {patch['sha256'][:12]}" in report
+    assert "of \\`all\\` | some" in report

@@ -11,7 +11,8 @@ import pytest
 
 from duet.cli import checking
 from duet.cli.check_kernels import settings_of, touched_files
-from duet.cli.checking import FOUND, Check, finish, read_check
+from duet.cli.checking import Check, finish, read_check
+from duet.cli.judged import BAD
 from duet.kernels.recipe import read_options
 from duet.settings import EXTRA_LESSONS, cache_dir
 from duet.trials.ask import Asked
@@ -154,7 +155,7 @@ def test_results_are_in_the_report(
     trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     what = Check(Asked(run=""), 60, True)
-    assert finish(what, trial, tmp_path, images(trial), lambda *_: FAILS + QUIET) == FOUND
+    assert finish(what, trial, tmp_path, images(trial), lambda *_: FAILS + QUIET) == BAD
     arm = json.loads(capsys.readouterr().out)["arms"][0]
     assert [one["suite"] for one in arm["kunit"]] == ["ext4_inode_test", "list-kunit-test"]
     assert arm["kunit"][0]["failed"] and arm["kunit"][1]["passed"] == 2

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from duet.cli import checking
-from duet.cli.checking import FOUND, Check, finish, read_check
+from duet.cli.checking import Check, finish, read_check
+from duet.cli.judged import BAD
 from duet.kernels.functions import changes
 from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
@@ -108,7 +109,7 @@ def test_the_base_runs_only_if_a_race_may_count(
     arm = json.loads(capsys.readouterr().out)["arms"][0]
     assert arm["races_elsewhere"] and not arm["complaints"]
 
-    assert run({"wake-all": OURS + OTHER + QUIET, "stock": QUIET}) == FOUND
+    assert run({"wake-all": OURS + OTHER + QUIET, "stock": QUIET}) == BAD
     assert ran == ["wake-all", "stock"]
     arm = json.loads(capsys.readouterr().out)["arms"][0]
     assert len(arm["complaints"]) == 1 and "pipe_count / pipe_poll" in arm["complaints"][0]
@@ -117,4 +118,4 @@ def test_the_base_runs_only_if_a_race_may_count(
 
     assert run({"wake-all": OURS + QUIET, "stock": OURS + QUIET}) == 0
     assert "the base has it, too: data-race in pipe" in (tmp_path / "check.md").read_text()
-    assert run({"wake-all": OTHER + SPLAT + QUIET}) == FOUND, "other complaints count as ever"
+    assert run({"wake-all": OTHER + SPLAT + QUIET}) == BAD, "other complaints count as ever"

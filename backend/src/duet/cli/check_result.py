@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from duet.cli.results.checking import CheckedArm, CheckedSuite, CheckResult
+from duet.cli.tried_arm import tried_patch, tried_source
 from duet.trials.check.report import Checked, headline, silent
-from duet.trials.spec import Trial
+from duet.trials.spec import Trial, TrialArm
 
 
 def check_result(
@@ -19,13 +20,13 @@ def check_result(
     Args:
         command: what ran besides the table's stress; "": nothing.
     """
-    subjects = {arm.name: [patch.subject for patch in arm.patches] for arm in trial.arms}
-    rows = [_row(one, subjects[one.arm]) for one in arms]
+    known = {arm.name: arm for arm in trial.arms}
+    rows = [_row(one, known[one.arm]) for one in arms]
     clean = all(one.clean for one in rows)
     return CheckResult(trial.name, clean, command or None, seconds, rows, str(report))
 
 
-def _row(one: Checked, subjects: list[str]) -> CheckedArm:
+def _row(one: Checked, arm: TrialArm) -> CheckedArm:
     suites = [
         CheckedSuite(suite.name, suite.passed, suite.skipped, list(suite.failed), suite.ended)
         for suite in one.verdict.suites
@@ -35,7 +36,7 @@ def _row(one: Checked, subjects: list[str]) -> CheckedArm:
         clean=one.verdict.clean,
         judged=one.judged,
         found=headline(one),
-        patches=subjects,
+        patches=[patch.subject for patch in arm.patches],
         kernel=one.kernel,
         image=one.key,
         exercised=list(one.plan.prefixes),
@@ -52,4 +53,6 @@ def _row(one: Checked, subjects: list[str]) -> CheckedArm:
         races_of_base=list(one.races.known),
         races_elsewhere=list(one.races.elsewhere),
         console=str(one.console),
+        source=tried_source(arm.source),
+        made_of=[tried_patch(patch) for patch in arm.patches],
     )

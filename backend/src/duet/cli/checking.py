@@ -32,6 +32,7 @@ from duet.trials.check.races import read as read_races
 from duet.trials.check.report import Checked, headline, markdown
 from duet.trials.check.selftests import about
 from duet.trials.check.table import Plan, script
+from duet.trials.origins import origins
 from duet.trials.spec import Trial, TrialArm, plain_name
 from duet.trials.story import Times
 from duet.trials.tracing import Tracing
@@ -146,6 +147,7 @@ def finish(
             suites=fitting(touched_files([arm])),
             selftests=tuple(about(touched_files([arm]))),
             races=races,
+            made_of=origins(arm),
             began=has_begun(console),
         )
         arms.append(one)

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from duet.cli.results.trying import TriedArm, TriedPatch, TriedSource
 from duet.kernels import KernelImage
-from duet.kernels.recipe import patch_diff
 from duet.measure.model import SourceFacts
 from duet.trials.mails import Patch
+from duet.trials.origins import diff_sha256
 from duet.trials.spec import Trial
 
 
@@ -23,12 +21,13 @@ def tried_arm(trial: Trial, name: str, image: KernelImage) -> TriedArm:
         kernel=image.manifest.kernel_version,
         key=str(image.key),
         base=arm.base,
-        source=_source(arm.source),
-        made_of=[_patch(patch) for patch in arm.patches],
+        source=tried_source(arm.source),
+        made_of=[tried_patch(patch) for patch in arm.patches],
     )
 
 
-def _source(facts: SourceFacts | None) -> TriedSource | None:
+def tried_source(facts: SourceFacts | None) -> TriedSource | None:
+    """The tree of a kernel."""
     if facts is None:
         return None
     commit, describe, changes = (
@@ -37,6 +36,6 @@ def _source(facts: SourceFacts | None) -> TriedSource | None:
     return TriedSource(facts.version, commit, describe, facts.tree, facts.dirty, changes)
 
 
-def _patch(patch: Patch) -> TriedPatch:
-    digest = hashlib.sha256(patch_diff(patch.text()).encode()).hexdigest()
-    return TriedPatch(patch.subject, digest, patch.commit or None, patch.link or None)
+def tried_patch(patch: Patch) -> TriedPatch:
+    """One patch of a kernel."""
+    return TriedPatch(patch.subject, diff_sha256(patch), patch.commit or None, patch.link or None)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from duet.cli.results.keys import key
+from duet.cli.results.trying import TriedPatch, TriedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class CheckedArm:
     races_of_base: Sequence[str] = key("not counted; only with --kcsan")
     races_elsewhere: Sequence[str] = key("not counted: in files that no patch touches")
     console: str = key("path")
+    source: TriedSource | None = key("null: the base is all there is to say")
+    made_of: Sequence[TriedPatch] = key()
 
 
 @dataclass(frozen=True, slots=True)

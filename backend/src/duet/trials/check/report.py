@@ -31,6 +31,7 @@ class Checked:
         suites: of KUnit that fit the patches.
         races: what KCSAN reported, sorted.
         selftests: folders of the kernel's selftests that are about the patches; not run.
+        made_of: a line for its source tree, and for each patch.
         began: the guest has booted, and its first program ran.
     """
 
@@ -45,6 +46,7 @@ class Checked:
     suites: tuple[Suite, ...] = ()
     races: Sorted = field(default_factory=Sorted)
     selftests: tuple[str, ...] = ()
+    made_of: tuple[str, ...] = ()
     began: bool = True
 
     @property
@@ -112,6 +114,7 @@ def _arm(one: Checked, command: str, seconds: int) -> list[str]:
         f"- {one.about} on Linux {one.kernel} (`{one.key}`)",
         f"- {seconds} s of stress: {rounds}{work}",
     ]
+    lines += [f"- made of {_plain(line)}" for line in one.made_of]
     lines += [f"- command: `{command}`"] if command else []
     lines += [f"- stress-ng: `{text}`" for text in plan.stressors]
     lines += [f"- beside: `{name}.sh`" for name in plan.scripts]
@@ -132,6 +135,13 @@ def _arm(one: Checked, command: str, seconds: int) -> list[str]:
     if not verdict.clean:
         lines += ["", "First of all:", "", "```", one.excerpt, "```"]
     return [*lines, ""]
+
+
+def _plain(text: str) -> str:
+    """Words of a patch, so that Markdown takes them as they stand."""
+    for sign in "\\`*_[]<>#":
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split())
 
 
 def _suites(one: Checked) -> list[str]:
