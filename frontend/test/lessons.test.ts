@@ -7,6 +7,8 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { firstKnobs, sceneKnobs } from '../src/navigation/knobs.ts';
+import { toStep } from '../src/navigation/moves.ts';
 import { mostSlides, stopsOf } from '../src/page/deck/slides.ts';
 import { readPictureLesson } from '../src/protocol/contract.checks.gen.ts';
 import { viewOf } from '../src/views/registry.ts';
@@ -32,6 +34,16 @@ describe.each(pictures.map((tree) => [tree.slug, tree] as const))('%s', (slug, t
     const lesson = readPictureLesson(tree, slug);
     expect(viewOf(lesson.view).kind).toBe(lesson.view);
     for (const { id } of lesson.scenes) expect(lesson.content[id]?.trim(), id).toBeTruthy();
+  });
+
+  it('each step has its own knobs, whichever step one comes from', () => {
+    const lesson = readPictureLesson(tree, slug);
+    for (const from of lesson.scenes)
+      for (const to of lesson.scenes) {
+        const there = sceneKnobs(lesson, firstKnobs(lesson), from);
+        const { knobs } = toStep(lesson, from, there, to.id);
+        expect([from.id, to.id, knobs]).toEqual([from.id, to.id, null]);
+      }
   });
 
   it('is a deck: a picture of each step, and three slides at most', () => {

@@ -5,12 +5,14 @@ import { useState } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { bestRecording, differs } from '../derive/recording.ts';
+import { runLine } from '../navigation/knob-words.ts';
 import {
   clamp,
   firstKnobs,
   type Knobs,
   knobPlace,
   knobsAt,
+  knobWords,
   modelParams,
   needBoot,
   paramWords,
@@ -20,6 +22,7 @@ import {
   withClock,
   withParam,
 } from '../navigation/knobs.ts';
+import { toStep } from '../navigation/moves.ts';
 import { RunControls } from './run-controls.tsx';
 
 afterEach(cleanup);
@@ -96,6 +99,45 @@ describe('knobs', () => {
       arms: ['rwsem'],
       params: { hogs: 1, vcpus: 4 },
     });
+  });
+
+  it('that a step sets are not taken along to the next, those of the viewer are', () => {
+    const [first, second] = lesson.scenes;
+    const many = { ...first!, id: 'many', params: { hogs: 1, vcpus: 4, exp_holdoff: 0 } };
+    const scenes = [many, second!];
+    const there = sceneKnobs(lesson, knobs, many);
+    expect(there.params).toMatchObject({ vcpus: 4, exp_holdoff: 0 });
+    const on = toStep({ ...lesson, scenes }, many, there, second!.id);
+    expect(on.knobs).toBeNull();
+    const turned = withParam(lesson, withParam(lesson, there, 'vcpus', 3), 'seconds', 9);
+    const taken = toStep({ ...lesson, scenes }, many, turned, second!.id);
+    expect(taken.knobs).toEqual({ vcpus: 3, seconds: 9 });
+    const back = knobsAt(lesson, second!, { knobs: null, clock: null, workload: null });
+    expect(toStep({ ...lesson, scenes }, second!, back, 'many').knobs).toBeNull();
+  });
+
+  it('are described as the run on the stage has them, with what the next one would have', () => {
+    const shown = { ...knobs, params: { ...knobs.params, seconds: 1 } };
+    expect(runLine(lesson, null, knobs, 'hogs')).toBe('2 kernels, 2 vCPUs, 3 s, wall clock');
+    expect(runLine(lesson, shown, knobs, 'hogs')).toBe(
+      '2 kernels, 2 vCPUs, 1 s (next run: 3 s), wall clock',
+    );
+    const next = withClock(lesson, withParam(lesson, knobs, 'hogs', 9), 'count');
+    expect(runLine(lesson, knobs, next, 'hogs')).toBe(
+      '2 kernels, 3 hogs (next run: 9), 2 vCPUs (next run: 1), 3 s, wall clock (next run: count clock)',
+    );
+  });
+
+  it('whose values stand for something are said by what they stand for', () => {
+    const choice = { ...lesson.params['exp_holdoff']!, title: 'spinlocks', choices: [159, 9999] };
+    const kinds = { ...choice, labels: ['queued', 'test-and-set'], unit: null };
+    const one = { ...lesson.params['hogs']!, title: 'a reader seeks', type: 'bool' as const };
+    const of = { params: { locks: kinds, reader: one } } as unknown as typeof lesson;
+    expect(knobWords(of, 'locks', 9999)).toBe('spinlocks: test-and-set');
+    expect([0, 1].map((value) => knobWords(of, 'reader', value))).toEqual([
+      'a reader seeks: no',
+      'a reader seeks: yes',
+    ]);
   });
 });
 

@@ -2,15 +2,8 @@
 /** The knobs of a live run, what a change of them costs, and the buttons run, stop and again. */
 
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { plural } from '../base/units.ts';
-import {
-  type Knobs,
-  knobOf,
-  needBoot,
-  paramWords,
-  sameRun,
-  withParam,
-} from '../navigation/knobs.ts';
+import { runLine } from '../navigation/knob-words.ts';
+import { type Knobs, knobOf, needBoot, sameRun, withParam } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
@@ -56,6 +49,7 @@ export function RunControls(props: Props) {
   // The number of threads is always in sight; the others are one click away.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
+  const line = runLine(lesson, shown, knobs, first);
   return (
     <section className="desk" aria-label="Knobs" data-testid="knobs">
       <div className="desk-row">
@@ -85,11 +79,11 @@ export function RunControls(props: Props) {
           className="link desk-more"
           aria-expanded={open}
           aria-controls={panel}
-          title={summary(lesson, knobs, first)}
+          title={line}
           onClick={() => setOpen(!open)}
           data-testid="more-knobs"
         >
-          {summary(lesson, knobs, first)}
+          {line}
         </button>
         <RunButtons {...{ ...props, blocked, same }} />
       </div>
@@ -200,13 +194,4 @@ function RunButtons(props: ButtonsProps) {
       </button>
     </span>
   );
-}
-
-/** "3 kernels, 2 vCPUs, wall clock, 3 s" */
-/** What is said of the knobs that are not in sight. */
-function summary(lesson: Lesson, knobs: Knobs, shown: string): string {
-  const { [shown]: _inSight, ...others } = knobs.params;
-  const words = [plural(knobs.arms.length, 'kernel'), ...paramWords(lesson, others)];
-  words.push(`${knobs.clock} clock`);
-  return words.join(', ');
 }

@@ -42,18 +42,24 @@ export function sceneParams(
   return clock === 'count' ? { ...scene.params, ...scene.on_count?.params } : scene.params;
 }
 
-/** A scene sets its arms, its workload and its params; every other knob stays where the viewer left it. */
-export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene): Knobs {
+/**
+ * A scene sets its arms, its workload and its params. Of the others those of a boot and the duration stay where the
+ * viewer put them; what the scene that he comes from had put elsewhere goes with it.
+ */
+export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene, from = scene): Knobs {
   const base = withWorkload(lesson, now, workloadFor(lesson, now, scene));
-  return settled(lesson, {
-    ...base,
-    arms: scene.arms,
-    params: {
-      ...firstKnobs(lesson).params,
-      ...bootParams(lesson, base),
-      ...sceneParams(scene, base.clock),
-    },
-  });
+  const usual = firstKnobs(lesson).params;
+  const before = { ...usual, ...sceneParams(from, now.clock) };
+  const own = Object.entries(base.params).filter(
+    ([name]) => stays(lesson.params[name]) && now.params[name] !== before[name],
+  );
+  const params = { ...usual, ...Object.fromEntries(own), ...sceneParams(scene, base.clock) };
+  return settled(lesson, { ...base, arms: scene.arms, params });
+}
+
+/** Whether a knob stays from step to step where the viewer put it. */
+function stays(param: Param | undefined): boolean {
+  return param?.role === 'duration' || param?.applies === 'boot';
 }
 
 /** Another clock for a scene: knobs that stand where the scene put them follow it. */
@@ -84,14 +90,6 @@ export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knob
 function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
   if (lesson.scenes.every((s) => s.workload == null)) return now.workload;
   return workloadOf(lesson, scene);
-}
-
-function bootParams(lesson: Lesson, now: Knobs): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(now.params).filter(
-      ([k]) => lesson.params[k]?.role === 'duration' || lesson.params[k]?.applies === 'boot',
-    ),
-  );
 }
 
 type KnobPlace = Pick<Place, 'knobs' | 'clock' | 'workload'>;
@@ -231,15 +229,17 @@ export function valueWords(param: Param, value: number): string {
   const at = param.choices?.indexOf(value) ?? -1;
   const label = at >= 0 ? param.labels?.[at] : undefined;
   if (label) return label;
+  if (param.type === 'bool') return value === 0 ? 'no' : 'yes';
   if (value === 0 && param.min === 0) return 'never';
   return param.unit ? `${value} ${param.unit}` : String(value);
 }
 
-/** "9 hogs" */
+/** "9 hogs"; of a value that stands for something what it stands for: "spinlocks: queued". */
 export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: number): string {
   const param = lesson.params[name];
   if (!param) return `${name} ${value}`;
   if (param.role === 'duration') return valueWords(param, value);
+  if (param.type !== 'int') return `${param.title}: ${valueWords(param, value)}`;
   if (param.title.endsWith('s') && !param.unit) return plural(value, param.title.slice(0, -1));
   return `${param.title} ${valueWords(param, value)}`;
 }

@@ -10,7 +10,7 @@ type Change = Partial<Place>;
 /** The step with this name; an unknown name leaves the viewer where he is. */
 export function toStep(lesson: Lesson, scene: Scene, knobs: Knobs, id: string): Change {
   const to = lesson.scenes.find((one) => one.id === id) ?? scene;
-  return { ...elsewhere, ...knobPlace(lesson, to, sceneKnobs(lesson, knobs, to)), step: id };
+  return { ...elsewhere, ...knobPlace(lesson, to, sceneKnobs(lesson, knobs, to, scene)), step: id };
 }
 
 /** The step so many after this one; null: there is none. */
