@@ -171,7 +171,9 @@ async def soak(minutes: float, seed: int, chosen: tuple[type[Fault], ...]) -> Fi
             left = await after_end(world, 1.0) + groups_left(server.pid)
             figures.found += [f"end: {one}" for one in left]
             say(f"end: {took:.1f} s, {len(left)} left behind {left}")
-    figures.found += figures.starts.missing_copies(minutes)
+    for one in figures.starts.missing_copies(minutes):
+        figures.found.append(one)
+        say(f"FOUND {one}")
     return figures
 
 
