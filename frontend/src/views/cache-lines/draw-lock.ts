@@ -116,7 +116,7 @@ function text(
   return pen.measureText(words).width;
 }
 
-/** "41,200 operations a second, 0 % under the lock", of the last 250 ms. */
+/** "In the last 250 ms: 0 % under the lock, 41,200 operations a second." */
 function headline(easel: Easel): void {
   const { laid, drawing, lane, now, fontSize } = easel;
   const { theme } = drawing;
@@ -125,19 +125,15 @@ function headline(easel: Easel): void {
   const rate = rateOf(recent);
   const big = Math.round(fontSize * 1.45);
   const y = laid.headlineY + big;
-  let at = 0;
+  const narrow = drawing.size.width < fontSize * 44;
+  let at = text(easel, narrow ? 'last 250 ms:' : 'In the last 250 ms:', 0, y) + 9;
   const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, 'under the lock', at, y, { weight: 600, colour: theme.ink }) + 22;
   at += text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   easel.pen.font = `400 ${fontSize}px ${theme.font}`;
-  const scope = 'operations a second, in the last 250 ms';
-  at += text(
-    easel,
-    fitting(easel.pen, [scope, 'a second, last 250 ms', 'a second'], drawing.size.width - at),
-    at,
-    y,
-  );
+  const room = drawing.size.width - at;
+  at += text(easel, fitting(easel.pen, ['operations a second', 'a second'], room), at, y);
   if (drawing.size.width > fontSize * 62)
     text(easel, ', counted, with tracing on: no verdict', at, y);
 }

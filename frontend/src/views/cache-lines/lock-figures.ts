@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Figures of the lock path that sentence, picture, panel and tips have in common. */
 
-import { formatCount, formatFigure } from '../../base/units.ts';
+import { formatCount, formatFigure, formatNs } from '../../base/units.ts';
 import { figure, type Scope } from '../../derive/figures.ts';
-import type { LaneIndex } from '../../derive/types.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
+import { burstOf, intervalsOf, type Phase, phasesOf, slowShare } from './lock.ts';
 
 /** "94.3 %", "135": share under the lock, and operations a second. */
 export function pathFigures(
@@ -31,4 +32,36 @@ export function phaseFigures(
   rate: number | null,
 ): readonly [string, string] {
   return pathFigures(lane, over ? 'mark' : 'far', `in phase ${phase}`, slow, rate);
+}
+
+const during: Readonly<Record<Phase['name'], string>> = {
+  before: 'before the listing',
+  listing: 'during the listing',
+  after: 'after the listing',
+};
+
+/**
+ * " Of the 25,500 operations during the listing 24,437 came in its first 45.9 ms, before the lock stayed taken; of the
+ * others 96.9 % went under it.": why the share of a phase is not that of its columns. Empty: it is. `now`: on the lane.
+ */
+export function burstWords(
+  lane: LaneIndex,
+  index: Pick<RunIndex, 'params' | 'workload'>,
+  now = Number.POSITIVE_INFINITY,
+): string {
+  const sentences = phasesOf(index).map((phase) => {
+    const burst = burstOf(intervalsOf(lane), phase, now);
+    const slow = burst === null ? null : slowShare(burst.then);
+    if (burst === null || slow === null) return '';
+    const { before, then } = burst;
+    const over = now >= phase.t1;
+    const of = (what: string, value: number, text: string) =>
+      figure(over ? 'mark' : 'far', lane.arm, `${what} in phase ${phase.name}`, value, text);
+    const early = before.fast + before.slow;
+    const all = early + then.fast + then.slow;
+    const [first, length] = [of('early', early, formatCount(early)), formatNs(before.over)];
+    const rest = of('slow, late', slow * 100, `${formatFigure(slow * 100)} %`);
+    return ` Of the ${of('all', all, formatCount(all))} operations ${during[phase.name]}${over ? '' : ' so far'} ${first} came in its first ${of('length', before.over, length)}, before the lock stayed taken; of the others ${rest} went under it.`;
+  });
+  return sentences.join('');
 }

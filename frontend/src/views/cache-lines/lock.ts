@@ -88,6 +88,33 @@ export function shareIn(
   return sum;
 }
 
+/** Of a phase: what came through before the lock stayed taken, and what did then. */
+export interface Burst {
+  readonly before: Share;
+  readonly then: Share;
+}
+
+/** From so much of its operations on an interval is one in which the lock stays taken. */
+const taken = 0.5;
+
+/**
+ * Where most operations of a phase came before its first look at which most took the lock: a share of the phase is then
+ * one of its first moments. Null: there is no such look, or most came later.
+ */
+export function burstOf(
+  intervals: readonly Interval[],
+  { t0, t1 }: Pick<Phase, 't0' | 't1'>,
+  upTo = Number.POSITIVE_INFINITY,
+): Burst | null {
+  const jam = intervals.find(
+    (one) => (one.t0 + one.t1) / 2 >= t0 && one.t1 <= upTo && (slowShare(one) ?? 0) >= taken,
+  );
+  if (jam === undefined || jam.t0 >= t1) return null;
+  const before = shareIn(intervals, t0, jam.t0, upTo);
+  const then = shareIn(intervals, jam.t0, t1, upTo);
+  return before.fast + before.slow > then.fast + then.slow ? { before, then } : null;
+}
+
 /** Share under the lock, 0 to 1; null while there was no operation. */
 export function slowShare({ fast, slow }: Pick<Share, 'fast' | 'slow'>): number | null {
   return fast + slow === 0 ? null : slow / (fast + slow);

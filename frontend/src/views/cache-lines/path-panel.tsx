@@ -7,7 +7,7 @@ import { armTitle } from '../../derive/words.ts';
 import type { PanelProps } from '../contract.ts';
 import { phaseWords } from './draw-lock.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
-import { phaseFigures } from './lock-figures.ts';
+import { burstWords, phaseFigures } from './lock-figures.ts';
 
 export interface PhaseRow {
   readonly phase: string;
@@ -83,6 +83,16 @@ export function PathPanel({ runIndex, lesson }: PanelProps) {
           </tbody>
         </table>
       ))}
+      {runIndex.lanes.map((lane) => {
+        const words = burstWords(lane, runIndex).trim();
+        return (
+          words && (
+            <p key={lane.arm} className="small" data-testid={`burst-${lane.arm}`}>
+              {words}
+            </p>
+          )
+        );
+      })}
       <ol className="small">
         {(runIndex.lanes[0] ? stepsOf(runIndex.lanes[0], runIndex) : feeds).map((step) => (
           <li key={step}>{step}</li>

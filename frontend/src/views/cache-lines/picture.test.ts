@@ -235,6 +235,13 @@ test('the lock path: columns by the way, none beyond the moment', () => {
   const { pen, log: strokes } = recordingPen();
   drawLock(pen, layout, at, null, namedTiles);
   const { share } = layout.lanes[0]!;
+  // What the large figures cover is said before them, at any width.
+  for (const width of [1000, 360]) {
+    const { pen: other, log: written } = recordingPen();
+    const narrow = { ...at, size: { ...size, width, height: 520 } };
+    drawLock(other, layoutLock(['moved'], narrow.size, 34, 13), narrow, null, namedTiles);
+    expect(written.find(({ text }) => text !== undefined)?.text).toMatch(/last 250 ms:$/);
+  }
   const filled = strokes.filter(({ what, at: [, y] }) => what === 'fillRect' && y! >= share.y);
   expect(filled.every(({ at: [x] }) => x! <= share.x + share.w)).toBe(true);
   const mark = (part: number, high: number) =>

@@ -85,6 +85,16 @@ test('the lock stays taken in a queue, and is free again where waiters just try'
   expect(after('locks')).toBeLessThan(listed('locks') / 10);
 });
 
+test('the burst that makes the share of the listing is named, where there is one', () => {
+  const of = said('stuck', 1);
+  expect(of('stock', 'slow in phase listing', 'mark')).toBeLessThan(10);
+  expect(of('stock', 'slow, late in phase listing', 'mark')).toBeGreaterThan(90);
+  expect(of('stock', 'early in phase listing', 'mark')).toBeGreaterThan(
+    0.9 * of('stock', 'all in phase listing', 'mark'),
+  );
+  expect(() => said('locks', 1)('stock', 'all in phase listing', 'mark')).toThrow(/has no/);
+});
+
 test('each step finds what it must show where it opens of itself', () => {
   for (const { id } of recorded!.lesson.scenes) {
     const { index, scene, lesson } = shown(id);

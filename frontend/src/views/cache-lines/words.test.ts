@@ -6,6 +6,7 @@ import { lineLesson, lineRun, lockRun, stepFrame } from '../../../test/fixtures/
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { phasesOf } from './lock.ts';
+import { burstWords } from './lock-figures.ts';
 import { transfersPerStat } from './model.ts';
 import { moments } from './moments.ts';
 import { laneNow } from './now.ts';
@@ -75,6 +76,21 @@ test('a stuck lock, and one that recovers', () => {
     '0 %',
   ]);
   expect(phasesOf({ params: {}, workload: 'storm' })).toHaveLength(1);
+});
+
+test('a share that one burst makes is explained, up to the moment and of the whole phase', () => {
+  const burst = lockRun(true, ['moved'], true);
+  expect(say('stuck', burst, stepFrame(3e6))).toMatch(
+    /during the listing 5\.4 % \(3,181 .* and after it 100 % \(40 operations a second\)\. Of the 3,181 operations during the listing 3,001 came in its first 100 ms, before the lock stayed taken; of the others 95 % went under it\.$/,
+  );
+  expect(say('stuck', burst, stepFrame(1.3e6))).toMatch(
+    /Of the 3,041 operations during the listing so far 3,001 came in its first 100 ms/,
+  );
+  expect(say('stuck', burst, stepFrame(1.1e6))).not.toContain('came in');
+  expect(burstWords(burst.lanes[0]!, burst)).toContain(
+    'Of the 3,181 operations during the listing',
+  );
+  expect(burstWords(lockRun().lanes[0]!, lockRun())).toBe('');
 });
 
 test('counts say of each figure how it was obtained', () => {

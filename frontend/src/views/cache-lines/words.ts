@@ -11,7 +11,7 @@ import type { Sentence } from '../contract.ts';
 import { all, totalsOf } from './counted.ts';
 import { fieldWords, lineBytes, type Struct } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
-import { phaseFigures } from './lock-figures.ts';
+import { burstWords, phaseFigures } from './lock-figures.ts';
 import { stepWords } from './marks.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
 import { predictedPerSecond, predictedRatio } from './predicted.ts';
@@ -233,7 +233,10 @@ const stuck: Sentence = (index, frame, lesson) => {
     if (phases.length === 0) return `${armTitle(lesson, lane)}: nothing was counted yet`;
     return about(lane.arm, 'phase', `${armTitle(lesson, lane)}: ${list(phases)}`);
   });
-  return `Under the lock, ${parts.join('; ')}.`;
+  const bursts = index.lanes.map((lane) =>
+    burstWords(lane, index, laneTime(frame.offset, lane.arm, frame.moment)),
+  );
+  return `Under the lock, ${parts.join('; ')}.${bursts.join('')}`;
 };
 
 export const sentences: Readonly<Record<string, Sentence>> = {
