@@ -33,7 +33,7 @@ interface Given {
 }
 
 const predictFirst = 'Say first what you expect; then this is shown.';
-const askedSoon = 'How fast each lane is, a later step asks first; then this is shown.';
+const askedSoon = 'What the whole run shows, a later step asks first; then this is shown.';
 
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The answer to a prediction, from the events: operations of two arms over equal guest time since the start. */
+/**
+ * The answer to a prediction: operations of two arms over equal guest time since the start, from the events, or from a
+ * recorded table of untraced runs.
+ */
 
-import type { Prediction } from '../protocol/lesson.ts';
+import type { Lesson, Prediction } from '../protocol/lesson.ts';
 import { laneOf, lostIn, opsUpTo } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 import { armTitle, type Titles } from './words.ts';
@@ -12,8 +15,19 @@ export interface Answer {
   readonly choice: number;
   /** What the events say, as a sentence. */
   readonly words: string;
-  /** A model's answer, from what was counted; else it is counted. */
-  readonly modelled?: boolean;
+  /** What it rests on; without it the events of the run on the stage. */
+  readonly by?: 'model' | 'table';
+}
+
+/** Who answers, and how, as a card names it. */
+export function answeredBy({ by }: Pick<Answer, 'by'>): {
+  readonly who: string;
+  readonly how: string;
+} {
+  if (by === 'model') return { who: 'the model', how: 'Modelled' };
+  return by === 'table'
+    ? { who: 'the table', how: 'Measured' }
+    : { who: 'the events', how: 'Counted' };
 }
 
 /** Fewer operations than this on either arm prove nothing. */
@@ -36,6 +50,31 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
   const [first, second] = [armTitle(titles, one), armTitle(titles, other)];
   const words = `${scopeWords(index)} ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
   return { value: ratio, choice: choiceOf(prediction, ratio), words };
+}
+
+/**
+ * The same from medians of the first recorded table of the prediction's clock and params: its runs were not traced, and
+ * one kernel ran after the other. Null: there is none.
+ */
+export function tableRatio(
+  { measured, workloads }: Pick<Lesson, 'measured' | 'workloads'>,
+  prediction: Prediction,
+  titles: Titles,
+): Answer | null {
+  const [usual] = Object.keys(workloads);
+  for (const { clock, params, workload, rows } of measured) {
+    const asked = Object.entries(prediction.params);
+    if (clock !== prediction.measured_on || workload !== usual) continue;
+    if (!asked.every(([name, value]) => params[name] === value)) continue;
+    const [one, other] = prediction.arms.map((arm) => rows.find((row) => row.arm === arm));
+    const [of, to] = [one?.ops_per_s_median, other?.ops_per_s_median];
+    if (!one || !of || !to) continue;
+    const value = of / to;
+    const [first, second] = prediction.arms.map((arm) => armTitle(titles, { arm }));
+    const words = `${forTen(value)} ${titles.operation.plural} on ${first} for ten on ${second}, by the medians of ${one.n} runs without tracing, one kernel after the other (${clock} clock).`;
+    return { value, choice: choiceOf(prediction, value), words, by: 'table' };
+  }
+  return null;
 }
 
 /** What part of a run its answers speak of. */

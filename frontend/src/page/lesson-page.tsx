@@ -21,7 +21,7 @@ export function LessonPage({ page }: Props) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
   const { settled } = page.nav;
-  const { veiled, askedLater } = page.guess;
+  const { veiled, spoils } = page.guess;
   const given = {
     lesson,
     scene,
@@ -30,7 +30,7 @@ export function LessonPage({ page }: Props) {
     live,
     settled,
     veiled,
-    askedLater: askedLater && !live,
+    askedLater: spoils('overview') && !live,
     onWords: acts.words,
   };
   const transport = useTransport(playback, given);
@@ -57,6 +57,7 @@ export function LessonPage({ page }: Props) {
           {...{ lesson, scene, arms, index, theme, place, go }}
           recorded={page.recorded}
           veiled={veiled}
+          spoils={live ? () => false : spoils}
           measured={tableFor(measured, lesson, scene, actions.knobs)}
           blocked={
             actions.running

@@ -18,7 +18,7 @@ export function LessonStage(props: { readonly page: LessonModel; readonly header
       builds={server.builds}
       pending={server.pending !== null}
       shown={server.shownLanes}
-      uncounted={guess.askedLater && !page.live}
+      uncounted={guess.spoils('counts') && !page.live}
       coming={nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting)}
       unseen={guess.veiled ? '' : unseenWords(index, scene, lesson, viewOf(lesson.view).moments)}
       veil={

@@ -11,12 +11,11 @@ import { answersFile } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
 import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
 import { Entry } from '../panels/terms/entry.tsx';
-import { unjudged } from '../runs/contention.ts';
 import { Mismatch } from '../runs/mismatch.tsx';
 import { ToyInvitation } from './lesson-toy.tsx';
 import { Story } from './story.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
-import { unfit } from './words.ts';
+import { notJudged } from './words.ts';
 
 interface Props {
   readonly page: LessonModel;
@@ -79,9 +78,7 @@ function RunMismatch({ page }: Props) {
 function Prediction({ page }: Props) {
   const { lesson, scene, guess, contended } = page;
   const { prediction, answer, settle } = guess;
-  const blocked =
-    prediction &&
-    (unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended, prediction));
+  const blocked = prediction && notJudged(lesson, scene, prediction, page.server.run, contended);
   const truth = answer && blocked === '' && page.nav.whole ? answer.choice : null;
   useEffect(() => {
     if (truth !== null) settle(truth);

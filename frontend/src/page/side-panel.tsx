@@ -13,6 +13,7 @@ import { functionOf, nextMark, ranOn } from '../panels/caused.ts';
 import { CountsPanel } from '../panels/counts-panel.tsx';
 import { MeasuredPanel } from '../panels/measured-panel.tsx';
 import { PatchPanel } from '../panels/patch-panel.tsx';
+import type { Spoils } from '../panels/spoilers.ts';
 import { Terms } from '../panels/terms/terms.tsx';
 import { usePlayback } from '../playback/hooks.ts';
 import { PanelBody } from '../playback/panel-body.tsx';
@@ -30,6 +31,8 @@ interface Props {
   readonly recorded: boolean;
   /** The viewer is asked to predict: nothing here may give the answer away. */
   readonly veiled: boolean;
+  /** What would answer a later step's question. */
+  readonly spoils: Spoils;
   readonly theme: Theme;
   readonly measured: MeasuredMessage | null;
   readonly blocked: string;
@@ -49,7 +52,7 @@ function hasEvidence(lesson: Lesson, scene: Scene): boolean {
 }
 
 export function Side(props: Props) {
-  const { lesson, scene, arms, index, recorded, theme, place, go } = props;
+  const { lesson, scene, arms, index, place, go } = props;
   const patch = scene.show.includes('patch');
   const measured = scene.show.includes('measured');
   const evidence = hasEvidence(lesson, scene);
@@ -88,22 +91,39 @@ export function Side(props: Props) {
           <LitPatch {...{ lesson, arms, index, place, go }} />
         </div>
       )}
-      {evidence && !props.veiled && (
-        <div className="evidence-side" style={{ order: measured ? 1 : 2 }}>
-          {measured && (
-            <MeasuredPanel
-              lesson={lesson}
-              measured={props.measured}
-              blocked={props.blocked}
-              onMeasure={props.onMeasure}
-            />
-          )}
-          <ViewPanels {...{ lesson, scene, index, recorded, theme }} />
-          {scene.show.includes('latency') && <Latency {...{ lesson, index, recorded, theme }} />}
-          <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />
-        </div>
-      )}
+      {evidence && !props.veiled && <Evidence {...props} />}
     </aside>
+  );
+}
+
+/** Charts, tables and counts of the step, but what a later step asks. */
+function Evidence(props: Props) {
+  const { lesson, scene, arms, index, recorded, theme, spoils } = props;
+  const { show } = scene;
+  const shows = (what: string) => show.includes(what) && !spoils(what);
+  const own = show.filter((name) => name in (viewOf(lesson.view).panels ?? {}));
+  const asked = ['counts', 'latency', 'measured', ...own].some(spoils);
+  return (
+    <div className="evidence-side" style={{ order: show.includes('measured') ? 1 : 2 }}>
+      {shows('measured') && (
+        <MeasuredPanel
+          lesson={lesson}
+          measured={props.measured}
+          blocked={props.blocked}
+          onMeasure={props.onMeasure}
+        />
+      )}
+      {own.filter(shows).map((only) => (
+        <ViewPanels key={only} {...{ lesson, scene, index, recorded, theme, only }} />
+      ))}
+      {shows('latency') && <Latency {...{ lesson, index, recorded, theme }} />}
+      {!spoils('counts') && <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />}
+      {asked && (
+        <p className="small quiet" data-testid="asked-later">
+          What else is counted, a later step asks first; then it stands here, too.
+        </p>
+      )}
+    </div>
   );
 }
 

@@ -4,9 +4,14 @@
 import { useState } from 'react';
 import type { Place } from '../navigation/place.ts';
 import type { Answers } from '../panels/predict.ts';
-import { ratesAreAsked } from '../panels/spoilers.ts';
+import { type Spoils, spoilersOf } from '../panels/spoilers.ts';
 import { usePrediction } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { viewOf } from '../views/registry.ts';
+
+const nobody: Pick<Answers, 'guesses'> = { guesses: {} };
+const none: ReadonlySet<string> = new Set();
+const nothing: Spoils = () => false;
 
 export function useGuess(
   { lesson, scene, place }: { lesson: Lesson; scene: Scene; place: Place },
@@ -18,7 +23,9 @@ export function useGuess(
   const id = scene.predict ?? '';
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
-  const linked = place.present !== null || place.embed || place.moment !== null;
+  const linked = place.embed || place.moment !== null;
+  // Slides are shown in order, to others than who has guessed here.
+  const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
   const open = prediction === undefined || guess !== null || seen.has(scene.id);
   const { veiled, predicted } = coverOf(open, place);
   return {
@@ -26,8 +33,8 @@ export function useGuess(
     guess,
     answer,
     veiled,
-    /** How fast the lanes are is asked in a later step. */
-    askedLater: !linked && ratesAreAsked(lesson, scene, answers, seen),
+    /** What beside the picture would answer a later step's question. */
+    spoils: linked ? nothing : spoilersOf(lesson, scene, known, opened, viewOf(lesson.view).tells),
     /** The text that explains the answer may be shown. */
     predicted,
     reveal: () => setSeen(new Set([...seen, scene.id])),

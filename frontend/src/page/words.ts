@@ -3,9 +3,10 @@
 
 import { siteOf } from '../base/site.ts';
 import { knobWords, sceneParams } from '../navigation/knobs.ts';
-import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
 import type { HelloMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
+import { type Contended, unjudged } from '../runs/contention.ts';
 
 /** That a recording is being read, and how far; empty while none is. */
 export function comingWords(
@@ -32,6 +33,18 @@ export function blockedWords(connection: Connection, hello: HelloMessage | null)
   return siteOf()
     ? 'This page plays a recording; it has no server that could run kernels.'
     : 'This server shows recordings only; its guests are switched off.';
+}
+
+/** Why a prediction is not judged now; empty when it is. A table answers whatever run is on the stage. */
+export function notJudged(
+  lesson: Lesson,
+  scene: Scene,
+  prediction: Prediction,
+  run: RunMessage | null,
+  contended: Contended | null,
+): string {
+  if (prediction.measured_on !== null) return '';
+  return unfit(lesson, scene, prediction.params, run) || unjudged(contended, prediction);
 }
 
 /** Why the run on the stage cannot answer a prediction; empty when it can. */

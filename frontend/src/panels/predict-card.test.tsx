@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import type { ComponentProps } from 'react';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { readAnswers, writeAnswers } from './predict.ts';
@@ -16,7 +17,7 @@ const nothing = () => {};
 describe('predict, then check', () => {
   const card = (
     guess: number | null,
-    answer: { words: string; choice: number; modelled?: boolean } | null,
+    answer: ComponentProps<typeof PredictCard>['answer'],
     unfit = '',
   ) =>
     render(
@@ -55,7 +56,7 @@ describe('predict, then check', () => {
   });
 
   it('says so when the answer is a model’s', () => {
-    const { container } = card(1, { words: 'Twice as many.', choice: 0, modelled: true });
+    const { container } = card(1, { words: 'Twice as many.', choice: 0, by: 'model' });
     expect(container.querySelector('[data-truth]')?.textContent).toContain('the model');
     expect(screen.getByTestId('predict-truth').textContent).toContain('Modelled: Twice as many.');
   });

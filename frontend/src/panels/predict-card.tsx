@@ -2,6 +2,7 @@
 /** A question before the run; afterwards what was expected beside what the events say. */
 
 import { useEffect, useRef } from 'react';
+import { type Answer, answeredBy } from '../derive/prediction.ts';
 import type { Prediction } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
 import { Terms } from './terms/terms.tsx';
@@ -10,12 +11,8 @@ interface Props {
   readonly prediction: Prediction;
   /** The viewer's choice, or null. */
   readonly guess: number | null;
-  /** What the events say, once enough are counted. */
-  readonly answer: {
-    readonly words: string;
-    readonly choice: number;
-    readonly modelled?: boolean;
-  } | null;
+  /** What the events say, once enough are counted, or what the table says that answers in their place. */
+  readonly answer: Pick<Answer, 'words' | 'choice' | 'by'> | null;
   /** Why the events in view cannot answer; empty when they can. */
   readonly unfit: string;
   readonly plural: string;
@@ -60,10 +57,7 @@ export function PredictCard(props: Props) {
             >
               <span>{choice}</span>
               <span className="choice-note">
-                {[
-                  guess === i ? 'you' : '',
-                  truth === i ? (answer?.modelled ? 'the model' : 'the events') : '',
-                ]
+                {[guess === i ? 'you' : '', truth === i && answer ? answeredBy(answer).who : '']
                   .filter(Boolean)
                   .join(' and ')}
               </span>
@@ -75,7 +69,7 @@ export function PredictCard(props: Props) {
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null
             ? props.unfit || `Now let it run. The answer comes from the ${plural} that are counted.`
-            : `${answer.modelled ? 'Modelled' : 'Counted'}: ${answer.words} `}
+            : `${answeredBy(answer).how}: ${answer.words} `}
           {answer !== null && (
             <button type="button" className="link" onClick={props.onForget}>
               ask me again

@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
-import { askingSteps, frontStep, ratesAreAsked } from './spoilers.ts';
+import { askingSteps, frontStep, spoilersOf } from './spoilers.ts';
 
 const recording = (name: string, hogs: number) => {
   return { name, arms: ['rwsem', 'srcu'], params: { hogs }, clock: 'wall', workload: null };
@@ -28,15 +28,31 @@ it('the front page shows no step that asks, and none behind it', () => {
   expect(frontStep({ ...lesson, hero: 'one' }, none)).toBe(one);
 });
 
-it('a step hides the rates of lanes for which a later one asks, where both show one recording', () => {
-  const both = { ...one, arms: ['rwsem', 'srcu'] };
-  const shows = { ...lesson, scenes: [both, three] };
-  expect(ratesAreAsked(shows, both, none, nobody)).toBe(true);
-  expect(ratesAreAsked(shows, both, guessed, nobody)).toBe(false);
-  expect(ratesAreAsked(shows, three, none, nobody)).toBe(false);
+const both = { ...one, arms: ['rwsem', 'srcu'] };
+const shows = { ...lesson, scenes: [both, three] };
+
+it('a step hides what it counts of lanes for which a later one asks, where both show one recording', () => {
+  expect(spoilersOf(shows, both, none, nobody)('counts')).toBe(true);
+  expect(spoilersOf(shows, both, guessed, nobody)('counts')).toBe(false);
+  expect(spoilersOf(shows, both, none, new Set(['three']))('counts')).toBe(false);
+  expect(spoilersOf(shows, three, none, nobody)('counts')).toBe(false);
   // One lane alone answers nothing, nor does another recording.
-  expect(ratesAreAsked(lesson, one, none, nobody)).toBe(false);
+  expect(spoilersOf(lesson, one, none, nobody)('counts')).toBe(false);
   const recordings = [recording('three', 3), recording('one', 1)];
   const two = { ...shows, recordings } as unknown as Lesson;
-  expect(ratesAreAsked(two, both, none, nobody)).toBe(false);
+  expect(spoilersOf(two, both, none, nobody)('counts')).toBe(false);
+});
+
+it('whatever the question is of: all that counts, or what the view says', () => {
+  const predictions = { three: { ...shows.predictions['three']!, metric: 'name_reads' } };
+  const asked = { ...shows, predictions };
+  expect(spoilersOf(asked, both, none, nobody)('overview')).toBe(true);
+  const tells = { name_reads: ['counted', 'counts'] };
+  const spoils = spoilersOf(asked, both, none, nobody, tells);
+  expect(['counted', 'counts', 'overview', 'model'].map(spoils)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

@@ -34,21 +34,29 @@ export function frontStep(
   return scenes[asks < 0 || hero < asks ? hero : Math.max(0, asks - 1)]!;
 }
 
+/** What stands beside the picture and may give an answer away; else a panel of the view by its name. */
+export type Spoiler = 'overview' | 'counts' | 'latency' | 'measured' | (string & {});
+
 /**
- * Whether counts and overview of a step would answer what a later one asks: how many operations a lane finishes for
- * another's, of lanes and of a recording that both steps show.
+ * Whether a thing beside a step's picture would answer what a later step asks, of lanes and of a recording that both
+ * steps show. It may unless the view says where else the answer stands (`tells`, by the prediction's metric).
  */
-export function ratesAreAsked(
+export type Spoils = (what: Spoiler) => boolean;
+
+export function spoilersOf(
   lesson: Lesson,
   scene: Scene,
   answers: Pick<Answers, 'guesses'>,
   seen: ReadonlySet<string>,
-): boolean {
+  tells: Readonly<Record<string, readonly string[]>> = {},
+): Spoils {
   const here = lesson.scenes.indexOf(scene);
-  return askingSteps(lesson, answers, seen).some((later) => {
+  const asked = askingSteps(lesson, answers, seen).flatMap((later) => {
     const prediction = lesson.predictions[later.predict ?? ''];
-    if (lesson.scenes.indexOf(later) <= here || prediction?.metric !== 'ops_ratio') return false;
+    if (lesson.scenes.indexOf(later) <= here || prediction === undefined) return [];
     const shown = prediction.arms.every((arm) => scene.arms.includes(arm));
-    return shown && bestRecording(lesson, later)?.name === bestRecording(lesson, scene)?.name;
+    const same = bestRecording(lesson, later)?.name === bestRecording(lesson, scene)?.name;
+    return shown && same ? [prediction.metric] : [];
   });
+  return (what) => asked.some((metric) => tells[metric]?.includes(what) ?? true);
 }

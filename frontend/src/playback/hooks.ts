@@ -5,7 +5,7 @@ import { useMemo, useRef, useSyncExternalStore } from 'react';
 import { ns } from '../base/units.ts';
 import { frameEnd } from '../derive/episodes.ts';
 import { opsNow } from '../derive/hold.ts';
-import { type Answer, opsRatio } from '../derive/prediction.ts';
+import { type Answer, opsRatio, tableRatio } from '../derive/prediction.ts';
 import { axisSpeedWords } from '../derive/retime.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import type { NearbyRow } from '../derive/summary.ts';
@@ -129,12 +129,17 @@ export function useCounts(): readonly LaneCount[] {
   );
 }
 
-/** The truth about a prediction, from the run on show; null while there are too few operations. */
+/**
+ * The truth about a prediction, from the run on show or from the recorded table that it names; null while there are too
+ * few operations.
+ */
 export function usePrediction(id: string | null | undefined): Answer | null {
   const lesson = useLesson();
   const whole = useWholeIndex();
   const prediction = id == null ? undefined : lesson?.predictions[id];
-  if (prediction === undefined || whole === null || lesson === null) return null;
+  if (prediction === undefined || lesson === null) return null;
+  if (prediction.measured_on !== null) return tableRatio(lesson, prediction, lesson);
+  if (whole === null) return null;
   if (whole.reading === 'coming') return null;
   const own = viewOf(lesson.view).answers?.[prediction.metric];
   const answer = own ?? (prediction.metric === 'ops_ratio' ? opsRatio : null);

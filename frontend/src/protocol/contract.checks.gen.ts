@@ -920,6 +920,8 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
 
 const PictureLesson_scenes = list(readScene);
 
+const Prediction_measured_on = maybe(Measured_clock);
+
 export const readPrediction: Read<wire.Prediction> = shape((o) => ({
   question: string(o['question'], 'question'),
   choices: Build_arms(o['choices'], 'choices'),
@@ -928,6 +930,7 @@ export const readPrediction: Read<wire.Prediction> = shape((o) => ({
   arms: Metric_span_one(o['arms'], 'arms'),
   bounds: MeasuredRow_ops_per_s(o['bounds'], 'bounds'),
   params: or(o['params'], 'params', Measured_params, {}),
+  measured_on: or(o['measured_on'], 'measured_on', Prediction_measured_on, null),
   judged_when_busy: or(o['judged_when_busy'], 'judged_when_busy', boolean, false),
 }));
 
@@ -955,15 +958,13 @@ export const readSource: Read<wire.Source> = shape((o) => ({
 
 const Remark_sources = list(readSource, 1);
 
-const Trial_clock = maybe(Measured_clock);
-
 export const readTrial: Read<wire.Trial> = shape((o) => ({
   title: string(o['title'], 'title'),
   step: or(o['step'], 'step', ErrorMessage_run, null),
   arms: or(o['arms'], 'arms', Build_arms, []),
   params: or(o['params'], 'params', Measured_params, {}),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
-  clock: or(o['clock'], 'clock', Trial_clock, null),
+  clock: or(o['clock'], 'clock', Prediction_measured_on, null),
   patch: or(o['patch'], 'patch', ErrorMessage_run, null),
 }));
 
@@ -1417,7 +1418,7 @@ export const readSavedRun: Read<wire.SavedRun> = shape((o) => ({
   arms: Build_arms(o['arms'], 'arms'),
   bytes: integer(o['bytes'], 'bytes'),
   params: or(o['params'], 'params', SavedRun_params, null),
-  clock: or(o['clock'], 'clock', Trial_clock, null),
+  clock: or(o['clock'], 'clock', Prediction_measured_on, null),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   seconds: or(o['seconds'], 'seconds', Held_asked, null),
   recorded_at: or(o['recorded_at'], 'recorded_at', ErrorMessage_run, null),

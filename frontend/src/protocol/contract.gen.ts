@@ -2565,6 +2565,10 @@ export interface Prediction {
     [k: string]: number;
   };
   /**
+   * ops_ratio alone: the recorded table of this clock answers, of untraced runs with these params, in place of the run on the stage
+   */
+  measured_on: ('wall' | 'count') | null;
+  /**
    * also on a run whose vCPUs waited for the host: it is the effect
    */
   judged_when_busy: boolean;

@@ -175,6 +175,11 @@ export interface ViewKind {
   readonly moments?: Readonly<Record<string, MomentFinder>>;
   /** Answers to predictions beyond ops_ratio. */
   readonly answers?: Readonly<Record<string, Answerer>>;
+  /**
+   * Where beside the picture such an answer stands: names of panels, 'counts', 'overview'. One that is not named here
+   * stands in all of them, and none is shown in a step before the one that asks.
+   */
+  readonly tells?: Readonly<Record<string, readonly string[]>>;
   readonly panels?: Readonly<Record<string, Panel>>;
   /** Rules to play with that a scene's `toy` names; they need no run. */
   readonly toys?: Readonly<Record<string, Toy | TileToy>>;

@@ -60,7 +60,7 @@ PLANTED = [
      "scenes[6].on_count.params.hog", "no param is called 'hog'", "`params:` in lesson.yaml"),
     ("story.yaml", "moment: reader, focus: [reader", "moment: reader, focus: [readers",
      "scenes[6].focus[0]", "no kind is called 'readers'", "Write 'reader'"),
-    ("story.yaml", "bounds: [0.4, 0.65]", "bounds: [low, 0.65]", "predictions.expedited.bounds[0]",
+    ("story.yaml", "bounds: [0.2, 0.5]", "bounds: [low, 0.5]", "predictions.expedited.bounds[0]",
      "input should be a valid number", "rising limits"),
     ("evidence.yaml", "caveats:", "caveat:", "caveat",
      "there is no such key (did you mean 'caveats'?)", "published"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from duet.lessons.load import load
 from duet.lessons.views import read_views
 from duet.lint.finding import Finding, Subject
-from duet.lint.recorded import claims, recordings
+from duet.lint.recorded import claims, predictions, recordings
 from tests.support.planted import SLUG, plant
 
 
@@ -75,3 +75,34 @@ def test_claims_are_held_against_the_recorded_table(tmp_path: Path) -> None:
         if (claim.arm, claim.clock, claim.shift) == ("srcu", "count", 0)
     )
     assert "no recorded table" in said[f"claim {counted}"]
+
+
+def asked(tmp_path: Path, srcu: float, **also: object) -> list[str]:
+    """What is wrong with a prediction that a table with this rate of srcu answers."""
+    row = {"n": 5, "ops_per_s": [1.0]}
+    table = {
+        "lesson": SLUG, "source": "recorded", "clock": "wall", "workload": "storm",
+        "params": {"hogs": 9, "vcpus": 2}, "at": "2026-01-01", "verdict": "",
+        "rows": [
+            {"arm": "rwsem", "ops_per_s_median": 1000.0, **row},
+            {"arm": "srcu", "ops_per_s_median": srcu, **row},
+        ],
+    }  # fmt: skip
+    (tmp_path / "recorded").mkdir(exist_ok=True)
+    (tmp_path / "recorded" / "measured.json").write_text(json.dumps({"tables": [table]}))
+    folder = load(SLUG)
+    measured = {"arms": ("srcu", "rwsem"), "bounds": (0.2, 0.5), "params": {"hogs": 9}}
+    change = {**measured, "measured_on": "wall", **also}
+    one = folder.lesson.predictions["expedited"].model_copy(update=change)
+    lesson = folder.lesson.model_copy(update={"predictions": {"one": one}})
+    subject = Subject(replace(folder, lesson=lesson, folder=tmp_path), tmp_path, read_views())
+    return [found.sentence for found in predictions(subject) if isinstance(found, Finding)]
+
+
+def test_a_prediction_that_a_table_answers_has_a_clear_answer_there(tmp_path: Path) -> None:
+    assert asked(tmp_path, 700) == []
+    assert asked(tmp_path, 530) == ["the table says 0.53, too near to the bound 0.5 to decide"]
+    assert asked(tmp_path, 530, measured_on=None) == []
+    (lacking,) = asked(tmp_path, 700, params={"hogs": 3})
+    assert lacking == "no recorded table of the wall clock with these params has srcu and rwsem"
+    assert asked(tmp_path, 700, metric="late") == ["a table answers ops_ratio, not late"]

@@ -94,7 +94,7 @@ def test_what_the_x_ray_counted_is_judged_on_the_recording(
 ) -> None:
     """A stretch of looks, joined; with the numbers that the guest's kernel had counted."""
     folder = load("05-cacheline-pingpong")
-    (scene,) = (one for one in folder.lesson.scenes if one.id == "stuck")
+    (scene,) = (one for one in folder.lesson.scenes if one.id == "listing")
     marks = [
         {
             "looks": "lockref-counts",

@@ -69,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     recorded.recordings,
     fresh.fresh,
     recorded.claims,
+    recorded.predictions,
     windows.windows,
     recorded.native,
 )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,16 +14,20 @@ from duet.errors import DuetError, InputError
 from duet.lessons import load as lessons
 from duet.lessons.files import stamp
 from duet.lessons.load import LessonFolder
+from duet.lessons.schema import Prediction
 from duet.lint.claims import broken_claims
 from duet.lint.finding import Finding, NotChecked, Subject
 from duet.lint.metrics import Lines, unmatched
 from duet.serve.interfaces import Run
 from duet.serve.native_file import NATIVE, read_native
 from duet.serve.recordings import MEASURED, LessonRecordings, read_tables
+from duet.stream.messages import Measured
 
 Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
 """A bundle in the repository; larger ones belong elsewhere."""
+CLEAR = 0.1
+"""A measured ratio this near to a bound of its prediction, as a share of it, decides nothing."""
 DECODED_BY = ("lesson.yaml", "trace.yaml")
 """Files of a lesson on which it depends what a recording says."""
 
@@ -118,3 +122,47 @@ def claims(subject: Subject) -> Found:
         remedy = "Measure anew with ./duet record --measured, or correct the claim."
         place = ("claims", index)
         yield Finding(sentence.removesuffix("."), remedy, place, where=f"claim {index + 1}")
+
+
+def predictions(subject: Subject) -> Found:
+    """A prediction that a recorded table answers has that table, and a clear answer in it."""
+    folder = subject.folder
+    tables = read_tables(folder.folder / "recorded" / MEASURED)
+    if not tables:
+        return
+    usual = next(iter(folder.lesson.workloads), "")
+    for key, one in folder.lesson.predictions.items():
+        if one.measured_on is None:
+            continue
+        if one.metric != "ops_ratio":
+            sentence = f"a table answers ops_ratio, not {one.metric}"
+            remedy = "Leave `measured_on` out."
+            yield Finding(sentence, remedy, ("predictions", key, "measured_on"))
+            continue
+        ratio = _table_ratio(one, [table for table in tables if table.workload == usual])
+        if ratio is None:
+            sentence = (
+                f"no recorded table of the {one.measured_on} clock with these params has "
+                f"{one.arms[0]} and {one.arms[1]}"
+            )
+            remedy = f"Measure with ./duet record {folder.slug} --only-measured, or correct it."
+            yield Finding(sentence, remedy, ("predictions", key, "measured_on"))
+            continue
+        for bound in one.bounds:
+            if abs(ratio / bound - 1) < CLEAR:
+                sentence = f"the table says {ratio:.3g}, too near to the bound {bound:g} to decide"
+                remedy = "Ask for something with a clear answer."
+                yield Finding(sentence, remedy, ("predictions", key, "bounds"))
+
+
+def _table_ratio(prediction: Prediction, tables: Sequence[Measured]) -> float | None:
+    """The first arm's median over the second's; None: no table fits."""
+    for table in tables:
+        params = prediction.params.items()
+        if table.clock != prediction.measured_on or not params <= table.params.items():
+            continue
+        medians = {row.arm: row.ops_per_s_median for row in table.rows}
+        of, to = (medians.get(arm) for arm in prediction.arms)
+        if of and to:
+            return of / to
+    return None

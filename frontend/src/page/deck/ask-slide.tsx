@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A prediction on the wall: the first press asks, hands are counted, the second press shows the answer. */
 
+import { answeredBy } from '../../derive/prediction.ts';
 import { Terms } from '../../panels/terms/terms.tsx';
-import { unjudged } from '../../runs/contention.ts';
 import type { LessonModel } from '../use-lesson-page.ts';
-import { unfit } from '../words.ts';
+import { notJudged } from '../words.ts';
 import { useHands } from './use-hands.ts';
 
 interface Props {
@@ -18,8 +18,7 @@ export function AskSlide({ page, revealed }: Props) {
   const choices = prediction?.choices ?? [];
   const { counts, raise } = useHands(`${lesson.slug} ${scene.predict}`, choices.length);
   if (prediction === undefined) return null;
-  const why =
-    unfit(lesson, scene, prediction.params, page.server.run) || unjudged(contended, prediction);
+  const why = notJudged(lesson, scene, prediction, page.server.run, contended);
   const answer = why === '' ? guess.answer : null;
   const truth = revealed && answer !== null ? answer.choice : null;
   const hands = counts.reduce((sum, n) => sum + n, 0);
@@ -38,9 +37,7 @@ export function AskSlide({ page, revealed }: Props) {
             >
               <b>{i + 1}</b>
               <span className="ask-words">{choice}</span>
-              {truth === i && (
-                <span className="ask-truth">{answer?.modelled ? 'the model' : 'the events'}</span>
-              )}
+              {truth === i && <span className="ask-truth">{answer && answeredBy(answer).who}</span>}
               {hands > 0 && (
                 <span className="ask-hands">
                   <i style={{ width: `${(100 * (counts[i] ?? 0)) / hands}%` }} />
@@ -65,7 +62,7 @@ export function AskSlide({ page, revealed }: Props) {
         {!revealed
           ? 'Hands up: keys 1 to 9 count them. The next press shows what happened.'
           : answer !== null
-            ? `${answer.modelled ? 'Modelled' : 'Counted'}: ${answer.words}`
+            ? `${answeredBy(answer).how}: ${answer.words}`
             : why || 'The run on the stage has not counted enough to answer.'}
       </p>
     </div>

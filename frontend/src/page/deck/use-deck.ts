@@ -5,7 +5,9 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { must } from '../../base/assert.ts';
 import { togglePane } from '../../navigation/moves.ts';
 import { writePlace } from '../../navigation/place.ts';
+import { spoilersOf } from '../../panels/spoilers.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import type { ViewKind } from '../../views/contract.ts';
 import { viewOf } from '../../views/registry.ts';
 import { toyOf, turnToy } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
@@ -14,7 +16,19 @@ import { type DeckAct, deckAct, moved } from './moves.ts';
 import { type Stop, slideCount, stopAt, stopsOf } from './slides.ts';
 
 export function useStops(lesson: Lesson): readonly Stop[] {
-  return useMemo(() => stopsOf(lesson, Object.keys(viewOf(lesson.view).panels ?? {})), [lesson]);
+  return useMemo(() => {
+    const { panels, tells } = viewOf(lesson.view);
+    return stopsOf(unspoilt(lesson, tells), Object.keys(panels ?? {}));
+  }, [lesson]);
+}
+
+/** Its steps without the charts and tables that answer what a later step asks. */
+function unspoilt(lesson: Lesson, tells: ViewKind['tells']): Lesson {
+  const scenes = lesson.scenes.map((scene) => {
+    const spoils = spoilersOf(lesson, scene, { guesses: {} }, new Set(), tells);
+    return { ...scene, show: scene.show.filter((what) => what === 'patch' || !spoils(what)) };
+  });
+  return { ...lesson, scenes };
 }
 
 export type Deck = ReturnType<typeof useDeck>;

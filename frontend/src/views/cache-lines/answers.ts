@@ -22,7 +22,7 @@ import { operationWords } from './refusal.ts';
 import { settingsOf } from './settings.ts';
 import { far, perStatWhole, perStatWords, soFar } from './so-far.ts';
 
-type Reading = Pick<Answer, 'value' | 'words' | 'modelled'> | null;
+type Reading = Pick<Answer, 'value' | 'words' | 'by'> | null;
 
 function answer(
   read: (lanes: readonly LaneIndex[], index: RunIndex, lesson: Lesson) => Reading,
@@ -56,7 +56,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const value = predictedRatio(other, one, settings);
     if (value === null) return null;
     const words = `The model predicts ${formatFigure(value)} times as many on ${armTitle(lesson, one!)} with ${mailCpus} CPUs.`;
-    return { value, words, modelled: true };
+    return { value, words, by: 'model' };
   }),
   slow_after: answer(([lane], index, lesson) => {
     const phase = phasesOf(index).find((one) => one.name === 'after');

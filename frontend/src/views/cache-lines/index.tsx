@@ -193,6 +193,7 @@ export const view: ViewKind = {
   outlines: true,
   moments,
   answers,
+  tells: { name_reads: ['counted', 'counts'], predicted_ratio: ['model'] },
   panels,
   counts,
   legend,

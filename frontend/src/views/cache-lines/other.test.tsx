@@ -103,7 +103,12 @@ describe.each(shapes)('%s', (_, run, lines) => {
 
 const prediction = {
   ...{ question: '', choices: ['a', 'b'], metric: 'name_reads', unit: '', params: {} },
-  ...{ arms: ['stock', 'moved'] as [string, string], bounds: [1], judged_when_busy: false },
+  ...{
+    arms: ['stock', 'moved'] as [string, string],
+    bounds: [1],
+    measured_on: null,
+    judged_when_busy: false,
+  },
 };
 
 it('counts the line that is written most, whatever it is called', () => {

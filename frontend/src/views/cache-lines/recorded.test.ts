@@ -81,7 +81,7 @@ test('one stat: nothing is written but the count', () => {
 test('the lock stays taken in a queue, and is free again where waiters just try', () => {
   const after = (id: string) => said(id, 1)('stock', 'slow in phase after', 'mark');
   const listed = (id: string) => said(id, 1)('stock', 'slow in phase listing', 'mark');
-  expect(after('stuck')).toBeGreaterThan(90);
+  expect(after('listing')).toBeGreaterThan(90);
   expect(after('locks')).toBeLessThan(listed('locks') / 10);
 });
 
@@ -109,7 +109,7 @@ test('each step finds what it must show where it opens of itself', () => {
 });
 
 test('who does not see a step move sees the lock in all phases', () => {
-  const { index, scene, lesson } = shown('stuck');
+  const { index, scene, lesson } = shown('listing');
   const { moment, begin, start, span } = claimedPlace(index, scene, lesson, moments).place;
   expect(moment).toBe(start + span);
   expect(begin! / 1e9).toBeCloseTo(3 - 0.36, 1);

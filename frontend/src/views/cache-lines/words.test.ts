@@ -118,6 +118,7 @@ test('answers: words of the name, the ratio, the share after the listing', () =>
         arms,
         bounds,
         params: {},
+        measured_on: null,
         judged_when_busy: false,
       },
       lineLesson,
@@ -132,7 +133,7 @@ test('answers: words of the name, the ratio, the share after the listing', () =>
   expect(ask('name_reads', lockRun(), ['moved', 'moved'], words)).toBeNull();
   const predicted = ask('predicted_ratio', run, ['moved', 'stock'], [1])!;
   expect(predicted.value).toBeGreaterThan(1.4);
-  expect(predicted.modelled).toBe(true);
+  expect(predicted.by).toBe('model');
   expect(ask('slow_after', lockRun(), ['moved', 'moved'], [20, 80])).toMatchObject({
     value: 100,
     choice: 2,

@@ -117,6 +117,7 @@ test('answers come from the first scan, and from the first that frees', () => {
         arms: [arm, arm],
         bounds,
         params: {},
+        measured_on: null,
         judged_when_busy: false,
       },
       extentLesson,

@@ -80,6 +80,11 @@ class Prediction(Strict):
     arms: tuple[Name, Name] = Field(description="ops_ratio: the first over the second")
     bounds: tuple[float, ...] = Field(description="rising limits between the choices")
     params: dict[str, int] = Field(default_factory=dict, description="knobs of the run")
+    measured_on: Literal["wall", "count"] | None = Field(
+        default=None,
+        description="ops_ratio alone: the recorded table of this clock answers, of untraced runs "
+        "with these params, in place of the run on the stage",
+    )
     judged_when_busy: bool = Field(
         default=False, description="also on a run whose vCPUs waited for the host: it is the effect"
     )

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Every prediction has a clear answer in what judges it, and nothing in a step before it gives that away. */
+
+import { describe, expect, it } from 'vitest';
+import { opsRatio, tableRatio } from '../src/derive/prediction.ts';
+import { spoilersOf } from '../src/panels/spoilers.ts';
+import { viewOf } from '../src/views/registry.ts';
+import { recordedLessons, shownScene } from './fixtures/recordings.ts';
+
+/** How far a value is from a bound, as a share of the bound, where another run would have another value. */
+const clear = 0.15;
+
+/** What each step hides until the steps behind it are answered. */
+const hiddenIn: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  '01-shrinker-bitmaps': {
+    'third-call': ['overview', 'counts', 'cost'],
+    'what-is-set': ['overview', 'counts', 'cost'],
+  },
+  // No step before a question shows the lanes and the run of which it asks.
+  '02-grace-periods': {},
+  '03-inode-recycling': {
+    'one-inode': ['overview', 'counts', 'sweep'],
+    wait: ['overview', 'counts', 'sweep'],
+  },
+  '04-extent-shrinker': {
+    'one-scan': ['overview', 'counts', 'cumulative', 'price'],
+    'three-scans': ['overview', 'counts', 'cumulative', 'price'],
+  },
+  '05-cacheline-pingpong': { 'one-stat': ['counts', 'counted'], moved: ['model'] },
+};
+
+describe.each(recordedLessons().map((one) => [one.lesson.slug, one] as const))(
+  '%s',
+  (slug, one) => {
+    const asking = one.lesson.scenes.filter(({ predict }) => predict !== null);
+
+    it.each(asking.map((scene) => [scene.id, scene] as const))('%s', (_id, scene) => {
+      const { lesson, index, run } = shownScene(one, scene);
+      const prediction = lesson.predictions[scene.predict ?? '']!;
+      const read = viewOf(lesson.view).answers?.[prediction.metric] ?? opsRatio;
+      const answer =
+        prediction.measured_on === null
+          ? read(index, prediction, lesson)
+          : tableRatio(lesson, prediction, lesson);
+      expect(answer).not.toBeNull();
+      // On the count clock, and in what a model makes of counts, every run says the same.
+      if (run.message?.clock === 'count' || answer!.by === 'model') return;
+      for (const bound of prediction.bounds)
+        expect(
+          Math.abs(answer!.value / bound - 1),
+          `${answer!.value}, bound ${bound}`,
+        ).toBeGreaterThan(clear);
+    });
+
+    it('what would answer a question that is still to come is hidden in the steps before', () => {
+      const { lesson } = one;
+      const { tells, panels } = viewOf(lesson.view);
+      const hidden = lesson.scenes.flatMap((scene) => {
+        const spoils = spoilersOf(lesson, scene, { guesses: {} }, new Set(), tells);
+        const what = ['overview', 'counts', ...Object.keys(panels ?? {})].filter(spoils);
+        return what.length > 0 ? [[scene.id, what]] : [];
+      });
+      expect(Object.fromEntries(hidden)).toEqual(hiddenIn[slug]);
+    });
+  },
+);
