@@ -13,14 +13,16 @@ from typing import Any, cast
 
 import pytest
 
-from duet.cli import entry, trial_run, trying
+from duet.cli import checking, entry, trial_run, trying
 from duet.cli.request import Request
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, measured
 from duet.cli.tried_arm import tried_arm
 from duet.cli.typed import typed_line
 from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.compiler import CompileFails
 from duet.kernels.recipe import patch_diff
+from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
 from tests.backend.measure.reports_made import trial as report
 from tests.backend.trials.made import PATCH, trial
@@ -78,9 +80,34 @@ def test_the_check_of_the_same_kernels_is_offered_at_the_end(
         *("x", "90-x", "f", "c", "wall", (), (), (), (), None, {}, None, None, None, (), (), ()),
         given="./duet try a.patch",
         check="./duet check 'a b.patch'",
+        said=(),
     )
     trying.print_result(result, None)
     assert "\n  ./duet check 'a b.patch'\n" in capsys.readouterr().out
     trying.print_result(replace(result, check=None), None)
     said = capsys.readouterr().out
     assert "duet check" not in said and "name their source by --tree" in said
+
+
+@pytest.mark.parametrize("verb", ["try", "check"])
+def test_what_was_found_in_a_thread_is_printed(
+    verb: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CompileFails("fs/pipe.c does not compile.", remedy="Correct it.")
+
+    monkeypatch.setenv("DUET_TRIALS", str(tmp_path / "trials"))
+    monkeypatch.setenv(EXTRA_LESSONS, "")
+    for place in (trial_run, checking):
+        monkeypatch.setattr(place, "known_programs", lambda: frozenset({"sleep"}))
+    monkeypatch.setattr(trial_run, "install_sources", lambda *_: None)
+    monkeypatch.setattr(trial_run, "build_missing", refuse)
+    thread = tmp_path / "t.mbox"
+    thread.write_text(PATCH.read_text().replace("[PATCH]", "[PATCH v2 2/2]"))
+    assert entry.main([verb, str(thread), "--run", "sleep 0"]) in (2, 125)
+    said = capsys.readouterr().err
+    assert "t has no 1/2 of v2, and the series is tried without.\n" in said
+    assert "does not compile" in said

@@ -3,13 +3,23 @@
 
 from __future__ import annotations
 
+import gzip
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from duet.kernels.recipe import patch_commit, patch_diff, patch_subject, patched_files
 from duet.settings import repo_root
-from duet.trials.mails import NoPatch, Patch, parse, plain_diff, read_patches
+from duet.trials.mails import (
+    MOST_BYTES,
+    NoPatch,
+    Patch,
+    parse,
+    plain_diff,
+    read_patches,
+    series_name,
+)
 
 DIFF = """\
 diff --git a/mm/a.c b/mm/a.c
@@ -123,3 +133,115 @@ def test_the_commit_of_format_patch_goes_on_and_that_of_other_mailboxes_is_none(
     assert patch.text().startswith(f"From {commit} Mon Sep 17 00:00:00 2001\n")
     assert patch_commit(patch.text()) == commit
     assert patch_commit(other.text()) == "", "zeros are no commit"
+
+
+MESSAGE = "Why.\n---\n"
+FIRST = mail("[PATCH 1/2] mm: first", MESSAGE + DIFF, "v1-1@host")
+SECOND = mail("[PATCH 2/2] mm: second", MESSAGE + DIFF, "v1-2@host")
+AGAIN = mail("[PATCH v2 2/2] mm: second, again", MESSAGE + DIFF, "v2-2@host")
+
+
+def told(*mails: str) -> tuple[list[str], list[str]]:
+    """Subjects, and what was said."""
+    said: list[str] = []
+    found = parse("".join(mails).encode(), "thread", said.append)
+    return [patch.subject for patch in found], said
+
+
+def test_a_re_roll_of_a_part_goes_on_with_the_version_before() -> None:
+    sentence = "v2 in thread is 2/2 alone, so the series goes on with 1/2 of v1"
+    assert told(FIRST, SECOND, AGAIN) == (["mm: first", "mm: second, again"], [sentence])
+    third = AGAIN.replace("v2 2/2", "v3 1/2").replace("second, again", "first, again")
+    subjects, (said,) = told(FIRST, SECOND, AGAIN, third)
+    assert subjects == ["mm: first, again", "mm: second, again"]
+    assert said == "v3 in thread is 1/2 alone, so the series goes on with 2/2 of v2"
+
+
+def test_what_nobody_sent_is_named() -> None:
+    sentence = "thread has no 1/2 of v2, and the series is tried without"
+    assert told(AGAIN) == (["mm: second, again"], [sentence])
+    longer = FIRST.replace("1/2", "1/3")
+    assert told(longer, AGAIN) == (["mm: second, again"], [sentence]), "of another series"
+    _, (said,) = told(mail("[PATCH 1/999999] mm: x", MESSAGE + DIFF))
+    assert said.startswith("thread has no 2/999999, 3/999999,") and "and others of v1" in said
+
+
+def test_a_whole_version_goes_on_with_nothing() -> None:
+    again = AGAIN.replace("2/2", "1/1")
+    assert told(FIRST, SECOND, again) == (["mm: second, again"], [])
+    assert told(SECOND, FIRST) == (["mm: first", "mm: second"], [])
+    assert told(FIRST, SECOND, AGAIN.replace("v2 2/2", "v2")) == (["mm: second, again"], [])
+    assert told(FIRST, FIRST, SECOND)[0] == ["mm: first", "mm: first", "mm: second"]
+
+
+def test_the_parts_of_a_folder_are_not_missed(tmp_path: Path) -> None:
+    (tmp_path / "0001-a.patch").write_text(FIRST)
+    (tmp_path / "0002-b.patch").write_text(SECOND)
+    said: list[str] = []
+    assert len(read_patches(tmp_path, said.append)) == 2 and said == []
+    assert len(read_patches(tmp_path / "0001-a.patch", said.append)) == 1 and len(said) == 1
+
+
+B4 = """\
+From git@z Thu Jan  1 00:00:00 1970
+Subject: [PATCH v2 {}/2] {}
+From: "A. Author" <a@example.org>
+Date: Sat, 31 Jan 2026 10:00:00 +0000
+Message-Id: <v2-{}@host>
+MIME-Version: 1.0
+Content-Type: text/plain; charset="utf-8"
+Content-Transfer-Encoding: 7bit
+
+Why.
+
+Signed-off-by: A. Author <a@example.org>
+---
+ mm/a.c | 2 +-
+ 1 file changed, 1 insertion(+), 1 deletion(-)
+
+{}--
+2.39.5
+
+"""
+"""As b4 0.16 writes a series for `git am`."""
+
+
+@pytest.mark.parametrize("ending", [".mbx", ".am"])
+def test_a_series_of_b4_is_read_as_a_file_and_in_a_folder(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"v2_20260131_a_series{ending}"
+    path.write_text("".join(B4.format(n, s, n, DIFF) for n, s in ((1, "mm: a"), (2, "mm: b"))))
+    path.with_suffix(".cover").write_text("Subject: [PATCH v2 0/2] A series\n\nWhat it is.\n")
+    found = read_patches(path)
+    assert [patch.subject for patch in found] == ["mm: a", "mm: b"] and found[0].commit == ""
+    assert found[0].link == "https://lore.kernel.org/r/v2-1@host" and "2.39" not in found[1].diff
+    assert read_patches(tmp_path) == found
+
+
+def test_a_packed_mailbox_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "t.mbox.gz"
+    path.write_bytes(gzip.compress(FIRST.encode()) + gzip.compress(SECOND.encode()))
+    assert [patch.subject for patch in read_patches(path)] == ["mm: first", "mm: second"]
+    assert series_name(path) == "t" == series_name(tmp_path / "t.mbox")
+    assert read_patches(tmp_path) == read_patches(path)
+    plain = DIFF.split("\n", 1)[1]
+    path.write_bytes(gzip.compress(plain.encode()))
+    assert read_patches(path)[0].subject == "t"
+
+
+def test_a_packed_mailbox_that_unpacks_into_too_much_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.mbox.gz"
+    small = gzip.compress(bytes(1 << 20))
+    path.write_bytes(small * 4096)  # four gigabytes
+    tracemalloc.start()
+    with pytest.raises(NoPatch, match="more than the 33,554,432 bytes"):
+        read_patches(path)
+    assert tracemalloc.get_traced_memory()[1] < 5 * MOST_BYTES
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("cut", [2, 9, 40])
+def test_a_packed_mailbox_that_was_cut_off_is_refused(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "t.mbox.gz"
+    path.write_bytes(gzip.compress(FIRST.encode())[:cut])
+    with pytest.raises(NoPatch, match="cannot be unpacked"):
+        read_patches(path)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shlex
 from dataclasses import fields, replace
 from pathlib import Path
@@ -198,3 +199,13 @@ def test_a_call_that_makes_a_trial_again_has_what_is_not_as_usual() -> None:
     options = {opt for one in get_command(app).commands["try"].params for opt in one.opts}  # type: ignore[attr-defined]
     said = {one.name for one in fields(Asked)} - {"given", ARGUMENTS}
     assert {OPTIONS.get(one, f"--{one.replace('_', '-')}") for one in said} <= options
+
+
+def test_what_was_said_of_a_thread_reaches_the_trial(tmp_path: Path) -> None:
+    thread = tmp_path / "t.mbox.gz"
+    text = PATCH.read_text().replace("[PATCH]", "[PATCH v2 2/2]")
+    thread.write_bytes(gzip.compress(text.encode()))
+    asked = Asked(run="sh -c true", patches=(thread,))
+    made = read_trial(asked, tmp_path, repo_root() / "kernel-patches", KNOWN)
+    assert made.said == ("t has no 1/2 of v2, and the series is tried without",)
+    assert (made.name, made.arms[1].name) == ("t", "t")

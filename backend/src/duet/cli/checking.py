@@ -61,6 +61,8 @@ class Check:
 def check(what: Check) -> int:
     """See `duet check --help`; what a DuetError is for a bisection, judged.py says."""
     trial = read_check(what.asked)
+    for sentence in trial.said:
+        note(f"{sentence}.")
     folder = trials_dir() / trial.name
     write_trial(folder, trial, Tracing(), Times())
     add_folder(folder)

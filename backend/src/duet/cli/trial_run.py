@@ -89,6 +89,8 @@ def run_trial(asked: Asked, how: How) -> Tried:
         check_target(how.save)
     trial = read_trial(asked, trials_dir(), repo_root() / "kernel-patches", known_programs())
     trial = replace(trial, given=trial.given or try_line(asked), check=check_line(asked))
+    for sentence in trial.said:
+        note(f"{sentence}.")
     folder = trials_dir() / trial.name
     write_trial(folder, trial, Tracing(), Times())
     add_folder(folder)
@@ -128,6 +130,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         proposed=[one.argument for one in tracing.proposed],
         given=trial.given,
         check=trial.check or None,
+        said=list(trial.said),
         recording=None if recording is None else str(recording),
         elapsed_ms=took,
         measured=None if table is None else str(table),

@@ -12,7 +12,7 @@ from duet.errors import InputError
 from duet.lessons.schema import ClockName
 from duet.trials.command import Command, read_command
 from duet.trials.kernels import Named, trial_kernels
-from duet.trials.mails import NoPatch, Patch, parse, read_patches
+from duet.trials.mails import NoPatch, Patch, parse, read_patches, series_name
 from duet.trials.spec import Better, Headline, Trial, plain_name
 
 MOST_ARMS = 9
@@ -62,11 +62,12 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         InputError: its subclasses say what was wanted and what came.
     """
     command = read_command(asked.run, known)
-    series = [(path.stem, read_patches(path)) for path in asked.patches]
+    said: list[str] = []
+    series = [(series_name(path), read_patches(path, said.append)) for path in asked.patches]
     series += [(span, commits(asked.repository, span)) for span in asked.commits]
     name = plain_name(asked.name or (series[0][0] if series else _tree_name(asked)))
     named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared)
-    bases, arms = trial_kernels(named, series, folder, patches_dir)
+    bases, arms = trial_kernels(named, series, folder, patches_dir, said.append)
     if len(arms) < 2:
         raise InputError(
             "a trial compares two kernels, but only one came.",
@@ -91,6 +92,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         headline=_headline(asked, command),
         bases=tuple(bases),
         given=asked.given,
+        said=tuple(said),
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def trial_kernels(
     series: list[tuple[str, tuple[Patch, ...]]],
     folder: Path,
     patches_dir: Path,
+    say: Callable[[str], None],
 ) -> tuple[list[TrialBase], list[TrialArm]]:
     """The bases of the trial's own, and the arms, that without a patch first.
 
@@ -45,6 +47,7 @@ def trial_kernels(
         series: name and patches of each kernel that the patches make.
         folder: of all trials.
         patches_dir: kernel-patches of the checkout.
+        say: gets sentences about what was read.
 
     Raises:
         InputError: a source cannot be used, or two of them contradict each other.
@@ -57,7 +60,7 @@ def trial_kernels(
             remedy="Name its source with --tree, or leave the patch out.",
         )
     bases, arms = _sources(asked, folder, patches_dir)
-    shared = tuple(patch for path in asked.shared for patch in read_patches(path))
+    shared = tuple(patch for path in asked.shared for patch in read_patches(path, say))
     arms = [replace(arm, patches=(*arm.patches, *shared)) for arm in arms]
     base = arms[0].base
     for stem, patches in series:

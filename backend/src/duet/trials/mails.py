@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patches as people have them: a diff, git format-patch, an mbox, a thread that b4 saved.
 
-Of a thread the latest version is taken, in the order of its numbers; answers, cover letters and
-other mail without a diff are left out.
+Of a thread the latest version is taken, in the order of its numbers (`series.py`); answers, cover
+letters and other mail without a diff are left out. A file may be packed with gzip, as that of lore.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -15,17 +19,21 @@ from pathlib import Path
 
 from duet.errors import InputError
 from duet.kernels.recipe import patch_commit
+from duet.trials.series import latest
 
 FROM_LINE = re.compile(rb"^From \S+.*\d{4}$", re.MULTILINE)
 """What separates the mails of an mbox, RFC 4155; format-patch writes a commit in it."""
 TAG = re.compile(r"^\s*(?:\[(?P<tag>[^]]*)]\s*)?(?P<title>.*)$", re.DOTALL)
-NUMBER = re.compile(r"\b(\d+)/(\d+)\b")
-VERSION = re.compile(r"\bv(\d+)\b", re.IGNORECASE)
+NUMBER = re.compile(r"\b(\d{1,6})/(\d{1,6})\b")
+VERSION = re.compile(r"\bv(\d{1,6})\b", re.IGNORECASE)
 DIFF = re.compile(r"^(?:diff --git |--- (?:a/|/dev/null))", re.MULTILINE)
 OLD_NEW = re.compile(r"^--- (?P<old>\S+).*\n\+\+\+ (?P<new>\S+).*$", re.MULTILINE)
-SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".eml")
+SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".am", ".eml")
+PACKED = ".gz"
+GZIP = b"\x1f\x8b"
+"""RFC 1952, 2.3.1."""
 MOST_BYTES = 32 << 20
-"""Of one file. Usual: a series of ten patches has 100 kB."""
+"""Of one file, unpacked. Usual: a series of ten patches has 100 kB."""
 
 
 class NoPatch(InputError):
@@ -43,6 +51,7 @@ class Patch:
         diff: from its first `diff --git` line.
         link: where the mail can be read; "" where it has no Message-ID.
         number: its place in the series, from 1; 0: the mail says none.
+        total: patches of the series; 0: the mail says none.
         version: of the series, from 1.
         commit: that git format-patch made it of; "" where it names none.
     """
@@ -56,6 +65,7 @@ class Patch:
     number: int = 0
     version: int = 1
     commit: str = ""
+    total: int = 0
 
     def text(self) -> str:
         """In the form of git format-patch."""
@@ -68,19 +78,28 @@ class Patch:
         return "\n".join([*head, *body, *link, "---", self.diff.rstrip("\n"), ""])
 
 
-def read_patches(path: Path) -> tuple[Patch, ...]:
+def _silent(sentence: str) -> None:
+    """Nobody listens."""
+
+
+def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
     """The patches of a file or folder, in the order in which they apply.
 
     A folder is a series: its files in order of their names.
+
+    Args:
+        say: gets a sentence where a thread gives more or less than its latest version; not of
+            files of a folder, of which each has a part.
 
     Raises:
         NoPatch: nothing is there, or nothing in it is a patch.
     """
     if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
-        found = tuple(patch for file in files for patch in _patches(file))
+        known = (*SUFFIXES, *(suffix + PACKED for suffix in SUFFIXES))
+        files = sorted(p for p in path.iterdir() if p.name.endswith(known) and p.is_file())
+        found = tuple(patch for file in files for patch in _patches(file, _silent))
     else:
-        found = _patches(path)
+        found = _patches(path, say)
     if not found:
         what = "a folder without *.patch files" if path.is_dir() else "no diff in it"
         raise NoPatch(
@@ -90,24 +109,47 @@ def read_patches(path: Path) -> tuple[Patch, ...]:
     return found
 
 
-def _patches(path: Path) -> tuple[Patch, ...]:
+def series_name(path: Path) -> str:
+    """Of the kernel that a file makes: its name without endings."""
+    return Path(path.stem).stem if path.suffix == PACKED else path.stem
+
+
+def _patches(path: Path, say: Callable[[str], None]) -> tuple[Patch, ...]:
     try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise NoPatch(
-                f"{path} has {size:,} bytes, and a file of patches at most {MOST_BYTES:,}.",
-                remedy="Save the one series that you want to try.",
-            )
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise NoPatch(
             f"wanted a patch at {path}, but it cannot be read: {error.strerror}.",
             remedy="Name a file of git format-patch, an mbox, a saved thread, or a plain diff.",
         ) from None
-    return parse(data, path.stem)
+    if data.startswith(GZIP):
+        data = _unpacked(path, data)
+    if len(data) > MOST_BYTES:
+        raise NoPatch(
+            f"{path} has more than the {MOST_BYTES:,} bytes that a file of patches may have.",
+            remedy="Save the one series that you want to try.",
+        )
+    return parse(data, series_name(path), say)
 
 
-def parse(data: bytes, name: str) -> tuple[Patch, ...]:
+def _unpacked(path: Path, packed: bytes) -> bytes:
+    """At most one byte more than is allowed, whatever it would become.
+
+    Raises:
+        NoPatch: it is cut off, or no gzip.
+    """
+    try:
+        with gzip.open(io.BytesIO(packed)) as file:
+            return file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise NoPatch(
+            f"wanted a patch in {path}, but it cannot be unpacked: {error}.",
+            remedy="Download it again, or unpack it with gunzip.",
+        ) from None
+
+
+def parse(data: bytes, name: str, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
     """The patches in the bytes of a file; see read_patches.
 
     Args:
@@ -118,11 +160,7 @@ def parse(data: bytes, name: str) -> tuple[Patch, ...]:
         starts.insert(0, 0)
     parts = [data[a:b] for a, b in zip(starts, [*starts[1:], len(data)], strict=True)]
     found = [patch for part in parts if (patch := _one(part, name)) is not None]
-    newest = max((patch.version for patch in found), default=1)
-    latest = [patch for patch in found if patch.version == newest]
-    if len({patch.number for patch in latest}) == len(latest):
-        latest.sort(key=lambda patch: patch.number)  # a thread comes in the order of arrival
-    return tuple(latest)
+    return tuple(latest(found, name, say))
 
 
 def _one(part: bytes, name: str) -> Patch | None:
@@ -154,6 +192,7 @@ def _one(part: bytes, name: str) -> Patch | None:
         diff=plain_diff(text[start.start() :]),
         link=f"https://lore.kernel.org/r/{identity}" if "@" in identity else "",
         number=int(number[1]) if number else 0,
+        total=int(number[2]) if number else 0,
         version=int(version[1]) if version else 1,
         commit=commit,
     )

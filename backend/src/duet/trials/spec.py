@@ -78,6 +78,7 @@ class Trial:
         comm: glob of the tasks' names; "": that of the command.
         given: the command line that makes it again, for the report.
         check: the one that looks for mistakes of the same kernels; "": there is none.
+        said: sentences about what was read, for whoever asked.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Trial:
     bases: tuple[TrialBase, ...] = ()
     given: str = field(default="", compare=False, repr=False)
     check: str = field(default="", compare=False, repr=False)
+    said: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def own_patches(self) -> list[Patch]:
