@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One knob: choices, a number in a field, or a number turned by hand. */
+/** One knob: choices, yes or no, a number in a field, or a number turned by hand. */
 
 import { useId, useState } from 'react';
 import type { Param } from '../protocol/lesson.ts';
@@ -42,7 +42,17 @@ export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) 
           <label className="knob-title" htmlFor={id}>
             {param.title}
           </label>
-          <NumberField id={id} param={param} value={value} fixed={fixed} onChange={onChange} />
+          {param.type === 'bool' ? (
+            <input
+              id={id}
+              type="checkbox"
+              checked={value !== 0}
+              onChange={(event) => onChange(event.target.checked ? 1 : 0)}
+              {...off(fixed)}
+            />
+          ) : (
+            <NumberField id={id} param={param} value={value} fixed={fixed} onChange={onChange} />
+          )}
         </>
       )}
       <small>{fixed ?? help}</small>

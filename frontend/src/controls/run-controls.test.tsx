@@ -23,6 +23,7 @@ import {
   withParam,
 } from '../navigation/knobs.ts';
 import { toStep } from '../navigation/moves.ts';
+import { Knob } from './knob-fields.tsx';
 import { RunControls } from './run-controls.tsx';
 
 afterEach(cleanup);
@@ -200,6 +201,16 @@ describe('the knob desk', () => {
     expect(more).toHaveProperty('disabled', true);
     fireEvent.click(screen.getByTestId('run'));
     expect(onRun.mock.calls[0]?.[0]).toMatchObject({ params: { hogs: 9 } });
+  });
+
+  it('what is yes or no is a box to tick', () => {
+    const onChange = vi.fn();
+    const param = { ...lesson.params['hogs']!, title: 'a reader', type: 'bool' as const };
+    render(<Knob name="reader" param={param} value={0} onChange={onChange} />);
+    const box = screen.getByRole('checkbox', { name: 'a reader' });
+    expect(box).toHaveProperty('checked', false);
+    fireEvent.click(box);
+    expect(onChange).toHaveBeenCalledWith(1);
   });
 
   it('Esc closes the panel from wherever the focus is, and gives it back to the button', () => {

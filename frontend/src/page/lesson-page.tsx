@@ -65,6 +65,7 @@ export function LessonPage({ page }: Props) {
               : actions.blocked
           }
           onMeasure={actions.measure}
+          onKnob={actions.turnOne}
         />
       )}
       <ChangePane />

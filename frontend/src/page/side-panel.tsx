@@ -37,6 +37,7 @@ interface Props {
   readonly measured: MeasuredMessage | null;
   readonly blocked: string;
   readonly onMeasure: () => void;
+  readonly onKnob: (name: string, value: number) => void;
   readonly place: Place;
   readonly go: Go;
 }
@@ -98,7 +99,7 @@ export function Side(props: Props) {
 
 /** Charts, tables and counts of the step, but what a later step asks. */
 function Evidence(props: Props) {
-  const { lesson, scene, arms, index, recorded, theme, spoils } = props;
+  const { lesson, scene, arms, index, recorded, theme, spoils, onKnob } = props;
   const { show } = scene;
   const shows = (what: string) => show.includes(what) && !spoils(what);
   const own = show.filter((name) => name in (viewOf(lesson.view).panels ?? {}));
@@ -114,7 +115,7 @@ function Evidence(props: Props) {
         />
       )}
       {own.filter(shows).map((only) => (
-        <ViewPanels key={only} {...{ lesson, scene, index, recorded, theme, only }} />
+        <ViewPanels key={only} {...{ lesson, scene, index, recorded, theme, onKnob, only }} />
       ))}
       {shows('latency') && <Latency {...{ lesson, index, recorded, theme }} />}
       {!spoils('counts') && <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />}
@@ -134,8 +135,11 @@ export function ViewPanels({
   index,
   recorded,
   theme,
+  onKnob,
   only,
-}: Pick<Props, 'lesson' | 'scene' | 'index' | 'recorded' | 'theme'> & { readonly only?: string }) {
+}: Pick<Props, 'lesson' | 'scene' | 'index' | 'recorded' | 'theme' | 'onKnob'> & {
+  readonly only?: string;
+}) {
   const { frame } = usePlayback();
   if (index === null) return null;
   const panels = viewOf(lesson.view).panels ?? {};
@@ -151,7 +155,7 @@ export function ViewPanels({
             {recorded ? ', recorded' : ''}
           </span>
         </h3>
-        <PanelBody runIndex={index} {...{ panel, lesson, scene, frame, theme, recorded }} />
+        <PanelBody runIndex={index} {...{ panel, lesson, scene, frame, theme, recorded, onKnob }} />
       </section>
     );
   });

@@ -3,7 +3,7 @@
 /** A lesson that is walked as a page walks it: where each step opens. */
 
 import { act, cleanup, render } from '@testing-library/react';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { lineLesson, lineStore } from '../../test/fixtures/cachelines.ts';
 import { wholeLesson, wholeMessage } from '../../test/fixtures/whole.ts';
 import { frontPage } from '../navigation/place.ts';
@@ -37,12 +37,13 @@ const lesson: Lesson = wholeLesson({
 } as never);
 
 let page: LessonModel;
+const go = vi.fn();
 
 function Page({ id }: { readonly id: string }) {
   const scene = lesson.scenes.find((one) => one.id === id)!;
   page = useLessonPage({
     ...{ lesson, scene, arms: scene.arms, place: { ...frontPage, step: id } },
-    ...{ go: () => {}, visit: 0, first: { run: null, step: id } },
+    ...{ go, visit: 0, first: { run: null, step: id } },
   });
   return null;
 }
@@ -75,4 +76,21 @@ it('a step opens where its own knobs of the model put it, gone to or opened', ()
     act(() => rerender(shown(id)));
     expect(opened(), id).toBe(at);
   }
+});
+
+it('a knob that a panel turns stands in the address', () => {
+  const store = lineStore({ letters: 24, stats: 10 });
+  store.lesson.set(lesson);
+  render(
+    <StoreProvider store={store}>
+      <PlaybackProvider arms={['stock', 'moved']}>
+        <Page id="two" />
+      </PlaybackProvider>
+    </StoreProvider>,
+  );
+  act(() => page.actions.turnOne('model_cpus', 700));
+  expect(go).toHaveBeenLastCalledWith(
+    expect.objectContaining({ knobs: { model_cpus: 64 } }),
+    'replace',
+  );
 });

@@ -4,7 +4,14 @@
 import { useMemo } from 'react';
 import { mayAct } from '../controls/hold-bar.tsx';
 import { useModel } from '../controls/use-model.ts';
-import { type Knobs, knobPlace, knobsAt, onClock, runParams } from '../navigation/knobs.ts';
+import {
+  type Knobs,
+  knobPlace,
+  knobsAt,
+  onClock,
+  runParams,
+  withParam,
+} from '../navigation/knobs.ts';
 import { toKnobs, toNewRun } from '../navigation/moves.ts';
 import type { Place } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-place.ts';
@@ -58,6 +65,7 @@ export function useRunActions(
     clock: requested.clock,
   });
   const letGo = () => go(toNewRun, 'replace');
+  const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace');
   return {
     knobs,
     /** The knobs of the place alone: the arms are the step's. */
@@ -65,7 +73,9 @@ export function useRunActions(
     goesOn,
     running: pending?.source === 'live' || stoppable !== undefined,
     blocked: blockedWords(connection, hello),
-    turn: (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace'),
+    turn,
+    /** One knob, to what the lesson allows of it. */
+    turnOne: (name: string, value: number) => turn(withParam(lesson, knobs, name, value)),
     begin: (with_: Knobs = knobs) => {
       letGo();
       onBegin();

@@ -121,6 +121,8 @@ export interface PanelProps {
   readonly theme: Theme;
   readonly recorded: boolean;
   readonly data: PanelData;
+  /** Turns a knob of the lesson; absent where none can be turned. */
+  readonly onKnob?: ((name: string, value: number) => void) | undefined;
 }
 
 /** What panels show beside the run's events. */

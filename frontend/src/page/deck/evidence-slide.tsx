@@ -46,6 +46,7 @@ function cardsOf(page: LessonModel, part: Part, beside: boolean) {
         <ViewPanels
           key={part.name}
           {...{ lesson, scene, index, recorded, theme }}
+          onKnob={actions.turnOne}
           only={part.name}
         />,
       ];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the model predicts, beside what the mail measured; its numbers with their sources, and what hangs on each. */
 
-import { useState } from 'react';
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
@@ -13,19 +12,14 @@ import { NativeNote } from './model-native.tsx';
 import { ProfileChart } from './model-profile.tsx';
 import { CurveTable, SensitivityTable } from './model-tables.tsx';
 import { noRate } from './refusal.ts';
-import { settingsOf } from './settings.ts';
+import { type ModelSettings, settingsOf } from './settings.ts';
 import { usePrediction } from './use-prediction.ts';
 
 /** Points of a curve for one lane. */
 const curvePoints = 11;
 
-export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
-  const knob = settingsOf(runIndex.params, lesson).owning;
-  const [chosen, setChosen] = useState<boolean | null>(null);
-  const owning = chosen ?? knob;
-  const { settings, prediction, complaint } = usePrediction(runIndex, lesson, owning);
-  const title = (arm: string) => lesson.arms.find((one) => one.name === arm)?.title ?? arm;
-  const { cpus } = settingsOf(runIndex.params, lesson);
+export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
+  const { settings, prediction, complaint } = usePrediction(runIndex, lesson);
   if (complaint !== '') return <p className="small">The model gave up: {complaint}</p>;
   const refused = runIndex.lanes.map((lane) => noRate(lane, lesson)).find((why) => why !== null);
   if (refused) {
@@ -35,17 +29,39 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
       </p>
     );
   }
-  if (prediction === null || (prediction.curves[0]?.points.length ?? 0) < 2)
-    return (
-      <p className="small quiet" role="status">
-        {runIndex.lanes.every((lane) => lane.ended)
-          ? 'The model is at work…'
-          : 'The model waits for the end of the run.'}
-      </p>
-    );
+  const known = prediction !== null && (prediction.curves[0]?.points.length ?? 0) >= 2;
+  return (
+    <div data-testid="model" data-done={known && prediction.done ? '' : undefined}>
+      <Owning {...{ lesson, onKnob }} owning={settings.owning} />
+      {known ? (
+        <Predicted {...{ runIndex, lesson, theme, settings, prediction }} />
+      ) : (
+        <p className="small quiet" role="status">
+          {runIndex.lanes.every((lane) => lane.ended)
+            ? 'The model is at work…'
+            : 'The model waits for the end of the run.'}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Curves, profile and tables, as far as they have come. */
+function Predicted({
+  runIndex,
+  lesson,
+  theme,
+  settings,
+  prediction,
+}: Pick<PanelProps, 'runIndex' | 'lesson' | 'theme'> & {
+  readonly settings: ModelSettings;
+  readonly prediction: Prediction;
+}) {
+  const title = (arm: string) => lesson.arms.find((one) => one.name === arm)?.title ?? arm;
+  const { cpus } = settingsOf(runIndex.params, lesson);
   const found = prediction.sensitivity;
   return (
-    <div data-testid="model" data-done={prediction.done ? '' : undefined}>
+    <>
       <ModelChart
         {...{ prediction, theme, title }}
         at={cpus}
@@ -60,10 +76,6 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
         measured, on {mailRates.cpus} CPUs. No number here was fitted to them.
       </p>
       <NativeNote {...{ lesson, title }} />
-      <label className="small">
-        <input type="checkbox" checked={owning} onChange={(e) => setChosen(e.target.checked)} /> a
-        load that leads to a compare-and-swap asks to own the line at once
-      </label>
       <ProfileChart profiles={prediction.profile} {...{ theme, title }} />
       {found && <SensitivityTable found={found} />}
       <CurveTable {...{ prediction, title, lesson }} />
@@ -76,7 +88,33 @@ export function ModelPanel({ runIndex, lesson, theme }: PanelProps) {
           ))}
         </ul>
       </details>
-    </div>
+    </>
+  );
+}
+
+/** The knob that the text speaks of, beside the curve that hangs on it. */
+function Owning({
+  lesson,
+  owning,
+  onKnob,
+}: Pick<PanelProps, 'lesson' | 'onKnob'> & { readonly owning: boolean }) {
+  const knob = lesson.params['owning'];
+  if (knob === undefined) return null;
+  const off = onKnob === undefined;
+  return (
+    <label
+      className="small"
+      title={off ? 'It can be turned on the page of the lesson.' : `the knob “${knob.title}”`}
+    >
+      <input
+        type="checkbox"
+        checked={owning}
+        disabled={off}
+        onChange={(event) => onKnob?.('owning', event.target.checked ? 1 : 0)}
+        data-testid="owning"
+      />{' '}
+      <b>{knob.title}:</b> {knob.help}
+    </label>
   );
 }
 
@@ -99,7 +137,7 @@ const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ow
 
 /** Each number of the model, where it comes from, and whether the viewer has changed it. */
 function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) {
-  const { latencies } = settingsOf(runIndex.params, lesson);
+  const { latencies, owning } = settingsOf(runIndex.params, lesson);
   return (
     <details className="small" data-testid="stated">
       <summary>its numbers, and their sources</summary>
@@ -122,7 +160,7 @@ function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) 
         })}
         <div>
           <dt>
-            loads: <b>own</b>
+            loads: <b>{owning ? 'own' : 'own, now read'}</b>
           </dt>
           <dd className="quiet">
             {owningLoad.says} Source: {owningLoad.source}.

@@ -17,8 +17,7 @@ export interface Predicted {
   readonly complaint: string;
 }
 
-/** `owning`: loads that lead to a read-modify-write ask for ownership at once. */
-export function usePrediction(runIndex: RunIndex, lesson: Lesson, owning: boolean): Predicted {
+export function usePrediction(runIndex: RunIndex, lesson: Lesson): Predicted {
   // The picture's CPUs and schedule do not matter to the curve.
   const settings = { ...settingsOf(runIndex.params, lesson), schedule: 'timed' as const, cpus: 2 };
   const lanes = runIndex.lanes.map((lane) => ({ arm: lane.arm, counted: countedOf(lane) }));
@@ -26,7 +25,6 @@ export function usePrediction(runIndex: RunIndex, lesson: Lesson, owning: boolea
   const known = lanes.every(({ counted }) => counted.ops > 0 && counted.placed);
   const key = [
     settingsKey(settings),
-    owning,
     ready && known,
     ...lanes.map(({ arm, counted }) => `${arm} ${counted.shown}`),
     runIndex.runId,
@@ -49,9 +47,11 @@ export function usePrediction(runIndex: RunIndex, lesson: Lesson, owning: boolea
     setPrediction(null);
     setComplaint('');
     const arms = latest.current.lanes.map(({ arm, counted: { streams } }) => ({ arm, streams }));
-    const request = { arms, settings: latest.current.settings, compareAt: mailRates.cpus, owning };
+    const { settings } = latest.current;
+    const { owning } = settings;
+    const request = { arms, settings, compareAt: mailRates.cpus, owning };
     predictor.current?.ask(request);
     return () => predictor.current?.drop();
-  }, [key, ask, owning]);
+  }, [key, ask]);
   return { settings, prediction, complaint };
 }

@@ -15,7 +15,7 @@ import { GestureOverlay } from '../gesture-overlay.tsx';
 import type { GestureOptions } from '../time-gestures.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 import { drawOverview } from './draw.ts';
-import { layoutOverview, lengthOf } from './layout.ts';
+import { keyStep, layoutOverview, lengthOf } from './layout.ts';
 
 /** In a window so narrow a moment cannot be pointed at: it is moved as a whole. */
 const narrowPx = 40;
@@ -87,8 +87,9 @@ export function Overview({
   const length = lengthOf(runIndex, frame.get().offset);
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const now = frame.get().moment;
-    const to = { ArrowLeft: now - length / 200, ArrowRight: now + length / 200 };
+    const { moment: now } = frame.get();
+    const step = keyStep(length, frame.get());
+    const to = { ArrowLeft: now - step, ArrowRight: now + step };
     const at = { ...to, Home: 0, End: length }[event.key];
     if (at === undefined) return;
     onSeek(at);

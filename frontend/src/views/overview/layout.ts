@@ -61,6 +61,11 @@ export function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
   return Math.max(end, step);
 }
 
+/** An arrow key moves by this: of a window that is narrow in the run by all of it, so that nothing is left out. */
+export function keyStep(length: number, { span }: Pick<Frame, 'span'>): number {
+  return Math.min(length / 200, span);
+}
+
 export function layoutOverview(
   index: RunIndex,
   frame: Frame,
@@ -97,7 +102,7 @@ export function layoutOverview(
     window: [limit(x(frame.start)), limit(x(frame.start + frame.span))],
     momentX: limit(x(frame.moment)),
     axisY: size.height - axisHeight,
-    aligned: flag === null ? 'by time' : `by ${flag.words}`,
+    aligned: `by ${flag?.words ?? index.axis?.plural ?? 'time'}`,
     flagX: flag === null ? null : limit(x(flag.t)),
     ticks:
       index.axis === null
