@@ -2,12 +2,13 @@
 /** The left side: one step of the story, the sentence counted from the events, and the way on. */
 
 import type { ReactNode } from 'react';
-import { memo } from 'react';
+import { Fragment, memo } from 'react';
 import Markdown from 'react-markdown';
 import { Terms, useMarked } from '../panels/terms/terms.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
 import { evidenceWords } from '../ui/words.ts';
+import { useTop } from './use-top.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -24,7 +25,7 @@ interface Props {
   readonly predict: ReactNode;
   readonly predicted: boolean;
   readonly children?: ReactNode;
-  /** Begins the first step. */
+  /** Stands under the title of the first step. */
   readonly entry?: ReactNode;
   /** Ends the last step. */
   readonly end?: ReactNode;
@@ -45,15 +46,16 @@ Text.displayName = 'Text';
 export function Story(props: Props) {
   const { lesson, scene, prose, sentence, recorded, mismatch, children } = props;
   const at = lesson.scenes.indexOf(scene);
+  const story = useTop(scene.id);
   const [before = '', after = ''] = prose.split(/^---$/m);
   return (
-    <section className="story" aria-label="Story" data-testid="story">
+    <section ref={story} className="story" aria-label="Story" data-testid="story">
       <div className="story-text">
-        {at === 0 && props.entry}
         <p className="eyebrow" data-testid="step-count">
           Step {at + 1} of {lesson.scenes.length}
         </p>
         <h2>{scene.title}</h2>
+        {at === 0 && props.entry}
         <div className="prose">
           <Text>{before}</Text>
         </div>
@@ -62,7 +64,8 @@ export function Story(props: Props) {
             <b>On the count clock:</b> <Terms text={props.note} />
           </p>
         )}
-        {props.predict}
+        {/* A step's card knows nothing of the one before: a guess of then would scroll to it. */}
+        <Fragment key={scene.id}>{props.predict}</Fragment>
         {after && props.predicted && (
           <div className="prose">
             <Text>{after}</Text>

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A new step opens with its title and the begin of its text in view, at every size, however the reader got there. */
+
+import { expect, type Page, test } from '@playwright/test';
+
+const sizes = [
+  { width: 1600, height: 1000 },
+  { width: 1280, height: 720 },
+  { width: 900, height: 700 },
+  { width: 390, height: 844 },
+];
+const lesson = '/?lesson=03-inode-recycling';
+const restMs = 60_000;
+
+/** Scrolls the text, and the page where it scrolls, to their ends. */
+async function toEnd(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const text = document.querySelector('.story-text')!;
+    text.scrollTop = text.scrollHeight;
+    scrollTo(0, document.documentElement.scrollHeight);
+  });
+}
+
+/** Of title and first line of text: what is not in view, below other things counted. */
+function hidden(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const [title, prose] = [document.querySelector('.story h2')!, document.querySelector('.story .entry, .story .prose p')!];
+    const seen = (of: Element): boolean => {
+      const { left, top } = of.getBoundingClientRect();
+      return of.contains(document.elementFromPoint(left + 4, top + 8));
+    };
+    return [title, prose].filter((of) => !seen(of)).map((of) => of.textContent!.slice(0, 40));
+  });
+}
+
+async function stepIs(page: Page, n: number): Promise<void> {
+  await expect(page.getByTestId('step-count')).toHaveText(new RegExp(`^Step ${n} of`), { timeout: restMs });
+}
+
+for (const viewport of sizes) {
+  test(`a step opens with its title and text in view at ${viewport.width} by ${viewport.height}`, async ({ page }) => {
+    await page.setViewportSize(viewport);
+    await page.goto(lesson);
+    await stepIs(page, 1);
+    expect(await hidden(page), 'the first').toEqual([]);
+    for (const n of [2, 3, 4]) {
+      await toEnd(page);
+      await page.getByTestId('step-next').press('Enter');
+      await stepIs(page, n);
+      expect(await hidden(page), `step ${n}, by next`).toEqual([]);
+    }
+    await toEnd(page);
+    await page.keyboard.press('PageDown');
+    await stepIs(page, 5);
+    expect(await hidden(page), 'by a key').toEqual([]);
+    await toEnd(page);
+    await page.goBack();
+    await stepIs(page, 4);
+    await expect.poll(() => hidden(page), { message: 'back' }).toEqual([]);
+    await toEnd(page);
+    await page.getByRole('button', { name: /^Step 1: / }).press('Enter');
+    await stepIs(page, 1);
+    expect(await hidden(page), 'the first again').toEqual([]);
+  });
+}
+
+test('a step whose question was answered before does not open scrolled to it', async ({ page }) => {
+  // Two questions, one step after the other: the first is left open.
+  await page.setViewportSize({ width: 1280, height: 560 });
+  await page.goto('/?lesson=05-cacheline-pingpong&step=eight-letters');
+  await page.getByTestId('predict').getByRole('button').first().click();
+  await page.getByTestId('step-back').click();
+  await stepIs(page, 2);
+  await toEnd(page);
+  await page.getByTestId('step-next').click();
+  await stepIs(page, 3);
+  expect(await hidden(page)).toEqual([]);
+});
