@@ -222,3 +222,39 @@ def test_a_source_that_lies_within_another_repository_is_none_of_its_commits(
     found = TreeStore(tmp_path / "store.git").add(inner)
     assert found.head.commit == "" and not found.dirty and "no commit" in found.about
     assert found.facts(0).tree == found.tree
+
+
+def test_a_configuration_that_is_not_used_is_named(tmp_path: Path) -> None:
+    first, second = repository(tmp_path / "clean"), source(tmp_path / "changed")
+    (second / "mm" / "a.c").write_text("int f(void)\n{\n\treturn 2;\n}\n")
+    config = 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_DRIVER=m\nCONFIG_CC_VERSION_TEXT="1"\n'
+    assert trial_of(tmp_path, first, second).said == ()
+    (second / ".config").write_text(config)
+    assert trial_of(tmp_path, first, second).said == (
+        "the configuration of changed is not used: both kernels have that of clean, which has no"
+        " .config",
+    )
+    # What guests need, what is a module, and what the compiler is make no difference there.
+    same = config.replace("# CONFIG_B is not set\n", "").replace("DRIVER=m", "DRIVER=n")
+    (first / ".config").write_text(same.replace('"1"', '"2"') + "CONFIG_SMP=n\n")
+    assert trial_of(tmp_path, first, second).said == ()
+    (first / ".config").write_text(config.replace("A=y", "A=n"))
+    made = trial_of(tmp_path, first, second)
+    assert made.said == (
+        "the configurations of clean and changed differ in 1 option (CONFIG_A), and both kernels"
+        " have that of clean",
+    )
+    assert made.bases[0].config[0] == first / ".config"
+    (first / ".config").write_text("".join(f"CONFIG_X{n}=y\n" for n in range(7)))
+    (said,) = trial_of(tmp_path, first, second).said
+    assert "differ in 8 options (CONFIG_A, CONFIG_X0, CONFIG_X1 and others)" in said
+
+
+def test_commits_of_one_folder_have_one_configuration(tmp_path: Path) -> None:
+    repository = tmp_path / "linux"
+    first, second = commits(repository, [1, 2])
+    (repository / ".config").write_text("CONFIG_A=y\n")
+    at = [Path(f"{repository}@{name}") for name in (first, second)]
+    assert trial_of(tmp_path, *at).said == ()
+    copied = trial_of(tmp_path, source(tmp_path / "old", 12), at[0])
+    assert copied.said == () and len(copied.bases) == 2, "each release has its own"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from duet.errors import InputError
 from duet.kernels.bases import base_folders, find_base
+from duet.trials.configs import config_words
 from duet.trials.mails import Patch, read_patches
 from duet.trials.prebuilt import built_kernels
 from duet.trials.spec import TrialArm, TrialBase, plain_name
@@ -16,6 +17,7 @@ from duet.trials.trees import (
     TreeStore,
     check_source,
     folder_and_ref,
+    nearest_fragments,
     path_name,
     tarball_base,
     tree_base,
@@ -59,7 +61,7 @@ def trial_kernels(
             "a patch needs source, but --kernel names a kernel that is built.",
             remedy="Name its source with --tree, or leave the patch out.",
         )
-    bases, arms = _sources(asked, folder, patches_dir)
+    bases, arms = _sources(asked, folder, patches_dir, say)
     shared = tuple(patch for path in asked.shared for patch in read_patches(path, say))
     arms = [replace(arm, patches=(*arm.patches, *shared)) for arm in arms]
     base = arms[0].base
@@ -72,7 +74,7 @@ def trial_kernels(
 
 
 def _sources(
-    asked: Named, folder: Path, patches_dir: Path
+    asked: Named, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
     """What --base, --tree and --kernel name: kernels without the patches of the command line."""
     bases: list[TrialBase] = []
@@ -80,7 +82,7 @@ def _sources(
     if asked.base or not (asked.trees or asked.kernels):
         bases, arms = _named_base(asked.base, patches_dir)
     elif asked.trees:
-        bases, arms = _trees(asked, folder, patches_dir)
+        bases, arms = _trees(asked, folder, patches_dir, say)
     for base, arm in built_kernels(asked.kernels, asked.vmlinux, folder / "sources"):
         name = _arm_name(arm.name, arms)
         bases.append(base)
@@ -88,7 +90,9 @@ def _sources(
     return bases, arms
 
 
-def _trees(asked: Named, folder: Path, patches_dir: Path) -> tuple[list[TrialBase], list[TrialArm]]:
+def _trees(
+    asked: Named, folder: Path, patches_dir: Path, say: Callable[[str], None]
+) -> tuple[list[TrialBase], list[TrialArm]]:
     """What --tree names; the first tree stands without the patches."""
     for path in asked.trees:
         check_source(path)
@@ -102,15 +106,16 @@ def _trees(asked: Named, folder: Path, patches_dir: Path) -> tuple[list[TrialBas
     arms = [TrialArm(name, first.name, first.about, own, bases[0].name, facts)]
     for path, tree in zip(asked.trees[1:], trees[1:], strict=True):
         arm = _arm_name(tree.name, arms)
-        if tree.version.split(".")[:2] == first.version.split(".")[:2]:
+        if tree.series == first.series:
             patches = (*own, store.patch(first, tree))
             facts = tree.facts(len(patches))
             arms.append(TrialArm(arm, arm, tree.about, patches, bases[0].name, facts))
+            if sentence := config_words(first, tree, nearest_fragments(first.series, patches_dir)):
+                say(sentence)
         else:
-            series = "-".join(tree.version.split(".")[:2])
             own_name = path_name(tree.folder)
             if any(base.name == own_name for base in bases):  # another release of one repository
-                own_name = f"{own_name}-{series}"
+                own_name = f"{own_name}-{tree.series.replace('.', '-')}"
             other = TreeStore(folder / "sources" / f"{own_name}.git")
             tree = other.add(path)
             bases.append(replace(tree_base(tree, other, patches_dir), name=own_name))

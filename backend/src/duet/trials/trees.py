@@ -49,6 +49,11 @@ class SourceTree:
     changes: str = ""
 
     @property
+    def series(self) -> str:
+        """ "6.6" of 6.6.7."""
+        return ".".join(self.version.split(".")[:2])
+
+    @property
     def dirty(self) -> bool:
         """Whether the files are not those of the commit; what git does not know of counts."""
         return bool(self.head.commit) and self.tree != self.head.tree
@@ -259,10 +264,9 @@ def tree_base(tree: SourceTree, store: TreeStore, patches_dir: Path) -> TrialBas
     """The base of a tree, with the tree's own .config below what guests need."""
     own = tree.folder / ".config"
     config = [own] if own.is_file() else []
-    series = ".".join(tree.version.split(".")[:2])
-    config += nearest_fragments(series, patches_dir)
+    config += nearest_fragments(tree.series, patches_dir)
     source = {"git": str(store.folder), "ref": store.base_of(tree)}
-    return TrialBase(path_name(tree.folder), tree.about, series, source, tuple(config))
+    return TrialBase(path_name(tree.folder), tree.about, tree.series, source, tuple(config))
 
 
 def tarball_base(path: Path, patches_dir: Path) -> TrialBase:
