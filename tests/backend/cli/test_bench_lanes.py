@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from duet.cli.bench import lanes
-from duet.cli.bench.lanes import Idle, bench, measure_lanes, noting, vng_rounds
+from duet.cli.bench import first_event, lanes
+from duet.cli.bench.first_event import noting
+from duet.cli.bench.lanes import Idle, bench, measure_lanes, vng_rounds
 from duet.cli.bench.lanes_result import IDLE_LANES, Start, result_of, text_of
 from duet.cli.bench.targets import at_least, at_most, target_lines
 from duet.cli.request import read_request
@@ -166,14 +167,14 @@ def test_a_guest_that_does_not_come_up_is_a_start_that_failed(
     async def kernel_sources(*_: object) -> dict[str, LaneSource]:
         return {"rwsem": source}
 
-    monkeypatch.setattr(lanes, "kernel_sources", kernel_sources)
+    monkeypatch.setattr(first_event, "kernel_sources", kernel_sources)
     request = read_request(SLUG, "", "", "wall", [])
-    start = run_async(lanes.first_event(request, "rwsem", None))
+    start = run_async(first_event.first_event(request, "rwsem", None))
     assert start == Start("", None, False, 2, WHY)
 
     async def no_kernel(*_: object) -> dict[str, LaneSource]:
         raise InfraError("no kernel.", remedy="none.")
 
-    monkeypatch.setattr(lanes, "kernel_sources", no_kernel)
-    start = run_async(lanes.first_event(request, "rwsem", None))
+    monkeypatch.setattr(first_event, "kernel_sources", no_kernel)
+    start = run_async(first_event.first_event(request, "rwsem", None))
     assert start == Start("", None, False, 0, "no kernel.")

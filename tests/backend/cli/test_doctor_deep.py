@@ -19,7 +19,8 @@ from duet.cli.check_line import Check, show
 from duet.cli.deep import checks, guests, host
 from duet.cli.deep.checks import check, deep_checks
 from duet.cli.deep.failure import Failure
-from duet.cli.deep.guests import GuestTrials, Waiting, lane_files, limits_of, shared_spaces
+from duet.cli.deep.guests import GuestTrials, Waiting
+from duet.cli.deep.looks import lane_files, limits_of, shared_spaces
 from duet.cli.entry import main
 from duet.control_groups import Budget, Group
 from duet.errors import InfraError

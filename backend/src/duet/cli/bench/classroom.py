@@ -85,11 +85,15 @@ def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A real `duet serve` with a folder of its own for saved runs; yields host:port."""
+def server(**variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A real `duet serve` with a folder of its own for saved runs; yields host:port.
+
+    Args:
+        variables: of its environment, beside those of this process.
+    """
     command = [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"]
     with tempfile.TemporaryDirectory(prefix="duet-class-") as folder:
-        environment = os.environ | {"DUET_RUNS": folder, "DUET_SETUP": "skip"}
+        environment = os.environ | {"DUET_RUNS": folder, "DUET_SETUP": "skip"} | variables
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, env=environment
         ) as process:

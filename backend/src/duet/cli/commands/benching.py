@@ -8,12 +8,18 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json, Lesson
-from duet.cli.results.benching import ClassResult, LanesResult, ViewersResult
+from duet.cli.results.benching import (
+    ClassResult,
+    LanesResult,
+    SwitchResult,
+    ViewersResult,
+)
 from duet.cli.results.keys import keys_text
 
 LANES_KEYS = keys_text(LanesResult, "Times go from the request to a lane's first decoded event.")
 VIEWERS_KEYS = keys_text(ViewersResult)
 CLASS_KEYS = keys_text(ClassResult)
+SWITCH_KEYS = keys_text(SwitchResult, "Times go from the click to a batch of every lane.")
 
 bench = typer.Typer(
     no_args_is_help=True,
@@ -71,3 +77,24 @@ def classroom(
     from duet.cli.bench.classroom import classroom as body
 
     return body(lesson, students, different, json)
+
+
+@bench.command("switch", epilog=SWITCH_KEYS)
+def switch(
+    lesson: Lesson,
+    other: Annotated[str, typer.Argument(help="The lesson that is clicked on.")],
+    repeats: Annotated[
+        int, typer.Option(min=1, max=100, help="Clicks of each kind; boots: 3 at most.")
+    ] = 5,
+    clock: Annotated[
+        str, typer.Option("--clock", help="wall or count; default: the lesson's, as on the page.")
+    ] = "",
+    json: Json = False,
+) -> int:
+    """Measure a click on another lesson: until its recording moves, and until live lanes do.
+
+    A real server with real guests: once with guests that are parked, once without.
+    """
+    from duet.cli.bench.switch import switch as body
+
+    return body(lesson, other, repeats, clock, json)

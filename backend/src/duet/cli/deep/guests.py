@@ -6,12 +6,13 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Final
 
-from duet.cli.bench.lanes import FirstEvent, first_event, settled, spec_of
+from duet.cli.bench.first_event import FirstEvent, first_event, spec_of
+from duet.cli.bench.lanes import settled
 from duet.cli.check_line import DELEGATE
 from duet.cli.deep.failure import Failure
+from duet.cli.deep.looks import SPACES, lane_files, limits_of, shared_spaces
 from duet.cli.request import Request, read_request
 from duet.cli.selftesting import built_arms, smallest
 from duet.control_groups import groups_of
@@ -25,8 +26,6 @@ from duet.runs.sources import kernel_sources
 from duet.session import Contention, contention_bound
 from duet.session.lane.request import guest_of
 
-SPACES: Final = ("mnt", "pid", "net", "ipc", "uts")
-"""Namespaces that a guest's QEMU has of its own; namespaces(7)."""
 NO_COPY: Final = "Lanes boot as before; the server's log says why a copy failed."
 CALM: Final = "End other work on this host, or give it more CPUs."
 
@@ -179,44 +178,3 @@ def smallest_built() -> Request:
         "no guest can be booted, since no lesson has a kernel that is built.",
         remedy="Run ./duet build.",
     )
-
-
-def shared_spaces(pid: int) -> list[str]:
-    """Namespaces that a process has in common with this one; all, where that is not to be seen."""
-    found = []
-    for name in SPACES:
-        try:
-            theirs = Path(f"/proc/{pid}/ns/{name}").readlink()
-        except OSError:
-            found.append(name)
-            continue
-        if theirs == Path(f"/proc/self/ns/{name}").readlink():
-            found.append(name)
-    return found
-
-
-def lane_files(pid: int) -> list[str]:
-    """Control groups of lanes that a process is in; cgroups(7)."""
-    try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
-    except OSError:
-        return []
-    return [line for line in lines if "/duet-lane-" in line]
-
-
-def limits_of(folders: list[Path]) -> dict[str, str]:
-    """What is bounded in these control groups: memory, threads, CPU weight."""
-    found = {}
-    for names, what, unit in (
-        (("memory.max", "memory.limit_in_bytes"), "memory", "MiB"),
-        (("pids.max",), "threads", ""),
-        (("cpu.weight",), "CPU weight", "of 100"),
-        (("cpu.shares",), "CPU shares", "of 1024"),
-    ):
-        for path in (folder / name for folder in folders for name in names):
-            try:
-                value = int(path.read_text())
-            except (OSError, ValueError):
-                continue
-            found[what] = f"{value >> 20 if unit == 'MiB' else value} {unit}".rstrip()
-    return found

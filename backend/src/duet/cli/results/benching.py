@@ -93,3 +93,21 @@ class ClassResult:
     health_p99_ms: float = key()
     health_longest_ms: float = key()
     load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchResult:
+    """Of `duet bench switch`. Times go from the click to the first batch of the slowest lane."""
+
+    lesson: str
+    other: str = key("the lesson that is clicked on")
+    step: str = key("its main one")
+    clock: str = key("of its live runs")
+    recorded_first_ms: float | None = key("its recording, before the server had read it")
+    recorded: Quantiles | None = key("its recording, or null")
+    parked: Quantiles | None = key("live lanes, guests parked; or null")
+    copies: int = key("lanes of those that were copies")
+    lanes: int = key("of those")
+    booted: Quantiles | None = key("live lanes, no guest parked; or null")
+    failed: Sequence[str] = key("clicks that came to nothing, and why")
+    targets: Sequence[Target] = key()

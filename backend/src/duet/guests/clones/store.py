@@ -12,17 +12,14 @@ from dataclasses import dataclass, replace
 
 from duet.errors import DuetError
 from duet.guests.clones.make import make_template
+from duet.guests.clones.queue import Queue
 from duet.guests.clones.template import Template, template_key
 from duet.guests.qemu import known_version
 from duet.guests.types import GuestSpec
 
 LOG = logging.getLogger("duet.clones")
-WAITING = 32
-"""Templates that wait to be made; beyond it the oldest is forgotten."""
 USUAL_BYTES = 130 << 20
 """Of one template, before any has been made. Usual: 110-125 MiB."""
-FAILURES = 2
-"""Tries at one template; then its guests boot until the server starts anew."""
 Make = Callable[[str, GuestSpec], Awaitable[Template]]
 
 
@@ -62,9 +59,7 @@ class Templates:
     def __init__(self, budget_bytes: int, make: Make = make_template) -> None:
         self._budget_bytes, self._make = budget_bytes, make
         self._held: OrderedDict[str, Template] = OrderedDict()
-        self._wanted: OrderedDict[str, GuestSpec] = OrderedDict()
-        self._later: OrderedDict[str, GuestSpec] = OrderedDict()
-        self._failed: dict[str, int] = {}
+        self._queue = Queue()
         self._moved = asyncio.Event()
         self._settled = asyncio.Event()
         self._settled.set()
@@ -100,27 +95,20 @@ class Templates:
         return version is not None and template_key(spec, version) in self._held
 
     def want(self, key: str | None, spec: GuestSpec, later: bool = False) -> None:
-        """Make it, when there is time; nothing happens if it is there or has failed too often.
+        """Make it, when there is time, unless it is there or has failed too often.
 
         Args:
-            later: nobody waits for it: it is made when all others are there, and only where no
-                other has to go for it.
+            later: after all others, and only where no other has to go for it.
         """
-        if not key or key in self._held or self._failed.get(key, 0) >= FAILURES:
+        if not key or key in self._held or not self._queue.may(key):
             return
         if later:
-            if key not in self._wanted and len(self._later) < WAITING:
-                self._later[key] = spec
-                self._moved.set()
-            return
-        self._later.pop(key, None)
-        if self._making is not None and self._made_now in self._later:
-            self._making.cancel()
-        self._settled.clear()
-        self._wanted[key] = spec
-        self._wanted.move_to_end(key)
-        while len(self._wanted) > WAITING:
-            self._wanted.popitem(last=False)
+            self._queue.add_later(key, spec)
+        else:
+            self._queue.add(key, spec)
+            if self._making is not None and self._made_now in self._queue.later:
+                self._making.cancel()
+            self._settled.clear()
         self._moved.set()
 
     def discard(self, key: str) -> None:
@@ -129,7 +117,7 @@ class Templates:
         if template is not None:
             template.close()
         self._counts.refused += 1
-        self._count_failure(key)
+        self._queue.fail(key)
 
     @asynccontextmanager
     async def aside(self) -> AsyncIterator[None]:
@@ -161,8 +149,8 @@ class Templates:
             held=self.count,
             held_bytes=self.held_bytes,
             making=int(self._making is not None),
-            waiting=len(self._wanted),
-            later=len(self._later),
+            waiting=len(self._queue.now),
+            later=len(self._queue.later),
         )
 
     async def wait_settled(self) -> None:
@@ -176,48 +164,35 @@ class Templates:
                 self._making = asyncio.create_task(self._make_one(key), name=f"template {key}")
                 await asyncio.wait([self._making])
                 self._making = None
-            if not self._wanted:
-                self._settled.set()
             self._moved.clear()
             await self._moved.wait()
 
     def _next(self) -> str | None:
-        """What is made now: what was wanted last, then what may be made later."""
-        if self._wanted:
-            return next(reversed(self._wanted))
-        self._settled.set()
-        sizes = [template.held_bytes for template in self._held.values()]
-        if self.held_bytes + max(sizes, default=USUAL_BYTES) > self._budget_bytes:
-            self._later.clear()
-        return next(iter(self._later), None)
+        if not self._queue.now:
+            self._settled.set()
+        most = max((one.held_bytes for one in self._held.values()), default=USUAL_BYTES)
+        return self._queue.next(room=self.held_bytes + most <= self._budget_bytes)
 
     async def _make_one(self, key: str) -> None:
-        spec = self._wanted.get(key) or self._later[key]
+        spec = self._queue.spec(key)
         try:
             template = await self._make(key, spec)
         except DuetError as error:
-            self._fail(key)
+            self._queue.fail(key)
+            self._counts.failed += 1
             LOG.warning("%s %s", error.sentence, error.remedy)
         except Exception:  # a full disk, no more descriptors, a fault of ours: the lane boots
-            self._fail(key)
+            self._queue.fail(key)
+            self._counts.failed += 1
             LOG.exception("lane %s: no guest could be parked; its guests boot.", spec.arm)
         else:
             self._held[key] = template
-            if key in self._later:
+            if key in self._queue.later:
                 self._held.move_to_end(key, last=False)  # nobody has used it: it goes first
+            self._queue.made(key)
             self._counts.made += 1
             self._fit()
             LOG.info("lane %s: a guest is parked (%.1f s)", spec.arm, template.made_s)
-        if key not in self._wanted or key in self._held or self._failed.get(key, 0) >= FAILURES:
-            self._later.pop(key, None)
-            self._wanted.pop(key, None)
-
-    def _fail(self, key: str) -> None:
-        self._counts.failed += 1
-        self._count_failure(key)
-
-    def _count_failure(self, key: str) -> None:
-        self._failed[key] = self._failed.get(key, 0) + 1
 
     def _fit(self) -> None:
         """Give up those that were used longest ago, beyond the budget; the newest stays."""

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Starts one lane and waits for its first decoded event; what goes wrong is in the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+from duet.cli.bench.lanes_result import Start
+from duet.cli.request import Request
+from duet.errors import DuetError
+from duet.guests import Guest
+from duet.guests.clones import Templates
+from duet.guests.machine import MachineGuest
+from duet.kernels import KernelSettings
+from duet.runs.sources import kernel_sources
+from duet.session import (
+    Batch,
+    GuestRequest,
+    Lanes,
+    LaneSource,
+    LaneState,
+    RunSession,
+    RunSpec,
+    SessionSink,
+)
+
+START_S = 300.0
+"""From the request to the first event, with a second try. Usual: 0.2 s a copy, 2-3 s a boot, 20 s
+a boot by virtme-ng."""
+
+
+class FirstEvent(SessionSink):
+    """Notes when the first decoded rows of a lane come."""
+
+    def __init__(self) -> None:
+        self.seen = asyncio.Event()
+        self.at = 0.0
+        self.cloned = False
+        self.accel = ""
+        self.failed = ""
+
+    def on_lane(self, state: LaneState) -> None:
+        """How the guest came up."""
+        self.cloned = self.cloned or state.cloned
+        self.accel = str(state.accel or self.accel)
+        if state.phase == "failed" and not self.at:
+            self.failed = state.message
+            self.seen.set()
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """Events."""
+        if not self.seen.is_set():
+            self.at = time.monotonic()
+            self.seen.set()
+
+
+async def first_event(
+    request: Request,
+    arm: str,
+    templates: Templates | None,
+    sink: FirstEvent | None = None,
+    whole: bool = False,
+) -> Start:
+    """Start a lane, wait for its first decoded event, and stop it.
+
+    Args:
+        sink: sees what else the lane says.
+        whole: wait until the workload is over.
+    """
+    sink, guests = sink or FirstEvent(), list[Guest]()
+    try:
+        sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
+        source = noting(sources[arm], guests)
+        async with Lanes() as lanes:
+            session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
+            began = time.monotonic()
+            running = asyncio.create_task(session.execute(), name=f"bench {arm}")
+            seen = asyncio.create_task(sink.seen.wait(), name="first event")
+            until = (running,) if whole else (running, seen)
+            await asyncio.wait(until, timeout=START_S, return_when=asyncio.FIRST_COMPLETED)
+            seen.cancel()
+            await session.stop()
+            await running
+        failed = sink.failed or f"no event came within {START_S:g} s or before the run was over"
+    except DuetError as error:
+        failed = error.sentence
+    attempts = sum(len(one.reports) for one in guests if isinstance(one, MachineGuest))
+    if not sink.at:
+        return Start("", None, sink.cloned, attempts, failed)
+    return Start("", (sink.at - began) * 1e3, sink.cloned, attempts)
+
+
+def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:
+    """The same source, whose guests are put into a list, so that their tries can be counted."""
+
+    def guest(request: GuestRequest) -> Guest:
+        guests.append(source.guest(request))
+        return guests[-1]
+
+    return replace(source, guest=guest)
+
+
+def spec_of(request: Request, arm: str) -> RunSpec:
+    """A run as the page's, on one lane."""
+    return RunSpec(
+        run_id="bench",
+        folder=request.folder,
+        arms=(arm,),
+        workload=request.workload,
+        params=request.params,
+        clock=request.clock,
+    )
