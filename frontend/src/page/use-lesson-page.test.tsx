@@ -6,7 +6,9 @@ import { act, cleanup, render } from '@testing-library/react';
 import { afterEach, expect, it, vi } from 'vitest';
 import { lineLesson, lineStore } from '../../test/fixtures/cachelines.ts';
 import { wholeLesson, wholeMessage } from '../../test/fixtures/whole.ts';
-import { frontPage } from '../navigation/place.ts';
+import { ns } from '../base/units.ts';
+import type { Mark } from '../derive/types.ts';
+import { frontPage, type Pane } from '../navigation/place.ts';
 import { PlaybackProvider } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { StoreProvider } from '../store/hooks.tsx';
@@ -36,13 +38,19 @@ const lesson: Lesson = wholeLesson({
   ],
 } as never);
 
-let page: LessonModel;
+let model: LessonModel;
 const go = vi.fn();
 
-function Page({ id }: { readonly id: string }) {
-  const scene = lesson.scenes.find((one) => one.id === id)!;
-  page = useLessonPage({
-    ...{ lesson, scene, arms: scene.arms, place: { ...frontPage, step: id } },
+interface Props {
+  readonly id: string;
+  readonly of?: Lesson;
+  readonly panes?: readonly Pane[];
+}
+
+function Page({ id, of = lesson, panes = [] }: Props) {
+  const scene = of.scenes.find((one) => one.id === id)!;
+  model = useLessonPage({
+    ...{ lesson: of, scene, arms: scene.arms, place: { ...frontPage, step: id, panes } },
     ...{ go, visit: 0, first: { run: null, step: id } },
   });
   return null;
@@ -59,7 +67,7 @@ it('a step opens where its own knobs of the model put it, gone to or opened', ()
       </PlaybackProvider>
     </StoreProvider>
   );
-  const opened = () => page.playback.now().start / 1000;
+  const opened = () => model.playback.now().start / 1000;
   const openedAt = (id: string) => {
     render(shown(id));
     const at = opened();
@@ -88,9 +96,44 @@ it('a knob that a panel turns stands in the address', () => {
       </PlaybackProvider>
     </StoreProvider>,
   );
-  act(() => page.actions.turnOne('model_cpus', 700));
+  act(() => model.actions.turnOne('model_cpus', 700));
   expect(go).toHaveBeenLastCalledWith(
     expect.objectContaining({ knobs: { model_cpus: 64 } }),
     'replace',
   );
+});
+
+it('a mark that is pointed at beside the list of questions opens no drawer: first a question is chosen', () => {
+  const store = lineStore({ letters: 24, stats: 10 });
+  const asked = { arm: 'stock', any_lane: true, also: [], step: 'two', why: '' };
+  const questions = [{ ...asked, ask: 'Point at the count.', kind: 'count' }];
+  const asking = wholeLesson({ ...lesson, questions } as never);
+  store.lesson.set(asking);
+  const page = (panes: readonly Pane[]) => (
+    <StoreProvider store={store}>
+      <PlaybackProvider arms={['stock', 'moved']}>
+        <Page id="two" of={asking} panes={panes} />
+      </PlaybackProvider>
+    </StoreProvider>
+  );
+  const { rerender } = render(page(['questions']));
+  const kind = asking.kinds.findIndex(({ name }) => name === 'count');
+  const zero = ns(0);
+  const mark: Mark = { arm: 'stock', table: 'points', id: 0, row: 88, kind, t0: zero, t1: zero };
+  act(() => model.onMark(mark));
+  expect(model.records).toBeNull();
+  expect(model.questions.said).toContain('Choose a question first');
+  act(() => model.questions.ask(0));
+  act(() => model.onMark(mark));
+  expect([model.answers.answered, model.records]).toEqual([[0], null]);
+  // All are answered, or the list is not open: a mark has its drawer.
+  act(() => model.onMark(mark));
+  expect(model.records?.arm).toBe('stock');
+  act(() => {
+    model.setRecords(null);
+    model.save({ ...model.answers, answered: [] });
+  });
+  rerender(page([]));
+  act(() => model.onMark(mark));
+  expect(model.records?.arm).toBe('stock');
 });

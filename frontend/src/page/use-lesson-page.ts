@@ -137,7 +137,7 @@ export function useLessonPage(props: LessonProps) {
     contended: contendedOf(lesson, server.run, server.shownLanes),
     onMark: (mark: Mark | null) => {
       playback.select(mark);
-      if (!mark || questions.point(mark)) return;
+      if (!mark || questions.point(mark, place.panes.includes('questions'))) return;
       playback.pause();
       setRecords(index && behindOf(index, playback.frame.get(), lesson, mark));
     },

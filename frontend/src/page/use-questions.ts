@@ -20,9 +20,16 @@ export function useQuestions(
     setSaid('');
     setAsking(question);
   };
-  /** Takes a mark as the answer to the question that is asked; false: none is. */
-  const point = (mark: Mark): boolean => {
+  /**
+   * Takes a mark as the answer to the question that is asked; false: none is. Whoever has the list open and has not
+   * chosen yet wants to answer, and nothing is to cover the picture.
+   */
+  const point = (mark: Mark, listed: boolean): boolean => {
     const question = asking === null ? undefined : lesson.questions[asking];
+    if (listed && asking === null && answers.answered.length < lesson.questions.length) {
+      setSaid('Choose a question first, then point at its mark.');
+      return true;
+    }
     if (!question || asking === null || !index) return false;
     if (pointsAt(index, mark, question)) {
       setSaid('');

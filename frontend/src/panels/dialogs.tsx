@@ -62,7 +62,7 @@ interface QuestionProps {
   readonly answered: readonly number[];
   /** The question that waits for a mark. */
   readonly asking: number | null;
-  /** What the last pointing said of the question that is asked. */
+  /** What the last pointing said of the question that is asked, or that none is. */
   readonly said: string;
   readonly onAsk: (index: number | null) => void;
   readonly onForget: () => void;
@@ -83,6 +83,11 @@ export function Questions(props: QuestionProps) {
           close
         </button>
       </header>
+      {asking === null && said && (
+        <p className="small" role="status" data-testid="answer">
+          {said}
+        </p>
+      )}
       <ol>
         {lesson.questions.map((q, i) => {
           const done = answered.includes(i);

@@ -9,7 +9,7 @@ import { Questions } from './dialogs.tsx';
 
 afterEach(cleanup);
 
-function shown(scene: string, answered: readonly number[] = []) {
+function shown(scene: string, answered: readonly number[] = [], said = '') {
   const onStep = vi.fn();
   render(
     <Questions
@@ -17,7 +17,7 @@ function shown(scene: string, answered: readonly number[] = []) {
       file={() => ''}
       answered={answered}
       asking={null}
-      said=""
+      said={said}
       scene={scene}
       onAsk={() => {}}
       onForget={() => {}}
@@ -43,4 +43,9 @@ it('leads nowhere in that step', () => {
 it('leads nowhere when it is answered', () => {
   shown('one', [0]);
   expect(screen.queryByTestId('question-step-0')).toBeNull();
+});
+
+it('says beside the list what is to be done before a mark can answer', () => {
+  shown('one', [], 'Choose a question first.');
+  expect(screen.getByTestId('answer').textContent).toBe('Choose a question first.');
 });

@@ -10,6 +10,7 @@ import { type Card, partOf } from './layout.ts';
 import type { LineStates } from './model/lines.ts';
 import { stateNames, writeTransfer } from './model/types.ts';
 import { type Access, accessAt, glowSteps, happening, lastOf, statesAt } from './now.ts';
+import { along, ends, type Point, riseOf, upgradeEnds } from './ways.ts';
 
 export function drawCards(easel: Easel): void {
   const { shown, laid, layout, pen } = easel;
@@ -212,37 +213,6 @@ function traces(easel: Easel): void {
   pen.globalAlpha = 1;
 }
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** Where a line comes from and goes to; an upgrade sends word to the copies that must go. */
-function ends({ laid, layout }: Easel, access: Access): readonly [Point, Point] | null {
-  const to = laid.cards[access.cpu]?.slots[access.line];
-  if (to === undefined) return null;
-  const middle = (box: Box) => ({ x: box.x + box.w / 2, y: box.y + box.h / 2 });
-  const goal = middle(to);
-  if (happening(access) === 'transfer') {
-    const from = laid.cards[access.from]?.slots[access.line];
-    return from === undefined ? null : [middle(from), goal];
-  }
-  const line = laid.lines[access.line];
-  if (line === undefined) return null;
-  return [{ x: goal.x, y: line.y + layout.high + 6 }, goal];
-}
-
-/** A point of the way, which bends upwards between two CPUs. */
-function along(from: Point, to: Point, part: number, rise: number): Point {
-  const bend = from.y === to.y ? Math.sin(part * Math.PI) * rise : 0;
-  return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part - bend };
-}
-
-function riseOf({ layout }: Easel, from: Point, to: Point): number {
-  const far = Math.abs(to.x - from.x);
-  return layout.strips ? 0 : Math.min(26, 6 + far / 10);
-}
-
 /** The dashed line that a transfer leaves behind, up to a part of its way. */
 function way(easel: Easel, access: Access, upTo: number): void {
   const { pen, drawing, shade } = easel;
@@ -289,23 +259,16 @@ function arrow({ pen }: Easel, from: Point, to: Point, colour: string): void {
 
 /** Word goes out to the others: drop your copies. No data travel. */
 function upgradeWay(easel: Easel, access: Access, upTo: number): void {
-  const { laid, pen, drawing, shade } = easel;
-  const mine = laid.cards[access.cpu]?.slots[access.line];
-  if (mine === undefined) return;
+  const { pen, drawing, shade } = easel;
   const alpha = pen.globalAlpha;
   pen.globalAlpha = alpha * shade('upgrade') * 0.9;
   pen.strokeStyle = drawing.theme.hazard;
   pen.lineWidth = 1.25;
   pen.setLineDash([1.5, 4]);
-  const y = mine.y + mine.h / 2;
-  const from = mine.x + mine.w / 2;
   pen.beginPath();
-  for (const card of laid.cards) {
-    if (card.cpu === access.cpu) continue;
-    const slot = card.slots[access.line]!;
-    const to = slot.x + slot.w / 2;
-    pen.moveTo(from, y);
-    pen.lineTo(from + (to - from) * upTo, y);
+  for (const [from, to] of upgradeEnds(easel, access)) {
+    pen.moveTo(from.x, from.y);
+    pen.lineTo(from.x + (to.x - from.x) * upTo, to.y);
   }
   pen.stroke();
   pen.setLineDash([]);

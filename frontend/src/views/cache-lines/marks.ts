@@ -13,7 +13,8 @@ import type { Easel } from './easel.ts';
 import { fieldWords, lineBytes, type Struct } from './fields.ts';
 import { byteAt, byteBoxes, inside, type LinesLane, type LinesLayout } from './layout.ts';
 import { stateNames } from './model/types.ts';
-import { type Access, accessAt, happening, type LaneNow, statesAt } from './now.ts';
+import { type Access, accessAt, glowSteps, happening, type LaneNow, statesAt } from './now.ts';
+import { wayAt } from './ways.ts';
 
 /** What the marks of a lane need. */
 export type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
@@ -91,8 +92,9 @@ export function stepMark(
   k: number,
   way: boolean,
 ): Mark | null {
-  const { model, lane, done } = place.shown;
-  if (model === null || k < 0 || k >= done) return null;
+  const { model, lane, done, under } = place.shown;
+  // The one under way has a way before it is over.
+  if (model === null || k < 0 || k >= done + (way && under !== null ? 1 : 0)) return null;
   const access = accessAt(lane, model, k);
   const what = happening(access);
   const kind = way && what !== 'hit' ? what : accessKinds[access.kind];
@@ -120,10 +122,11 @@ export function hitLines(place: Place, x: number, y: number): Mark | null {
   const { layout, laid, shown } = place;
   const at = byteAt(layout, laid, x, y);
   if (at >= 0) return byteMark(place, at);
-  for (const { cpu, slots } of laid.cards)
-    for (const [line, slot] of slots.entries())
-      if (inside({ ...slot, x: slot.x - 1, w: slot.w + 2 }, x, y))
-        return copyMark(place, line, cpu);
+  const copy = copyAt(place, x, y);
+  // A way ends in the middle of a copy; one that has just been lost is to be pointed at itself.
+  const way = copy !== null && isLost(shown, copy) ? null : wayAt(place, { x, y });
+  if (way !== null) return stepMark(place, way.k, true);
+  if (copy !== null) return copyMark(place, copy.line, copy.cpu);
   if (inside(laid.executed, x, y)) return executedMark(place, stepAt(place, x));
   if (!inside(laid.order, x, y) || shown.model === null) return null;
   return stepMark(
@@ -131,6 +134,23 @@ export function hitLines(place: Place, x: number, y: number): Mark | null {
     nearStep(place, x, y),
     (y - laid.order.y) % rowHeight(place) < rowHeight(place) / 2,
   );
+}
+
+interface CopyPlace {
+  readonly line: number;
+  readonly cpu: number;
+}
+
+function copyAt({ laid }: Place, x: number, y: number): CopyPlace | null {
+  for (const { cpu, slots } of laid.cards)
+    for (const [line, slot] of slots.entries())
+      if (inside({ ...slot, x: slot.x - 1, w: slot.w + 2 }, x, y)) return { line, cpu };
+  return null;
+}
+
+function isLost({ model, done }: LaneNow, { line, cpu }: CopyPlace): boolean {
+  if (model === null || line >= model.trace.log.lines) return false;
+  return statesAt(model, done).lostAge[line * model.trace.log.cpus + cpu]! > 0;
 }
 
 function rowHeight({ laid, shown }: Pick<Place, 'laid' | 'shown'>): number {
@@ -169,11 +189,19 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
   }
   const x = stepX(place, mark.row);
   const w = Math.max(4, stepX(place, mark.row + 1) - x);
-  if (x < laid.order.x - 1 || x > laid.order.x + laid.order.w) return [];
-  if (part === 'executed') return [{ x, y: laid.executed.y, w, h: laid.executed.h }];
+  const inOrder = x >= laid.order.x - 1 && x <= laid.order.x + laid.order.w;
+  if (part === 'executed') return inOrder ? [{ x, y: laid.executed.y, w, h: laid.executed.h }] : [];
   const h = rowHeight(place);
-  const cpu = shown.model?.trace.log.cpu[mark.row] ?? 0;
-  return [{ x, y: laid.order.y + cpu * h, w, h }];
+  const log = shown.model?.trace.log;
+  const cpu = log?.cpu[mark.row] ?? 0;
+  // As long as its way is drawn, the copy that it ends in, too.
+  const age = shown.done - mark.row;
+  const goal = part === 'way' && age >= 0 && age <= glowSteps && log;
+  const slot = goal ? laid.cards[cpu]?.slots[goal.line[mark.row] ?? 0] : undefined;
+  return [
+    ...(inOrder ? [{ x, y: laid.order.y + cpu * h, w, h }] : []),
+    ...(slot === undefined ? [] : [slot]),
+  ];
 }
 
 export const verbs = { read: 'reads', write: 'writes', rmw: 'reads and writes at once' } as const;

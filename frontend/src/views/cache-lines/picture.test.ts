@@ -177,6 +177,51 @@ test('pointing: bytes, and steps above and below', () => {
   expect(kindOf(hitLines(place, lane.executed.x + 4, lane.executed.y + 4))).toBe('executed');
 });
 
+test('an arrow answers where it is drawn: under way, and as long as it fades', () => {
+  const layout = laid(one);
+  const lane = layout.lanes[0]!;
+  const move = first('transfer');
+  const slot = (cpu: number) => lane.cards[cpu]!.slots[move.line]!;
+  const middle = (cpu: number) => slot(cpu).x + slot(cpu).w / 2;
+  const y = slot(0).y + slot(0).h / 2;
+  const hit = (step: number, x: number, dy = 0) => {
+    const at = drawing(stepFrame(step), one);
+    const place = { layout, laid: lane, drawing: at, shown: laneNow(at, one.lanes[0]!) };
+    return hitLines(place, x, y + dy);
+  };
+  const gap = (slot(0).x + slot(0).w + slot(1).x) / 2;
+  for (const step of [move.k + 0.5, move.k + 1, move.k + 4]) {
+    expect([kindOf(hit(step, gap)), hit(step, gap)?.row], `${step}`).toEqual(['transfer', move.k]);
+    expect(hit(step, gap, 12)).toBeNull();
+  }
+  expect(kindOf(hit(move.k + 1, middle(move.cpu)))).toBe('transfer');
+  expect(kindOf(hit(move.k + 1, middle(move.cpu), 10))).toMatch(/^copy_/);
+  // The way of many accesses ago is not drawn.
+  expect(hit(move.k - 0.5, gap)?.row).not.toBe(move.k);
+  const shown = laneNow(drawing(stepFrame(move.k + 1), one), one.lanes[0]!);
+  const words = describeLines(shown, hit(move.k + 1, gap)!, lineLesson);
+  expect(words).toMatch(/Modelled: .*line 1 comes from CPU \d/);
+});
+
+test('a copy that has just been lost is pointed at itself, whatever way ends in it', () => {
+  const layout = laid(one);
+  const lane = layout.lanes[0]!;
+  const write = first('upgrade');
+  const at = drawing(stepFrame(write.k + 1), one);
+  const place = { layout, laid: lane, drawing: at, shown: laneNow(at, one.lanes[0]!) };
+  const { x, y, w, h } = lane.cards[1 - write.cpu]!.slots[write.line]!;
+  expect(kindOf(hitLines(place, x + w / 2, y + h / 2))).toBe('copy_i');
+  const mine = lane.cards[write.cpu]!.slots[write.line]!;
+  const mark = hitLines(place, mine.x + mine.w / 2, mine.y + mine.h / 2);
+  expect([kindOf(mark), mark?.row]).toEqual(['upgrade', write.k]);
+  const { pen, log: plain } = recordingPen();
+  drawLines(pen, layout, at, null, namedTiles);
+  const { pen: other, log: selected } = recordingPen();
+  drawLines(other, layout, { ...at, frame: { ...at.frame, selection: mark } }, null, namedTiles);
+  const boxes = (strokes: Stroke[]) => strokes.filter(({ what }) => what === 'strokeRect').length;
+  expect(boxes(selected)).toBe(boxes(plain) + 2);
+});
+
 test('keys walk from the count through lines, copies and accesses to the next lane', () => {
   const at = drawing(stepFrame(120));
   const layout = laid();
