@@ -262,6 +262,15 @@ FORMER_REQUESTS: Final = 256
 CONTROL_IDLE_S: Final = 300.0
 """Control of a run without a command for so long is free, and held guests go on."""
 
+# A kernel under stress (duet.trials.check)
+
+STRESS_CONSOLE_BYTES: Final = 8 << 20
+"""What a guest under stress writes to its console. Usual: 20-300 KB. Beyond it the guest is ended,
+and has failed."""
+STRESS_LINE_BYTES: Final = 1024
+"""Of one line of that console; the rest is left out. Usual: under 200; a kernel's has at most
+1024 (CONSOLE_LOG_MAX of kernel/printk/printk.c, 6.1)."""
+
 # Changes of visitors
 
 CHANGES_WAITING: Final = 16

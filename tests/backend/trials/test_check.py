@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -123,6 +124,13 @@ def test_a_console_is_judged_by_what_the_kernel_says() -> None:
     hung = judge(QUIET.partition("stress: end")[0])
     assert hung.rounds is None and not hung.clean
     assert first_complaint(QUIET + SPLAT).splitlines()[2] == SPLAT.splitlines()[3]
+
+
+@pytest.mark.parametrize("noise", ["possible " * 20_000, "ok 1 " + " " * 200_000, "9" * 200_000])
+def test_a_console_that_was_made_to_be_slow_is_judged_soon(noise: str) -> None:
+    began = time.process_time()
+    found = judge(f"[    1.000000] {noise}\nstress: end rounds={noise}\n{QUIET}")
+    assert found.rounds == 2 and time.process_time() - began < 20
 
 
 @pytest.fixture

@@ -42,7 +42,6 @@ class Machine(ABC):
         self.cpus = 1 if spec.clock is Clock.COUNT else spec.vcpus
         self.console = Console()
         self.errors = Console()
-        self.report: BootReport | None = None
         self.folder = Path()
         self._stack = AsyncExitStack()
         self._asked_to_end = spec.boot_plan is not None
@@ -55,6 +54,7 @@ class Machine(ABC):
         self.uid: int | None = None
         """The user of the process, if it has one of its own."""
 
+    folder_base: Path | None = None  # of its private directory; None: the usual one (RunDir)
     confines = False
     """Whether the process gets a user of its own, limits and namespaces (duet.guests.enclosure)."""
 
@@ -106,7 +106,7 @@ class Machine(ABC):
         check_cpus(self.cpus)
         if self.confines:
             self.uid = self._stack.enter_context(Identity()).uid
-        self._run_dir = RunDir(uid=self.uid)
+        self._run_dir = RunDir(self.folder_base, uid=self.uid)
         self.folder = self._stack.enter_context(self._run_dir)
         self._ports = await self._stack.enter_async_context(Ports(self.folder, self.cpus))
         words = self.argv(self.folder, self._ports.paths)

@@ -121,7 +121,7 @@ class Judging:
         said = await _stoppable(
             lambda stop: stress.run(self._folder, image.bzimage, root, STRESS_S, stop)
         )
-        return stress.judge(self._folder, said)
+        return await asyncio.to_thread(stress.judge, self._folder, said)  # up to some MB
 
     async def _built(self, debug: KernelSettings) -> KernelImage:
         spec = arm_spec(self._folder, self._arm)

@@ -11,7 +11,7 @@ from duet.trials.check import ktap
 
 # The kernel's own words when something is wrong; on printk lines alone, not on a program's.
 COMPLAINT = re.compile(
-    r"WARNING|\bBUG\b|KASAN:|lockdep|possible .*(?:lock|dependency|recursi)|suspicious RCU|Oops"
+    r"WARNING|\bBUG\b|KASAN:|lockdep|possible .{,99}(?:lock|dependency|recursi)|suspicious RCU|Oops"
     r"|INFO: (?:task|rcu|trying)|DEADLOCK|ODEBUG|Corruption|general protection|Kernel panic"
     r"|refcount_t|Out of memory|oom-kill|Assertion failed|UBSAN|KCSAN"
 )
@@ -22,6 +22,7 @@ HARMLESS = re.compile(
 FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
 FAILED = "stress: failed"
+ENDED = re.compile(r"stress: end rounds=(\d{1,9})$")
 CONTEXT = 40
 """Lines of a complaint that a report shows: a splat of lockdep has 30 to 60."""
 BESIDE: Mapping[str, str] = {"rounds beside": r"^stress: beside=(\d+)"}
@@ -59,7 +60,7 @@ def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
     """
     lines = lines_of(console)
     suites = ktap.read(console)
-    ended = re.search(r"^stress: end rounds=(\d+)$", "\n".join(lines), re.MULTILINE)
+    ended = next((found for line in lines if (found := ENDED.match(line))), None)
     return Verdict(
         tuple(line for line in lines if complains(line)),
         (*(line for line in lines if line.startswith(FAILED)), *ktap.failures(suites)),

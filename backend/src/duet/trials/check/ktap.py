@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
 BEGIN = re.compile(r"^( *)# Subtest: (\S+)")
-RESULT = re.compile(r"^( *)(not ok|ok) \d+ (?:- )?(.*?)(?: +# (SKIP|TODO).*)?$")
+RESULT = re.compile(r"^( *)(not ok|ok) \d+ (?:- )?(.*?)(?:(?<! ) +# (SKIP|TODO).*)?$")
 REASON = re.compile(r"^ *# (\S+): ((?:EXPECTATION|ASSERTION) FAILED at \S+|test case timed out)")
 LEVEL = 4
 

@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Boots a kernel under stress and gives its whole console. No agent: the kernel is the subject."""
+"""Boots a kernel under stress and gives its console. No agent: the kernel is the subject.
+
+It may be a stranger's, made to attack its host. So its QEMU is that of a lane, with the same
+enclosure (duet.guests.enclosure), and its console is bounded.
+"""
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
+import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 
-from duet.errors import InfraError
-from duet.processes.owned import mortal_words
+from duet.budgets import STRESS_CONSOLE_BYTES, STRESS_LINE_BYTES
+from duet.errors import DuetError, InfraError
+from duet.guests.console import Console
+from duet.guests.limits import HANG_UP_S
+from duet.guests.qemu import QEMU, QEMU_PACKAGE, SANDBOX, QemuMachine, clock_args, disk_args
+from duet.guests.types import Accel, GuestSpec
+from duet.processes.owned import find_program
+from duet.processes.run_dir import passable_base
+from duet.trials.check.console import FAILED
 
 BOOT_S = 600
 """Boot, the last round and the way down, on a busy host under emulation."""
@@ -21,6 +32,8 @@ DISK_MB = 1024
 PROGRAM = "stress"
 LOOK_S = 0.5
 """How often it is looked whether the machine is to end."""
+# On a busy host a guest may take its TSC for ten times as slow, and be over too early.
+KERNEL = ("console=ttyS0", "tsc=unstable", "clocksource=hpet", "panic=-1", "oops=panic")
 
 
 def boot(
@@ -33,7 +46,7 @@ def boot(
     options: Sequence[str] = (),
     stop: Event | None = None,
 ) -> str:
-    """Boot, wait for the end, give the whole console.
+    """Boot, wait for the end, give the console. Blocking; in a thread without an event loop.
 
     Args:
         root: image with the programs of the guest.
@@ -44,64 +57,140 @@ def boot(
         stop: ends the machine within a second.
 
     Returns:
-        The console; without the program's last line if the machine hung or was reset.
+        The console; without the program's last line if the machine hung or was reset. A console
+        beyond budgets.STRESS_CONSOLE_BYTES ends the machine, and a failure is its last line.
 
     Raises:
-        InfraError: QEMU is not installed, or ends with an error.
+        InfraError: QEMU is not installed, ends with an error, or has used up its memory.
     """
-    with tempfile.TemporaryDirectory(prefix="duet-stress-") as name:
-        place = Path(name)
-        whole = root.read_bytes()
-        (place / "initrd").write_bytes(whole + bytes(-len(whole) % 4) + archive(PROGRAM, program))
-        (place / "disk").touch()
-        with (place / "disk").open("r+b") as disk:
-            disk.truncate(DISK_MB << 20)
-        # On a busy host a guest may take its TSC for ten times as slow, and be over too early.
-        kernel = ["console=ttyS0", "tsc=unstable", "clocksource=hpet", "panic=-1", "oops=panic"]
-        kernel += [f"rdinit=/{PROGRAM}", *options]
-        command_line = [
-            *mortal_words(),
-            *("nice", "-n", "10", "qemu-system-x86_64", "-nodefaults", "-no-reboot"),
-            *("-display", "none", "-M", "q35", "-smp", "2", "-cpu", "max"),
-            *("-m", str(max(MEMORY_MB, 2 * memory_mb)), "-accel", "tcg,thread=multi"),
-            *("-kernel", str(bzimage), "-initrd", str(place / "initrd")),
-            *("-append", " ".join(kernel), "-serial", f"file:{place / 'console'}"),
-            *("-drive", f"file={place / 'disk'},format=raw,if=virtio,cache=unsafe"),
+    spec = GuestSpec(
+        arm=PROGRAM,
+        bzimage=bzimage,
+        initrd=None,
+        memory_mib=max(MEMORY_MB, 2 * memory_mb),
+        cmdline=(*KERNEL, f"rdinit=/{PROGRAM}", *options),
+        disks_mib=(DISK_MB,),
+    )
+    find_program(QEMU, QEMU_PACKAGE)
+    return asyncio.run(_run(StressMachine(spec, root, program), seconds + BOOT_S, stop or Event()))
+
+
+class WholeConsole(Console):
+    """All that a guest writes, up to a limit.
+
+    Args:
+        most: bytes of all.
+        most_line: bytes of a line.
+    """
+
+    def __init__(self, most: int = STRESS_CONSOLE_BYTES, most_line: int = STRESS_LINE_BYTES):
+        super().__init__()
+        self._most, self._most_line = most, most_line
+        self._whole = bytearray()
+        self.full = False
+        """The guest has written more."""
+
+    def feed(self, text: bytes) -> None:
+        """Append what there is room for."""
+        super().feed(text)
+        room = self._most - len(self._whole)
+        self._whole += text[:room]
+        self.full |= len(text) > room
+
+    def text(self) -> str:
+        """With long lines cut off; the last line says so if the guest has written more."""
+        lines = [line[: self._most_line] for line in bytes(self._whole).split(b"\n")]
+        if self.full:
+            words = f"the guest wrote more than {self._most:,} bytes to its console, and was ended"
+            lines += [f"{FAILED}: {words}".encode(), b""]
+        return b"\n".join(lines).decode(errors="replace")
+
+
+class StressMachine(QemuMachine):
+    """A lane's QEMU without agent and monitor.
+
+    Args:
+        root: image with the programs of the guest.
+        program: text of the one that is added as its first.
+    """
+
+    console: WholeConsole
+
+    def __init__(self, spec: GuestSpec, root: Path, program: str) -> None:
+        super().__init__(spec, Accel.TCG, verbose=True)
+        self.console = WholeConsole()
+        # XDG_RUNTIME_DIR may be a file system in memory that is smaller than the disk.
+        self.folder_base = passable_base()
+        self._root, self._program = root, program
+        self._sealed = False
+
+    def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
+        """See Machine.argv()."""
+        whole = self._root.read_bytes()
+        initrd = folder / "initrd"
+        initrd.write_bytes(whole + bytes(-len(whole) % 4) + archive(PROGRAM, self._program))
+        return [
+            *(QEMU, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
+            *("-sandbox", SANDBOX, "-name", "kernel-duet-stress,debug-threads=on"),
+            *self.memory_args(),
+            *("-smp", str(self.cpus), *clock_args(self.spec, self.accel)),
+            *("-kernel", self.reach(self.spec.bzimage), "-initrd", initrd.name),
+            *("-append", " ".join(self.spec.cmdline), "-serial", "stdio"),
+            *disk_args(self.spec, folder),
         ]
-        _run(command_line, seconds + BOOT_S, stop or Event())
-        console = place / "console"
-        return console.read_text(errors="replace") if console.is_file() else ""
+
+    def look(self) -> None:
+        """Seal its folder once it runs: QEMU has opened all files by then.
+
+        Raises:
+            InfraError: see RunDir.seal().
+        """
+        if not self._sealed and self.console.tail():
+            self._sealed = True
+            self.seal()
+
+    async def wait_for_output(self) -> None:
+        """Until the process has ended and its last byte was read, or that takes too long."""
+        assert self._process is not None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HANG_UP_S):
+                await self._process.wait_for_output()
+
+    def failure(self) -> DuetError | None:
+        """Why QEMU ended, unless the guest switched itself off."""
+        code = self._enclosure.code(self._process.returncode if self._process else None)
+        detail = self.errors.tail()
+        if code and self._enclosure.used_up():
+            return InfraError(
+                "QEMU of the guest under stress has used up its memory, and the host ended it.",
+                remedy="Give the guest less to do; docs/OPERATING.md has the limits.",
+                detail=detail,
+            )
+        if not code:
+            return None
+        return InfraError(
+            f"QEMU ended with exit code {code}.", remedy="Run ./duet doctor.", detail=detail
+        )
 
 
-def _run(command_line: list[str], most_s: float, stop: Event) -> None:
+async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
     """Until it ends, or for so long; it never outlives this call."""
     deadline = time.monotonic() + most_s
     try:
-        qemu = subprocess.Popen(
-            command_line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-    except OSError as error:
-        raise InfraError(
-            f"the guest cannot be started: {error}.",
-            remedy="Run ./setup.sh, which installs QEMU.",
-        ) from None
-    try:
-        while True:
-            try:
-                _, said = qemu.communicate(timeout=LOOK_S)
-                break
-            except subprocess.TimeoutExpired:
-                if stop.is_set() or time.monotonic() > deadline:
-                    return  # it hangs: its console says where
+        await machine.start()
+        ended = asyncio.create_task(machine.wait_end())
+        while not ended.done():
+            if stop.is_set() or machine.console.full or time.monotonic() > deadline:
+                ended.cancel()
+                return machine.console.text()  # it hangs: its console says where
+            await asyncio.wait([ended], timeout=LOOK_S)
+            machine.look()
+        await machine.wait_for_output()
+        if error := machine.failure():
+            raise error
+        return machine.console.text()
     finally:
-        qemu.kill()
-        qemu.wait()
-    if qemu.returncode:
-        raise InfraError(
-            f"QEMU ended with exit code {qemu.returncode}.",
-            remedy="Run ./duet doctor.",
-            detail=said,
-        )
+        await machine.close()
 
 
 def archive(name: str, text: str) -> bytes:
