@@ -20,11 +20,12 @@ import numpy as np
 
 from duet.cli.bench.viewers import helper, line_of
 from duet.cli.output import emit
-from duet.cli.results.benching import ClassResult
+from duet.cli.results.benching import Answers, ClassResult
 from duet.lessons import load as lessons
 from duet.lessons.roles import knob
 
 PROBE_S = 0.1
+HEALTH, PAGE = "/api/health", "/"
 TARGET_MS = 200.0
 
 
@@ -39,19 +40,22 @@ def classroom(lesson: str, students: int, different: int, js: bool) -> int:
 
 
 def measure(lesson: str, students: int, different: int) -> ClassResult:
-    """Serve, let them press, and ask for health meanwhile.
+    """Serve, let them press, and ask for health and for the page meanwhile.
 
     Raises:
         InfraError: a process did not do its part.
     """
     settings = settings_of(lesson, different)
-    answers: list[float] = []
+    health: list[float] = []
+    page: list[float] = []
     with server() as (process, address):
-        health_ms(address)
+        for path in (HEALTH, PAGE):
+            request_ms(address, path)
         words = (address, lesson, str(students), json.dumps(settings))
         with helper("students", *words) as crowd:
             while crowd.poll() is None and process.poll() is None:
-                answers.append(health_ms(address))
+                health.append(request_ms(address, HEALTH))
+                page.append(request_ms(address, PAGE))
                 time.sleep(PROBE_S)
             found = line_of(crowd)
     ends = [one["end"] for one in found]
@@ -65,9 +69,9 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
         not_served=sorted({end for end in ends if end != "done"}),
         longest_wait_s=round(max(waits), 1),
         longest_s=round(max(one["took_s"] for one in found), 1),
-        health_n=len(answers),
-        health_p99_ms=round(float(np.percentile(answers, 99)), 1),
-        health_longest_ms=round(max(answers), 1),
+        health=answers(health),
+        page=answers(page),
+        socket=answers([ms for one in found for ms in one.get("answers_ms", [])]),
         load=round(os.getloadavg()[0], 1),
     )
 
@@ -107,12 +111,19 @@ def server(**variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
                 process.kill()
 
 
-def health_ms(address: str) -> float:
-    """How long /api/health takes, on a connection of its own."""
+def answers(ms: list[float]) -> Answers:
+    """Quantiles of answers; zeros where none came."""
+    if not ms:
+        return Answers(0, 0.0, 0.0)
+    return Answers(len(ms), round(float(np.percentile(ms, 99)), 1), round(max(ms), 1))
+
+
+def request_ms(address: str, path: str) -> float:
+    """How long a GET takes, on a connection of its own."""
     began = time.perf_counter()
     connection = http.client.HTTPConnection(address, timeout=60)
     try:
-        connection.request("GET", "/api/health")
+        connection.request("GET", path)
         connection.getresponse().read()
     finally:
         connection.close()
@@ -122,15 +133,26 @@ def health_ms(address: str) -> float:
 def text_of(result: ClassResult) -> str:
     """The result as lines."""
     missed = f"; not: {' '.join(result.not_served)}" if result.not_served else ""
-    met = "within" if result.health_longest_ms <= TARGET_MS else "beyond"
     return "\n".join(
         (
             f"{result.students} students press run live on {result.lesson} at once, with "
             f"{result.different} settings: {result.runs} runs",
             f"served: {result.served}{missed}; the last run began after {result.longest_wait_s} s "
             f"and was over after {result.longest_s} s",
-            f"/api/health: {result.health_n} answers, p99 {result.health_p99_ms} ms, longest "
-            f"{result.health_longest_ms} ms ({met} {TARGET_MS:.0f} ms); load of the host: "
-            f"{result.load}",
+            answers_line("/api/health", result.health),
+            answers_line("the page (/)", result.page),
+            answers_line("a light question on each student's socket", result.socket),
+            f"load of the host: {result.load}",
         )
+    )
+
+
+def answers_line(what: str, found: Answers) -> str:
+    """One line of the text."""
+    if not found.n:
+        return f"{what}: no answer came"
+    met = "within" if found.longest_ms <= TARGET_MS else "beyond"
+    return (
+        f"{what}: {found.n} answers, p99 {found.p99_ms} ms, longest {found.longest_ms} ms "
+        f"({met} {TARGET_MS:.0f} ms)"
     )

@@ -19,6 +19,8 @@ from duet.lessons.schema import ClockName
 
 MOVES_S: Final = 240.0
 """From a click to a batch of every lane. Usual: 0.1 s a recording, 0.5 s copies, 3-8 s boots."""
+OPEN_S: Final = 60.0
+"""Until a socket is open. Usual: 10 ms."""
 REST_S: Final = 60.0
 """From `stop` to the end of a live run. Usual: 0.5 s."""
 OVER: Final = ("done", "stopped", "failed")
@@ -199,7 +201,9 @@ async def opened(address: str) -> AsyncIterator[Page]:
         InfraError: the server does not answer.
     """
     try:
-        socket = await connect(f"ws://{address}/ws", compression=None, max_size=None)
+        socket = await connect(
+            f"ws://{address}/ws", compression=None, max_size=None, open_timeout=OPEN_S
+        )
     except OSError as error:
         raise InfraError(f"the server does not answer: {error}.", remedy="Try again.") from None
     async with socket:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Students of `duet bench class`: all press *run live* at once, and wait until their run is over.
 
+Meanwhile each asks for something light over his own socket every PROBE_S, and times the answer: it
+comes behind the rows of the run that he watches, as on a page.
+
 `python -m duet.cli.bench.students ADDRESS LESSON STUDENTS SETTINGS`, with the settings as a JSON
 list of params that they take in turn, prints one JSON line: per student the run, its end, times.
 """
@@ -19,6 +22,13 @@ from websockets.asyncio.client import ClientConnection, connect
 from duet.lessons import load as lessons
 
 OVER = ("done", "stopped", "failed")
+PROBE_S = 1.0
+"""Between a student's light questions; those of all are spread over it."""
+OPEN_S = 60.0
+"""Until a socket is open, while others open theirs. Usual: 10 ms."""
+NOBODYS = "live-nobody"
+REFUSAL = "that run does not go on any more."
+"""The answer to `stop` for a run that nobody has (serve/live_runs.py)."""
 
 
 def arms_of(lesson: str) -> list[str]:
@@ -26,38 +36,81 @@ def arms_of(lesson: str) -> list[str]:
     return [arm.name for arm in lessons.load(lesson).lesson.arms][:2]
 
 
-async def until(socket: ClientConnection, kind: str, **fields: object) -> dict[str, Any]:
-    """The next message of a kind with these fields; an error of the server ends it."""
-    while True:
-        message: dict[str, Any] = msgpack.unpackb(await socket.recv())
-        if message["type"] == "error":
-            return message
-        if message["type"] == kind and all(message.get(k) == v for k, v in fields.items()):
-            return message
+class Student:
+    """One of them. Without a cookie each is a visitor of its own."""
 
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._asked_at: float | None = None
+        self.answers_ms: list[float] = []
 
-async def student(
-    address: str, lesson: str, params: dict[str, int], ready: asyncio.Barrier
-) -> dict[str, Any]:
-    """One of them: without a cookie each is a visitor of its own."""
-    start = {"type": "start", "lesson": lesson, "arms": arms_of(lesson), "params": params}
-    async with connect(f"ws://{address}/ws", compression=None, max_size=None) as socket:
-        await socket.send(msgpack.packb({"type": "open", "lesson": lesson}))
-        await until(socket, "lesson")
-        await ready.wait()
+    async def say(self, **message: object) -> None:
+        """Send a command."""
+        await self._socket.send(msgpack.packb(message))
+
+    async def until(self, kind: str, **fields: object) -> dict[str, Any]:
+        """The next message of a kind with these fields; an error of the server ends it."""
+        while True:
+            message: dict[str, Any] = msgpack.unpackb(await self._socket.recv())
+            if self._answered(message):
+                continue
+            if message["type"] == "error":
+                return message
+            if message["type"] == kind and all(message.get(k) == v for k, v in fields.items()):
+                return message
+
+    async def probe(self, first_s: float) -> None:
+        """Ask for something light every PROBE_S, each time when the last answer is there."""
+        await asyncio.sleep(first_s)
+        while True:
+            if self._asked_at is None:
+                self._asked_at = time.monotonic()
+                await self.say(type="stop", run=NOBODYS)
+            await asyncio.sleep(PROBE_S)
+
+    def _answered(self, message: dict[str, Any]) -> bool:
+        """Whether a message is the answer to the light question; then its time is noted."""
+        mine = message["type"] == "error" and message["sentence"] == REFUSAL
+        if not mine or self._asked_at is None:
+            return False
+        self.answers_ms.append((time.monotonic() - self._asked_at) * 1e3)
+        self._asked_at = None
+        return True
+
+    async def runs(self, start: dict[str, Any]) -> dict[str, Any]:
+        """Press *run live*, and wait until the run is over."""
         began = time.monotonic()
-        await socket.send(msgpack.packb(start))
-        begun = await until(socket, "begun")
+        await self.say(**start)
+        begun = await self.until("begun")
         if begun["type"] == "error":
             return {"run": "", "end": begun["sentence"], "waited_s": 0.0, "took_s": 0.0}
         waited_s = time.monotonic() - began
         while True:
-            message = await until(socket, "run", run_id=begun["run_id"])
+            message = await self.until("run", run_id=begun["run_id"])
             if message["type"] == "error" or message["phase"] in OVER:
                 break
         end = message.get("phase") or message["sentence"]
         took_s = time.monotonic() - began
         return {"run": begun["run_id"], "end": end, "waited_s": waited_s, "took_s": took_s}
+
+
+async def student(
+    address: str, lesson: str, params: dict[str, int], ready: asyncio.Barrier, first_s: float
+) -> dict[str, Any]:
+    """One of them, from the opening of the page to the end of his run."""
+    start = {"type": "start", "lesson": lesson, "arms": arms_of(lesson), "params": params}
+    async with connect(
+        f"ws://{address}/ws", compression=None, max_size=None, open_timeout=OPEN_S
+    ) as socket:
+        one = Student(socket)
+        await one.say(type="open", lesson=lesson)
+        await one.until("lesson")
+        await ready.wait()
+        probing = asyncio.create_task(one.probe(first_s), name="light questions")
+        try:
+            return await one.runs(start) | {"answers_ms": one.answers_ms}
+        finally:
+            probing.cancel()
 
 
 async def everyone(
@@ -66,7 +119,10 @@ async def everyone(
     """All of them, at once."""
     ready = asyncio.Barrier(count)
     return await asyncio.gather(
-        *(student(address, lesson, settings[n % len(settings)], ready) for n in range(count))
+        *(
+            student(address, lesson, settings[n % len(settings)], ready, PROBE_S * n / count)
+            for n in range(count)
+        )
     )
 
 

@@ -73,7 +73,7 @@ def classroom(
     ] = 4,
     json: Json = False,
 ) -> int:
-    """Let a class press run live at once: who is served, and how soon /api/health answers."""
+    """Let a class press run live at once: who is served, and how soon the server answers."""
     from duet.cli.bench.classroom import classroom as body
 
     return body(lesson, students, different, json)

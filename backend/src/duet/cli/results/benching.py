@@ -78,6 +78,15 @@ class ViewersResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """How soon something was answered while a class ran."""
+
+    n: int
+    p99_ms: float
+    longest_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class ClassResult:
     """Of `duet bench class`."""
 
@@ -89,9 +98,9 @@ class ClassResult:
     not_served: Sequence[str] = key("why not")
     longest_wait_s: float = key("until a student's run began")
     longest_s: float = key("until it was over")
-    health_n: int = key("answers of /api/health meanwhile")
-    health_p99_ms: float = key()
-    health_longest_ms: float = key()
+    health: Answers = key("/api/health meanwhile")
+    page: Answers = key("/ meanwhile")
+    socket: Answers = key("light questions on each student's own")
     load: float = key("of the host")
 
 
