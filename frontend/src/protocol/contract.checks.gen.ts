@@ -915,7 +915,10 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   predict: or(o['predict'], 'predict', ErrorMessage_run, null),
   toy: or(o['toy'], 'toy', ErrorMessage_run, null),
   on_count: or(o['on_count'], 'on_count', Scene_on_count, null),
+  claim: or(o['claim'], 'claim', string, ''),
+  patch_at: or(o['patch_at'], 'patch_at', Build_arms, []),
   notes: or(o['notes'], 'notes', string, ''),
+  minutes: or(o['minutes'], 'minutes', Changed_elapsed_s, 0),
 }));
 
 const PictureLesson_scenes = list(readScene);

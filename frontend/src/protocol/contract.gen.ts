@@ -2516,9 +2516,21 @@ export interface Scene {
    */
   on_count: OnCount | null;
   /**
-   * for the speaker alone, Markdown; stands before the step's text
+   * the step in one sentence, large over its picture on a slide; empty: the first sentence of its text
+   */
+  claim: string;
+  /**
+   * parts of lines of the patches that its slide shows; none: lines that run, of patches that no step before has shown
+   */
+  patch_at: string[];
+  /**
+   * for the speaker alone, Markdown: what to say, and what to point at
    */
   notes: string;
+  /**
+   * of a class, for the speaker's clock; 0: no plan
+   */
+  minutes: number;
 }
 /**
  * What a step says and does otherwise on the count clock, whose guest has one vCPU.

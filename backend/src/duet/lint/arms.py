@@ -111,7 +111,7 @@ def _usual_base(subject: Subject) -> str:
 def lit(subject: Subject) -> Found:
     """Lines that are lit stand in the patches; of an arm without one, in what others take away."""
     folder = subject.folder
-    lines = {arm.name: _patch_lines(subject, arm.name) for arm in folder.lesson.arms}
+    lines = {arm.name: patch_lines(subject, arm.name) for arm in folder.lesson.arms}
     others = [line for of in lines.values() for line in of or () if line[:1] in "- "]
     for index, one in enumerate(folder.lesson.lit):
         for arm in one.arms or tuple(lines):
@@ -126,7 +126,7 @@ def lit(subject: Subject) -> Found:
                 yield Finding(sentence, remedy, ("lit", index, "match"), where="lit")
 
 
-def _patch_lines(subject: Subject, arm: str) -> list[str] | None:
+def patch_lines(subject: Subject, arm: str) -> list[str] | None:
     """Lines of an arm's patches with their signs; None: they cannot be read."""
     folder = subject.folder
     if all(one.name != arm for one in folder.lesson.arms):

@@ -61,8 +61,21 @@ class Scene(Strict):
     on_count: OnCount | None = Field(
         default=None, description="what differs on the count clock, in a lesson of both"
     )
+    claim: str = Field(
+        default="",
+        description="the step in one sentence, large over its picture on a slide; "
+        "empty: the first sentence of its text",
+    )
+    patch_at: tuple[str, ...] = Field(
+        default=(),
+        description="parts of lines of the patches that its slide shows; none: lines that run, "
+        "of patches that no step before has shown",
+    )
     notes: str = Field(
-        default="", description="for the speaker alone, Markdown; stands before the step's text"
+        default="", description="for the speaker alone, Markdown: what to say, and what to point at"
+    )
+    minutes: float = Field(
+        default=0, ge=0, le=45, description="of a class, for the speaker's clock; 0: no plan"
     )
 
     def goes_by(self, name: str | None) -> bool:

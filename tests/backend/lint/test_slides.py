@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules on slides: claims that are no sentences, lines that no patch has, plans too long."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from duet.lessons.load import load
+from duet.lessons.views import read_views
+from duet.lint.finding import Finding, Subject
+from duet.lint.slides import claims, excerpts, plan
+from tests.support.planted import SLUG, plant
+
+TICKS = 'together.", minutes: 6'
+FAULTS = {
+    "a claim that is no sentence": (
+        "Nobody reads: the hogs wait for ticks, together.", "Ticks",
+        "a claim is a sentence", ("scenes", 3, "claim")),
+    "a claim that no slide holds": (
+        "Nobody reads: the hogs",
+        "Nobody reads, as the strip shows, and so all nine of the hogs, on both lanes, here too,",
+        "a claim has at most 110 characters, this one 113", ("scenes", 3, "claim")),
+    "a line that no patch has": (
+        'patch_at: ["srcu_read_lock(', 'patch_at: ["rcu_read_lock_bh(',
+        "no patch of the step's arms has a line with 'rcu_read_lock_bh(&shrinker_srcu)'",
+        ("scenes", 6, "patch_at", 0)),
+    "a line of a patch that is not shown": (
+        "show: [knobs, patch, tracks, links, walks]", "show: [knobs, tracks, links, walks]",
+        "the step shows no patch", ("scenes", 6, "patch_at")),
+    "a step without minutes": (
+        TICKS, TICKS[:10],
+        "other steps have minutes, 'ticks' has none", ("scenes", 3)),
+    "a class that is too long": (
+        TICKS, f"{TICKS}.5",
+        "a class has 35 to 45 minutes, this plan 45.5", ("scenes",)),
+}  # fmt: skip
+
+
+def found(root: Path) -> list[Finding]:
+    subject = Subject(load(SLUG), root, read_views())
+    every = [*claims(subject), *excerpts(subject), *plan(subject)]
+    return [one for one in every if isinstance(one, Finding)]
+
+
+def without(copy: Path, pattern: str) -> None:
+    story = copy / f"lessons/{SLUG}/story.yaml"
+    text = story.read_text()
+    assert re.search(pattern, text), pattern
+    story.write_text(re.sub(pattern, "", text))
+
+
+def test_the_lesson_is_sound_as_it_stands(copy: Path) -> None:
+    assert found(copy) == []
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_named_with_its_place(copy: Path, name: str) -> None:
+    old, new, sentence, place = FAULTS[name]
+    plant(copy, old, new)
+    (one, *_) = found(copy)
+    assert (one.sentence, one.place) == (sentence, place)
+    assert one.remedy.endswith(".")
+
+
+def test_a_step_that_is_planned_says_what_to_say(copy: Path) -> None:
+    without(copy, r'     notes: "This one is easily blamed[^"]*",\n')
+    (one,) = found(copy)
+    assert one.sentence == "the plan has a step without notes, 'not-the-lesson'"
+
+
+def test_a_lesson_may_have_no_plan(copy: Path) -> None:
+    without(copy, r", minutes: \d+|     notes: \"[^\"]*\",\n")
+    assert found(copy) == []
