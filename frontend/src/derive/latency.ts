@@ -15,6 +15,7 @@ export interface Latencies {
   readonly arm: string;
   /** Operations that ended up to the moment; the dots are at most `most` of them. */
   readonly n: number;
+  readonly mean: number;
   readonly median: number;
   readonly p95: number;
   readonly max: number;
@@ -30,7 +31,12 @@ export function latenciesOf(lane: LaneIndex, until: number, most = 400): Latenci
   const end = firstAbove(length, (i) => ops.t1[order[i]!]!, until);
   const from = Math.max(0, end - quantilesOfNewest);
   const lengths = new Float64Array(end - from);
-  for (let p = from; p < end; p++) lengths[p - from] = ops.t1[order[p]!]! - ops.t0[order[p]!]!;
+  let sum = 0;
+  for (let p = from; p < end; p++) {
+    const length = ops.t1[order[p]!]! - ops.t0[order[p]!]!;
+    lengths[p - from] = length;
+    sum += length;
+  }
   const share = most / Math.max(1, end - from);
   const samples: LatencySample[] = [];
   for (let p = from; p < end; p++) {
@@ -42,6 +48,7 @@ export function latenciesOf(lane: LaneIndex, until: number, most = 400): Latenci
   return {
     arm: lane.arm,
     n: lane.opsEvicted + end,
+    mean: sum / Math.max(1, end - from),
     median: quantile(lengths, 0.5),
     p95: quantile(lengths, 0.95),
     max: quantile(lengths, 1),

@@ -48,7 +48,7 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
   const ratio = opsShare(one ?? null, other ?? null);
   if (!one || !other || ratio === null) return null;
   const [first, second] = [armTitle(titles, one), armTitle(titles, other)];
-  const words = `${scopeWords(index)} ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
+  const words = `${scopeWords(index)}, traced, ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
   return { value: ratio, choice: choiceOf(prediction, ratio), words };
 }
 

@@ -6,6 +6,7 @@ import { useTransport } from '../controls/use-transport.tsx';
 import { tableFor } from '../derive/measured-table.ts';
 import { ChangePane, useChanging } from '../editor/entry.tsx';
 import { frontPage } from '../navigation/place.ts';
+import type { Spoils } from '../panels/spoilers.ts';
 import { TopBar } from '../panels/top-bar.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonMain } from './lesson-main.tsx';
@@ -17,11 +18,15 @@ interface Props {
   readonly page: LessonModel;
 }
 
+/** A run of one's own answers what one wants to know. */
+const nothing: Spoils = () => false;
+
 export function LessonPage({ page }: Props) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
   const { settled } = page.nav;
-  const { veiled, spoils } = page.guess;
+  const { veiled } = page.guess;
+  const spoils = live ? nothing : page.guess.spoils;
   const given = {
     lesson,
     scene,
@@ -30,11 +35,11 @@ export function LessonPage({ page }: Props) {
     live,
     settled,
     veiled,
-    askedLater: spoils('overview') && !live,
+    askedLater: spoils('overview'),
     onWords: acts.words,
   };
   const transport = useTransport(playback, given);
-  const side = hasSide(lesson, scene);
+  const side = hasSide(lesson, scene, spoils);
   const changing = useChanging();
   return (
     <div
@@ -57,7 +62,7 @@ export function LessonPage({ page }: Props) {
           {...{ lesson, scene, arms, index, theme, place, go }}
           recorded={page.recorded}
           veiled={veiled}
-          spoils={live ? () => false : spoils}
+          spoils={spoils}
           measured={tableFor(measured, lesson, scene, actions.knobs)}
           blocked={
             actions.running

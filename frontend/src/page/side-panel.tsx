@@ -43,20 +43,21 @@ interface Props {
 }
 
 /** Whether a step has anything to show here. */
-export function hasSide(lesson: Lesson, scene: Scene): boolean {
-  return scene.show.some((what) => what === 'patch') || hasEvidence(lesson, scene);
+export function hasSide(lesson: Lesson, scene: Scene, spoils: Spoils): boolean {
+  return scene.show.some((what) => what === 'patch') || hasEvidence(lesson, scene, spoils);
 }
 
-function hasEvidence(lesson: Lesson, scene: Scene): boolean {
+function hasEvidence(lesson: Lesson, scene: Scene, spoils: Spoils): boolean {
   const panels = viewOf(lesson.view).panels ?? {};
-  return scene.show.some((what) => what === 'latency' || what === 'measured' || what in panels);
+  const evidence = (what: string) => what === 'latency' || what === 'measured' || what in panels;
+  return scene.show.some((what) => evidence(what) && !spoils(what));
 }
 
 export function Side(props: Props) {
   const { lesson, scene, arms, index, place, go } = props;
   const patch = scene.show.includes('patch');
   const measured = scene.show.includes('measured');
-  const evidence = hasEvidence(lesson, scene);
+  const evidence = hasEvidence(lesson, scene, props.spoils);
   const tab = place.side ?? 'patch';
   const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
   return (

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Counts of the run on the stage, up to now. Counts, never rates: this run was traced. */
+/** Counts of the run on the stage, and the share of time that it waited. Never rates: this run was traced. */
 
-import { formatCount, formatNs } from '../base/units.ts';
+import { formatCount } from '../base/units.ts';
+import { laneOf } from '../derive/query.ts';
+import { shareText, waitedUpTo } from '../derive/waited.ts';
 import { useCountTable } from '../playback/hooks.ts';
+import { useWholeIndex } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useMetrics, useRun } from '../store/hooks.tsx';
 import { CountsTable } from '../views/arm-table.tsx';
@@ -36,7 +39,7 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
               {cycle ?? 'cycles'}
             </th>
             <th scope="col" className="right">
-              median wait
+              waiting, of the time
             </th>
           </tr>
         </thead>
@@ -58,7 +61,8 @@ export function TracedNote() {
   const how = useRun()?.apart ? 'one after another' : 'at the same time';
   return (
     <p className="small quiet" data-testid="traced-note">
-      The lanes ran with tracing, {how}: look, but do not compare rates.
+      The lanes ran with tracing, {how}. It makes each operation dearer: what they cost, measured
+      tables say.
     </p>
   );
 }
@@ -86,13 +90,15 @@ function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
 
 function CountRow({ arm, title }: { readonly arm: string; readonly title: string }) {
   const metrics = useMetrics(arm);
-  const wait = metrics && metrics.wait_ns.n > 0 ? metrics.wait_ns.p50 : null;
+  const index = useWholeIndex();
+  const lane = index && laneOf(index, arm);
+  const waited = lane && waitedUpTo(index, lane, lane.watermark);
   return (
     <tr>
       <th scope="row">{title}</th>
       <td className="right">{metrics ? formatCount(metrics.ops) : '–'}</td>
       <td className="right">{metrics ? formatCount(metrics.cycles) : '–'}</td>
-      <td className="right">{wait === null || wait === 0 ? 'none' : formatNs(wait)}</td>
+      <td className="right">{waited === null ? '–' : shareText(waited.share)}</td>
     </tr>
   );
 }

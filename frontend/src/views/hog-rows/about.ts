@@ -18,6 +18,8 @@ export const about: About = {
     one_op: 'how long one operation of the first lane takes, and in which states',
     waits: 'how many threads wait now, for what, and how far their grace period is',
     wakes: 'the newest wake: how many threads it freed, and how long they had slept',
+    waited:
+      "share of the threads' time in waits of the lesson so far, and the mean for each operation, on each lane",
     rates: 'operations so far on each lane, and how many for each 100 on the first',
     expedited: 'expedited RCU grace periods in the window (kind exp_gp), for each lane',
     reader: 'how long a reader has been inside (kind reader), and how many threads wait for it',

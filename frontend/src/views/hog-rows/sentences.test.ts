@@ -158,3 +158,19 @@ test('where events were lost no ratio is given', () => {
   );
   expect(opsRatio(index(), testLesson.predictions['fewer']!, testLesson)).toBeNull();
 });
+
+test('waited: share of the time, mean and longest, so far', () => {
+  const one = indexOf(`
+    srcu
+    storm-0  RRSSSSRRRRRR
+    storm-1  RRRRRRRRRRRR
+  `);
+  const words = rowSentences.waited(one, frameOver(0, 12, 12), testLesson);
+  expect(words).toMatch(
+    /^So far waits for the lesson's lock or grace period took 17 % of the hogs' time on SRCU/,
+  );
+  expect(words).toContain('the longest 400 µs');
+  expect(rowSentences.waited(one, frameOver(0, 12, 2), testLesson)).toBe(
+    "So far waits for the lesson's lock or grace period took none of the hogs' time on SRCU.",
+  );
+});

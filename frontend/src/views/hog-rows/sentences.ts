@@ -4,9 +4,18 @@
 import { formatNs, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
-import { isWait, markOf, opsUpTo, type SpanRecord, spansIn, statesAt } from '../../derive/query.ts';
+import {
+  isWait,
+  markOf,
+  opsUpTo,
+  type SpanRecord,
+  spansIn,
+  statesAt,
+  threadRows,
+} from '../../derive/query.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
-import { armTitle, capital, list, type Titles, verbFor } from '../../derive/words.ts';
+import { shareText, waitedUpTo } from '../../derive/waited.ts';
+import { armTitle, capital, list, severalOf, type Titles, verbFor } from '../../derive/words.ts';
 import { doing, known, ofThreads, oneOp, rates, some } from '../timeline/sentences.ts';
 import { type Grace, graceOf } from './grace.ts';
 import { largestWake } from './wakes.ts';
@@ -34,6 +43,7 @@ export const rowSentences = {
       wakes(index, lanes, frame, titles) || saysWaits(index, frame, titles),
   ),
   rates,
+  waited: some(waited),
   expedited: some(expedited),
   reader: some(readers),
 } as const satisfies Readonly<Record<string, Say>>;
@@ -72,6 +82,35 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
         ? who.replace(' for an ', ' for the same ')
         : `${who}, ${figure('now', lane.arm, 'with one grace period', same)} of them for the same one`;
   return `${shared}${also.join('')}; ${graceWords(grace, lane, t)}.`;
+}
+
+/** "So far the lesson's waits took 22 % of the hog's time on SRCU, 111 µs for each umount on average, ..." */
+function waited(
+  index: RunIndex,
+  lanes: readonly LaneIndex[],
+  frame: Frame,
+  titles: Titles,
+): string {
+  const parts = lanes.map((lane) => {
+    const name = armTitle(titles, lane);
+    const t = laneTime(frame.offset, lane.arm, frame.moment);
+    const found = waitedUpTo(index, lane, t);
+    if (found === null) return `an unknown part on ${name}`;
+    const threads = threadRows(lane).length;
+    const whose = threads === 1 ? `the ${titles.thread}'s` : `the ${severalOf(titles.thread)}'`;
+    const say = (what: string, value: number, text: string) =>
+      figure('far', lane.arm, what, value, text);
+    const { share, longest } = found;
+    const of = lane === lanes[0] ? ` of ${whose} time` : '';
+    if (longest === null) return `${say('share waited', 0, shareText(0))}${of} on ${name}`;
+    const part = say('share waited', share, shareText(share));
+    const ops = opsUpTo(lane, t);
+    const each = found.ns / Math.max(1, ops);
+    const mean = say('waited for each op', each, formatNs(each));
+    const most = lengthOf(markOf(lane.arm, longest));
+    return `${part}${of} on ${name} (${mean} for each ${titles.operation.name} on average, the longest ${most})`;
+  });
+  return `So far waits for the lesson's lock or grace period took ${list(parts)}.`;
 }
 
 /** "4.1 ms ago"; nothing is "0 ago". */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Dots -> canvas. One dot is one operation; the tick is the median. */
+/** Dots -> canvas. One dot is one operation; the triangle points at the mean, the tick is the median. */
 
 import type { Theme } from '../../base/theme.ts';
 import { mix, type Pen } from '../paints.ts';
@@ -23,16 +23,21 @@ export function drawDots(
   drawAxis(pen, layout, theme);
 }
 
+/** Of the triangle that points at the mean. */
+const meanPx = 9;
+
 function drawRow(pen: Pen, layout: DotsLayout, row: DotRow, theme: Theme): void {
   const y = row.top + 11;
   pen.fillStyle = theme.ink;
   pen.font = `550 13px ${theme.font}`;
   pen.textAlign = 'left';
   pen.fillText(row.title, layout.left, y);
+  const title = pen.measureText(`${row.title}  `).width;
   pen.fillStyle = theme.soft;
   pen.font = `400 13px ${theme.font}`;
   pen.textAlign = 'right';
-  pen.fillText(row.median === '' ? row.n : `${row.median}, ${row.n}`, layout.right, y);
+  const room = layout.right - layout.left - title;
+  pen.fillText(figuresOf(pen, row, room), layout.right, y);
   pen.fillStyle = theme.rule;
   pen.fillRect(layout.left, row.bandTop + row.bandHeight, layout.right - layout.left, 1);
   pen.fillStyle = theme.work;
@@ -43,9 +48,21 @@ function drawRow(pen: Pen, layout: DotsLayout, row: DotRow, theme: Theme): void 
     pen.fill();
   }
   pen.globalAlpha = 1;
-  if (row.medianX === null) return;
+  if (row.medianX === null || row.meanX === null) return;
   pen.fillStyle = mix(theme.ink, theme.paper, 0.95);
   pen.fillRect(row.medianX - 1, row.bandTop - 2, 2, row.bandHeight + 5);
+  pen.beginPath();
+  pen.moveTo(row.meanX, row.bandTop + row.bandHeight - meanPx);
+  pen.lineTo(row.meanX - meanPx * 0.7, row.bandTop + row.bandHeight + 2);
+  pen.lineTo(row.meanX + meanPx * 0.7, row.bandTop + row.bandHeight + 2);
+  pen.fill();
+}
+
+/** As many figures as there is room for; the header over the lane has their number, too. */
+function figuresOf(pen: Pen, { mean, median, n }: DotRow, room: number): string {
+  if (mean === '') return n;
+  const wordings = [`▴ ${mean}  | ${median}  ${n}`, `▴ ${mean}  | ${median}`, `▴ ${mean}`];
+  return wordings.find((words) => pen.measureText(words).width <= room) ?? mean;
 }
 
 function drawAxis(pen: Pen, layout: DotsLayout, theme: Theme): void {

@@ -56,9 +56,9 @@ export function LatencyDots({
   useCanvas(canvas, size, draw, subscribe);
   const words = runIndex.lanes
     .map((lane) => {
-      const { n, median, p95 } = latenciesOf(lane, lane.watermark, 1);
+      const { n, mean, median, p95 } = latenciesOf(lane, lane.watermark, 1);
       const what = `${formatCount(n)} ${lesson.operation.plural}`;
-      return `${titleOf(lane.arm)}: ${what}${n > 0 ? `, median ${formatNs(median)}, 95 % within ${formatNs(p95)}` : ''}`;
+      return `${titleOf(lane.arm)}: ${what}${n > 0 ? `, mean ${formatNs(mean)}, median ${formatNs(median)}, 95 % within ${formatNs(p95)}` : ''}`;
     })
     .join('. ');
   return (

@@ -21,11 +21,13 @@ export interface DotRow {
   readonly arm: string;
   readonly title: string;
   readonly n: string;
+  readonly mean: string;
   readonly median: string;
   readonly top: number;
   readonly bandTop: number;
   readonly bandHeight: number;
   readonly dots: readonly Dot[];
+  readonly meanX: number | null;
   readonly medianX: number | null;
 }
 
@@ -45,8 +47,9 @@ export function preferredHeight(lanes: number): number {
   return lanes * rowHeight + axisHeight;
 }
 
-const medianOf = ({ arm, median }: Latencies) =>
-  figure('far', arm, 'median', median, formatNs(median));
+/** Few that wait long move the mean, and with it the rate, but not the median. */
+const typicalOf = (what: 'mean' | 'median', lane: Latencies) =>
+  `${what} ${figure('far', lane.arm, what, lane[what], formatNs(lane[what]))}`;
 
 /** Decades that hold every lane's operations, at least 0.1 ms to 10 ms. */
 function domainOf(all: readonly Latencies[]): [number, number] {
@@ -89,11 +92,13 @@ export function layoutDots(
       arm: lane.arm,
       title: titleOf(lane.arm),
       n: `n = ${figure('far', lane.arm, 'ops', lane.n)}`,
-      median: lane.n > 0 ? `median ${medianOf(lane)}` : '',
+      mean: lane.n > 0 ? typicalOf('mean', lane) : '',
+      median: lane.n > 0 ? typicalOf('median', lane) : '',
       top,
       bandTop,
       bandHeight,
       dots,
+      meanX: lane.n > 0 ? x(Math.max(domain[0], lane.mean)) : null,
       medianX: lane.n > 0 ? x(Math.max(domain[0], lane.median)) : null,
     };
   });

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A lane whose few long waits make it slow shows that: in its mean. One letter is 100 µs. */
+
+import { expect, it } from 'vitest';
+import { frameOver, picture } from '../../../test/fixtures/drawing.ts';
+import { recordingPen } from '../../../test/fixtures/pen.ts';
+import { lightTheme } from '../../base/theme.ts';
+import { latenciesOf } from '../../derive/latency.ts';
+import { drawDots } from './draw.ts';
+import { layoutDots } from './layout.ts';
+
+const words = (width: number) => {
+  const layout = layoutDots(
+    picture,
+    frameOver(0, 20, 20),
+    { width, height: 160, dpr: 1 },
+    (arm) => arm,
+  );
+  const { pen, log } = recordingPen();
+  drawDots(pen, layout, lightTheme, width, 160);
+  return log.flatMap(({ text }) => (text === undefined ? [] : [text]));
+};
+
+it('mean and median of a lane, and the mean alone where there is little room', () => {
+  const lane = picture.lanes.find(({ ops }) => ops.length > 0)!;
+  const { mean, median, n } = latenciesOf(lane, Number.POSITIVE_INFINITY);
+  expect(n).toBeGreaterThan(0);
+  expect(mean).toBeGreaterThan(0);
+  expect(median).toBeGreaterThan(0);
+  expect(words(600).join(' ')).toMatch(/▴ mean \S+ .s {2}\| median \S+ .s {2}n = \d/);
+  const narrow = words(200).join(' ');
+  expect(narrow).toContain('▴ mean');
+  expect(narrow).not.toContain('median');
+});
