@@ -37,6 +37,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     """All routes below /api, and the still that stands for the page where scripts are off."""
     costly: Costly = app.state.costly
     comparisons = app.state.comparisons = Comparisons()
+    add_failures(app)
 
     @app.get("/api/health")
     def health() -> bodies.Health:
@@ -163,6 +164,10 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             answer = Response(await stills.png(wanted), media_type="image/png")
         answer.headers["cache-control"] = "no-cache"
         return answer
+
+
+def add_failures(app: FastAPI) -> None:
+    """What is answered where a request fails."""
 
     @app.exception_handler(DuetError)
     async def error_response(_: Request, error: DuetError) -> JSONResponse:
