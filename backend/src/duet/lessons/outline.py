@@ -25,7 +25,9 @@ def _mail(folder: LessonFolder) -> Iterator[str]:
 
 def _subject(mail: Mail) -> str:
     subject = escape(mail.subject)
-    return f'<a href="{escape(mail.url)}">{subject}</a>' if mail.url else subject
+    if not mail.url:
+        return f"{subject} (we know of no archive with an address for it)"
+    return f'<a href="{escape(mail.url)}">{subject}</a>'
 
 
 def _terms(folder: LessonFolder) -> Iterator[str]:

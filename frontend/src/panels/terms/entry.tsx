@@ -44,7 +44,13 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
         <p className="entry-mail small quiet" data-testid="entry-mail">
           It began with a mail of {mail.author},{' '}
           <time dateTime={mail.date}>{dateWords(mail.date)}</time>:{' '}
-          {mail.url ? <a href={mail.url}>{mail.subject}</a> : <q>{mail.subject}</q>}
+          {mail.url ? (
+            <a href={mail.url}>{mail.subject}</a>
+          ) : (
+            <>
+              <q>{mail.subject}</q> (we know of no archive with an address for it)
+            </>
+          )}
         </p>
       )}
     </section>

@@ -132,6 +132,14 @@ describe('the entry of a lesson', () => {
     expect(mail.querySelector('a')?.getAttribute('href')).toBe('https://a.example/');
   });
 
+  it('says so where nobody knows an address of the mail', () => {
+    const mails = { own: { ...Object.values(lesson.mails)[0]!, url: '' } };
+    render(<Entry lesson={{ ...lesson, mails }} />);
+    const mail = screen.getByTestId('entry-mail');
+    expect(mail.querySelector('a')).toBeNull();
+    expect(mail.textContent).toContain('no archive with an address for it');
+  });
+
   it('is not there where a lesson has no terms', () => {
     render(<Entry lesson={testLesson} />);
     expect(screen.queryByTestId('entry')).toBeNull();

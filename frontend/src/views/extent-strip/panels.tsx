@@ -53,8 +53,25 @@ interface PriceRow {
   readonly of: (arm: string) => string;
 }
 
-export function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
-  const { measured, linesOf } = data;
+/** The metric of the lesson's tables, and of the mail's figure. */
+const scanTime = 'scan_mean_us';
+
+/** The table of untraced runs, and what the lesson's mail has of the same: that of an arm and of the one before it. */
+function timesOf({ lesson, data }: Pick<PanelProps, 'lesson' | 'data'>) {
+  const table = data.measured ?? data.tables[0] ?? null;
+  const rows = table?.rows.filter((row) => row.unit === 'us') ?? [];
+  const mail = lesson.published.find((one) => one.metric === scanTime && one.base !== null);
+  return {
+    table: rows.length > 0 ? table : null,
+    here: (arm?: string | null) => rows.find((row) => row.arm === arm)?.ops_per_s_median ?? null,
+    mail: mail ?? null,
+    inMail: (arm: string) => (arm === mail?.arm ? mail.value : arm === mail?.to ? mail.base : null),
+  };
+}
+
+export function priceRows(props: PanelProps): PriceRow[] {
+  const { runIndex, frame, data } = props;
+  const { linesOf } = data;
   const byArm = new Map(
     runIndex.lanes.map((lane) => [
       lane.arm,
@@ -92,18 +109,39 @@ export function priceRows({ runIndex, frame, data }: PanelProps): PriceRow[] {
       of: at((one) => soFar(one, 'freed')),
     },
   ];
-  const times = measured?.rows.filter((row) => row.unit === 'us') ?? [];
-  if (measured === null || times.length === 0) return rows;
+  const times = timesOf(props);
+  if (times.table === null) return rows;
+  const byMail = (arm: string) => {
+    const value = times.inMail(arm);
+    return value === null ? '–' : figure('setup', arm, 'in the mail', value, mailText(value));
+  };
   return [
     ...rows,
     {
       head: 'time of a scan',
       // On the count clock a time is counted instructions.
-      evidence: measured.clock === 'count' ? 'counted' : 'measured',
-      of: (arm) =>
-        given(arm, 'measured', times.find((row) => row.arm === arm)?.ops_per_s_median, ' µs'),
+      evidence: times.table.clock === 'count' ? 'counted' : 'measured',
+      of: (arm) => given(arm, 'measured', times.here(arm), ' µs'),
     },
+    ...(times.mail === null
+      ? []
+      : [{ head: 'time of a scan in the mail', evidence: 'measured' as const, of: byMail }]),
   ];
+}
+
+/** As the mail's text rounds it. */
+const mailText = (us: number) => `${us.toFixed(1)} µs`;
+
+/** What is left of the time there and here, where both kernels stand in the table; else nothing. */
+export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'>): string {
+  const { here, mail } = timesOf(props);
+  const shown = (arm?: string | null) => props.runIndex.lanes.some((lane) => lane.arm === arm);
+  const [after, before] = [here(mail?.arm), here(mail?.to)];
+  if (!mail?.base || !after || !before || !shown(mail.arm) || !shown(mail.to)) return '';
+  const title = (name?: string | null) =>
+    props.lesson.arms.find((arm) => arm.name === name)?.title ?? '';
+  const percent = (share: number) => `${Math.round(100 * share)} %`;
+  return `In the mail ${title(mail.arm)} takes ${percent(mail.value / mail.base)} of the time of ${title(mail.to)}, here ${percent(after / before)}. What the latter spends goes over delayed entries, and the mail does not say how many its files had.`;
 }
 
 function Price(props: PanelProps) {
@@ -116,7 +154,7 @@ function Price(props: PanelProps) {
       <ArmTable arms={shown} rows={rows} testId="price" />
       <p className="small quiet">
         Bytes: the guest's own slab. Time: untraced runs alone, with the knobs of the measured
-        table; this run was traced and gives none.
+        table; this run was traced and gives none. {leftWords(props)}
       </p>
     </>
   );
