@@ -273,6 +273,11 @@ STRESS_LINE_BYTES: Final = 1024
 
 # Changes of visitors
 
+UNPACKED_KERNEL_BYTES: Final = 256 << 20
+"""Of what a bzImage unpacks to, to be held against its vmlinux. Usual: 20-40 MB, with KASAN 90."""
+KERNEL_PLACES: Final = 8
+"""Places of a bzImage that look like a compressed kernel. Usual: 1-2. Further ones are not tried,
+so the image is refused if none of these was it."""
 CHANGES_WAITING: Final = 16
 """Changes of patches that wait to be compiled, one for each visitor at most. Usual: 0-2."""
 OWN_ARMS: Final = 6

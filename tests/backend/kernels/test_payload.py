@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from duet.errors import KernelError
-from duet.kernels import ArmSpec, KernelSettings, inputs, lookup
+from duet.budgets import KERNEL_PLACES
+from duet.errors import InfraError, KernelError
+from duet.kernels import ArmSpec, KernelSettings, inputs, lookup, payload
+from duet.kernels.image import read_system_map
 from duet.kernels.payload import build_ids, is_payload
+from duet.sandbox import can_change_user
 from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")
@@ -40,6 +44,58 @@ def test_a_compressed_kernel_differs_from_another_of_the_same_length(tmp_path: P
 def test_what_is_no_kernel_is_none(tmp_path: Path) -> None:
     (tmp_path / "vmlinux").write_bytes(b"text")
     assert not is_payload(tmp_path / "vmlinux", tmp_path / "vmlinux")
+
+
+@pytest.mark.parametrize(
+    "pack", [["lz4", "-l", "-c"], ["zstd", "-c"], ["gzip", "-c"], ["xz", "-c"]]
+)
+def test_what_a_file_unpacks_to_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: list[str]
+) -> None:
+    monkeypatch.setattr(payload, "UNPACKED_KERNEL_BYTES", 3 << 20)
+    made = subprocess.run(pack, input=bytes(64 << 20), capture_output=True, check=True).stdout
+    head = bytearray(0x250)
+    head[payload.HEADER_AT : payload.HEADER_AT + 4] = b"HdrS"
+    head[payload.SETUP_SECTS_AT] = 1
+    struct.pack_into("<II", head, payload.PAYLOAD_AT, 0, len(made))
+    image = tmp_path / "bzImage"
+    image.write_bytes(bytes(head).ljust(2 * payload.SECTOR_BYTES, b"\0") + made)
+    found = list(payload.kernels(image))
+    assert max(map(len, found[1:])) == 3 << 20
+
+
+def test_few_places_of_a_file_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    monkeypatch.setattr(payload, "_piped", lambda _, packed: tried.append(len(packed)) or b"")
+    image = tmp_path / "bzImage"
+    image.write_bytes(payload.LZ4 * 10_000)
+    list(payload.kernels(image))
+    assert len(tried) == KERNEL_PLACES
+
+
+@pytest.mark.skipif(not can_change_user(), reason="only root gives programs a user of their own")
+def test_a_program_that_unpacks_has_a_user_and_limits_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = tmp_path / "lz4"
+    shown.write_text("#!/bin/sh\nid -u\nulimit -v\ngrep CapEff /proc/self/status\n")
+    for folder in (shown, *shown.parents):
+        folder.chmod(folder.stat().st_mode | 0o005)
+    monkeypatch.setattr(payload, "find_program", lambda *_: str(shown))
+    uid, limit, _, caps = payload._piped(["lz4"], b"").split()
+    assert int(uid) > 60_000 and int(limit) == 1 << 20 and int(caps, 16) == 0
+
+
+def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(InfraError, match="lz4"):
+        payload._piped(["lz4", "-dcf"], b"x")
+
+
+def test_a_line_that_is_no_symbol_is_named() -> None:
+    assert read_system_map("ffffffff81000000 T _text\n") == {"_text": 0xFFFFFFFF81000000}
+    with pytest.raises(InfraError, match="line 2 of System"):
+        read_system_map("ffffffff81000000 T _text\nnot one\n")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from duet import durable
-from duet.errors import KernelError
+from duet.errors import InfraError, KernelError
 from duet.kernels.payload import is_payload
 from duet.kernels.recipe import BuildInputs, KernelKey
 
@@ -120,15 +120,25 @@ class KernelImage:
 
     def symbols(self) -> dict[str, int]:
         """System.map as name -> address; of equal names (static functions) the first counts."""
-        return read_system_map(self.system_map.read_text(encoding="ascii"))
+        return read_system_map(self.system_map.read_text(encoding="ascii", errors="replace"))
 
 
 def read_system_map(text: str) -> dict[str, int]:
-    """Parse System.map lines such as 'ffffffff81000000 T _text'."""
+    """Parse System.map lines such as 'ffffffff81000000 T _text'.
+
+    Raises:
+        InfraError: a line is of another form.
+    """
     symbols: dict[str, int] = {}
-    for line in text.splitlines():
-        address, _kind, name = line.split(" ", 2)
-        symbols.setdefault(name, int(address, 16))
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            address, _kind, name = line.split(" ", 2)
+            symbols.setdefault(name, int(address, 16))
+        except ValueError:
+            raise InfraError(
+                f"line {number} of System.map is no symbol: {line!r:.80}.",
+                remedy="Build the kernel again with ./duet build.",
+            ) from None
     return symbols
 
 

@@ -4,6 +4,9 @@
 A stale step between the two is seen by nothing else: the kernel boots, and is another arm's. ccache
 once gave back an older piggy.o, since two kernels were the same length when compressed and it did
 not see what `.incbin` brings (see ccache.py).
+
+A visitor's change chose every byte of the file. So what it unpacks to is bounded, few places are
+tried, and the programs that unpack have a user and limits of their own (sandbox.prefix).
 """
 
 from __future__ import annotations
@@ -11,13 +14,21 @@ from __future__ import annotations
 import bz2
 import lzma
 import mmap
+import os
+import select
 import struct
 import subprocess
+import tempfile
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
+from duet.budgets import KERNEL_PLACES, UNPACKED_KERNEL_BYTES
 from duet.errors import InfraError
+from duet.processes.owned import find_program
+from duet.sandbox import Identity, Limits, prefix
 
 BUILD_ID_NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
 """Head of the ELF note NT_GNU_BUILD_ID; ld writes 20 bytes after it, a digest of what it linked."""
@@ -30,6 +41,9 @@ HEADER_AT, SETUP_SECTS_AT, PAYLOAD_AT = 0x202, 0x1F1, 0x248
 length of the compressed kernel."""
 SECTOR_BYTES = 512
 UNPACK_S = 60.0
+LIMITS = Limits(memory_bytes=1 << 30, cpu_s=30)
+"""Of lz4 and zstd, which write to a pipe alone. Usual: 0.1 s, 20 MB."""
+PART_BYTES = 1 << 20
 
 
 def is_payload(bzimage: Path, vmlinux: Path) -> bool:
@@ -59,7 +73,9 @@ def _notes(whole: bytes | mmap.mmap) -> set[bytes]:
 
 
 def kernels(bzimage: Path) -> Iterator[bytes]:
-    """The file itself, then what each place unpacks to that looks like a compressed kernel.
+    """The file itself, then what its places unpack to that look like a compressed kernel.
+
+    At most KERNEL_PLACES are tried, and of each UNPACKED_KERNEL_BYTES are looked at.
 
     Raises:
         InfraError: see is_payload.
@@ -69,7 +85,9 @@ def kernels(bzimage: Path) -> Iterator[bytes]:
     if packed := _payload(whole):
         yield _unpacked(packed)
     at = whole.find(LZ4)
-    while at >= 0:
+    for _ in range(KERNEL_PLACES):
+        if at < 0:
+            return
         yield _piped(["lz4", "-dcf"], whole[at:])
         at = whole.find(LZ4, at + 1)
 
@@ -92,25 +110,51 @@ def _unpacked(packed: bytes) -> bytes:
         return _piped(["zstd", "-dcqf"], packed)
     try:
         if packed.startswith(b"\x1f\x8b"):
-            return zlib.decompressobj(wbits=31).decompress(packed)
+            return zlib.decompressobj(wbits=31).decompress(packed, UNPACKED_KERNEL_BYTES)
         if packed.startswith(b"BZh"):
-            return bz2.BZ2Decompressor().decompress(packed)
+            return bz2.BZ2Decompressor().decompress(packed, UNPACKED_KERNEL_BYTES)
         if packed.startswith((b"\xfd7zXZ\0", b"\x5d\0\0")):
-            return lzma.LZMADecompressor().decompress(packed)
+            unpacker = lzma.LZMADecompressor(memlimit=LIMITS.memory_bytes)
+            return unpacker.decompress(packed, UNPACKED_KERNEL_BYTES)
     except (zlib.error, OSError, EOFError, lzma.LZMAError):
         pass
     return b""
 
 
 def _piped(command: list[str], packed: bytes) -> bytes:
-    # What follows the payload is no frame: the tool complains, and has written the kernel by then.
+    """What a program of the package of its name writes, up to UNPACKED_KERNEL_BYTES; then it ends.
+
+    What follows the payload is no frame: the tool complains, and has written the kernel by then.
+    """
     try:
-        done = subprocess.run(
-            command, input=packed, capture_output=True, check=False, timeout=UNPACK_S
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        with tempfile.TemporaryFile() as file, Identity() as identity:
+            file.write(packed)
+            file.seek(0)
+            program = find_program(command[0], command[0])
+            words = [*prefix(LIMITS, uid=identity.uid), program, *command[1:]]
+            with subprocess.Popen(
+                words, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+            ) as running:
+                assert running.stdout is not None
+                try:
+                    return _read(running.stdout, time.monotonic() + UNPACK_S)
+                finally:
+                    running.kill()
+    except (OSError, TimeoutError) as error:
         raise InfraError(
             f"a kernel is looked into with {command[0]}, which failed ({type(error).__name__}).",
             remedy="Run: ./setup.sh kernels.",
         ) from error
-    return done.stdout
+
+
+def _read(pipe: IO[bytes], until: float) -> bytes:
+    found = bytearray()
+    while len(found) < UNPACKED_KERNEL_BYTES:
+        ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        part = os.read(pipe.fileno(), min(PART_BYTES, UNPACKED_KERNEL_BYTES - len(found)))
+        if not part:
+            break
+        found += part
+    return bytes(found)
