@@ -21,6 +21,7 @@ import './toys/toy.css';
 import './toys/tiles/tiles.css';
 import './panels/dialogs.css';
 import './page/narrow.css';
+import './page/middle.css';
 import './page/deck/deck.css';
 import './page/deck/notes.css';
 import './page/deck/handout.css';

@@ -12,19 +12,20 @@ const sizes = [
 const lesson = '/?lesson=03-inode-recycling';
 const restMs = 60_000;
 
-/** Scrolls the text, and the page where it scrolls, to their ends. */
+/** Scrolls the text, and the page where it scrolls, to their ends; where all steps stand below each other, to the end of this one. */
 async function toEnd(page: Page): Promise<void> {
   await page.evaluate(() => {
     const text = document.querySelector('.story-text')!;
     text.scrollTop = text.scrollHeight;
-    scrollTo(0, document.documentElement.scrollHeight);
+    if (text.children.length > 1) text.querySelector('[aria-current]')!.scrollIntoView({ block: 'end' });
+    else scrollTo(0, document.documentElement.scrollHeight);
   });
 }
 
 /** Of title and first line of text: what is not in view, below other things counted. */
 function hidden(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const [title, prose] = [document.querySelector('.story h2')!, document.querySelector('.story .entry, .story .prose p')!];
+    const [title, prose] = [document.querySelector('.story [aria-current] h2')!, document.querySelector('.story [aria-current] :is(.entry, .prose p)')!];
     const seen = (of: Element): boolean => {
       const { left, top } = of.getBoundingClientRect();
       return of.contains(document.elementFromPoint(left + 4, top + 8));

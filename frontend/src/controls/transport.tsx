@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
 
-import { type CSSProperties, type ReactNode, useState } from 'react';
+import { type CSSProperties, type ReactNode, useId, useState } from 'react';
 import { axisSpeedWords, momentWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Align } from '../navigation/place.ts';
@@ -83,8 +83,10 @@ function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt
 
 export function Transport(props: Props) {
   const { moment, speed, align, armed, live, empty, nth, unaligned } = props;
+  const [more, setMore] = useState(false);
+  const tools = useId();
   return (
-    <footer className="transport" data-testid="transport">
+    <footer className="transport" data-more={more ? '' : undefined} data-testid="transport">
       <div className="transport-left">
         <div className="transport-buttons">
           <PlayButtons {...props} />
@@ -116,7 +118,17 @@ export function Transport(props: Props) {
       >
         {props.hidden === '' ? props.overview : <p className="small quiet">{props.hidden}</p>}
       </div>
-      <div className="transport-right">
+      <button
+        type="button"
+        className="button transport-more"
+        aria-expanded={more}
+        aria-controls={tools}
+        onClick={() => setMore(!more)}
+        data-testid="transport-more"
+      >
+        {more ? 'less' : 'more'}
+      </button>
+      <div className="transport-right" id={tools}>
         <div className="align-row">
           <span className="small quiet">align by</span>
           <fieldset className="segments" aria-label="Align lanes by">

@@ -6,6 +6,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { changeable } from '../derive/own.ts';
 import type { Problem } from '../protocol/messages.ts';
 import { off } from '../ui/off.ts';
+import { useMedia } from '../ui/use-media.ts';
 import { Challenges } from './challenges.tsx';
 import { CodeView, DiffView, MergedView, type Target } from './code-view.tsx';
 import { tallyOf } from './diff.ts';
@@ -23,6 +24,9 @@ interface Props {
   readonly door: Door;
   readonly opened: Opened;
 }
+
+/** Two texts side by side want room. */
+const narrowPane = '(max-width: 760px)';
 
 const views = ['edit', 'merge', 'diff'] as const;
 type View = (typeof views)[number];
@@ -130,7 +134,7 @@ function Body({ door, opened, work, note, view, setView }: BodyProps) {
   const changed = door.asked?.base === opened.arm ? door.changed : null;
   useEffect(() => work.mark(changed?.problems ?? []), [work, changed?.problems]);
   const why = whyNot(work, diff);
-  const narrow = useNarrow();
+  const narrow = useMedia(narrowPane);
   return (
     <>
       <Notes work={work} note={note} onFiles={() => work.aside()} />
@@ -262,18 +266,4 @@ function Tally({ diff }: { readonly diff: string }) {
 
 function NoDiff() {
   return <p className="quiet change-code">Nothing is changed yet: there is no diff.</p>;
-}
-
-/** Two texts side by side want room. */
-function useNarrow(): boolean {
-  const query = '(max-width: 760px)';
-  const now = () => typeof matchMedia === 'function' && matchMedia(query).matches;
-  const [narrow, setNarrow] = useState(now);
-  useEffect(() => {
-    const list = typeof matchMedia === 'function' ? matchMedia(query) : null;
-    const listen = () => setNarrow(list?.matches ?? false);
-    list?.addEventListener('change', listen);
-    return () => list?.removeEventListener('change', listen);
-  }, []);
-  return narrow;
 }

@@ -10,9 +10,10 @@ import type { Spoils } from '../panels/spoilers.ts';
 import { TopBar } from '../panels/top-bar.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonMain } from './lesson-main.tsx';
-import { LessonStory } from './lesson-story.tsx';
+import { LessonSteps, LessonStory } from './lesson-story.tsx';
 import { hasSide, Side } from './side-panel.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
+import { useWidth } from './use-width.ts';
 
 interface Props {
   readonly page: LessonModel;
@@ -39,11 +40,26 @@ export function LessonPage({ page }: Props) {
     onWords: acts.words,
   };
   const transport = useTransport(playback, given);
-  const side = hasSide(lesson, scene, spoils);
   const changing = useChanging();
+  const width = useWidth();
+  const side = hasSide(lesson, scene, spoils) && (
+    <Side
+      {...{ lesson, scene, arms, index, theme, place, go }}
+      recorded={page.recorded}
+      veiled={veiled}
+      spoils={spoils}
+      measured={tableFor(measured, lesson, scene, actions.knobs)}
+      blocked={
+        actions.running ? 'A live run is going on; measuring would disturb it.' : actions.blocked
+      }
+      onMeasure={actions.measure}
+      onKnob={actions.turnOne}
+    />
+  );
   return (
     <div
       className="lesson"
+      data-width={width}
       data-side={side ? undefined : 'none'}
       data-changing={changing ? '' : undefined}
       data-testid="lesson"
@@ -55,26 +71,13 @@ export function LessonPage({ page }: Props) {
         onPresent={acts.present}
         onHelp={acts.help}
       />
-      <LessonStory page={page} />
+      <LessonStory {...{ page, width, changing }} side={width === 'middle' && side} />
       <LessonMain page={page} />
-      {side && (
-        <Side
-          {...{ lesson, scene, arms, index, theme, place, go }}
-          recorded={page.recorded}
-          veiled={veiled}
-          spoils={spoils}
-          measured={tableFor(measured, lesson, scene, actions.knobs)}
-          blocked={
-            actions.running
-              ? 'A live run is going on; measuring would disturb it.'
-              : actions.blocked
-          }
-          onMeasure={actions.measure}
-          onKnob={actions.turnOne}
-        />
-      )}
+      {width === 'wide' && side}
       <ChangePane />
       <Transport {...transport} />
+      {width === 'narrow' && side}
+      {width === 'narrow' && <LessonSteps page={page} />}
       <LessonDialogs page={page} />
     </div>
   );

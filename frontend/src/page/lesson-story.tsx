@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The left side of a lesson page: the step in words, what does not fit it, its prediction and the questions. */
 
-import { useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/moves.ts';
@@ -13,24 +13,36 @@ import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
 import { Entry } from '../panels/terms/entry.tsx';
 import { Mismatch } from '../runs/mismatch.tsx';
 import { ToyInvitation } from './lesson-toy.tsx';
+import { StepNav } from './step-nav.tsx';
 import { Story } from './story.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
+import type { Width } from './use-width.ts';
 import { notJudged } from './words.ts';
 
 interface Props {
   readonly page: LessonModel;
 }
 
-export function LessonStory({ page }: Props) {
+interface StoryProps extends Props {
+  readonly width: Width;
+  /** Patch and evidence, where they stand below the text. */
+  readonly side: ReactNode;
+  /** A patch is being changed. */
+  readonly changing: boolean;
+}
+
+export function LessonStory({ page, width, side, changing }: StoryProps) {
   const { lesson, scene, place, server, guess, answers, actions, acts } = page;
   const clock = server.run?.clock ?? actions.knobs.clock;
-  const ends = hasRecap(lesson);
-  const open = () => page.setDialog('recap');
+  const open = recapOf(page);
   return (
     <Story
       lesson={lesson}
       scene={scene}
-      prose={lesson.content[scene.id] ?? ''}
+      width={width}
+      fixed={changing || actions.running}
+      onReach={(id) => page.step(id, {}, 'replace')}
+      asking={guess.asking}
       note={clock === 'count' ? (scene.on_count?.note ?? '') : ''}
       sentence={guess.veiled ? '' : page.sentence}
       recorded={page.recorded}
@@ -41,11 +53,12 @@ export function LessonStory({ page }: Props) {
       entry={<Entry lesson={lesson} />}
       end={
         <>
-          {ends && <RecapCard lesson={lesson} onOpen={open} />}
+          {open && <RecapCard lesson={lesson} onOpen={open} />}
           <Discussion slug={lesson.slug} discussion={lesson.discussion} />
         </>
       }
-      onEnd={ends ? open : null}
+      onEnd={open}
+      side={side}
       onStep={page.step}
       onCaveats={acts.caveats}
       onQuestions={acts.questions}
@@ -54,6 +67,17 @@ export function LessonStory({ page }: Props) {
       {place.panes.includes('questions') && <LessonQuestions page={page} />}
     </Story>
   );
+}
+
+/** The way on, where it stands at the end of the page. */
+export function LessonSteps({ page }: Props) {
+  const { lesson, scene, step } = page;
+  return <StepNav {...{ lesson, scene }} onStep={step} onEnd={recapOf(page)} />;
+}
+
+/** Opens the recap; null: the lesson has none. */
+function recapOf({ lesson, setDialog }: LessonModel): (() => void) | null {
+  return hasRecap(lesson) ? () => setDialog('recap') : null;
 }
 
 function RunMismatch({ page }: Props) {

@@ -3,7 +3,7 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
-import { StepNav } from './story.tsx';
+import { StepNav } from './step-nav.tsx';
 
 afterEach(() => {
   cleanup();

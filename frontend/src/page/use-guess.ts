@@ -4,7 +4,7 @@
 import { useState } from 'react';
 import type { Place } from '../navigation/place.ts';
 import type { Answers } from '../panels/predict.ts';
-import { type Spoils, spoilersOf } from '../panels/spoilers.ts';
+import { askingSteps, type Spoils, spoilersOf } from '../panels/spoilers.ts';
 import { usePrediction } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
@@ -37,6 +37,8 @@ export function useGuess(
     spoils: linked ? nothing : spoilersOf(lesson, scene, known, opened, viewOf(lesson.view).tells),
     /** The text that explains the answer may be shown. */
     predicted,
+    /** The steps whose question is still open. */
+    asking: askingSteps(lesson, answers, seen),
     reveal: () => setSeen(new Set([...seen, scene.id])),
     say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
     forget: () => {

@@ -86,11 +86,11 @@ export function useLessonPage(props: LessonProps) {
 
   const toggle = (pane: Pane, shown?: boolean) =>
     go(togglePane(place.panes, pane, shown), 'replace');
-  const step = (id: string, also: Partial<Place> = {}) => {
+  const step = (id: string, also: Partial<Place> = {}, how: 'push' | 'replace' = 'push') => {
     questions.ask(null);
     const to = lesson.scenes.find((one) => one.id === id) ?? scene;
     const run = to === scene ? place.run : recordingInstead(lesson, to, server.run);
-    go({ ...toStep(lesson, scene, actions.placed, id), run, ...also });
+    go({ ...toStep(lesson, scene, actions.placed, id), run, ...also }, how);
   };
   const stepBy = (by: 1 | -1) => {
     const to = stepAfter(lesson, scene, by);

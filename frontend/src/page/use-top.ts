@@ -6,14 +6,15 @@ import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 /** Where the page scrolls, the title is in view as long as it stands in this share of the window. */
 const upper = 0.5;
 
-export function useTop(step: string): RefObject<HTMLElement | null> {
+/** Not `on`: the text moves otherwise (use-reading.ts). */
+export function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
   const story = useRef<HTMLElement>(null);
   const shown = useRef(step);
   useLayoutEffect(() => {
     if (shown.current === step) return;
     shown.current = step;
-    if (story.current) toTop(story.current);
-  }, [step]);
+    if (on && story.current) toTop(story.current);
+  }, [step, on]);
   useEffect(() => {
     // Else Back and Forward bring back how far the page was scrolled in the step before.
     const before = history.scrollRestoration;

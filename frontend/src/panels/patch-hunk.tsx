@@ -40,7 +40,8 @@ export function HunkView(props: Props) {
   // A link, or a mark of the picture, brings the hunk into view; a click finds it there already.
   useEffect(() => {
     if (holds && fold.current) fold.current.open = true;
-    if (pointed || holds) box.current?.scrollIntoView?.({ block: 'nearest' });
+    if (pointed || (holds && scrollsAlone(box.current)))
+      box.current?.scrollIntoView?.({ block: 'nearest' });
   }, [pointed, holds]);
   const where = hunk.where || 'top of the file';
   return (
@@ -144,4 +145,10 @@ function commonIndent(lines: readonly PatchLine[]): number {
     .filter((l) => l.text.trim())
     .map((l) => /^\t*/.exec(l.text)?.[0].length ?? 0);
   return depths.length > 0 ? Math.min(...depths) : 0;
+}
+
+/** Whether the patch scrolls beside the picture: a mark that is pointed at does not move the page away from itself. */
+function scrollsAlone(box: HTMLElement | null): boolean {
+  const side = box?.closest('.side') ?? null;
+  return side === null || getComputedStyle(side).overflowY !== 'visible';
 }

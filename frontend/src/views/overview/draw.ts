@@ -31,11 +31,15 @@ export function drawOverview(
     for (let y = layout.top; y < layout.axisY + 4; y += 6)
       pen.fillRect(Math.round(layout.flagX) - 0.5, y, 1, 2);
   }
+  if (layout.axis) drawAxis(pen, layout, theme);
+}
+
+function drawAxis(pen: Pen, layout: OverviewLayout, theme: Theme): void {
   pen.font = `400 13px ${theme.font}`;
   pen.textBaseline = 'middle';
   pen.fillStyle = theme.soft;
   pen.textAlign = 'right';
-  if (layout.left > 50) pen.fillText(layout.aligned, layout.left - 12, layout.axisY + 12);
+  if (layout.titles) pen.fillText(layout.aligned, layout.left - 12, layout.axisY + 12);
   for (const [i, tick] of layout.ticks.entries()) {
     if (tick.x > layout.right - 18 && i > 0) pen.textAlign = 'right';
     else pen.textAlign = i === 0 ? 'left' : 'center';
@@ -45,7 +49,7 @@ export function drawOverview(
 
 function drawBand(pen: Pen, layout: OverviewLayout, band: Band, theme: Theme): void {
   const base = band.top + band.height;
-  if (layout.left > 50) {
+  if (layout.titles) {
     pen.fillStyle = theme.soft;
     pen.font = `400 13px ${theme.font}`;
     pen.textAlign = 'right';

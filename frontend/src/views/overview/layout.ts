@@ -35,6 +35,9 @@ export interface OverviewLayout {
   readonly window: readonly [number, number];
   readonly momentX: number;
   readonly axisY: number;
+  /** A strip that is too low for its lanes has no axis, and one that is lower yet no titles. */
+  readonly axis: boolean;
+  readonly titles: boolean;
   /** By what the lanes are aligned, short. */
   readonly aligned: string;
   /** Where; null: each lane has its own time. */
@@ -49,6 +52,9 @@ function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
 }
 
 const axisHeight = 20;
+/** Of a lane, with an axis below; and where its title can still be read, px. */
+const comfortable = 14;
+const least = 12;
 /** Room for the words of a tick. */
 const tickPx = 64;
 
@@ -73,12 +79,15 @@ export function layoutOverview(
   titleOf: (arm: string) => string,
   operation = 'operation',
 ): OverviewLayout {
-  const left = size.width > 420 ? labelWidth(index, titleOf) : 4;
+  const lanes = Math.max(1, index.lanes.length);
+  const axis = size.height - axisHeight - 4 >= lanes * comfortable;
+  const height = size.height - (axis ? axisHeight : 0) - 4;
+  const pitch = height / lanes;
+  const titles = size.width > 420 && pitch >= least;
+  const left = titles ? labelWidth(index, titleOf) : 4;
   const right = size.width - 4;
   const end = lengthOf(index, frame.offset);
   const nsPerPx = end / Math.max(1, right - left);
-  const height = size.height - axisHeight - 4;
-  const pitch = height / Math.max(1, index.lanes.length);
   const x = (t: number) => left + t / nsPerPx;
   const shiftOf = (lane: LaneIndex) => frame.offset.get(lane.arm) ?? 0;
   const flag = axisFlag(index, frame, operation);
@@ -101,7 +110,9 @@ export function layoutOverview(
     bands,
     window: [limit(x(frame.start)), limit(x(frame.start + frame.span))],
     momentX: limit(x(frame.moment)),
-    axisY: size.height - axisHeight,
+    axisY: axis ? size.height - axisHeight : size.height,
+    axis,
+    titles,
     aligned: `by ${flag?.words ?? index.axis?.plural ?? 'time'}`,
     flagX: flag === null ? null : limit(x(flag.t)),
     ticks:
