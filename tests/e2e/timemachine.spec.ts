@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, type Locator, type Page, test } from '@playwright/test';
 import { ends, goesOn, moment, open, rested, still } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 
@@ -116,6 +116,40 @@ test('a known event on all lanes is scrubbed to, and the link brings the same st
   await page.reload();
   // A picture takes its size from rows that are still coming in, and follows them.
   await expect.poll(() => state(page), { timeout: 30_000 }).toEqual(before);
+});
+
+test('a jump says what is there, and a button that leads nowhere is off and says why', async ({ page }) => {
+  const said = page.getByTestId('jump-words');
+  const [divergence, wait, marker] = ['divergence', 'long-wait', 'align-marker'].map((name) => page.getByTestId(name)) as [Locator, Locator, Locator];
+  await open(page, 'lesson=01-shrinker-bitmaps&step=one-call&at=15');
+  await expect(divergence).toBeDisabled();
+  await expect(divergence).toHaveAttribute('title', /^There is one lane/);
+  await expect(marker).toHaveAttribute('title', /^There is one lane/);
+  await page.keyboard.press('d');
+  await expect(said).toHaveText(/^There is one lane/);
+  await page.keyboard.press('ArrowRight');
+  await expect(said).toHaveCount(0);
+
+  await open(page, 'lesson=01-shrinker-bitmaps&step=third-call&at=20');
+  await divergence.click();
+  await expect(said).toHaveText(/^The lanes part at call 2: 3\.8 ms on list walk and 290 µs on bitmap/);
+  await open(page, 'lesson=04-extent-shrinker&step=three-scans&at=0.02');
+  await divergence.click();
+  await expect(said).toHaveText(/^The lanes part at entry 1: .*block 0, delayed, kept on stock; block \d+, written, freed on evictable list\.$/);
+  await open(page, 'lesson=05-cacheline-pingpong&step=moved&at=0.4');
+  await expect(divergence).toHaveAttribute('title', /in the order in which the host ran the CPUs/);
+
+  await open(page, 'lesson=02-grace-periods&step=three-hogs&at=20');
+  await wait.click();
+  await expect(said).toHaveText(/^Here storm-\d on \S+ waits for .*, for [\d.]+ ms; long is/);
+  await marker.click();
+  await expect(said).toHaveText(/^Umount 1 ends on every lane at once, at [\d.]+ ms; moved for that: \S+ by/);
+  await expect(said).toHaveCount(1);
+
+  await page.setViewportSize({ width: 900, height: 700 });
+  await open(page, 'lesson=02-grace-periods&step=three-hogs&at=20');
+  await wait.click();
+  await expect(said).toBeInViewport({ ratio: 1 });
 });
 
 test('a wait is stepped through backwards, by the same events as forwards', async ({ page }) => {

@@ -19,6 +19,7 @@ import type { Go } from '../navigation/use-place.ts';
 import { useSettled } from '../navigation/use-settled.ts';
 import { AxisLine } from '../panels/axis-line.tsx';
 import { HelpDialog } from '../panels/dialogs.tsx';
+import { JumpLine } from '../panels/jump-line.tsx';
 import { Legend } from '../panels/legend.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { TopBar } from '../panels/top-bar.tsx';
@@ -113,6 +114,7 @@ export function CompareViewPage(props: Props) {
           ))}
           <StepChoice {...{ lesson, scene }} onStep={toStep} />
         </div>
+        <JumpLine lesson={both} index={index} />
         <ArmLanes {...{ lesson, scene, arms, runs, found, theme, playback, frames }} />
         <AxisLine lesson={both} index={index} playback={playback} />
         {words && <CompareWords {...{ lesson, arms, runs, frames, playback }} onClose={onWords} />}

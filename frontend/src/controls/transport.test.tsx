@@ -37,6 +37,7 @@ function transport(more: Partial<ComponentProps<typeof Transport>>) {
     ...{ onAt: nothing, onBackwards: nothing, onEvent: nothing, onSpeed: nothing },
     ...{ onAlign: nothing, onLongWait: null, onDivergence: nothing, onLoss: null },
     ...{ onScope: nothing, onWords: nothing },
+    ...{ noLongWait: '', noDivergence: '', noMarker: '' },
     ...more,
   };
   render(createElement(Transport, props));
@@ -82,6 +83,26 @@ describe('aligning by an operation', () => {
     expect(acts).toContain('align-time');
     expect(acts).not.toContain('align-operation');
     expect(acts).not.toContain('align-marker');
+  });
+});
+
+describe('jumps', () => {
+  const buttons = ['long-wait', 'divergence', 'align-marker'] as const;
+
+  it('are off where they cannot lead anywhere, and say why', () => {
+    const onDivergence = vi.fn();
+    const why = { noLongWait: 'nobody waits', noDivergence: 'one lane', noMarker: 'no umount yet' };
+    transport({ onLongWait: nothing, onDivergence, ...why });
+    const said = buttons.map((name) => screen.getByTestId(name).title);
+    expect(said).toEqual(['nobody waits', 'one lane', 'no umount yet']);
+    fireEvent.click(screen.getByTestId('divergence'));
+    expect(onDivergence).not.toHaveBeenCalled();
+    cleanup();
+    transport({ onLongWait: nothing, onDivergence });
+    for (const name of buttons)
+      expect(screen.getByTestId<HTMLButtonElement>(name).disabled).toBe(false);
+    fireEvent.click(screen.getByTestId('divergence'));
+    expect(onDivergence).toHaveBeenCalled();
   });
 });
 

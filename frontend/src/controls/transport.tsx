@@ -6,7 +6,7 @@ import { axisSpeedWords, momentWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Align } from '../navigation/place.ts';
 import type { Axis } from '../protocol/lesson.ts';
-import { nothingYet, off } from '../ui/off.ts';
+import { off } from '../ui/off.ts';
 import { PlayButtons, type PlayProps } from './play-buttons.tsx';
 
 interface Props extends Required<PlayProps> {
@@ -37,6 +37,10 @@ interface Props extends Required<PlayProps> {
   /** Null where nothing of the lesson waits. */
   readonly onLongWait: (() => void) | null;
   readonly onDivergence: () => void;
+  /** Why there is nothing to go to, or to align by; empty: there is. */
+  readonly noLongWait: string;
+  readonly noDivergence: string;
+  readonly noMarker: string;
   /** Null where nothing was lost. */
   readonly onLoss: (() => void) | null;
   readonly onScope: () => void;
@@ -82,7 +86,7 @@ function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt
 }
 
 export function Transport(props: Props) {
-  const { moment, speed, align, armed, live, empty, nth, unaligned } = props;
+  const { moment, speed, align, armed, live, nth, unaligned } = props;
   const [more, setMore] = useState(false);
   const tools = useId();
   return (
@@ -141,7 +145,7 @@ export function Transport(props: Props) {
                 title={name === 'time' ? undefined : alignTitles[name]}
                 onClick={() => props.onAlign(name)}
                 data-testid={`align-${name}`}
-                {...off(name !== 'time' && unaligned)}
+                {...off(name !== 'time' && (unaligned || (name === 'marker' && props.noMarker)))}
               >
                 {alignWords(name, props)}
               </button>
@@ -156,7 +160,7 @@ export function Transport(props: Props) {
               className="button"
               onClick={props.onLongWait}
               data-testid="long-wait"
-              {...off(empty && nothingYet)}
+              {...off(props.noLongWait)}
             >
               next long wait
             </button>
@@ -165,9 +169,9 @@ export function Transport(props: Props) {
             type="button"
             className="button"
             onClick={props.onDivergence}
-            title="to the moment at which one lane has ended 8 operations and another at most half as many (d)"
+            title={`to where the lanes part, and in what: the first ${props.axis?.unit ?? props.operation} that differs (d)`}
             data-testid="divergence"
-            {...off(empty && nothingYet)}
+            {...off(props.noDivergence)}
           >
             first divergence
           </button>

@@ -4,12 +4,14 @@
 import type { ComponentProps } from 'react';
 import type { Theme } from '../base/theme.ts';
 import { operationsOfAll, together, unaligned } from '../derive/align.ts';
+import { noDivergence, noLongWait, noMarker } from '../derive/jump-words.ts';
 import { isWait } from '../derive/query.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { nthOf } from '../navigation/address.ts';
 import type { Playback } from '../playback/actions.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { nothingYet } from '../ui/off.ts';
 import { chooseTheme } from '../ui/theme.ts';
 import { Overview } from '../views/overview/index.tsx';
 import type { Act } from './keyboard.ts';
@@ -27,13 +29,15 @@ interface Given {
   readonly veiled?: boolean;
   /** And neither is what would answer a later step's question. */
   readonly askedLater?: boolean;
+  /** Nor how the lanes compare. */
+  readonly uncounted?: boolean;
   /** The lesson as axis and scrubber show it: with a title for each lane. */
   readonly lanesOf?: Lesson;
   readonly onWords: () => void;
 }
 
 const predictFirst = 'Say first what you expect; then this is shown.';
-const askedSoon = 'What the whole run shows, a later step asks first; then this is shown.';
+export const askedSoon = 'What the whole run shows, a later step asks first; then this is shown.';
 
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;
@@ -86,12 +90,24 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
     onEvent: playback.event,
     onBeat: playback.beat,
     onSpeed: playback.setSpeed,
-    onAlign: (align) => playback.align(align, nthOf(align, scene)),
+    onAlign: (align) => playback.align(align, nthOf(align, scene), true),
     onLongWait: lesson.kinds.some(isWait) ? playback.nextLongWait : null,
     onDivergence: playback.firstDivergence,
+    ...whyNot(given),
     onLoss: index?.lanes.some((lane) => lane.losses.length > 0) ? playback.nextLoss : null,
     onScope: playback.scope,
     onWords: given.onWords,
+  };
+}
+
+/** Why a jump cannot be made here; empty: it can. */
+function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }: Given) {
+  if (index === null || !settled)
+    return { noMarker: '', noLongWait: nothingYet, noDivergence: nothingYet };
+  return {
+    noMarker: noMarker(index, lesson),
+    noLongWait: veiled ? predictFirst : noLongWait(index),
+    noDivergence: veiled ? predictFirst : uncounted ? askedSoon : noDivergence(index, lanesOf),
   };
 }
 
@@ -111,8 +127,8 @@ export function playbackActs(playback: Playback, theme: Theme) {
     divergence: playback.firstDivergence,
     loss: playback.nextLoss,
     'align-time': () => playback.align('time'),
-    'align-operation': () => playback.align('operation'),
-    'align-marker': () => playback.align('marker'),
+    'align-operation': () => playback.align('operation', undefined, true),
+    'align-marker': () => playback.align('marker', undefined, true),
     theme: () => chooseTheme(theme.name === 'dark' ? 'light' : 'dark'),
   } satisfies Partial<Record<Act, () => void>>;
 }

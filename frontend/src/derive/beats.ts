@@ -91,12 +91,13 @@ export function nextLoss(index: RunIndex, offset: Offsets, t: number): Nanos | n
 export interface LongWait {
   readonly arm: string;
   readonly row: number;
+  readonly kind: number;
   readonly t0: Nanos;
   readonly t1: Nanos;
 }
 
 /** A wait is long from half of the longest on any lane shown. */
-function longFrom(index: RunIndex): number {
+export function longFrom(index: RunIndex): number {
   return Math.max(...index.lanes.map((lane) => lane.longestWait), 0) / 2;
 }
 
@@ -116,7 +117,13 @@ export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongW
         if (best !== null && t0 >= best.t0) break;
         const t1 = lane.spans.t1[i]! + shift;
         if (t1 - t0 < least || !isWait(index.kinds[lane.spans.kind[i]!])) continue;
-        best = { arm: lane.arm, row: strand.row, t0: ns(t0), t1: ns(t1) };
+        best = {
+          arm: lane.arm,
+          row: strand.row,
+          kind: lane.spans.kind[i]!,
+          t0: ns(t0),
+          t1: ns(t1),
+        };
         break;
       }
     }
@@ -144,7 +151,8 @@ export function longestWaits(
       if (spans.t0[i]! < 0 || length < least || length > longest) continue;
       if (!isWait(index.kinds[spans.kind[i]!])) continue;
       const t0 = ns(spans.t0[i]! + shift);
-      found.push({ arm: lane.arm, row: spans.row[i]!, t0, t1: ns(spans.t1[i]! + shift) });
+      const [row, kind] = [spans.row[i]!, spans.kind[i]!];
+      found.push({ arm: lane.arm, row, kind, t0, t1: ns(spans.t1[i]! + shift) });
       if (found.length < most * 4) continue;
       trimToLongest(found, most);
       least = found.at(-1)!.t1 - found.at(-1)!.t0;
@@ -157,29 +165,4 @@ export function longestWaits(
 function trimToLongest(waits: LongWait[], most: number): void {
   waits.sort((a, b) => b.t1 - b.t0 - (a.t1 - a.t0) || a.t0 - b.t0);
   waits.length = Math.min(waits.length, most);
-}
-
-/** The lanes have parted: one has ended so many operations, and another at most half of them. */
-const partedAt = 8;
-
-/** The first moment at which some lane has ended 8 operations and another has ended 4 or fewer. */
-export function firstDivergence(index: RunIndex, offset: Offsets): Nanos | null {
-  const lanes = index.lanes.filter((lane) => lane.opsByEnd.length > 0);
-  const ends = lanes.flatMap((lane) => {
-    const shift = offset.get(lane.arm) ?? 0;
-    const { order, length } = lane.opsByEnd;
-    const shown = Math.min(length, 4096);
-    return Array.from({ length: shown }, (_, i) => ({
-      arm: lane.arm,
-      t: lane.ops.t1[order[i]!]! + shift,
-    }));
-  });
-  ends.sort((a, b) => a.t - b.t);
-  const counts = new Map(lanes.map((lane) => [lane.arm, 0]));
-  for (const { arm, t } of ends) {
-    const n = (counts.get(arm) ?? 0) + 1;
-    counts.set(arm, n);
-    if (n >= partedAt && Math.min(...counts.values()) <= n / 2) return ns(t);
-  }
-  return null;
 }

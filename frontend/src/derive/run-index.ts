@@ -67,6 +67,7 @@ export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): Run
     lanes: run.ordered().map((lane) => indexLane(lane, lesson, axis)),
     kinds: lesson.kinds,
     axis,
+    hostOrder: lesson.points.some((p) => p.name === axis?.point && p.lens !== null),
     beat: lesson.beat?.point ?? null,
     params: { ...run.message?.params, ...run.model },
     workload,

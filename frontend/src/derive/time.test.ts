@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { noOffsets, offsetsOf } from './align.ts';
-import { beatAfter, eventAfter, firstDivergence, nextLongWait } from './beats.ts';
+import { beatAfter, eventAfter, nextLongWait } from './beats.ts';
 import { newestEpisode, nextEpisode } from './episodes.ts';
 import { placeOf } from './moments.ts';
 import { touching } from './query.ts';
@@ -128,16 +128,6 @@ test('the next long wait is at least half of the longest, and never one that is 
   expect([cells(next.t0), cells(next.t1)]).toEqual([13, 19]);
   expect(cells(nextLongWait(index, noOffsets, 13 * cell)!.t0)).toBe(20);
   expect(cells(nextLongWait(index, noOffsets, 21 * cell)!.t0), 'from the start again').toBe(13);
-});
-
-test('lanes part when one has eight operations and another at most half', () => {
-  const index = indexOf(`
-    rwsem
-    storm-0  R!R!R!R!R!R!R!R!R!
-    srcu
-    storm-0  RSSSS!RSSSSSSS!RSS
-  `);
-  expect(cells(firstDivergence(index, noOffsets))).toBe(16);
 });
 
 test('the first operation is one like the others, not the cold one, and the window is fitted to it', () => {

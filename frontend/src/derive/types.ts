@@ -111,6 +111,8 @@ export interface RunIndex {
   readonly kinds: readonly KindFacts[];
   /** What the axis counts in place of guest time; null: guest time. */
   readonly axis: Axis | null;
+  /** Points of the axis stand in the order in which the host happened to run the CPUs. */
+  readonly hostOrder: boolean;
   /** The point that a beat is; null: the end of an operation. */
   readonly beat: string | null;
   /** Knobs and workload of the run. */

@@ -37,6 +37,7 @@ export function LessonPage({ page }: Props) {
     settled,
     veiled,
     askedLater: spoils('overview'),
+    uncounted: spoils('counts'),
     onWords: acts.words,
   };
   const transport = useTransport(playback, given);

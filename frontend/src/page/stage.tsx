@@ -3,7 +3,9 @@
 
 import type { CSSProperties, ReactNode } from 'react';
 import type { Theme } from '../base/theme.ts';
+import { askedSoon } from '../controls/use-transport.tsx';
 import type { Mark, RunIndex } from '../derive/types.ts';
+import { JumpLine } from '../panels/jump-line.tsx';
 import { LaneHeader } from '../panels/lane-header.tsx';
 import { useCounts, usePlayback } from '../playback/hooks.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
@@ -89,6 +91,9 @@ export function Stage(props: Props) {
         <p className="stage-unseen" role="status" data-testid="unseen">
           {props.unseen}
         </p>
+      )}
+      {!props.veil && (
+        <JumpLine {...{ lesson, index }} withheld={props.uncounted ? askedSoon : ''} />
       )}
       {index !== null && drawn.length > 0 && (
         <div className="lanes-canvas">

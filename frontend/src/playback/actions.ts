@@ -43,7 +43,8 @@ export interface Playback {
   readonly nextLoss: () => void;
   /** Exactly this window and moment, still. */
   readonly look: (start: number, span: number, moment: number) => void;
-  readonly align: (alignment: Alignment, nth?: number) => void;
+  /** `asked`: by the button or key of that alignment, so that words say what it did. */
+  readonly align: (alignment: Alignment, nth?: number, asked?: boolean) => void;
   readonly select: (mark: Mark | null) => void;
   readonly focus: (kinds: readonly string[]) => void;
   /** Goes to where a scene looks. `paused` keeps it still, for links that restore a moment. */
@@ -93,8 +94,8 @@ export function actions(stage: Stage) {
     nextLoss: () => player.do({ type: 'loss' }),
     look: (start: number, span: number, moment: number) =>
       player.do({ type: 'look', start, span, moment }),
-    align: (alignment: Alignment, nth?: number) =>
-      player.do({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }) }),
+    align: (alignment: Alignment, nth?: number, asked = false) =>
+      player.do({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }), asked }),
     select: (mark: Mark | null) => player.do({ type: 'select', mark }),
     focus: (kinds: readonly string[]) => player.do({ type: 'focus', kinds }),
     goto: (scene: Scene, paused = false) => {

@@ -161,6 +161,22 @@ test('speed is logarithmic from 10^-6 to 10 with round words', () => {
   expect(sliderOf(10)).toBeCloseTo(1);
 });
 
+test('what was asked for is known until something else is done, also where a jump leads nowhere', () => {
+  const from = { ...scope, moment: ns(9 * cell), start: ns(8 * cell) };
+  const jumped = reduce(from, { type: 'divergence' }, world);
+  expect(jumped.jumped).toEqual({ what: 'divergence', from: from.moment });
+  expect(reduce(jumped, { type: 'pause' }, world).jumped).toBe(jumped.jumped);
+  expect(reduce(jumped, { type: 'seek', moment: 0 }, world).jumped).toBeNull();
+  const align = { type: 'align', alignment: 'marker' } as const;
+  expect(reduce(jumped, align, world).jumped, 'by a step that opens').toBeNull();
+  expect(reduce(jumped, { ...align, asked: true }, world).jumped?.what).toBe('align');
+  const alone = { ...world, index: { ...world.index!, lanes: world.index!.lanes.slice(0, 1) } };
+  const nowhere = reduce(from, { type: 'divergence' }, alone);
+  expect([nowhere.mode, nowhere.moment, nowhere.jumped?.what]).toEqual([
+    ...[from.mode, from.moment, 'divergence'],
+  ]);
+});
+
 test('the player: live on the wall clock at most 20 frames, text at most 10 times a second, asleep when paused', () => {
   const store = new Store20();
   const clock = new FakeClock();

@@ -12,7 +12,8 @@
 import { assertNever } from '../base/assert.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import { operationOf, together } from '../derive/align.ts';
-import { beatAfter, eventAfter, firstDivergence, nextLongWait, nextLoss } from '../derive/beats.ts';
+import { beatAfter, eventAfter, nextLongWait, nextLoss } from '../derive/beats.ts';
+import { firstDivergence } from '../derive/divergence.ts';
 import { frameEnd, newestEpisode, nextEpisode } from '../derive/episodes.ts';
 import { stepOf } from '../derive/moments.ts';
 import { clampSpeed, speedFor } from '../derive/speed.ts';
@@ -27,8 +28,30 @@ import {
   type World,
 } from './state.ts';
 
+/** Actions after which what was said of the last jump is still true. */
+const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause']);
+
 /** What an action of a person makes of the state. */
 export function reduce(state: PlaybackState, action: Action, world: World): PlaybackState {
+  const next = act(state, action, world);
+  const jumped = says.has(action.type) ? state.jumped : jumpOf(state, action);
+  return jumped === next.jumped ? next : { ...next, jumped };
+}
+
+function jumpOf({ moment }: PlaybackState, action: Action): PlaybackState['jumped'] {
+  switch (action.type) {
+    case 'divergence':
+    case 'long_wait':
+    case 'loss':
+      return { what: action.type, from: moment };
+    case 'align':
+      return action.asked === true ? { what: 'align', from: moment } : null;
+    default:
+      return null;
+  }
+}
+
+function act(state: PlaybackState, action: Action, world: World): PlaybackState {
   switch (action.type) {
     case 'play':
       return play({ ...state, direction: action.direction ?? state.direction }, world);
@@ -59,14 +82,12 @@ export function reduce(state: PlaybackState, action: Action, world: World): Play
         eventAfter(i, state.offset, state.moment, action.direction),
       );
     case 'long_wait':
-      return stepTo(state, world, (i) => {
-        const wait = nextLongWait(i, state.offset, state.moment);
-        return wait === null ? null : wait.t0;
-      });
     case 'divergence':
-      return stepTo(state, world, (i) => firstDivergence(i, state.offset));
-    case 'loss':
-      return stepTo(state, world, (i) => nextLoss(i, state.offset, state.moment));
+    case 'loss': {
+      const t = world.index && targetOf(action.type, state, world.index);
+      // Where there is none, words say so; the run goes on.
+      return t === null ? state : jump(state, t, world);
+    }
     case 'look':
       return look(state, action, world);
     case 'align':
@@ -218,6 +239,16 @@ function stepTo(
 ): PlaybackState {
   const t = world.index === null ? null : where(world.index);
   return t === null ? { ...state, mode: 'paused' } : jump(state, t, world);
+}
+
+function targetOf(
+  what: 'long_wait' | 'divergence' | 'loss',
+  { offset, moment }: PlaybackState,
+  index: RunIndex,
+): Nanos | null {
+  if (what === 'divergence') return firstDivergence(index, offset);
+  if (what === 'loss') return nextLoss(index, offset, moment);
+  return nextLongWait(index, offset, moment)?.t0 ?? null;
 }
 
 function realign(state: PlaybackState, world: World): PlaybackState {

@@ -4,6 +4,7 @@
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import { type Alignment, noOffsets, type Offsets } from '../derive/align.ts';
 import type { Direction } from '../derive/beats.ts';
+import type { Jump } from '../derive/jump-words.ts';
 import type { Place } from '../derive/moments.ts';
 import { speedFor } from '../derive/speed.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
@@ -25,6 +26,8 @@ export interface PlaybackState {
   readonly operation: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
+  /** The last thing done was such a jump, from that moment: what is where it has led is said in words. */
+  readonly jumped: { readonly what: Jump; readonly from: Nanos } | null;
   readonly focus: ReadonlySet<string>;
   /** See Frame. */
   readonly hold: boolean;
@@ -59,6 +62,7 @@ export const initialPlayback: PlaybackState = {
   operation: 1,
   offset: noOffsets,
   selection: null,
+  jumped: null,
   focus: new Set(),
   hold: false,
   follows: true,
@@ -92,7 +96,13 @@ export type Action =
       readonly span: number;
       readonly moment: number;
     }
-  | { readonly type: 'align'; readonly alignment: Alignment; readonly nth?: number }
+  /** `asked`: by a person who pressed that very button. */
+  | {
+      readonly type: 'align';
+      readonly alignment: Alignment;
+      readonly nth?: number;
+      readonly asked?: boolean;
+    }
   | { readonly type: 'select'; readonly mark: Mark | null }
   | { readonly type: 'focus'; readonly kinds: readonly string[] }
   | {

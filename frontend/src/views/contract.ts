@@ -7,6 +7,7 @@
 import type { ComponentType, ReactNode } from 'react';
 import type { Theme } from '../base/theme.ts';
 import type { Behind } from '../derive/behind.ts';
+import type { EntryWords } from '../derive/jump-words.ts';
 import type { Finder } from '../derive/moments.ts';
 import type { Answer } from '../derive/prediction.ts';
 import type { NearbyRow } from '../derive/summary.ts';
@@ -154,6 +155,8 @@ export interface ViewKind {
   readonly artist: (lesson: Lesson, show?: Scene['show']) => Artist;
   /** What the drawer of a mark shows; without it, what the lane's tables have of it (derive/behind.ts). */
   readonly behind?: (index: RunIndex, frame: Frame, lesson: Lesson, mark: Mark) => Behind | null;
+  /** One point of the axis in words; without it the fields in which two of them differ. */
+  readonly entryWords?: EntryWords;
   /** The window in words, a sentence per lane. */
   readonly summary: (index: RunIndex, frame: Frame, lesson: Lesson) => readonly string[];
   /** At most 50 marks near the moment. */

@@ -9,6 +9,7 @@ import { answers, counts, nearby } from './answers.ts';
 import { behindBox } from './behind.ts';
 import { blocksOf } from './block-replay.ts';
 import { drawStrip } from './draw.ts';
+import { entryWords } from './entry-words.ts';
 import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
 import { describe, hit, step } from './marks.ts';
 import { panels } from './panels.tsx';
@@ -66,6 +67,7 @@ export const view: ViewKind = {
   about,
   artist: () => artist,
   behind: behindBox,
+  entryWords,
   summary,
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {
