@@ -4,6 +4,7 @@
 import type { Key } from '../controls/keyboard.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { Inline } from './prose.tsx';
 import { saveFile } from './recap/save-file.ts';
 import { Terms } from './terms/terms.tsx';
 
@@ -48,7 +49,9 @@ export function CaveatDialog({ lesson, open, onClose }: DialogProps & { readonly
     >
       <ul className="caveats">
         {lesson.caveats.map((text) => (
-          <li key={text}>{text}</li>
+          <li key={text}>
+            <Inline text={text} />
+          </li>
         ))}
       </ul>
     </Dialog>
