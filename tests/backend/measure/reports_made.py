@@ -197,6 +197,7 @@ def trial() -> Report:
         "'sh -c '\"'\"'read x; echo $x'\"'\"' </etc/passwd' --clock count",
         at="2026-11-21T15:00:00+00:00",
     )
+    report.made_by = report.command
     table = Table(Condition(Clock.COUNT, 0, "command", {"runs": 1}))
     more = {"title": "time of the command", "unit": "ms", "better": "lower", "evidence": "counted"}
     for name, ms in (("linux", 12.5), ("mine", 12.5), ("third", 14.0)):

@@ -138,9 +138,14 @@ def test_a_trial_names_commits_dirty_trees_and_patches(how: str) -> None:
         "source 6.6.7 at commit c0ffee00c0ff (v6.6.7), clean",
         "source 6.6.7 at commit facade11faca (v6.6.7-1-gfacade11facade), dirty "
         "(its changes: 565656565656)",
-        '343434343434 ("fs/pipe: wake every reader", commit abcdef12abcd)',
+        'patch 343434343434 ("fs/pipe: wake every reader", commit abcdef12abcd)',
     ):
         assert reported in flat, reported
+    assert flat.count("./duet try") == 1 and ".patch 3434" not in flat
+    again = trial()
+    again.command = "./duet measure 90-linux-mine"
+    flat = re.sub(r"\s+", " ", render(again, how))
+    assert flat.index("./duet try") < flat.index("./duet measure 90-linux-mine")
 
 
 def test_a_tree_without_a_commit_is_named_by_its_files() -> None:

@@ -126,7 +126,7 @@ class Measuring:
             tables=[collector.table for collector in self._collectors],
             sweep=plan.sweep,
             tasks=knob(plan.lesson, "threads") or knob(plan.lesson, "cpus"),
-            made_by="" if command == plan.lesson.made_by else plan.lesson.made_by,
+            made_by=plan.lesson.made_by,
         )
 
     async def run(self) -> Report:

@@ -103,18 +103,27 @@ def provenance(report: Report) -> list[str]:
     first = report.arms[0] if report.arms else None
     shared = first.both if first else ()
     for arm in report.arms:
-        lines += _kernel(arm, shared, another=first is not None and arm.base != first.base)
+        another = first is not None and arm.base != first.base
+        lines += _kernel(arm, shared, another=another, tried=bool(report.made_by))
     if shared:
         words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in shared)
         lines += wrap(f"all arms: {words}", "    ", "  ")
-    made_by = command(report.made_by) if report.made_by else []
+    first_of_all = report.made_by if report.made_by != report.command else ""
+    made_by = command(first_of_all) if first_of_all else []
     lines += ["", "Reproduce:", *made_by, *command(report.command), ""]
     return [*lines, f"Measured {plain(report.at)} by Kernel Duet."]
 
 
-def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...], *, another: bool) -> list[str]:
-    """One arm; `another`: it stands on another base than the first."""
-    own = " + ".join(_patches(arm)) or "no patch of its own"
+def _kernel(
+    arm: ArmFacts, shared: tuple[tuple[str, str], ...], *, another: bool, tried: bool
+) -> list[str]:
+    """One arm.
+
+    Args:
+        another: it stands on another base than the first.
+        tried: files of its patches are those of a trial, which no reader has.
+    """
+    own = " + ".join(_patches(arm, files=not tried)) or "no patch of its own"
     facts = [
         f"Linux {arm.kernel}" if arm.kernel else "kernel never booted",
         source_words(arm.source) if arm.source is not None else "",
@@ -132,15 +141,20 @@ def _kernel(arm: ArmFacts, shared: tuple[tuple[str, str], ...], *, another: bool
     return lines
 
 
-def _patches(arm: ArmFacts) -> list[str]:
-    """Each patch of its own: file, hash of its diff, and where it comes from."""
+def _patches(arm: ArmFacts, *, files: bool) -> list[str]:
+    """Each patch of its own: file, hash of its diff, and where it comes from.
+
+    Args:
+        files: name it by its file; else by its subject alone, where that is known.
+    """
     said = []
     for number, (name, sha) in enumerate(arm.patches):
         origin = arm.origins[number] if number < len(arm.origins) else None
         known = [f'"{origin.subject}"' if origin and origin.subject else ""]
         known += [f"commit {origin.commit[:SHORT]}" if origin and origin.commit else ""]
         words = ", ".join(part for part in known if part)
-        said.append(f"{name} {sha[:SHORT]}" + (f" ({words})" if words else ""))
+        where = name if files or not known[0] else "patch"
+        said.append(f"{where} {sha[:SHORT]}" + (f" ({words})" if words else ""))
     return said
 
 
