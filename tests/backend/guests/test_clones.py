@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import mmap
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -206,6 +207,32 @@ def test_what_may_be_made_later_comes_last_and_goes_first(spec: GuestSpec) -> No
             assert templates.find("later-2") is None and templates.find("now") is not None
 
     asyncio.run(body())
+
+
+def test_memory_of_templates_is_given_back_beside_the_event_loop(
+    spec: GuestSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[tuple[str, bool]] = []
+    close = Template.close
+
+    def noted(template: Template) -> None:
+        on_loop = threading.current_thread() is threading.main_thread()
+        closed.append((template.key, on_loop))
+        close(template)
+
+    async def make(key: str, _: GuestSpec) -> Template:
+        return a_template(key)
+
+    async def body() -> None:
+        async with Templates(2 << 20, make) as templates:
+            for key in "abc":  # the first has to go for the third
+                templates.want(key, spec)
+                await settled(templates)
+            templates.discard("b")
+
+    monkeypatch.setattr(Template, "close", noted)
+    asyncio.run(body())
+    assert sorted(closed) == [("a", False), ("b", False), ("c", False)]
 
 
 FAILURES = [InfraError("no.", remedy="none."), OSError(28, "No space left on device")]
