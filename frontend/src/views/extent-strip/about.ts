@@ -28,6 +28,7 @@ export const about: About = {
     'gone',
     'unknown',
     'asked',
+    'put_back',
     'thread',
     'spent_vain',
     'spent_gain',
@@ -53,5 +54,6 @@ export const about: About = {
   toys: {
     budget: 'delayed and written entries are arranged, and a scan gets a budget, on three kernels',
   },
-  counts: 'scans, entries visited, freed, kept and spared, visits for each freed',
+  counts:
+    'scans, entries visited, freed, kept and spared, visits for each freed, entries that came back',
 };

@@ -10,9 +10,10 @@ import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Answerer, Counts } from '../contract.ts';
 import { blocksOf, fates, letterOf, letters } from './block-replay.ts';
-import { eachFreed, scansSoFar, soFar } from './figures.ts';
+import { backText, eachFreed, scansSoFar, soFar } from './figures.ts';
 import { boxMark } from './marks.ts';
 import { laneNow } from './now.ts';
+import { backSoFar } from './refill.ts';
 import { type Facts, factsOf, sumsOf } from './scans.ts';
 
 type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
@@ -49,6 +50,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
 /** Up to the moment; nothing for a lane of which that is not known yet. */
 export function counts(index: RunIndex, frame: Frame): Counts {
   // Nobody is spared where no entry was in use.
+  const refilled = index.lanes.some((lane) => backSoFar(lane, lane.points.length) > 0);
   const spared = index.lanes.some((lane) => lane.points.length > 0 && sparesAny(lane));
   const heads = [
     'scans',
@@ -57,12 +59,15 @@ export function counts(index: RunIndex, frame: Frame): Counts {
     'kept',
     ...(spared ? ['spared'] : []),
     'visited per freed',
+    ...(refilled ? ['put back'] : []),
   ];
   const names = ['visited', 'freed', 'kept', ...(spared ? (['spared'] as const) : [])] as const;
   const rows = index.lanes.map((lane): [string, string[]] => {
     const one = laneNow({ index, frame }, lane);
     if (one.now.beyond) return [lane.arm, []];
-    return [lane.arm, [scansSoFar(one), ...names.map((name) => soFar(one, name)), eachFreed(one)]];
+    const made = refilled ? [backText(one)] : [];
+    const sums = names.map((name) => soFar(one, name));
+    return [lane.arm, [scansSoFar(one), ...sums, eachFreed(one), ...made]];
   });
   return { heads, rows: new Map(rows) };
 }

@@ -36,11 +36,13 @@ export interface Boxes {
   readonly asked: Int32Array;
   /** Place of the point (plus 1) that made the entry, which orders the list; 0: was there before. */
   readonly made: Int32Array;
+  /** Visits that had been made when a lookup brought the freed entry back, plus 1; 0: none has. */
+  readonly back: Int32Array;
   /** Place of the point (plus 1) that named it last. */
   readonly point: Int32Array;
 }
 
-const columns = ['letter', 'there', 'visit', 'fate', 'asked', 'made', 'point'] as const;
+const columns = ['letter', 'there', 'visit', 'fate', 'asked', 'made', 'back', 'point'] as const;
 
 function emptyBoxes(n: number): Boxes {
   return {
@@ -50,6 +52,7 @@ function emptyBoxes(n: number): Boxes {
     fate: new Uint8Array(n),
     asked: new Int32Array(n),
     made: new Int32Array(n),
+    back: new Int32Array(n),
     point: new Int32Array(n),
   };
 }
@@ -160,11 +163,14 @@ export class BlockReplay {
       const end = b[i]! + Math.max(1, c[i]!);
       let box = firstAtLeast(blocks.length, (x) => blocks[x]!, b[i]!);
       for (; box < blocks.length && blocks[box]! < end; box++) {
+        const gone = boxes.there[box] === 0 && boxes.visit[box]! > 0;
         boxes.point[box] = i + 1;
         boxes.letter[box] = letterOf(d[i]!);
         boxes.there[box] = 1;
-        if (does === 'insert') boxes.made[box] = i + 1;
-        else if (does === 'found') boxes.asked[box] = visits + 1;
+        if (does === 'insert') {
+          boxes.made[box] = i + 1;
+          boxes.back[box] = gone ? visits + 1 : 0;
+        } else if (does === 'found') boxes.asked[box] = visits + 1;
         else {
           boxes.visit[box] = visits;
           boxes.fate[box] = e[i]!;

@@ -79,6 +79,15 @@ interface Corner {
 /** Narrower boxes have plain borders: thousands of dashed ones cost more than all the rest. */
 const dashedFrom = 9;
 
+/** A plus in the middle of a box, where others have their letter. */
+export function drawPlus(pen: Pen, { x, y }: Corner, width: number, height: number): void {
+  const arm = Math.max(3, Math.min(9, width * 0.6, height * 0.6));
+  const thick = arm >= 6 ? 2 : 1;
+  const [left, top] = [x + (width - arm) / 2, y + (height - arm) / 2];
+  pen.fillRect(left, top + (arm - thick) / 2, arm, thick);
+  pen.fillRect(left + (arm - thick) / 2, top, thick, arm);
+}
+
 /** Boxes of one kind. Rectangles one by one: a path of thousands takes several times as long to fill. */
 export function brushBox(
   pen: Pen,

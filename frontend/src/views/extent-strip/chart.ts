@@ -10,6 +10,7 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { wholeTicks } from '../axis.ts';
 import type { Pen } from '../paints.ts';
 import { freed } from './block-replay.ts';
+import { refillsOf } from './refill.ts';
 import { factsOf, nowOf } from './scans.ts';
 
 interface Given {
@@ -21,6 +22,8 @@ interface Given {
 }
 
 const fontSize = 13;
+/** Half of a plus, px. */
+const plus = 4;
 
 /** Places of text that must not cover each other: from the top down, at least `gap` apart. */
 export function spread(wanted: readonly number[], gap: number, lowest: number): number[] {
@@ -89,6 +92,14 @@ export function drawChart(pen: Pen, given: Given): void {
     for (let n = 0; n < now.visits; n += stride) pen.lineTo(x(n), y(facts.upTo[freed][n]!));
     pen.lineTo(x(now.visits), ends[i]!);
     pen.stroke();
+    // Where lookups brought entries back.
+    for (const visits of refillsOf(lane, now.visits)) {
+      const [at, high] = [x(visits), y(facts.upTo[freed][visits]!)];
+      pen.fillStyle = theme.ink;
+      pen.fillRect(at - plus, high - 0.75, 2 * plus, 1.5);
+      pen.fillRect(at - 0.75, high - plus, 1.5, 2 * plus);
+    }
+    pen.fillStyle = theme.gain;
     pen.beginPath();
     pen.arc(x(now.visits), ends[i]!, 3, 0, 7);
     pen.fill();

@@ -6,12 +6,13 @@ import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { letters } from './block-replay.ts';
-import { type Brushes, brushBox, brushesFor } from './brush.ts';
+import { type Brushes, brushBox, brushesFor, drawPlus } from './brush.ts';
 import { chargeWords, figures, soFarWords } from './figures.ts';
 import { cellAt, type StripLane, type StripLayout } from './layout.ts';
 import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
 import { handBox } from './marks.ts';
 import { type LaneNow, laneNow } from './now.ts';
+import { newness } from './refill.ts';
 import { absence } from './scans.ts';
 import { drawSpoken } from './spoken.ts';
 import { hasList, threadOf } from './thread.ts';
@@ -62,6 +63,7 @@ function drawLane(
   drawBoxes(pen, laid, scene, brushes, fontSize, muted);
   if (hasList(scene.lane)) drawThread(pen, laid, scene, brushes, muted('thread'));
   drawSpoken(pen, laid, drawing, scene);
+  drawBack(pen, laid, scene, brushes);
   drawAsked(pen, laid, scene, brushes);
   drawHand(pen, laid, scene, brushes);
   regionWords(pen, layout, laid, drawing, scene);
@@ -103,6 +105,7 @@ function drawBoxes(
     if (!grid.lettered || letter === null) continue;
     pen.fillStyle = letter;
     for (const box of of) {
+      if (newness(boxes, box, now) > 0) continue;
       const { x, y } = cellAt(grid, box);
       pen.fillText(letterIn(boxes, box), x + edge / 2, y + grid.high / 2 + 0.5);
     }
@@ -176,6 +179,19 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
     const { x, y } = cellAt(grid, box);
     const edge = grid.cell - grid.gap;
     pen.strokeRect(x + 0.8, y + 0.8, edge - 1.6, grid.high - 1.6);
+  }
+  pen.restore();
+}
+
+/** Entries that a lookup has just brought back: a plus in place of the letter, which fades. */
+function drawBack(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
+  pen.save();
+  pen.fillStyle = brushes.ink;
+  for (let box = 0; box < grid.boxes; box++) {
+    const alpha = newness(boxes, box, now);
+    if (alpha === 0) continue;
+    pen.globalAlpha = 0.5 + 0.5 * alpha;
+    drawPlus(pen, cellAt(grid, box), grid.cell - grid.gap, grid.high);
   }
   pen.restore();
 }

@@ -4,6 +4,8 @@
 import { formatCount, formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
+import type { LaneNow } from './now.ts';
+import { backSoFar } from './refill.ts';
 import type { Facts, Now, Sums } from './scans.ts';
 import { sumsOf } from './scans.ts';
 
@@ -37,6 +39,14 @@ export function soFar({ lane, facts, now }: One, name: keyof Sums, text?: string
   return figure('far', lane.arm, name, sumsOf(facts, 0, now.visits)[name], text);
 }
 
+/** Entries that were freed and have come back. */
+export function backText(
+  { lane, points }: Pick<LaneNow, 'lane' | 'points'>,
+  text?: string,
+): string {
+  return figure('far', lane.arm, 'put back', backSoFar(lane, points), text);
+}
+
 /** The number of the scan that the moment is in. */
 export function scanNumber({ lane, now }: One): string {
   return figure('now', lane.arm, 'scan', now.scan?.number ?? 0);
@@ -65,7 +75,9 @@ export function scansSoFar({ lane, facts, now }: One, of = formatCount): string 
 export const soFarWords = '. So far: ';
 
 /** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
-export function figures(one: Sentences): { text: string; strong: boolean }[] {
+export function figures(
+  one: Sentences & Pick<LaneNow, 'points'>,
+): { text: string; strong: boolean }[] {
   const { now } = one;
   if (now.beyond) return [{ text: 'not known yet', strong: false }];
   if (now.scan === null) return [];
@@ -80,6 +92,7 @@ export function figures(one: Sentences): { text: string; strong: boolean }[] {
     number(soFar(one, 'visited')),
     words(', freed '),
     number(soFar(one, 'freed')),
+    ...(backSoFar(one.lane, one.points) > 0 ? [words(', put back '), number(backText(one))] : []),
   ];
 }
 

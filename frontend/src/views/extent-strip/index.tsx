@@ -59,6 +59,8 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   if (seek) for (const name of ['hole', 'asked']) wanted.add(name);
   if (hot) wanted.add('spared');
   if (list) wanted.add('thread');
+  // Where scans go on until nothing is left, lookups bring entries back.
+  if ((list && !scene.show.includes('hold')) || seek) wanted.add('put_back');
   return lesson.kinds.filter((kind) => wanted.has(kind.name));
 }
 

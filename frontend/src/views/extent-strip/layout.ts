@@ -60,7 +60,7 @@ export function footHeight(fontSize: number, lines: number): number {
 }
 
 /** All words need at most so much, in widths of 1 em; budget and scan without the sums the second of them. */
-const oneLine = 48;
+const oneLine = 55;
 const twoLines = 33;
 
 /** A letter with its border, and room to the next row, in heights of the text. */

@@ -10,6 +10,7 @@ import { blocksOf } from './block-replay.ts';
 import { boxAt, boxBeside, type StripLane, type StripLayout, unitAt } from './layout.ts';
 import { lookOf, spending } from './looks.ts';
 import { type LaneNow, laneNow } from './now.ts';
+import { backsOfBlock } from './refill.ts';
 import { hasList, threadOf } from './thread.ts';
 
 type Known = Pick<Drawing, 'index' | 'frame' | 'lesson'>;
@@ -179,7 +180,9 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
     return `${where}unit ${formatCount(mark.row + 1)} ${what} Block ${formatCount(block)}.`;
   const visits = visitsOf(lane, block, mark.t0);
   const seen = visits === 0 ? 'Not visited yet.' : `Visited ${plural(visits, 'time')} so far.`;
-  return `${where}block ${formatCount(block)}. ${what} ${seen}`;
+  const backs = backsOfBlock(lane, block, mark.t0);
+  const back = backs === 0 ? '' : ` Put back ${plural(backs, 'time')} by a lookup.`;
+  return `${where}block ${formatCount(block)}. ${what} ${seen}${back}`;
 }
 
 export function blockOf(index: RunIndex, lane: LaneIndex, mark: Mark, lesson: Lesson): number {

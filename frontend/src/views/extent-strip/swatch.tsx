@@ -5,7 +5,7 @@ import { useCallback, useMemo, useRef } from 'react';
 import type { SwatchProps } from '../contract.ts';
 import { canvasTiles } from '../paints.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
-import { type Brush, type Brushes, brushBox, brushesFor } from './brush.ts';
+import { type Brush, type Brushes, brushBox, brushesFor, drawPlus } from './brush.ts';
 import { looks } from './looks.ts';
 
 const letterFor: Readonly<Record<string, string>> = {
@@ -75,6 +75,10 @@ function drawKind(
     ctx.strokeStyle = brushes.ink;
     ctx.lineWidth = 1.6;
     ctx.strokeRect(1.8, 1.8, edge - 1.6, edge - 1.6);
+  }
+  if (kind === 'put_back') {
+    ctx.fillStyle = brushes.ink;
+    drawPlus(ctx, { x: 1, y: 1 }, edge, edge);
   }
   const letter = letterFor[kind];
   if (letter === undefined || brush.letter === null) return;

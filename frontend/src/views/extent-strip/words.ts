@@ -8,8 +8,9 @@ import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../contract.ts';
 import { blocksOf } from './block-replay.ts';
-import { budgetOf, eachFreed, ofScan, scanNumber, scansSoFar, soFar } from './figures.ts';
+import { backText, budgetOf, eachFreed, ofScan, scanNumber, scansSoFar, soFar } from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
+import { backSoFar } from './refill.ts';
 import { absence, sumsOf } from './scans.ts';
 import { aheadOf, answerOf, blockBytes } from './spoken.ts';
 import { listSteps, threadOf } from './thread.ts';
@@ -75,7 +76,10 @@ const firstGain: SentenceOf = (states, lesson) => {
   const name = title(lesson, lane);
   const rest = states
     .slice(1)
-    .map((other) => ` ${capital(title(lesson, other.lane))} has freed ${freedOf(other)} so far.`);
+    .map(
+      (other) =>
+        ` ${capital(title(lesson, other.lane))} has freed ${freedOf(other)} so far${putBack(other)}.`,
+    );
   const all = sumsOf(facts, 0, now.visits);
   if (all.freed === 0) {
     const ahead = aheadOf(one)?.length ?? -1;
@@ -86,8 +90,14 @@ const firstGain: SentenceOf = (states, lesson) => {
   const first = facts.scans.find((scan) => scan.number === facts.firstGain);
   const before = first === undefined ? 0 : sumsOf(facts, 0, first.from).visited;
   const of = (what: string, n: number) => figure('mark', lane.arm, what, n);
-  return `Scan ${of('first gain', facts.firstGain)} of ${name} is the first to free anything, after ${of('looks before', before)} looks in vain; so far ${freedNow(one, freedOf(one))} are freed.${rest.join('')}`;
+  return `Scan ${of('first gain', facts.firstGain)} of ${name} is the first to free anything, after ${of('looks before', before)} looks in vain; so far ${freedNow(one, freedOf(one))} are freed${putBack(one)}.${rest.join('')}`;
 };
+
+/** Entries that were freed and are there again, since a program looked their blocks up. */
+function putBack(one: LaneNow): string {
+  const n = backSoFar(one.lane, one.points);
+  return n === 0 ? '' : `; ${backText(one, plural(n, 'entry was', 'entries were'))} put back`;
+}
 
 /** Freed entries, and which of them this scan has freed. */
 function freedNow(one: LaneNow, text: string): string {
@@ -99,7 +109,8 @@ const charged: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const { lane, now, facts } = one;
     const freed = soFar(one, 'freed', none(sumsOf(facts, 0, now.visits).freed));
-    return `${title(lesson, lane)} ${freedNow(one, freed)} up to scan ${scanNumber(one)}`;
+    const back = putBack(one).slice(2);
+    return `${title(lesson, lane)} ${freedNow(one, freed)} up to scan ${scanNumber(one)}${back && ` (${back})`}`;
   });
   const most = states.reduce((a, b) => (b.now.visits > a.now.visits ? b : a));
   const looks = soFar(most, 'visited', plural(most.now.visits, 'look'));
