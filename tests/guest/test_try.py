@@ -65,6 +65,10 @@ def test_a_patch_and_a_folder_become_two_lanes_a_report_and_a_lesson(
         assert seen["sched/sched_process_fork"] >= 2 * ROUNDS and not lane["loss"]["events"]
     measured = json.loads(Path(result["measured"]).read_text())
     assert "of the command" in json.dumps(measured)
+    assert f"./duet try {PATCH} --run {work} --trace " in result["given"]
+    assert measured["tables"][0]["command"] == result["given"]
+    assert result["check"] == f"./duet check {PATCH} --run {work}"
+    assert result["arms"][1]["made_of"][0]["sha256"]
     monkeypatch.setenv(EXTRA_LESSONS, str(tmp_path / "mine"))
     saved = load("06-of-a-try")
     assert [point.fields for point in saved.lesson.points][1] == ("iocb",)
