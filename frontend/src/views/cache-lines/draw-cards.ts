@@ -10,7 +10,7 @@ import { type Card, partOf } from './layout.ts';
 import type { LineStates } from './model/lines.ts';
 import { stateNames, writeTransfer } from './model/types.ts';
 import { type Access, accessAt, glowSteps, happening, lastOf, statesAt } from './now.ts';
-import { along, ends, type Point, riseOf, upgradeEnds } from './ways.ts';
+import { along, ends, type Point, riseOf, upgradeEnds, wayAt } from './ways.ts';
 
 export function drawCards(easel: Easel): void {
   const { shown, laid, layout, pen } = easel;
@@ -45,10 +45,10 @@ export function drawCards(easel: Easel): void {
     const going = under !== null && leaves(under, states, access.cpu, access.line);
     if (mine && !(going && part > beats.leaves)) litInCopy(easel, access, alpha);
   }
-  // Upon what glows: the light would dim them.
-  for (const copy of copies) drawLetter(easel, copy);
   traces(easel);
   if (under !== null) motion(easel, under, part);
+  // Upon what glows and travels: both would cover them.
+  for (const copy of copies) drawLetter(easel, copy);
   pen.globalAlpha = 1;
   pen.setLineDash([]);
 }
@@ -151,16 +151,20 @@ function drawCopy(easel: Easel, { slot, line, name, lost }: Copy): void {
 function drawLetter(easel: Easel, { slot, name, lost }: Copy): void {
   const { pen, layout } = easel;
   const { theme } = easel.drawing;
+  const { strips, fontSize } = layout;
+  if (!strips && (slot.w < fontSize * 1.1 || lost > 0)) return;
   const colour = name === 'I' ? (lost > 0 ? theme.hazard : theme.faint) : theme.ink;
+  const x = strips ? slot.x - fontSize * 0.85 : slot.x + slot.w / 2;
+  const y = slot.y + slot.h / 2;
+  pen.globalAlpha = 1;
+  // A way that runs through a letter ends at it.
+  if (wayAt(easel, { x, y }, fontSize * 0.75) !== null) {
+    const wide = Math.min(fontSize * 1.2, strips ? fontSize * 1.2 : slot.w - 2);
+    pen.fillStyle = theme.paper;
+    pen.fillRect(x - wide / 2, y - fontSize * 0.6, wide, fontSize * 1.2);
+  }
   pen.textBaseline = 'middle';
-  const y = slot.y + slot.h / 2 + 1;
-  if (layout.strips)
-    write(easel, name, slot.x - layout.fontSize * 0.85, y, {
-      ...bold(name, colour),
-      align: 'center',
-    });
-  else if (slot.w >= layout.fontSize * 1.1 && lost === 0)
-    write(easel, name, slot.x + slot.w / 2, y, { ...bold(name, colour), align: 'center' });
+  write(easel, name, x, y + 1, { ...bold(name, colour), align: 'center' });
   pen.textBaseline = 'alphabetic';
 }
 
@@ -289,7 +293,8 @@ function motion(easel: Easel, access: Access, part: number): void {
   if (both === null || to === undefined || gone <= 0 || part >= beats.lit) return;
   const { x, y } = along(both[0], both[1], gone, riseOf(easel, both[0], both[1]));
   const w = layout.strips ? to.w : Math.max(10, to.w);
-  const ghost = { x: x - w / 2, y: y - to.h / 2, w, h: to.h };
+  // At both ends it lies on the copy, whose door may be its upper edge.
+  const ghost = { x: x - w / 2, y: y - (both[1].y - to.y), w, h: to.h };
   const fade = 1 - between(part, beats.comes, beats.lit);
   pen.globalAlpha = fade * shade(what) * 0.92;
   pen.fillStyle = drawing.theme.paper;

@@ -18,8 +18,8 @@ export function drawStruct(easel: Easel): void {
     return;
   }
   drawFields(easel, shown.struct);
-  drawLetters(easel, shown.struct);
   for (const { access, alpha } of lit(easel)) drawAccess(easel, access, alpha);
+  drawLetters(easel, shown.struct);
 }
 
 /** The box of 64 bytes, and its number. */

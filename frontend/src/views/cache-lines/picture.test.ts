@@ -14,7 +14,7 @@ import { drawLines } from './draw.ts';
 import { drawLock } from './draw-lock.ts';
 import { between } from './easel.ts';
 import { stepLines } from './keys.ts';
-import { byteAt, byteBoxes, layoutLines } from './layout.ts';
+import { byteAt, byteBoxes, inside, layoutLines } from './layout.ts';
 import { layoutLock } from './lock-layout.ts';
 import { hitLock } from './lock-marks.ts';
 import { describeLines, hitLines } from './marks.ts';
@@ -220,6 +220,38 @@ test('a copy that has just been lost is pointed at itself, whatever way ends in 
   drawLines(other, layout, { ...at, frame: { ...at.frame, selection: mark } }, null, namedTiles);
   const boxes = (strokes: Stroke[]) => strokes.filter(({ what }) => what === 'strokeRect').length;
   expect(boxes(selected)).toBe(boxes(plain) + 2);
+});
+
+test('letters of copies are written upon the ways that cross them, on a ground of their own', () => {
+  const many = lineRun({ letters: 24, stats: 25 }, ['stock'], { model_cpus: 20 });
+  const layout = laid(many, 20, 1600);
+  const slots = layout.lanes[0]!.cards.flatMap((card) => card.slots);
+  const { model } = laneNow(drawing(stepFrame(0), many), many.lanes[0]!);
+  // Its way bends over the copies of the line above.
+  const move = Array.from({ length: 2000 }, (_, i) =>
+    accessAt(many.lanes[0]!, model!, 400 + i),
+  ).find(
+    (one) => one.line > 0 && happening(one) === 'transfer' && Math.abs(one.cpu - one.from) > 6,
+  )!;
+  const { pen, log: strokes } = recordingPen();
+  drawLines(pen, layout, drawing(stepFrame(move.k + 1), many), null, namedTiles);
+  const ways = strokes.flatMap(({ what, fill }, i) =>
+    what === 'stroke' && fill === lightTheme.wait ? [i] : [],
+  );
+  const letters = strokes.flatMap(({ what, text, at: [x, y] }, i) =>
+    what === 'fillText' && /^[MESI]$/.test(text!) && slots.some((slot) => inside(slot, x!, y!))
+      ? [i]
+      : [],
+  );
+  expect(ways.length).toBeGreaterThan(10);
+  expect(letters.length).toBeGreaterThan(20);
+  expect(letters[0]).toBeGreaterThan(ways.at(-1)!);
+  const grounds = letters.filter((i) => {
+    const { what, fill, alpha } = strokes[i - 1]!;
+    return what === 'fillRect' && fill === lightTheme.paper && alpha === 1;
+  });
+  expect(grounds.length).toBeGreaterThan(1);
+  expect(grounds.length).toBeLessThan(letters.length);
 });
 
 test('keys walk from the count through lines, copies and accesses to the next lane', () => {

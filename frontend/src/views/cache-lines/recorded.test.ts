@@ -73,6 +73,16 @@ describe.each(Object.entries(claims))('%s', (id, claim) => {
   });
 });
 
+test('words of caches have a card, and a step that explains them', () => {
+  const { lesson } = recorded!;
+  for (const word of ['false sharing', 'MESI', 'transfer', 'upgrade', 'read-modify-write', 'rmw']) {
+    const term = lesson.terms.find(({ name, also }) => [name, ...also].includes(word));
+    expect(term?.says.length, word).toBeGreaterThan(40);
+    const prose = ['one-stat', 'two-cpus'].map((id) => lesson.content[id]).join(' ');
+    expect(prose, word).toMatch(new RegExp(`\\*${word}\\*`));
+  }
+});
+
 test('one stat: nothing is written but the count', () => {
   const of = said('one-stat', 21 / 43);
   expect(of('stock', 'read-modify-write', 'operation')).toBe(2);
@@ -86,7 +96,7 @@ test('the lock stays taken in a queue, and is free again where waiters just try'
 });
 
 test('the burst that makes the share of the listing is named, where there is one', () => {
-  const of = said('stuck', 1);
+  const of = said('listing', 1);
   expect(of('stock', 'slow in phase listing', 'mark')).toBeLessThan(10);
   expect(of('stock', 'slow, late in phase listing', 'mark')).toBeGreaterThan(90);
   expect(of('stock', 'early in phase listing', 'mark')).toBeGreaterThan(

@@ -17,12 +17,20 @@ function middleOf({ laid }: Pick<Easel, 'laid'>, cpu: number, line: number): Poi
   return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
 }
 
+/** Where a line comes to a copy, or leaves it: a small one, in which a letter stands, at its upper edge. */
+function doorOf({ laid, layout }: Laid, cpu: number, line: number): Point | null {
+  const middle = middleOf({ laid }, cpu, line);
+  const top = laid.cards[cpu]?.slots[line]?.y;
+  return layout.strips || middle === null || top === undefined ? middle : { x: middle.x, y: top };
+}
+
 /** Where a line comes from and goes to: from another CPU's copy, or from the bytes of the line. */
-export function ends({ laid, layout }: Laid, access: Access): Pair | null {
-  const goal = middleOf({ laid }, access.cpu, access.line);
+export function ends(place: Laid, access: Access): Pair | null {
+  const { laid, layout } = place;
+  const goal = doorOf(place, access.cpu, access.line);
   if (goal === null) return null;
   if (happening(access) === 'transfer') {
-    const from = middleOf({ laid }, access.from, access.line);
+    const from = doorOf(place, access.from, access.line);
     return from === null ? null : [from, goal];
   }
   const line = laid.lines[access.line];
@@ -74,13 +82,17 @@ function distance({ x, y }: Point, [a, b]: Pair): number {
 const reach = 5;
 
 /** The access whose way is at a point: the one under way, else the newest of those whose ways still fade. */
-export function wayAt(place: Laid & { readonly shown: LaneNow }, at: Point): Access | null {
+export function wayAt(
+  place: Laid & { readonly shown: LaneNow },
+  at: Point,
+  within = reach,
+): Access | null {
   const { under, done, model, lane } = place.shown;
   if (model === null) return null;
   const past = Array.from({ length: Math.min(glowSteps, done) }, (_, age) => done - 1 - age);
   const drawn = [...(under === null ? [] : [under]), ...past.map((k) => accessAt(lane, model, k))];
   const near = (access: Access) =>
     happening(access) !== 'hit' &&
-    piecesOf(place, access).some((one) => distance(at, one) <= reach);
+    piecesOf(place, access).some((one) => distance(at, one) <= within);
   return drawn.find(near) ?? null;
 }
