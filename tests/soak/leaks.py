@@ -129,12 +129,16 @@ class Ledger:
         deadline = time.monotonic() + SETTLE_S
         while True:
             now = held(world, server)
-            found = self._faults(now)
+            parked: dict[str, float] = {}
+            found = []
             try:
                 parked = await asyncio.to_thread(metrics, server)
                 found += memory_faults(now.memory, parked, now.guests)
             except OSError as error:
                 found.append(f"no answer from /metrics: {error}")
+            # What a guest that is being parked has open depends on how far it is.
+            quiet = not parked.get("making")
+            found += self._faults(now, quiet)
             if self.grouped:
                 found += group_faults(server.pid, now.guests, world.ended)
             if not found or time.monotonic() > deadline:
@@ -143,17 +147,18 @@ class Ledger:
         self.template_mb = now.memory.bytes / 2**20
         if not found:
             self.rss.append(now.rss_mb)
-            self.fds.setdefault(now.guests, now.fds)
-            self.helpers.setdefault(now.guests, len(now.helpers))
+            if quiet:
+                self.fds.setdefault(now.guests, now.fds)
+                self.helpers.setdefault(now.guests, len(now.helpers))
         return found + self._growth()
 
-    def _faults(self, now: Held) -> list[str]:
+    def _faults(self, now: Held, quiet: bool) -> list[str]:
         found = [f"left behind: {name}" for name in now.stray]
         if now.zombies:
             found.append(f"{now.zombies} zombies")
         if now.guests > MOST_GUESTS:
             found.append(f"{now.guests} guests")
-        if now.guests in self.fds:
+        if quiet and now.guests in self.fds:
             before = self.fds[now.guests]
             more = {kind: n - before[kind] for kind, n in now.fds.items()}
             # Of children that were killed the server's ends stay, as those of others do.

@@ -12,7 +12,8 @@ import pytest
 
 from duet.settings import repo_root
 from tests.soak.fault import refused
-from tests.soak.leaks import SLOPE_MB, WARM_ROUNDS, Ledger, slope_of, strays
+from tests.soak.leaks import SLOPE_MB, SPARE_FDS, WARM_ROUNDS, Held, Ledger, slope_of, strays
+from tests.soak.parked import Memory
 from tests.soak.soak import FAULTS, unexplained
 from tests.soak.world import MARK, World, in_namespace
 
@@ -72,6 +73,17 @@ def test_memory_that_reaches_its_size_is_no_leak() -> None:
         server.rss.append(float(mb))
         assert server._growth() == []
     assert slope_of(server.rss[WARM_ROUNDS : 3 * WARM_ROUNDS]) > SLOPE_MB, "it had grown"
+
+
+def test_descriptors_are_compared_while_no_guest_is_being_parked() -> None:
+    def now(sockets: int) -> Held:
+        return Held(2, [], 0, Counter(socket=sockets), 100.0, 4, [], Memory(0, 0, 0))
+
+    ledger = Ledger()
+    ledger.fds[2], ledger.helpers[2] = Counter(socket=20), 0
+    assert ledger._faults(now(20 + SPARE_FDS), quiet=True) == []
+    assert "descriptors grew" in ledger._faults(now(21 + SPARE_FDS), quiet=True)[0]
+    assert ledger._faults(now(40), quiet=False) == []
 
 
 def test_what_is_left_in_folders_is_seen() -> None:

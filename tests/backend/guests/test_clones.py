@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import mmap
 import os
 import threading
@@ -239,7 +240,9 @@ FAILURES = [InfraError("no.", remedy="none."), OSError(28, "No space left on dev
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=["ours", "the-host's"])
-def test_what_fails_twice_is_not_tried_again(spec: GuestSpec, failure: Exception) -> None:
+def test_what_fails_twice_is_not_tried_again(
+    spec: GuestSpec, failure: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
     async def body() -> None:
         tries: list[str] = []
 
@@ -255,7 +258,10 @@ def test_what_fails_twice_is_not_tried_again(spec: GuestSpec, failure: Exception
             assert tries == ["a", "a"]
             assert templates.counts() == TemplateCounts(failed=2)
 
+    caplog.set_level(logging.INFO, "duet.clones")
     asyncio.run(body())
+    if isinstance(failure, InfraError):  # the first is tried again
+        assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
 
 
 def test_a_template_whose_copy_failed_is_given_up(spec: GuestSpec) -> None:

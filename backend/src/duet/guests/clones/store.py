@@ -95,10 +95,8 @@ class Templates:
         return version is not None and template_key(spec, version) in self._held
 
     def want(self, key: str | None, spec: GuestSpec, later: bool = False) -> None:
-        """Make it, when there is time, unless it is there or has failed too often.
-
-        Args:
-            later: after all others, and only where no other has to go for it.
+        """Make it, when there is time, unless it is there or has failed too often; `later`: after
+        all others, and only where no other has to go for it.
         """
         if not key or key in self._held or not self._queue.may(key):
             return
@@ -180,7 +178,8 @@ class Templates:
         except DuetError as error:
             self._queue.fail(key)
             self._counts.failed += 1
-            LOG.warning("%s %s", error.sentence, error.remedy)
+            say = LOG.info if self._queue.may(key) else LOG.warning  # the first is tried again
+            say("%s %s", error.sentence, error.remedy)
         except Exception:  # a full disk, no more descriptors, a fault of ours: the lane boots
             self._queue.fail(key)
             self._counts.failed += 1
