@@ -30,6 +30,8 @@ export const about: About = {
     'bit_unread',
     'bit_cleared',
     'not_visited',
+    'visit_new',
+    'visit_before',
     'root_visit',
   ],
   sentences: {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The legend has a swatch for each tone of a cell, and shows it as the wall does. */
+
+import { expect, test } from 'vitest';
+import { recordedLessons } from '../../../test/fixtures/recordings.ts';
+import { darkTheme, lightTheme } from '../../base/theme.ts';
+import { faces, glowLevels, Sprites, Tone, toneStep } from './faces.ts';
+import { view } from './index.tsx';
+import { cellsOf } from './swatch.tsx';
+
+const vain = faces.indexOf('visit_vain');
+
+test.each([lightTheme, darkTheme])(
+  'the newest visits and those of an earlier pass, $name',
+  (theme) => {
+    const wall = (tone: number, wide: number) =>
+      new Sprites(wide, 16, theme, new Set()).of(vain + toneStep * tone);
+    const { wide, cells } = cellsOf('visit_new', 16, theme);
+    expect(cells).toEqual([wall(Tone.glow, wide), wall(Tone.glow + glowLevels - 1, wide)]);
+    expect(cellsOf('visit_before', 16, theme).cells).toEqual([wall(Tone.earlier, 16)]);
+    expect(cellsOf('visit_vain', 16, theme).cells).toEqual([wall(Tone.now, 16)]);
+    expect(cells[1]).not.toEqual(wall(Tone.now, wide));
+  },
+);
+
+test('every step says what darker means; what paler means, where a call makes several passes', () => {
+  const { lesson } = recordedLessons('01-shrinker-bitmaps')[0]!;
+  const names = lesson.scenes.map((scene) => {
+    const kinds = view.legend!(lesson, scene, null).map(({ name }) => name);
+    return [scene.id, kinds.includes('visit_new'), kinds.includes('visit_before')];
+  });
+  expect(names.every(([, darker]) => darker)).toBe(true);
+  expect(names.flatMap(([id, , paler]) => (paler ? [id] : []))).toEqual([
+    'first-call',
+    'touch',
+    'no-bit-to-lose',
+  ]);
+});
