@@ -80,7 +80,7 @@ test('where the axis counts entries, the first that is another one is named, wit
   expect(own).toContain('entry 1: as scan-2013 on 2013 scan; ');
   for (const { arm } of index.lanes)
     expect(words).toContain(extentLesson.arms.find((a) => a.name === arm)!.title);
-  const same = { ...index, lanes: [first!, { ...first!, arm: 'twin' }] };
+  const same = { ...index, lanes: [first!, { ...first!, arm: 'other' }] };
   expect(noDivergence(same, extentLesson)).toContain('the same entries');
 });
 

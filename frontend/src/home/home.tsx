@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'react';
 import { plural } from '../base/units.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
-import { measureCommand } from '../numbers/command.tsx';
+import { measureCommand } from '../panels/mail.ts';
 import { readAnswers } from '../panels/predict.ts';
 import { Inline } from '../panels/prose.tsx';
 import { askingSteps } from '../panels/spoilers.ts';
@@ -16,7 +16,7 @@ import { SavedOnHome } from '../runs/saved-runs.tsx';
 import { useConnection, useHello } from '../store/hooks.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { day } from '../ui/words.ts';
-import { Preview } from './preview.tsx';
+import { type CardLink, Preview } from './preview.tsx';
 
 /** What a card says beyond the greeting; asked once per lesson. */
 type More = Partial<
@@ -84,6 +84,14 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
   const recorded = more?.recordings?.[0]?.recorded_at;
   const [pointed, setPointed] = useState(false);
   const shown = picture && (more?.recordings?.length ?? 0) > 0;
+  const link: CardLink = {
+    href: writePlace({ ...frontPage, lesson: slug }, location.search) || '?',
+    onClick: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      onOpen(slug);
+    },
+  };
   return (
     <li
       className="lesson-card"
@@ -97,16 +105,7 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
       <span className="ordinal number">{/^\d+/.exec(slug)?.[0]}</span>
       <div>
         <h2>
-          <a
-            href={writePlace({ ...frontPage, lesson: slug }, location.search) || '?'}
-            onClick={(event) => {
-              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-              event.preventDefault();
-              onOpen(slug);
-            }}
-          >
-            {question}
-          </a>
+          <a {...link}>{question}</a>
         </h2>
         <p>
           <b>{title}.</b> {more?.summary}
@@ -130,7 +129,7 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
           </span>
         </p>
       </div>
-      {shown && <Preview slug={slug} moving={pointed} />}
+      {shown && <Preview {...{ slug, title, link }} moving={pointed} />}
     </li>
   );
 }

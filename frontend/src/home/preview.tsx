@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lesson's picture on the front page: a recorded scene, still until it is pointed at. */
 
-import { useEffect, useRef, useState } from 'react';
+import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
 import { readAnswers } from '../panels/predict.ts';
 import { frontStep } from '../panels/spoilers.ts';
 import { usePlayback } from '../playback/hooks.ts';
@@ -12,13 +12,18 @@ import { Exhibit, type Shown } from './exhibit.tsx';
 
 interface Props {
   readonly slug: string;
+  readonly title: string;
   /** The card is pointed at or has the focus. */
   readonly moving: boolean;
+  /** Opens the lesson. */
+  readonly link: CardLink;
 }
 
+export type CardLink = Required<Pick<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'onClick'>>;
+
 /** Loads nothing before it is in view. */
-export function Preview({ slug, moving }: Props) {
-  const box = useRef<HTMLDivElement>(null);
+export function Preview({ slug, title, moving, link }: Props) {
+  const box = useRef<HTMLAnchorElement>(null);
   const [seen, setSeen] = useState(false);
   useEffect(() => {
     if (box.current === null || seen) return;
@@ -29,15 +34,24 @@ export function Preview({ slug, moving }: Props) {
     return () => observer.disconnect();
   }, [seen]);
   return (
-    <div ref={box} className="preview" data-testid={`preview-${slug}`} inert>
+    // The card's question is the same link: one stop for keys is enough.
+    <a
+      ref={box}
+      className="preview"
+      data-testid={`preview-${slug}`}
+      href={link.href}
+      onClick={link.onClick}
+      tabIndex={-1}
+      aria-label={title}
+    >
       {seen && (
-        <div className="preview-picture">
+        <div className="preview-picture" inert>
           <Exhibit slug={slug} pick={(lesson) => frontStep(lesson, readAnswers(slug))}>
             {(shown) => <Still {...shown} moving={moving} />}
           </Exhibit>
         </div>
       )}
-    </div>
+    </a>
   );
 }
 

@@ -3,10 +3,6 @@
 
 import { copiedMs, useCopy } from '../ui/use-copy.ts';
 
-export function measureCommand(slug: string): string {
-  return `./duet measure ${slug}`;
-}
-
 /** A command to copy; where the clipboard is closed it can still be marked. */
 export function Command({ text }: { readonly text: string }) {
   const [copied, copy] = useCopy(copiedMs);

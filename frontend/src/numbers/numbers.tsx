@@ -3,13 +3,14 @@
 
 import { useMemo } from 'react';
 import { Discussion } from '../panels/discussion.tsx';
+import { measureCommand } from '../panels/mail.ts';
 import { Notices } from '../panels/notices.tsx';
 import { type PatchFile, parsePatch } from '../panels/patch.ts';
 import { Inline, Prose } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
 import { Mark } from '../ui/icons.tsx';
-import { Command, measureCommand } from './command.tsx';
+import { Command } from './command.tsx';
 import { PublishedFigures } from './published.tsx';
 
 interface Props {

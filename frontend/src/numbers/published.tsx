@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the mails claim: each figure with its context, and where it stands. */
 
+import { measureCommand } from '../panels/mail.ts';
 import type { NumbersLesson } from '../protocol/lesson.ts';
-import { Command, measureCommand } from './command.tsx';
+import { Command } from './command.tsx';
 
 type Props = { readonly lesson: Pick<NumbersLesson, 'slug' | 'published' | 'mails'> };
 

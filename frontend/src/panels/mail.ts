@@ -28,6 +28,11 @@ export function metricWords(measured: MeasuredMessage | null, lesson: Lesson): s
   return `${unit}, ${unit.endsWith('/s') ? 'higher' : 'lower'} is better`;
 }
 
+/** The command that measures a lesson. */
+export function measureCommand(slug: string): string {
+  return `./duet measure ${slug}`;
+}
+
 /** The command that makes the same table. */
 export function command(measured: MeasuredMessage, lesson: Lesson): string {
   if (measured.command) return measured.command;

@@ -38,6 +38,24 @@ describe('the measured table', () => {
     expect(mailText(lesson, rates)).toMatch(/^umounts\/s, higher is better\n/);
   });
 
+  it('that is not there says why, and what to do', () => {
+    const panel = (more: Partial<typeof lesson>) => {
+      const own = { ...lesson, ...more };
+      render(<MeasuredPanel lesson={own} measured={null} blocked="" onMeasure={nothing} />);
+      const { textContent } = screen.getByTestId('no-table');
+      cleanup();
+      return textContent;
+    };
+    const none = panel({ measured: [] });
+    expect(none).toContain('No table of untraced runs is recorded of this lesson.');
+    expect(none).toContain(`./duet measure ${lesson.slug}`);
+    const { rows, clock, params, workload } = testMeasured();
+    const others = panel({ measured: [{ ...testMeasured(), rows, clock, params, workload }] });
+    expect(others).toContain('No recorded table has all kernels of this step.');
+    const why = panel({ no_table: 'No cache here: look at the `accesses`.' });
+    expect(why).toBe('No table is recorded here, on purpose. No cache here: look at the accesses.');
+  });
+
   it('of a recording says recorded', () => {
     const old = testMeasured({ source: 'recorded' });
     render(<MeasuredPanel lesson={lesson} measured={old} blocked="" onMeasure={nothing} />);

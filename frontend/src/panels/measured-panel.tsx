@@ -9,7 +9,8 @@ import { useDenied } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
 import { day } from '../ui/words.ts';
 import { CopyMail } from './copy-mail.tsx';
-import { command, metricWords } from './mail.ts';
+import { command, measureCommand, metricWords } from './mail.ts';
+import { Inline } from './prose.tsx';
 
 interface Props {
   readonly lesson: Lesson;
@@ -31,7 +32,9 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
     <section className="panel" aria-label="Measured" data-testid="measured">
       <h3 className="eyebrow">
         {metricWords(measured, lesson)}{' '}
-        <span className="evidence">{measured?.clock === 'count' ? 'counted' : 'measured'}</span>
+        {rows.length > 0 && (
+          <span className="evidence">{measured?.clock === 'count' ? 'counted' : 'measured'}</span>
+        )}
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>
             recorded {day(measured.at)}
@@ -39,7 +42,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
         )}
       </h3>
       {rows.length === 0 ? (
-        <p className="quiet">Nothing measured yet with these knobs.</p>
+        <NoTable lesson={lesson} busy={busy} />
       ) : (
         <table className="table measured-table">
           <thead>
@@ -130,6 +133,28 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
         </details>
       )}
     </section>
+  );
+}
+
+/** Why there is no table, and what to do. */
+function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boolean }) {
+  if (busy) return <p className="quiet">The first rows are being measured.</p>;
+  if (lesson.no_table !== '')
+    return (
+      <p className="small" data-testid="no-table">
+        <b>No table is recorded here, on purpose.</b> <Inline text={lesson.no_table} />
+      </p>
+    );
+  const recorded = lesson.measured.length > 0;
+  return (
+    <p className="small" data-testid="no-table">
+      {recorded
+        ? 'No recorded table has all kernels of this step.'
+        : 'No table of untraced runs is recorded of this lesson.'}{' '}
+      The picture’s run is traced, so its times are no measurement. <i>Measure now</i> runs the
+      kernels untraced, one after the other, with the knobs as they are; in a terminal{' '}
+      <code>{measureCommand(lesson.slug)}</code> does.
+    </p>
   );
 }
 

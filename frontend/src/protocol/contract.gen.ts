@@ -2103,6 +2103,10 @@ export interface NumbersLesson {
    */
   caveats: string[];
   /**
+   * why no table of untraced runs is recorded, and what to look at in its place
+   */
+  no_table: string;
+  /**
    * in the order in which a reader meets them
    */
   terms: Term[];
@@ -3060,6 +3064,10 @@ export interface PictureLesson {
    * what one should not conclude, a sentence each
    */
   caveats: string[];
+  /**
+   * why no table of untraced runs is recorded, and what to look at in its place
+   */
+  no_table: string;
   /**
    * in the order in which a reader meets them
    */

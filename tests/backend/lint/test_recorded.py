@@ -11,7 +11,7 @@ from pathlib import Path
 from duet.lessons.load import load
 from duet.lessons.views import read_views
 from duet.lint.finding import Finding, Subject
-from duet.lint.recorded import claims, predictions, recordings
+from duet.lint.recorded import claims, predictions, recordings, table
 from tests.support.planted import SLUG, plant
 
 
@@ -106,3 +106,19 @@ def test_a_prediction_that_a_table_answers_has_a_clear_answer_there(tmp_path: Pa
     (lacking,) = asked(tmp_path, 700, params={"hogs": 3})
     assert lacking == "no recorded table of the wall clock with these params has srcu and rwsem"
     assert asked(tmp_path, 700, metric="late") == ["a table answers ops_ratio, not late"]
+
+
+def test_a_step_that_shows_a_table_has_one_or_the_lesson_says_why_not(copy: Path) -> None:
+    def found() -> list[str]:
+        return [one.sentence for one in table(subject(copy)) if isinstance(one, Finding)]
+
+    recorded = copy / "lessons" / SLUG / "recorded"
+    recorded.mkdir()
+    assert found() == [], "nothing is recorded at all: it is still being written"
+    (recorded / "one.duet").write_bytes(b"")
+    lacks = "this step shows the table of untraced runs, and none is recorded"
+    assert found() == [lacks] * 2
+    plant(copy, "\ncaveats:\n", "\nno_table: A rate would prove nothing.\ncaveats:\n")
+    assert found() == []
+    (recorded / "measured.json").write_text("[]")
+    assert found() == ["a table is recorded, and `no_table` says why there is none"]

@@ -73,6 +73,7 @@ RULES: tuple[Rule, ...] = (
     recorded.recordings,
     fresh.fresh,
     recorded.claims,
+    recorded.table,
     recorded.predictions,
     windows.windows,
     recorded.native,

@@ -124,6 +124,28 @@ def claims(subject: Subject) -> Found:
         yield Finding(sentence.removesuffix("."), remedy, place, where=f"claim {index + 1}")
 
 
+def table(subject: Subject) -> Found:
+    """A step that shows the table of untraced runs has one, or the lesson says why it has none."""
+    folder = subject.folder
+    lesson = folder.lesson
+    if (folder.folder / "recorded" / MEASURED).is_file():
+        if lesson.no_table:
+            sentence = "a table is recorded, and `no_table` says why there is none"
+            yield Finding(sentence, "Leave `no_table` out.", ("no_table",))
+        return
+    # A lesson without any recording is still being written.
+    if lesson.no_table or not folder.recordings():
+        return
+    for number, scene in enumerate(lesson.scenes):
+        if "measured" in scene.show:
+            yield Finding(
+                "this step shows the table of untraced runs, and none is recorded",
+                f"Record one with ./duet record {folder.slug} --only-measured, or say under "
+                "`no_table` in evidence.yaml why there is none.",
+                ("scenes", number, "show"),
+            )
+
+
 def predictions(subject: Subject) -> Found:
     """A prediction that a recorded table answers has that table, and a clear answer in it."""
     folder = subject.folder

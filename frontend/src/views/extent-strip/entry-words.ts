@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One visit in words: which block, what the entry is, and what became of it. */
+/** One visit in words: which block, what the entry is, and what the scan did with it. */
 
 import { formatCount } from '../../base/units.ts';
 import type { LaneIndex } from '../../derive/types.ts';

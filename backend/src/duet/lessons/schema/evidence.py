@@ -61,3 +61,7 @@ class EvidenceFile(Strict):
     caveats: tuple[str, ...] = Field(
         default=(), description="what one should not conclude, a sentence each"
     )
+    no_table: str = Field(
+        default="",
+        description="why no table of untraced runs is recorded, and what to look at in its place",
+    )

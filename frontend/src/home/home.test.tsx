@@ -1,0 +1,71 @@
+// @vitest-environment happy-dom
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The picture of a lesson on the front page opens it, as its question does. */
+
+import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { testLesson } from '../../test/fixtures/page.tsx';
+import { StoreProvider } from '../store/hooks.tsx';
+import { Store } from '../store/store.ts';
+import { Front } from './home.tsx';
+
+const lesson = testLesson();
+const slug = '02-grace-periods';
+
+beforeEach(() => {
+  vi.stubGlobal(
+    'IntersectionObserver',
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+  const recordings = [{ name: 'one', lesson: slug, recorded_at: '2026-11-22T10:00:00+00:00' }];
+  vi.stubGlobal('fetch', async (url: string) => ({
+    ok: true,
+    status: 200,
+    json: async () => (url.startsWith('api/lessons') ? answer(recordings) : []),
+  }));
+});
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+function answer(recordings: readonly object[]): object {
+  const line = { params: {}, arms: [], clock: 'wall', workload: 'storm', seconds: 3, bytes: 9 };
+  return { ...lesson, slug, recordings: recordings.map((one) => ({ ...line, ...one })) };
+}
+
+async function front(onOpen: (slug: string) => void): Promise<HTMLElement> {
+  const store = new Store();
+  const { question, title } = lesson;
+  const one = { slug, title, question, available: true, picture: true };
+  store.hello.set({ type: 'hello', lessons: [one], role: 'operator', denied: {} } as never);
+  render(
+    <StoreProvider store={store}>
+      <Front onOpen={onOpen} />
+    </StoreProvider>,
+  );
+  return screen.findByTestId(`preview-${slug}`);
+}
+
+test('a press on the picture opens the lesson, and its address is that of the question', async () => {
+  const onOpen = vi.fn();
+  const picture = await front(onOpen);
+  const question = screen.getByRole('link', { name: lesson.question });
+  expect(picture.tagName).toBe('A');
+  expect(picture.getAttribute('href')).toBe(question.getAttribute('href'));
+  expect(picture.getAttribute('href')).toContain(`lesson=${slug}`);
+  fireEvent.click(picture);
+  expect(onOpen).toHaveBeenCalledWith(slug);
+});
+
+test('a press with Ctrl is left to the browser, and keys stop once a lesson', async () => {
+  const onOpen = vi.fn();
+  const picture = await front(onOpen);
+  fireEvent.click(picture, { ctrlKey: true });
+  expect(onOpen).not.toHaveBeenCalled();
+  expect(picture.tabIndex).toBe(-1);
+});
