@@ -130,10 +130,15 @@ function headline(easel: Easel): void {
   const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, 'under the lock', at, y, { weight: 600, colour: theme.ink }) + 22;
-  at += text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
+  // The rate can be read off its chart where it has no room here.
+  easel.pen.font = `700 ${big}px ${theme.font}`;
+  const rest = at + easel.pen.measureText(per).width + 7;
   easel.pen.font = `400 ${fontSize}px ${theme.font}`;
-  const room = drawing.size.width - at;
-  at += text(easel, fitting(easel.pen, ['operations a second', 'a second'], room), at, y);
+  const room = drawing.size.width - rest;
+  const noun = fitting(easel.pen, ['operations a second', 'a second'], room);
+  if (easel.pen.measureText(noun).width > room) return;
+  text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink });
+  at = rest + text(easel, noun, rest, y);
   if (drawing.size.width > fontSize * 62)
     text(easel, ', counted, with tracing on: no verdict', at, y);
 }

@@ -313,11 +313,17 @@ test('the lock path: columns by the way, none beyond the moment', () => {
   drawLock(pen, layout, at, null, namedTiles);
   const { share } = layout.lanes[0]!;
   // What the large figures cover is said before them, at any width.
-  for (const width of [1000, 360]) {
+  for (const width of [1000, 360, 300]) {
     const { pen: other, log: written } = recordingPen();
     const narrow = { ...at, size: { ...size, width, height: 520 } };
     drawLock(other, layoutLock(['moved'], narrow.size, 34, 13), narrow, null, namedTiles);
-    expect(written.find(({ text }) => text !== undefined)?.text).toMatch(/last 250 ms:$/);
+    const first = written.findIndex(({ text }) => text !== undefined);
+    expect(written[first]?.text).toMatch(/last 250 ms:$/);
+    for (const {
+      text,
+      at: [x, y],
+    } of written.slice(first, first + 5))
+      if (y === written[first]!.at[1]) expect(x! + text!.length * 7).toBeLessThanOrEqual(width);
   }
   const filled = strokes.filter(({ what, at: [, y] }) => what === 'fillRect' && y! >= share.y);
   expect(filled.every(({ at: [x] }) => x! <= share.x + share.w)).toBe(true);
