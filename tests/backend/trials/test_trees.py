@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import tarfile
 from pathlib import Path
@@ -258,3 +259,19 @@ def test_commits_of_one_folder_have_one_configuration(tmp_path: Path) -> None:
     assert trial_of(tmp_path, *at).said == ()
     copied = trial_of(tmp_path, source(tmp_path / "old", 12), at[0])
     assert copied.said == () and len(copied.bases) == 2, "each release has its own"
+
+
+def test_a_change_in_the_second_of_a_commit_is_seen(tmp_path: Path) -> None:
+    tree = repository(tmp_path / "clean")
+    changed, index = tree / "mm" / "a.c", tree / ".git" / "index"
+    changed.write_text("int f(void)\n{\n\treturn 1;\n}\n")
+    past = 1_700_000_000
+    os.utime(changed, (past, past))
+    git(tree, "update-index", "--refresh")
+    changed.write_text("int f(void)\n{\n\treturn 2;\n}\n")
+    for path in (changed, index):
+        os.utime(path, (past, past))
+    git(tree, "config", "core.trustctime", "false")
+    store = TreeStore(tmp_path / "store.git")
+    git(store.folder, "config", "core.trustctime", "false")
+    assert store.add(tree).dirty

@@ -113,7 +113,9 @@ class TreeStore:
         index = self.folder / f"index-{path_name(folder)}"
         known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index")
         if known and not index.exists() and (folder / known).is_file():
-            shutil.copy(folder / known, index)  # so that git reads only what has changed since
+            # So git reads only what has changed since; by the index's time it knows which files
+            # may have changed in the second in which it was written.
+            shutil.copy2(folder / known, index)
         objects = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "objects")
         if objects:
             self._alternate((folder / objects).resolve())
