@@ -132,6 +132,7 @@ it('offers the challenges of the lesson, and has a built change judged', async (
     goals: [],
     rules: [],
     without: [],
+    order: null,
     answer: 'So it is.',
   };
   const challenges = { faster: one, other: { ...one, arm: 'rwsem' } };
