@@ -53,7 +53,11 @@ export class Writer {
     const header = () =>
       index.lanes.map((lane) => figure('far', lane.arm, 'ops', opsNow(lane, frame)));
     const dots = () =>
-      layoutDots(index, frame, size, (arm) => arm).rows.flatMap(({ n, mean, median }) => [n, mean, median]);
+      layoutDots(index, frame, size, (arm) => arm).rows.flatMap(({ n, mean, median }) => [
+        n,
+        mean,
+        median,
+      ]);
     const price = () => {
       const source = { get: () => frame, subscribe: () => () => {} };
       const data = {
