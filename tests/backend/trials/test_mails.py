@@ -141,7 +141,7 @@ SECOND = mail("[PATCH 2/2] mm: second", MESSAGE + DIFF, "v1-2@host")
 AGAIN = mail("[PATCH v2 2/2] mm: second, again", MESSAGE + DIFF, "v2-2@host")
 
 
-def told(*mails: str) -> tuple[list[str], list[str]]:
+def read_all(*mails: str) -> tuple[list[str], list[str]]:
     """Subjects, and what was said."""
     said: list[str] = []
     found = parse("".join(mails).encode(), "thread", said.append)
@@ -150,28 +150,28 @@ def told(*mails: str) -> tuple[list[str], list[str]]:
 
 def test_a_re_roll_of_a_part_goes_on_with_the_version_before() -> None:
     sentence = "v2 in thread is 2/2 alone, so the series goes on with 1/2 of v1"
-    assert told(FIRST, SECOND, AGAIN) == (["mm: first", "mm: second, again"], [sentence])
+    assert read_all(FIRST, SECOND, AGAIN) == (["mm: first", "mm: second, again"], [sentence])
     third = AGAIN.replace("v2 2/2", "v3 1/2").replace("second, again", "first, again")
-    subjects, (said,) = told(FIRST, SECOND, AGAIN, third)
+    subjects, (said,) = read_all(FIRST, SECOND, AGAIN, third)
     assert subjects == ["mm: first, again", "mm: second, again"]
     assert said == "v3 in thread is 1/2 alone, so the series goes on with 2/2 of v2"
 
 
 def test_what_nobody_sent_is_named() -> None:
     sentence = "thread has no 1/2 of v2, and the series is tried without"
-    assert told(AGAIN) == (["mm: second, again"], [sentence])
+    assert read_all(AGAIN) == (["mm: second, again"], [sentence])
     longer = FIRST.replace("1/2", "1/3")
-    assert told(longer, AGAIN) == (["mm: second, again"], [sentence]), "of another series"
-    _, (said,) = told(mail("[PATCH 1/999999] mm: x", MESSAGE + DIFF))
+    assert read_all(longer, AGAIN) == (["mm: second, again"], [sentence]), "of another series"
+    _, (said,) = read_all(mail("[PATCH 1/999999] mm: x", MESSAGE + DIFF))
     assert said.startswith("thread has no 2/999999, 3/999999,") and "and others of v1" in said
 
 
 def test_a_whole_version_goes_on_with_nothing() -> None:
     again = AGAIN.replace("2/2", "1/1")
-    assert told(FIRST, SECOND, again) == (["mm: second, again"], [])
-    assert told(SECOND, FIRST) == (["mm: first", "mm: second"], [])
-    assert told(FIRST, SECOND, AGAIN.replace("v2 2/2", "v2")) == (["mm: second, again"], [])
-    assert told(FIRST, FIRST, SECOND)[0] == ["mm: first", "mm: first", "mm: second"]
+    assert read_all(FIRST, SECOND, again) == (["mm: second, again"], [])
+    assert read_all(SECOND, FIRST) == (["mm: first", "mm: second"], [])
+    assert read_all(FIRST, SECOND, AGAIN.replace("v2 2/2", "v2")) == (["mm: second, again"], [])
+    assert read_all(FIRST, FIRST, SECOND)[0] == ["mm: first", "mm: first", "mm: second"]
 
 
 def test_the_parts_of_a_folder_are_not_missed(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ class WholeConsole(Console):
         """The guest has written more."""
 
     def feed(self, text: bytes) -> None:
-        """Append what there is room for."""
+        """Append what fits."""
         super().feed(text)
         room = self._most - len(self._whole)
         self._whole += text[:room]
