@@ -7,12 +7,19 @@ import { Stage } from './stage.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 import { comingWords } from './words.ts';
 
+/** Headers over many lanes are low. */
+const lowHeader = 26;
+const many = 3;
+
 export function LessonStage(props: { readonly page: LessonModel; readonly headerHeight?: number }) {
-  const { page, ...more } = props;
+  const { page } = props;
   const { lesson, scene, arms, index, theme, server, nav, guess } = page;
+  const low = arms.length > many ? lowHeader : null;
+  const headerHeight = props.headerHeight ?? low;
   return (
     <Stage
-      {...{ lesson, scene, arms, index, theme, ...more }}
+      {...{ lesson, scene, arms, index, theme }}
+      {...(headerHeight === null ? {} : { headerHeight })}
       run={server.run}
       lanes={server.lanes}
       builds={server.builds}

@@ -73,6 +73,8 @@ export function Stage(props: Props) {
   const drawn = index?.lanes.map((lane) => lane.arm) ?? [];
   const undrawn = arms.filter((name) => !drawn.includes(name));
   const height = index === null ? 0 : view.preferredHeight(index, lesson, scene.show);
+  const share = view.leastShare;
+  const leastShare = typeof share === 'function' ? share(drawn.length) : share;
   const narrow = index === null ? null : (view.narrowHeight?.(index, lesson, scene.show) ?? null);
   return (
     <section
@@ -83,7 +85,7 @@ export function Stage(props: Props) {
         {
           '--lanes-height': `${Math.round(height)}px`,
           ...(narrow === null ? {} : { '--lanes-narrow': `${narrow}px` }),
-          '--least': view.leastShare,
+          '--least': leastShare,
         } as CSSProperties
       }
     >

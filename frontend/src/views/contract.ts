@@ -171,7 +171,7 @@ export interface ViewKind {
   /** The same where the window is at most 700 px wide; null: as in any other. */
   readonly narrowHeight?: (index: RunIndex, lesson: Lesson, show?: Scene['show']) => number | null;
   /** Of that height, what still shows every lane in a low window, as a share; without it 0.62. */
-  readonly leastShare?: number;
+  readonly leastShare?: number | ((lanes: number) => number);
   /** The sentences that a scene may ask for; 'none' needs no entry. */
   readonly sentences: Readonly<Record<string, Sentence>>;
   /** Its sentences speak of marks and regions, and its artist outlines those in `frame`, a stroke each. */

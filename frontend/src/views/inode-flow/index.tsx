@@ -96,6 +96,8 @@ export const view: ViewKind = {
   behind: behindInode,
   summary,
   table,
+  // Many lanes do without the grace periods before one of them is below the fold.
+  leastShare: (lanes) => (lanes > 3 ? 0.4 : 0.62),
   preferredHeight: (index, lesson, show, fontSize = 13) =>
     naturalHeight(index, lesson, show, Math.round((34 * fontSize) / 13), fontSize),
   sentences,

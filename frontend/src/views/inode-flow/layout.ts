@@ -80,11 +80,16 @@ const sizes: Readonly<Record<BandName, readonly [number, number, number, number]
   grace: [18, 18, 15, 0],
 };
 
+/** Of bands that do not stretch, where many lanes have a low window. */
+const tight = 0.75;
+
 const order: readonly BandName[] = [
   ...(['flow', 'thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'] as const),
 ];
-/** Between bands: with few lanes, with many. */
-const gaps = [9, 5] as const;
+/** Between bands: with few lanes, with many, with many in a low window. */
+const gaps = [9, 5, 3] as const;
+/** More lanes are many. */
+const few = 3;
 const axisHeight = 30;
 const headRoom = 28;
 const mostStretch = 2.4;
@@ -138,7 +143,7 @@ function plansOf(show: readonly string[] | undefined, queues: Queues, em: number
   const plans: Plan[] = [];
   for (const name of order) {
     if (!shown(name, show)) continue;
-    const natural = sizes[name][lanes === 1 ? 0 : lanes <= 3 ? 1 : 2];
+    const natural = sizes[name][lanes === 1 ? 0 : lanes <= few ? 1 : 2];
     const stretch = sizes[name][3];
     const cpus = name === 'queue' || name === 'worker' ? queues.cpus.map((q) => q.cpu) : [0];
     for (const cpu of cpus.length === 0 ? [0] : cpus)
@@ -177,35 +182,55 @@ export function rowsOf(lanes: readonly Lives[], hero: number | null): readonly n
 }
 
 function gapOf(lanes: number): number {
-  return lanes > 3 ? gaps[1] : gaps[0];
+  return lanes > few ? gaps[1] : gaps[0];
 }
 
 function heightOf(plan: Plan, factor: number): number {
   return Math.round(plan.natural * Math.max(leastSqueeze, 1 + plan.stretch * factor));
 }
 
+/** Bands without that of the grace periods, and low: of more than three lanes that have no other way to be seen at once. */
+function lowest(plans: Plans): Plans {
+  return plans.map((lane) =>
+    lane
+      .filter(({ name }) => name !== 'grace')
+      .map((plan) => (plan.stretch === 0 ? { ...plan, natural: plan.natural * tight } : plan)),
+  );
+}
+
 /** Below this the weave goes, if the enlarged inode can stay: better one thing that can be read. */
 const crowded = -0.5;
 const leastSqueeze = 0.3;
 
-/** The bands, and by how much those that can are stretched or squeezed so that all lanes fill the room. */
+type Plans = readonly (readonly Plan[])[];
+
+/** By how much bands that can are stretched or squeezed so that all lanes fill the room. */
+function factorOf(plans: Plans, room: number, gap: number): number {
+  const all = plans.flat();
+  const natural = all.reduce((sum, p) => sum + p.natural + gap, 0);
+  const weight = all.reduce((sum, p) => sum + p.natural * p.stretch, 0);
+  return weight === 0 ? 0 : Math.min((room - natural) / weight, mostStretch - 1);
+}
+
+/** The bands, and by how much they are stretched. */
 function fitted(
   queues: readonly Queues[],
   show: readonly string[] | undefined,
   em: number,
   room: number,
-): { readonly plans: readonly (readonly Plan[])[]; readonly factor: number } {
+): { readonly plans: Plans; readonly factor: number; readonly gap: number } {
   const plans = queues.map((one) => plansOf(show, one, em, queues.length));
-  const all = plans.flat();
-  const natural = all.reduce((sum, p) => sum + p.natural + gapOf(queues.length), 0);
-  const weight = all.reduce((sum, p) => sum + p.natural * p.stretch, 0);
-  const factor = weight === 0 ? 0 : Math.min((room - natural) / weight, mostStretch - 1);
-  const names = new Set(all.map((p) => p.name));
+  const gap = gapOf(queues.length);
+  const factor = factorOf(plans, room, gap);
+  const names = new Set(plans.flat().map((p) => p.name));
   if (factor < crowded && names.has('inode') && names.has('inodes')) {
     const fewer = [...names].filter((name) => name !== 'inodes');
     return fitted(queues, fewer, em, room);
   }
-  return { plans, factor };
+  const least = plans.flat().reduce((sum, p) => sum + heightOf(p, -1) + gap, 0);
+  if (queues.length <= few || least <= room) return { plans, factor, gap };
+  const low = lowest(plans);
+  return { plans: low, factor: factorOf(low, room, gaps[2]), gap: gaps[2] };
 }
 
 export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: number): Layout {
@@ -218,11 +243,10 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
   const facts = index.lanes.map((lane) => ({ lane, ...lifeOf(index, lane, lesson) }));
   const queues = facts.map((fact) => fact.queues);
   const fixed = (headRoom + axisHeight) * em + facts.length * (headerHeight + 8);
-  const { plans, factor } = fitted(queues, show, em, size.height - fixed);
+  const { plans, factor, gap } = fitted(queues, show, em, size.height - fixed);
   const hero = heroOf(drawing, facts);
   const lives = facts.map((fact) => fact.lives);
   const rows = rowsOf(lives, hero);
-  const gap = gapOf(facts.length);
   let y = headRoom * em;
   const lanes = facts.map(({ lane, lives, queues }, i): LaneBox => {
     const top = y;

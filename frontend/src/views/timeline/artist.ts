@@ -6,7 +6,7 @@ import type { Artist, LaidLane } from '../contract.ts';
 import { describeMark } from './describe.ts';
 import { drawPicture } from './draw.ts';
 import { hitTest } from './hit.ts';
-import { type Layout, layoutScore } from './layout.ts';
+import { hasMargin, type Layout, layoutScore, leastHeight } from './layout.ts';
 import { lineOf } from './line-of.ts';
 import { MarkCache } from './picture.ts';
 import { type Look, type Score, scoreOf, timelineLook } from './score.ts';
@@ -44,6 +44,10 @@ export function rowsArtist(
         return { arm, top, left, width: size.width - 14 - left };
       });
       return { lanes, layout, score };
+    },
+    least({ index, size }, headerHeight, fontSize) {
+      const score = scoreFor(headerHeight, fontSize);
+      return leastHeight(index, score, !hasMargin(size, score));
     },
     draw(ctx, { score }, { index, frame, size, theme }, pointed, tiles) {
       const { picture, easel } = cache.take(index, frame, size, score, pointed, theme, tiles);

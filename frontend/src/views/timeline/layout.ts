@@ -118,18 +118,20 @@ function mostOf(rows: number): number {
   return rows === 1 ? alonePitch : mostPitch;
 }
 
+/** Names of rows stand in a margin. */
+export function hasMargin({ width }: Pick<Size, 'width'>, { fontSize }: Pick<Score, 'fontSize'>) {
+  return width >= (wideFrom * fontSize) / 13;
+}
+
 /** All of the picture's fixed points. */
 export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Score): Layout {
   const em = score.fontSize / 13;
-  const margin = size.width >= wideFrom * em;
+  const margin = hasMargin(size, score);
   const left = Math.round((margin ? score.look.margin : 34) * em);
   const right = size.width - 14;
   const nsPerPx = frame.span / Math.max(1, right - left);
   const { room, free } = roomFor(index, size, score, !margin);
-  const rows = index.lanes.reduce(
-    (n, lane) => n + Math.max(1, rowsOf(index, lane, score).length),
-    0,
-  );
+  const rows = rowCount(index, score);
   const pitch = Math.max(leastPitch, Math.min(mostOf(rows) * em * stretch, Math.floor(free)));
   const playheadX = xOf(frame.moment, frame, left, nsPerPx);
   const top = Math.round(readoutHeight * em);
@@ -189,18 +191,32 @@ function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
   return tried.at(-1)!;
 }
 
+/** Below this height the lowest lane would be cut off, px. */
+export function leastHeight(index: RunIndex, score: Score, above: boolean): number {
+  const least = rooms(score, above).at(-1)!;
+  return fixedHeight(index, score, least) + leastPitch * rowCount(index, score);
+}
+
+function rowCount(index: RunIndex, score: Score): number {
+  return index.lanes.reduce((n, lane) => n + Math.max(1, rowsOf(index, lane, score).length), 0);
+}
+
+/** Of all but the rows of threads. */
+function fixedHeight(index: RunIndex, score: Score, room: Room): number {
+  const em = score.fontSize / 13;
+  const gaps = Math.max(0, index.lanes.length - 1) * laneGap(room);
+  const ofLane = (lane: LaneIndex) =>
+    score.headerHeight +
+    nestedHeight(index, lane, score, room) +
+    belowHeight(index, lane, score, room);
+  const lanes = index.lanes.reduce((sum, lane) => sum + ofLane(lane), 0);
+  return (readoutHeight + axisHeight) * em + gaps + lanes;
+}
+
 /** Height left for each row of a thread, px. */
 function pitchFor(index: RunIndex, size: Size, score: Score, room: Room): number {
-  const em = score.fontSize / 13;
-  let fixed =
-    (readoutHeight + axisHeight) * em + Math.max(0, index.lanes.length - 1) * laneGap(room);
-  let rows = 0;
-  for (const lane of index.lanes) {
-    fixed += score.headerHeight;
-    fixed += nestedHeight(index, lane, score, room) + belowHeight(index, lane, score, room);
-    rows += Math.max(1, rowsOf(index, lane, score).length);
-  }
-  return (size.height - fixed) / Math.max(1, rows);
+  const free = size.height - fixedHeight(index, score, room);
+  return free / Math.max(1, rowCount(index, score));
 }
 
 function xOf(t: number, frame: Frame, left: number, nsPerPx: number): number {
