@@ -8,6 +8,7 @@ import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
 import { day } from '../ui/words.ts';
+import { inTitles, titleOf } from './arm-titles.ts';
 import { CopyMail } from './copy-mail.tsx';
 import { command, measureCommand, metricWords } from './mail.ts';
 import { Inline } from './prose.tsx';
@@ -60,7 +61,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
           <tbody>
             {rows.map((row) => (
               <tr key={row.arm}>
-                <th scope="row">{title(lesson, row.arm)}</th>
+                <th scope="row">{titleOf(lesson, row.arm)}</th>
                 <td className="right">{row.n}</td>
                 <td className="right strong">
                   {row.ops_per_s_median === null ? 'refused' : formatFigure(row.ops_per_s_median)}
@@ -75,19 +76,19 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured?.warnings.map((sentence) => (
         <p key={sentence} className="verdict" data-testid="measured-warning">
-          <b>More than one patch apart</b>: {sentence}
+          <b>More than one patch apart</b>: {inTitles(lesson, sentence)}
         </p>
       ))}
       {rows
         .filter((row) => row.verdict)
         .map((row) => (
           <p key={row.arm} className="verdict" data-testid="verdict">
-            <b>{title(lesson, row.arm)}</b>: {row.verdict}
+            <b>{titleOf(lesson, row.arm)}</b>: {row.verdict}
           </p>
         ))}
       {measured?.verdict && (
         <p className="verdict" data-testid="verdict">
-          {measured.verdict}
+          {inTitles(lesson, measured.verdict)}
         </p>
       )}
       {measured && rows.length > 0 && (
@@ -165,12 +166,8 @@ const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   wall: 'n runs of each kernel; the 95 % interval is that of the ratio of their medians, kernel over kernel.',
 };
 
-function title(lesson: Lesson, arm: string): string {
-  return lesson.arms.find((a) => a.name === arm)?.title ?? arm;
-}
-
 /** Every sample as a dot and the median as a bar, on one scale from zero for all arms. */
-function Samples(props: {
+export function Samples(props: {
   readonly values: readonly number[];
   readonly median: number | null;
   readonly most: number;
