@@ -25,6 +25,8 @@ const trees = JSON.parse(
 ) as { view: string | null; slug: string }[];
 const pictures = trees.filter((tree) => tree.view !== null);
 
+const beside: ReadonlySet<string> = new Set(['words', 'explain', 'quiz']);
+
 it('lessons with a picture were found', () => {
   expect(pictures.length).toBeGreaterThanOrEqual(4);
 });
@@ -46,11 +48,14 @@ describe.each(pictures.map((tree) => [tree.slug, tree] as const))('%s', (slug, t
       }
   });
 
-  it('is a deck: a picture of each step, and three slides at most', () => {
+  it('is a deck: a picture of each step, and three slides at most; words begin it, questions end it', () => {
     const lesson = readPictureLesson(tree, slug);
     const stops = stopsOf(lesson, Object.keys(viewOf(lesson.view).panels ?? {}));
+    expect(stops[0]?.slide).toMatchObject({ kind: 'words', mail: true });
+    expect(stops.at(-1)).toMatchObject({ slide: { kind: 'quiz' }, revealed: true });
+    const ofSteps = stops.filter((stop) => !beside.has(stop.slide.kind));
     for (const { id, predict } of lesson.scenes) {
-      const own = stops.filter((stop) => stop.step === id);
+      const own = ofSteps.filter((stop) => stop.step === id);
       const kinds = own.map((stop) => stop.slide.kind);
       expect(new Set(own.map((stop) => stop.number)).size, id).toBeLessThanOrEqual(mostSlides);
       expect(

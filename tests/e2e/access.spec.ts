@@ -150,7 +150,7 @@ async function movesInBeats(page: Page, where: string): Promise<void> {
   expect(beats, where).toBeLessThanOrEqual(2 + seconds);
 }
 
-test('slides: question, answer, picture, patch and table', async ({ page }) => {
+test('slides: words, question, answer, picture, patch and table, three sentences, a question at the end', async ({ page }) => {
   test.setTimeout(600_000);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/?lesson=02-grace-periods&step=expedited&present=1');
@@ -162,4 +162,10 @@ test('slides: question, answer, picture, patch and table', async ({ page }) => {
     await page.keyboard.press('PageDown');
   }
   expect(new Set(seen).size).toBe(seen.length);
+  const others = [['words', 'step=one-umount'], ['explain', 'step=verdict&slide=4'], ['quiz', 'step=verdict&slide=6']] as const;
+  for (const [kind, where] of others) {
+    await page.goto(`/?lesson=02-grace-periods&${where}&present=1`);
+    await expect(page.getByTestId(`slide-${kind}`)).toHaveAttribute('data-ready', '');
+    await judgedTwice(page, page.url());
+  }
 });

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Present mode is a deck: a clicker walks a whole lesson, every slide is full and legible, and the speaker's window follows. */
 
-import { readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { animated } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 import { measurePens, type SlideFacts, slideFacts } from './slides.ts';
+import { nextSlide, slideStands } from './walk.ts';
 
 test.use({ baseURL: `http://127.0.0.1:${offlinePort}`, viewport: { width: 1920, height: 1080 } });
 // Recordings are read anew by the server, on a machine that may be busy.
 test.setTimeout(600_000);
 
 const slug = '04-extent-shrinker';
+const lessons = readdirSync(join(__dirname, '../../lessons')).filter((name) => /^\d\d-/.test(name));
 const leastPx = 20;
-
-/** The lanes of each step, out of the lesson's own file. */
-function lanesOf(lesson: string): Map<string, string[]> {
-  const path = join(__dirname, '../../lessons', lesson, 'story.yaml');
-  const scenes = readFileSync(path, 'utf8').matchAll(/- \{id: ([\w-]+),.*?arms: \[([^\]]*)\]/g);
-  return new Map([...scenes].map(([, id = '', arms = '']) => [id, arms.split(', ')]));
-}
+/** Of a claim, so that it is read from the last row, and of its lines. */
+const claim = { px: 34, lines: 2 };
+const asking = /^(ask|explain|quiz)$/;
+/** A walk that is longer has lost its way. */
+const mostPresses = 80;
 
 async function present(page: Page, query: string): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
@@ -30,9 +30,7 @@ async function present(page: Page, query: string): Promise<void> {
 
 /** The slide when its run is there and nothing moves. */
 async function shown(page: Page): Promise<SlideFacts> {
-  await expect(page.locator('.deck-body')).toHaveAttribute('data-ready', '', { timeout: 120_000 });
-  const play = page.getByTestId('play');
-  if ((await play.count()) > 0 && (await play.textContent()) === 'pause') await play.click();
+  await slideStands(page);
   await animated(page);
   return await page.evaluate(slideFacts);
 }
@@ -45,43 +43,54 @@ function expectLegible(facts: SlideFacts): void {
   expect(facts.emptyAcross, `${where}: empty, of the width`).toBeLessThan(1 / 3);
   expect(facts.emptyDown, `${where}: empty, of the height`).toBeLessThan(1 / 3);
   expect(facts.cut, `${where}: cut off`).toEqual([]);
+  expect(facts.leftOut, `${where}: left out`).toEqual([]);
 }
 
-test('a clicker walks a whole lesson: all lanes, nothing small, nothing empty, to the last slide', async ({
-  page,
-}) => {
-  await present(page, `lesson=${slug}`);
-  const lanes = lanesOf(slug);
-  const steps: string[] = [];
-  const last = page.getByTestId('deck-next');
-  for (let press = 0; press < 60; press++) {
-    const facts = await shown(page);
-    expectLegible(facts);
-    if (facts.step !== steps.at(-1)) steps.push(facts.step);
-    if (facts.kind === 'picture') expect(facts.lanes).toEqual(lanes.get(facts.step));
-    if (facts.kind === 'ask' && !facts.revealed) {
-      // The first press asked, the second shows the answer, and the stage is not seen before.
-      await expect(page.getByTestId('picture')).toHaveCount(0);
-      await page.keyboard.press('PageDown');
-      await expect(page.locator('.ask [data-truth]')).toHaveCount(1);
-      await expect(page.getByTestId('ask-answer')).toContainText(/^(Counted|Modelled): /);
-      expectLegible(await shown(page));
+for (const lesson of lessons)
+  test(`a clicker walks all of ${lesson}: lanes, claims, answers after questions, nothing small, nothing empty`, async ({
+    page,
+    request,
+  }) => {
+    const { scenes, terms, quiz } = await (await request.get(`/api/lessons/${lesson}`)).json();
+    await present(page, `lesson=${lesson}`);
+    const steps: string[] = [];
+    const kinds: string[] = [];
+    const patches: string[] = [];
+    for (let press = 0; press < mostPresses; press++) {
+      const facts = await shown(page);
+      expectLegible(facts);
+      const scene = scenes.find((one: { id: string }) => one.id === facts.step);
+      if (facts.step !== steps.at(-1)) steps.push(facts.step);
+      kinds.push(facts.kind);
+      patches.push(...facts.patches);
+      if (facts.kind === 'picture') {
+        expect(facts.lanes).toEqual(scene.arms);
+        expect(facts.claim).toMatchObject({ words: scene.claim });
+        expect(facts.claim?.px).toBeGreaterThanOrEqual(claim.px);
+        expect(facts.claim?.lines).toBeLessThanOrEqual(claim.lines);
+      } else if (facts.kind === 'ask')
+        // The first press asks, the second shows the answer, and the stage is not seen before.
+        await expect(page.getByTestId('ask-answer')).toContainText(
+          facts.revealed ? /^(Counted|Measured|Modelled): / : 'Hands up',
+        );
+      if (asking.test(facts.kind)) expect(facts.answers > 0, `${facts.step} ${facts.kind}`).toBe(facts.revealed);
+      if (!(await nextSlide(page))) break;
     }
-    if (await last.isDisabled()) break;
-    const before = page.url();
+    expect(steps).toEqual(scenes.map(({ id }: { id: string }) => id));
+    const count = (kind: string) => kinds.filter((one) => one === kind).length;
+    const words = terms.filter(({ entry }: { entry: boolean }) => entry).length;
+    expect([count('words'), count('explain'), count('quiz')]).toEqual([Math.ceil(words / 3), 2, 2 * quiz.length]);
+    expect(new Set(patches).size, 'no patch is shown twice').toBe(patches.length);
+    const end = page.url();
     await page.keyboard.press('PageDown');
-    await expect.poll(() => page.url()).not.toBe(before);
-  }
-  expect(steps).toEqual([...lanes.keys()]);
-  const end = page.url();
-  await page.keyboard.press('PageDown');
-  await page.keyboard.press('ArrowRight');
-  expect(page.url()).toBe(end);
-  await page.keyboard.press('Home');
-  await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
-  await page.keyboard.press('PageUp');
-  await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
-});
+    await page.keyboard.press('ArrowRight');
+    expect(page.url()).toBe(end);
+    await page.keyboard.press('Home');
+    await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
+    await page.keyboard.press('PageUp');
+    await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
+    await expect(page.getByTestId('words-mail')).toContainText('It began with a mail of');
+  });
 
 test('the speaker’s window follows the wall, moves it, and says what comes next', async ({
   page,
@@ -98,13 +107,18 @@ test('the speaker’s window follows the wall, moves it, and says what comes nex
   await expect(notes.getByTestId('notes-next')).toContainText(
     'The same scan three times: the answer',
   );
+  await expect(notes.getByTestId('notes-own')).toContainText('Take hands before you press.');
   await expect(notes.getByTestId('notes-say')).toContainText('Three kernels, the same file');
   await expect(notes.getByTestId('notes-clock')).toHaveText(/^\d+:\d\d$/);
+  // The step begins at the sixth minute, and the talk has just begun.
+  await expect(notes.getByTestId('notes-plan')).toContainText('this step 6 to 11 of 45 min');
+  await expect(notes.getByTestId('notes-pace')).toHaveText('6 min ahead');
   await page.keyboard.press('PageDown');
   await expect(notes.getByTestId('notes-title')).toHaveText(
     'The same scan three times: the answer',
   );
   await notes.bringToFront();
+  await expect(notes.getByTestId('notes-next')).toContainText('one treads over 256 entries');
   await notes.keyboard.press('PageDown');
   await expect(page.getByTestId('slide-picture')).toBeVisible();
   await expect(notes.getByTestId('notes-title')).toHaveText(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a test reads off a slide: its smallest text, also that of the canvas pen, its lanes, and how full it is. These run in the page. */
+/** What a test reads off a slide: its smallest text, also that of the canvas pen, its lanes and claim, and how full it is. These run in the page. */
 
 interface Smallest {
   readonly px: number;
@@ -18,11 +18,21 @@ export interface SlideFacts {
   readonly emptyDown: number;
   /** What is higher than its box, and words below a canvas. */
   readonly cut: readonly string[];
+  /** What had no room, and stands on paper alone. */
+  readonly leftOut: readonly string[];
+  /** What is said over a picture; null on other slides. */
+  readonly claim: (Smallest & { readonly lines: number }) | null;
+  /** Answers that are marked, or sentences that are shown. */
+  readonly answers: number;
+  /** The lines of each patch. */
+  readonly patches: readonly string[];
 }
 
 interface Drawn extends Smallest {
   /** Words that begin below the canvas. */
   readonly below: readonly string[];
+  /** Of the canvas when they were drawn: one that has another height now was emptied. */
+  readonly height: number;
 }
 
 /** Before the page's own scripts: remembers of each canvas the smallest text of its last drawing, as it is seen. */
@@ -42,9 +52,11 @@ export function measurePens(): void {
     const own = Number(/([\d.]+)px/.exec(this.font)?.[1] ?? 0) * Math.sqrt(Math.abs(a * d - b * c));
     const px = (own * canvas.getBoundingClientRect().width) / canvas.width;
     if (text.trim() !== '' && canvas.isConnected) {
-      const old = pens.get(canvas) ?? { px: Infinity, words: '', below: [] };
+      const last = pens.get(canvas);
+      const { height } = canvas;
+      const old = last?.height === height ? last : { px: Infinity, words: '', below: [] };
       const below = b * rest[0] + d * rest[1] + f > canvas.height ? [...old.below, text] : old.below;
-      pens.set(canvas, { ...(px < old.px ? { px, words: text } : old), below });
+      pens.set(canvas, { ...(px < old.px ? { px, words: text } : old), below, height });
     }
     return fillText.call(this, text, ...rest);
   };
@@ -82,7 +94,7 @@ export function slideFacts(): SlideFacts {
     if (px < text.px) text = { px, words };
     if (body.contains(element)) filled.push(at);
   }
-  for (const element of body.querySelectorAll('svg, img, .ask-choices button'))
+  for (const element of body.querySelectorAll('svg, img, .ask-choice'))
     if (getComputedStyle(element).opacity !== '0') filled.push(element.getBoundingClientRect());
   // Of a canvas what is drawn on, looked at coarsely.
   const [wide, high] = [96, 54];
@@ -106,13 +118,16 @@ export function slideFacts(): SlideFacts {
     }
     return Math.max(widest, box[to] - reached) / (box[to] - box[from]);
   };
-  let drawn: Drawn = { px: Infinity, words: '', below: [] };
+  let drawn: Drawn = { px: Infinity, words: '', below: [], height: 0 };
   const below: string[] = [];
   for (const [canvas, found] of pens) {
-    if (!canvas.isConnected) continue;
+    if (!canvas.isConnected || canvas.height !== found.height) continue;
     if (found.px < drawn.px) drawn = found;
     below.push(...found.below.map((words) => `drawn below the canvas: ${words}`));
   }
+  const said = body.querySelector<HTMLElement>('.deck-claim');
+  const style = said === null ? null : getComputedStyle(said);
+  const filledWords = [...body.querySelectorAll('.ask-sentence .ask-words')].filter((one) => one.textContent !== '');
   const lanes = [...body.querySelectorAll('[data-testid^=lane-]')];
   return {
     step: body.dataset['step'] ?? '',
@@ -123,11 +138,25 @@ export function slideFacts(): SlideFacts {
     pen: { px: drawn.px, words: drawn.words },
     emptyAcross: gap('left', 'right'),
     emptyDown: gap('top', 'bottom'),
-    cut: below.concat([...body.querySelectorAll('*')]
+    cut: [...new Set(below)].concat([...body.querySelectorAll('*')]
       .filter((one) => one.clientHeight > 0 && getComputedStyle(one).overflowY !== 'visible')
       .filter(
         (one) => one.scrollHeight > one.clientHeight + 2 && !one.classList.contains('hidden-text'),
       )
       .map((one) => `${one.className}: ${one.scrollHeight} in ${one.clientHeight}`)),
+    leftOut: [...body.querySelectorAll('[data-left-out]')].map((one) => one.textContent ?? ''),
+    claim:
+      said === null || style === null
+        ? null
+        : {
+            words: said.textContent ?? '',
+            px: Number.parseFloat(style.fontSize) * scaleOf(said),
+            lines: Math.round(
+              (said.clientHeight - Number.parseFloat(style.paddingTop) - Number.parseFloat(style.paddingBottom)) /
+                Number.parseFloat(style.lineHeight),
+            ),
+          },
+    answers: body.querySelectorAll('.ask [data-truth]').length + filledWords.length,
+    patches: [...body.querySelectorAll('.patch pre')].map((one) => one.textContent ?? ''),
   };
 }

@@ -43,9 +43,13 @@ export async function nextStep(page: Page, number: number): Promise<void> {
   await page.waitForFunction(() => document.querySelector('[data-testid=coming]') === null, undefined, { timeout: mostMs });
 }
 
-/** The slide is whole. Behind a question the run goes on, and nothing of it is seen. */
+/** The slide is whole, also what a model computes for it. Behind a question the run goes on, and nothing of it is seen. */
 export async function slideStands(page: Page): Promise<void> {
-  await page.waitForSelector('.deck-body[data-ready]', { timeout: mostMs });
+  await page.waitForFunction(
+    () => document.querySelector('.deck-body[data-ready]') !== null && document.querySelector('.deck-body [aria-busy="true"]') === null,
+    undefined,
+    { timeout: mostMs },
+  );
   if ((await page.getByTestId('picture').count()) > 0) await stands(page);
 }
 

@@ -11,9 +11,12 @@ import type { LessonModel } from '../use-lesson-page.ts';
 import { AskSlide } from './ask-slide.tsx';
 import { EvidenceSlide } from './evidence-slide.tsx';
 import { PictureSlide } from './picture-slide.tsx';
+import { ExplainSlide, QuizSlide } from './recap-slides.tsx';
+import { headOf } from './say.ts';
 import type { Stop } from './slides.ts';
 import { type Deck, offersToy, useDeck } from './use-deck.ts';
 import { useSheet } from './use-scale.ts';
+import { WordsSlide } from './words-slide.tsx';
 
 export function DeckPage({ page }: { readonly page: LessonModel }) {
   const deck = useDeck(page);
@@ -26,19 +29,27 @@ export function DeckPage({ page }: { readonly page: LessonModel }) {
   );
 }
 
+interface FaceProps {
+  readonly page: LessonModel;
+  readonly stop: Stop;
+  readonly paper?: boolean;
+}
+
 /** One slide, on the wall and on paper. */
-export function SlideFace({ page, stop }: { readonly page: LessonModel; readonly stop: Stop }) {
+export function SlideFace({ page, stop, paper = false }: FaceProps) {
   const { lesson, scene, server, kernel } = page;
-  const { slide } = stop;
+  const { kind } = stop.slide;
+  const ofRun = kind === 'picture' || kind === 'evidence';
+  const ofStep = ofRun || kind === 'ask';
   return (
     <>
-      <header className="deck-top">
+      <header className="deck-top" data-kind={kind}>
         <span className="eyebrow number">
-          {lesson.scenes.indexOf(scene) + 1} / {lesson.scenes.length}
+          {ofStep ? `${lesson.scenes.indexOf(scene) + 1} / ${lesson.scenes.length}` : lesson.title}
         </span>
-        <h1>{scene.title}</h1>
-        {slide.kind !== 'ask' && <SourceBadge run={server.run} kernel={kernel} />}
-        {slide.kind !== 'ask' && server.run && (
+        <h1>{headOf(lesson, scene, stop)}</h1>
+        {ofRun && <SourceBadge run={server.run} kernel={kernel} />}
+        {ofRun && server.run && (
           <span className="badge">
             clock <b>{server.run.clock}</b>
           </span>
@@ -46,18 +57,34 @@ export function SlideFace({ page, stop }: { readonly page: LessonModel; readonly
       </header>
       <main
         className="deck-body"
-        data-kind={slide.kind}
+        data-kind={kind}
         data-step={stop.step}
         data-revealed={stop.revealed ? '' : undefined}
         data-ready={page.nav.settled && page.nav.whole ? '' : undefined}
-        data-testid={`slide-${slide.kind}`}
+        data-testid={`slide-${kind}`}
       >
-        {slide.kind === 'ask' && <AskSlide page={page} revealed={stop.revealed} />}
-        {slide.kind === 'picture' && <PictureSlide page={page} />}
-        {slide.kind === 'evidence' && <EvidenceSlide page={page} slide={slide} />}
+        <SlideBody page={page} stop={stop} paper={paper} />
       </main>
     </>
   );
+}
+
+function SlideBody({ page, stop: { slide, revealed }, paper }: Required<FaceProps>) {
+  const { lesson } = page;
+  switch (slide.kind) {
+    case 'words':
+      return <WordsSlide lesson={lesson} terms={slide.terms} mail={slide.mail} />;
+    case 'ask':
+      return <AskSlide page={page} revealed={revealed} />;
+    case 'picture':
+      return <PictureSlide page={page} />;
+    case 'evidence':
+      return <EvidenceSlide page={page} parts={slide.parts} paper={paper} />;
+    case 'explain':
+      return <ExplainSlide lesson={lesson} revealed={revealed} />;
+    case 'quiz':
+      return <QuizSlide lesson={lesson} questions={slide.questions} revealed={revealed} />;
+  }
 }
 
 function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: Deck }) {

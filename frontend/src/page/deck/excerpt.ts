@@ -22,17 +22,18 @@ const headLines = 2;
 const leastLines = 4;
 
 /**
- * At most so many lines of a patch. Hunks with lines of `matters` come first, then those that add most; they are
- * shown in the patch's own order.
+ * At most so many lines of a patch: of the hunks with lines of `matters`, or where no line matters of those that add
+ * most. They are shown in the patch's own order.
  */
 export function excerptOf(
   files: readonly PatchFile[],
   matters: (line: PatchLine) => boolean,
   room: number,
 ): Excerpt {
-  const all = files.flatMap((file) => file.hunks.map((hunk) => ({ path: file.path, hunk })));
-  const weight = ({ hunk }: { hunk: Hunk }) =>
-    (hunk.lines.some(matters) ? 1e6 : 0) + hunk.lines.filter((l) => l.sign === '+').length;
+  const whole = files.flatMap((file) => file.hunks.map((hunk) => ({ path: file.path, hunk })));
+  const these = whole.filter(({ hunk }) => hunk.lines.some(matters));
+  const all = these.length > 0 ? these : whole;
+  const weight = ({ hunk }: { hunk: Hunk }) => hunk.lines.filter((l) => l.sign === '+').length;
   const chosen = new Map<Hunk, ExcerptHunk>();
   let left = room;
   for (const { path, hunk } of all.toSorted((a, b) => weight(b) - weight(a))) {
@@ -45,7 +46,7 @@ export function excerptOf(
   const changed = (lines: readonly PatchLine[]) => lines.filter((l) => l.sign !== ' ').length;
   const sum = (of: readonly { lines: readonly PatchLine[] }[]) =>
     of.reduce((n, { lines }) => n + changed(lines), 0);
-  return { hunks, left: sum(all.map(({ hunk }) => hunk)) - sum(hunks) };
+  return { hunks, left: sum(whole.map(({ hunk }) => hunk)) - sum(hunks) };
 }
 
 /** So many lines of a hunk, around those that matter; without one around its first changed line. */

@@ -48,6 +48,7 @@ export function HandoutPage({ page }: { readonly page: LessonModel }) {
           <div ref={face} className="lesson deck" data-present style={sheet}>
             <SlideFace
               page={page}
+              paper
               stop={{ ...stop, ...(page.scene.id === stop.step ? {} : blank) }}
             />
           </div>
@@ -68,7 +69,7 @@ interface PaperProps {
 
 function Paper({ lesson, page: { stop, face }, total }: PaperProps) {
   const put = useCallback((box: HTMLElement | null) => box?.replaceChildren(face), [face]);
-  const say = paperSay(lesson.content, sceneOf(lesson, stop.step), stop);
+  const say = paperSay(lesson, sceneOf(lesson, stop.step), stop);
   return (
     <section className="handout-page" data-testid="handout-page">
       <div ref={put} className="handout-sheet" />

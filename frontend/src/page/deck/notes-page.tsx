@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the speaker reads: the time, what to say, what comes next. Follows the wall, and can move it. */
+/** What the speaker reads: the time against the plan, what to say, what comes next. Follows the wall, and can move it. */
 
 import { useEffect, useRef, useState } from 'react';
 import Markdown from 'react-markdown';
@@ -10,10 +10,12 @@ import type { Go } from '../../navigation/use-place.ts';
 import { useMarked } from '../../panels/terms/terms.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { off } from '../../ui/off.ts';
+import { viewOf } from '../../views/registry.ts';
 import { type Channel, type DeckNews, openChannel } from './channel.ts';
 import { type DeckAct, deckAct } from './moves.ts';
-import { clockWords, sayOf, stopTitle } from './say.ts';
-import { slideCount, stopAt } from './slides.ts';
+import { type Planned, paceWords, plannedOf } from './plan.ts';
+import { answerOf, clockWords, hintOf, previewOf, sayOf, stopTitle } from './say.ts';
+import { type Stop, slideCount, stopAt } from './slides.ts';
 import { useStops } from './use-deck.ts';
 
 interface Props {
@@ -28,9 +30,10 @@ export function NotesPage({ lesson, place, go }: Props) {
   const stops = useStops(lesson);
   const at = stopAt(stops, news?.step ?? sceneOf(lesson, place.step).id, news?.press ?? null);
   const stop = must(stops[at], 'a stop');
-  const next = stops[at + 1];
   const scene = sceneOf(lesson, stop.step);
   const say = sayOf(lesson.content, scene, stop);
+  const hint = hintOf(stop.slide);
+  const answer = answerOf(lesson, stop.slide) || (stop.slide.kind === 'ask' && news?.answer);
   // The address follows, so that a reload stays where it is.
   useEffect(() => go({ step: stop.step }, 'replace'), [go, stop.step]);
   const press = (act: DeckAct) => {
@@ -40,7 +43,11 @@ export function NotesPage({ lesson, place, go }: Props) {
   return (
     <main className="notes" data-testid="notes">
       <header>
-        <Elapsed since={news?.since ?? null} onRestart={() => send({ kind: 'restart' })} />
+        <Elapsed
+          since={news?.since ?? null}
+          planned={plannedOf(lesson.scenes, stop.step)}
+          onRestart={() => send({ kind: 'restart' })}
+        />
         <span className="number" data-testid="notes-count">
           {stop.number} of {slideCount(stops)}
         </span>
@@ -52,24 +59,21 @@ export function NotesPage({ lesson, place, go }: Props) {
           next
         </button>
       </header>
-      <h1 data-testid="notes-title">{stopTitle(scene, stop)}</h1>
+      <h1 data-testid="notes-title">{stopTitle(lesson, scene, stop)}</h1>
       {news === null && (
         <p className="quiet" role="status">
           No slides of this lesson are open in this browser. Open the lesson, press p, and these
           notes follow.
         </p>
       )}
-      {scene.notes && (
+      {(hint || scene.notes) && (
         <div className="prose notes-own" data-testid="notes-own">
-          <Markdown {...marked}>{scene.notes}</Markdown>
+          <Markdown {...marked}>{hint || scene.notes}</Markdown>
         </div>
       )}
-      <div className="prose" data-testid="notes-say">
-        <Markdown {...marked}>{say}</Markdown>
-      </div>
-      {news?.answer && (
+      {answer && (
         <p className="notes-extra" data-testid="notes-answer">
-          <b>The answer:</b> {news.answer}
+          <b>The answer:</b> {answer}
         </p>
       )}
       {news?.sentence && (
@@ -77,10 +81,32 @@ export function NotesPage({ lesson, place, go }: Props) {
           <b>On the wall now:</b> {news.sentence}
         </p>
       )}
-      <footer data-testid="notes-next">
-        <b>Next:</b> {next === undefined ? 'the end' : stopTitle(sceneOf(lesson, next.step), next)}
-      </footer>
+      {say && (
+        <div className="prose notes-text" data-testid="notes-say">
+          <p className="eyebrow">The step’s text</p>
+          <Markdown {...marked}>{say}</Markdown>
+        </div>
+      )}
+      <Next lesson={lesson} next={stops[at + 1]} />
     </main>
+  );
+}
+
+/** What comes next, and its first sentence, to lead over to it. */
+function Next({ lesson, next }: { readonly lesson: Lesson; readonly next: Stop | undefined }) {
+  if (next === undefined)
+    return (
+      <footer data-testid="notes-next">
+        <b>Next:</b> the end
+      </footer>
+    );
+  const scene = sceneOf(lesson, next.step);
+  const preview = previewOf(lesson, scene, next, viewOf(lesson.view).panels ?? {});
+  return (
+    <footer data-testid="notes-next">
+      <b>Next:</b> {stopTitle(lesson, scene, next)}
+      {preview && <span className="notes-preview">{preview}</span>}
+    </footer>
   );
 }
 
@@ -116,13 +142,14 @@ function useNotesKeys(press: (act: DeckAct) => void): void {
   }, []);
 }
 
-function Elapsed({
-  since,
-  onRestart,
-}: {
+interface ElapsedProps {
   readonly since: number | null;
+  /** When the step is due; null: the lesson has no plan. */
+  readonly planned: Planned | null;
   readonly onRestart: () => void;
-}) {
+}
+
+function Elapsed({ since, planned, onRestart }: ElapsedProps) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 500);
@@ -133,6 +160,12 @@ function Elapsed({
       <b className="number notes-clock" data-testid="notes-clock" data-volatile>
         {since === null ? '–' : clockWords(now - since)}
       </b>
+      {planned && (
+        <span className="notes-plan" data-testid="notes-plan" data-volatile>
+          this step {planned.from} to {planned.to} of {planned.total} min
+          {since !== null && <b data-testid="notes-pace">{paceWords(now - since, planned)}</b>}
+        </span>
+      )}
       <button
         type="button"
         className="link"

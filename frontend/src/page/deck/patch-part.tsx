@@ -14,11 +14,13 @@ import { type ExcerptHunk, excerptOf, messageOf } from './excerpt.ts';
 interface Props {
   readonly page: LessonModel;
   readonly arm: string;
+  /** Parts of lines that are to be seen; none: those that run. */
+  readonly at: readonly string[];
   /** Lines that there is room for. */
   readonly room: number;
 }
 
-export function PatchPart({ page: { lesson, index }, arm: name, room }: Props) {
+export function PatchPart({ page: { lesson, index }, arm: name, at, room }: Props) {
   const arm = lesson.arms.find((one) => one.name === name);
   const { state } = usePlayback();
   const spans = useMetrics(name)?.spans;
@@ -41,7 +43,9 @@ export function PatchPart({ page: { lesson, index }, arm: name, room }: Props) {
     [index, state, name, other, kinds],
   );
   const occurs = (kind: string) => spans === undefined || (spans[kind] ?? 0) > 0;
-  const excerpt = excerptOf(files, (line) => occurs(lits.get(line)?.lit.kind ?? '—'), room);
+  const named = (line: ExcerptHunk['lines'][number]) => at.some((text) => line.text.includes(text));
+  const runs = (line: ExcerptHunk['lines'][number]) => occurs(lits.get(line)?.lit.kind ?? '—');
+  const excerpt = excerptOf(files, at.length > 0 ? named : runs, room);
   const colour = (kind: string) => lesson.kinds.find((k) => k.name === kind)?.colour ?? 'work';
   const lit = (line: ExcerptHunk['lines'][number]) => {
     const found = lits.get(line);
@@ -72,6 +76,7 @@ export function PatchPart({ page: { lesson, index }, arm: name, room }: Props) {
                 className="patch-line"
                 data-sign={line.sign}
                 data-lit={lit(line)}
+                data-named={named(line) ? '' : undefined}
               >
                 <i>{line.sign === '-' ? '−' : line.sign}</i>
                 {line.text || ' '}
@@ -91,7 +96,7 @@ export function PatchPart({ page: { lesson, index }, arm: name, room }: Props) {
 }
 
 /** What the patch's own message says, beside its lines. */
-export function PatchMessage({ page: { lesson }, arm: name }: Omit<Props, 'room'>) {
+export function PatchMessage({ page: { lesson }, arm: name }: Pick<Props, 'page' | 'arm'>) {
   const arm = lesson.arms.find((one) => one.name === name);
   const { subject, body } = arm?.patch_texts.at(-1) ?? { subject: '', body: '' };
   return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture fills the slide, with every lane of the step; under it what its events say. */
+/** What the step claims, and the picture that shows it, with every lane of the step; under it what its events say. */
 
 import { useLayoutEffect, useRef } from 'react';
 import { Legend } from '../../panels/legend.tsx';
@@ -10,11 +10,17 @@ import { failedArms } from '../arm-states.ts';
 import { LessonStage } from '../lesson-stage.tsx';
 import { LessonToy, toyOpen } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
+import { claimOf } from './claim.ts';
 
 /** Pictures that need less than the stage has are shown so much larger, at most. */
 const largest = 2;
-/** Headers over many lanes are low. */
-const [usualHeader, lowHeader] = [34, 26];
+/** Headers over several lanes are low, over many as low as their letters; those have no pale kinds in the legend. */
+const [usualHeader, lowHeader, lowestHeader] = [34, 26, 21];
+const many = 4;
+
+function headerOf(lanes: number): number {
+  return lanes >= many ? lowestHeader : lanes > 1 ? lowHeader : usualHeader;
+}
 
 export function zoomOf(has: number, needs: number): number {
   return needs > 0 && has > 0 ? Math.max(1, Math.min(largest, has / needs)) : 1;
@@ -41,10 +47,10 @@ function ZoomedStage({ page }: { readonly page: LessonModel }) {
       changes.disconnect();
     };
   }, []);
-  const many = page.arms.length > 1;
+  const lanes = page.arms.length;
   return (
-    <div ref={box} className="deck-stage">
-      <LessonStage page={page} headerHeight={many ? lowHeader : usualHeader} />
+    <div ref={box} className="deck-stage" data-many={lanes >= many ? '' : undefined}>
+      <LessonStage page={page} headerHeight={headerOf(lanes)} />
     </div>
   );
 }
@@ -58,6 +64,9 @@ function Picture({ page }: { readonly page: LessonModel }) {
   const { lesson, scene, theme, server, sentence } = page;
   return (
     <>
+      <p className="deck-claim" data-testid="claim">
+        <Terms text={claimOf(lesson, scene)} />
+      </p>
       <Notices />
       <LaneErrors failed={failedArms(lesson, server)} />
       <ZoomedStage page={page} />

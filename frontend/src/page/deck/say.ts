@@ -1,51 +1,127 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a speaker says at a stop: the notes of the step, and its text. Pure. */
+/** What stands over a slide, what a speaker says at a stop, and what comes next. Pure. */
 
+import { rightWords } from '../../panels/recap/judge.ts';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
-import type { Slide, Stop } from './slides.ts';
+import { claimOf } from './claim.ts';
+import type { Part, Slide, Stop } from './slides.ts';
 
-/** Markdown. Until the answer is shown, what stands below the line of three dashes waits. */
+type Shown = Pick<Stop, 'revealed' | 'slide'>;
+
+const inThree = 'Explain it in three sentences';
+
+/** The title of a slide. */
+export function headOf(
+  { question, quiz }: Pick<Lesson, 'question' | 'quiz'>,
+  { title }: Pick<Scene, 'title'>,
+  { slide }: Pick<Stop, 'slide'>,
+): string {
+  if (slide.kind === 'words') return question;
+  if (slide.kind === 'explain') return inThree;
+  if (slide.kind !== 'quiz') return title;
+  const [first = 0, ...others] = slide.questions;
+  return others.length > 0 ? `${quiz.length} questions` : `Question ${first + 1} of ${quiz.length}`;
+}
+
+/** Markdown of the step's text. Until the answer is shown, what stands below the line of three dashes waits. */
 export function sayOf(
   content: Lesson['content'],
   scene: Pick<Scene, 'id' | 'predict'>,
-  stop: Pick<Stop, 'revealed' | 'slide'>,
+  { revealed, slide: { kind } }: Shown,
 ): string {
+  if (kind === 'words' || kind === 'explain' || kind === 'quiz') return '';
   const [before = '', after = ''] = (content[scene.id] ?? '').split(/^---$/m);
-  if (!stop.revealed) return before.trim();
-  if (stop.slide.kind === 'ask') return after.trim() || before.trim();
+  if (!revealed) return before.trim();
+  if (kind === 'ask') return after.trim() || before.trim();
   return [before, after]
     .map((text) => text.trim())
     .join('\n\n')
     .trim();
 }
 
-/** What stands under a slide on paper: a step's text once, behind its question what the question keeps back. */
-export function paperSay(
-  content: Lesson['content'],
-  scene: Pick<Scene, 'id' | 'predict'>,
-  stop: Pick<Stop, 'revealed' | 'slide' | 'press'>,
-): string {
-  if (stop.slide.kind === 'evidence') return '';
-  const asked = stop.slide.kind === 'picture' && stop.press > 1;
-  return sayOf(
-    content,
-    scene,
-    asked ? { revealed: true, slide: { kind: 'ask', parts: [] } } : stop,
-  );
+/** What the speaker does where no step has notes for it. */
+export function hintOf({ kind }: Slide): string {
+  if (kind === 'words') return 'Say each word once and point at its drawing. One minute is enough.';
+  if (kind === 'explain') return 'Let two of them try aloud. The next press shows ours.';
+  return kind === 'quiz' ? 'Count hands, then press. Ask one of them why before you go on.' : '';
 }
 
-const kinds: Readonly<Record<Slide['kind'], string>> = {
-  ask: 'the question',
-  picture: 'the picture',
-  evidence: 'the evidence',
-};
+/** The answer of a question at the end, before the wall shows it. */
+export function answerOf(
+  { explain, quiz }: Pick<Lesson, 'explain' | 'quiz'>,
+  slide: Slide,
+): string {
+  if (slide.kind === 'explain') return explain?.ours.join(' ') ?? '';
+  if (slide.kind !== 'quiz') return '';
+  const asked = quiz[slide.questions[0] ?? 0];
+  return asked === undefined ? '' : `${rightWords(asked)}. ${asked.why}`;
+}
+
+/** What stands under a slide on paper: a step's text once, behind its question what the question keeps back. */
+export function paperSay(
+  { content, quiz }: Pick<Lesson, 'content' | 'quiz'>,
+  scene: Pick<Scene, 'id' | 'predict'>,
+  stop: Shown,
+): string {
+  const { slide } = stop;
+  if (slide.kind === 'quiz') {
+    const answers = slide.questions.flatMap((i) => quiz[i] ?? []);
+    return answers.map((one, i) => `**${i + 1}: ${rightWords(one)}.** ${one.why}`).join('\n\n');
+  }
+  if (slide.kind === 'evidence') return '';
+  const asked = slide.kind === 'picture' && scene.predict !== null;
+  return sayOf(content, scene, asked ? { revealed: true, slide: { kind: 'ask' } } : stop);
+}
+
+const kinds = { ask: 'the question', picture: 'the picture', evidence: 'the evidence' } as const;
 
 /** What a stop is called where the next one is announced. */
-export function stopTitle(scene: Pick<Scene, 'title'>, stop: Stop): string {
-  const { slide, revealed } = stop;
-  const patch = slide.parts.length > 0 && slide.parts.every((part) => part.what === 'patch');
-  const kind = patch ? 'the patch' : kinds[slide.kind];
-  return `${scene.title}: ${slide.kind === 'ask' && revealed ? 'the answer' : kind}`;
+export function stopTitle(
+  lesson: Pick<Lesson, 'question' | 'quiz'>,
+  scene: Pick<Scene, 'title'>,
+  { slide, revealed }: Shown,
+): string {
+  if (slide.kind === 'words') return `First: ${slide.terms.join(', ') || 'the mail'}`;
+  const answered = revealed ? ': the answer' : '';
+  if (slide.kind === 'explain' || slide.kind === 'quiz')
+    return `${headOf(lesson, scene, { slide })}${answered}`;
+  if (slide.kind === 'ask' && revealed) return `${scene.title}: the answer`;
+  const patch = slide.kind === 'evidence' && slide.parts.every((part) => part.what === 'patch');
+  return `${scene.title}: ${patch ? 'the patch' : kinds[slide.kind]}`;
+}
+
+const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
+  latency: 'how long each took',
+  measured: 'the measured table',
+  counts: 'counts',
+  patch: 'the patch',
+};
+
+/** One sentence of a stop, so that the speaker can lead over to it; `panels`: titles by name. */
+export function previewOf(
+  lesson: Pick<Lesson, 'content' | 'predictions' | 'explain' | 'quiz'>,
+  scene: Pick<Scene, 'id' | 'claim' | 'predict'>,
+  { slide, revealed }: Shown,
+  panels: Readonly<Record<string, { readonly title: string }>>,
+): string {
+  switch (slide.kind) {
+    case 'words':
+      return '';
+    case 'ask':
+      return revealed ? '' : (lesson.predictions[scene.predict ?? '']?.question ?? '');
+    case 'picture':
+      return claimOf(lesson, scene);
+    case 'evidence': {
+      const named = slide.parts.map((part) =>
+        part.what === 'panel' ? (panels[part.name]?.title ?? part.name) : partWords[part.what],
+      );
+      return [...new Set(named)].join(', ');
+    }
+    case 'explain':
+      return revealed ? '' : (lesson.explain?.ask ?? '');
+    case 'quiz':
+      return revealed ? '' : (lesson.quiz[slide.questions[0] ?? 0]?.ask ?? '');
+  }
 }
 
 /** "4:07", "1:02:30" */

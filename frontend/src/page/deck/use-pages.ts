@@ -3,7 +3,7 @@
 
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { LessonModel } from '../use-lesson-page.ts';
-import type { Stop } from './slides.ts';
+import { paperStops, type Stop } from './slides.ts';
 import { snapshot } from './snapshot.ts';
 import { useStops } from './use-deck.ts';
 
@@ -17,11 +17,6 @@ const share = 0.75;
 /** Text follows the moment five times a second. */
 const calmMs = 450;
 const pollMs = 60;
-
-/** On paper a question stays open. */
-export function paperStops(stops: readonly Stop[]): readonly Stop[] {
-  return stops.filter((stop) => stop.slide.kind !== 'ask' || !stop.revealed);
-}
 
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
@@ -46,6 +41,8 @@ export function usePages(page: LessonModel, face: RefObject<HTMLElement | null>)
       const { start, span } = playback.now();
       playback.look(start, span, start + share * span);
       await until(() => document.documentElement.dataset['idle'] === 'true');
+      // A model that is still at work is no picture yet.
+      await until(() => face.current?.querySelector('[aria-busy="true"]') === null);
       await sleep(calmMs);
       return off || face.current === null ? null : { stop, face: snapshot(face.current) };
     };

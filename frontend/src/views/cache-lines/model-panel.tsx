@@ -31,7 +31,11 @@ export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
   }
   const known = prediction !== null && (prediction.curves[0]?.points.length ?? 0) >= 2;
   return (
-    <div data-testid="model" data-done={known && prediction.done ? '' : undefined}>
+    <div
+      data-testid="model"
+      data-done={known && prediction.done ? '' : undefined}
+      aria-busy={!(known && prediction.done)}
+    >
       <Owning {...{ lesson, onKnob }} owning={settings.owning} />
       {known ? (
         <Predicted {...{ runIndex, lesson, theme, settings, prediction }} />

@@ -42,6 +42,8 @@ export interface DotsLayout {
 const axisHeight = 40;
 const labelHeight = 22;
 export const rowHeight = 58;
+/** Where a slide has room; dots that lie further apart are read as a second axis. */
+const highestBand = 110;
 
 export function preferredHeight(lanes: number): number {
   return lanes * rowHeight + axisHeight;
@@ -82,7 +84,7 @@ export function layoutDots(
   const rows = all.map((lane, i): DotRow => {
     const top = i * pitch;
     const bandTop = top + labelHeight;
-    const bandHeight = Math.max(12, Math.min(34, pitch - labelHeight - 8));
+    const bandHeight = Math.max(12, Math.min(highestBand, pitch - labelHeight - 8));
     const dots = lane.samples.map((s) => ({
       x: x(Math.max(domain[0], s.ns)),
       y: bandTop + 3 + hashUnit(s.id) * (bandHeight - 6),

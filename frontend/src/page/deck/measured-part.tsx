@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The measured table on a wall: each kernel's verdict stands in its row; the page and the terminal have the intervals. */
+
+import { formatFigure } from '../../base/units.ts';
+import { paramWords } from '../../navigation/knobs.ts';
+import { inTitles, titleOf } from '../../panels/arm-titles.ts';
+import { metricWords } from '../../panels/mail.ts';
+import { Samples } from '../../panels/measured-panel.tsx';
+import type { Lesson } from '../../protocol/lesson.ts';
+import type { MeasuredMessage } from '../../protocol/messages.ts';
+import { day } from '../../ui/words.ts';
+import { reasonsOf, verdictOf } from './verdicts.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly measured: MeasuredMessage | null;
+}
+
+export function MeasuredPart({ lesson, measured }: Props) {
+  const rows = measured?.rows ?? [];
+  const most = Math.max(1, ...rows.flatMap((r) => [...r.ops_per_s, r.ops_per_s_median ?? 0]));
+  const base = rows.find((row) => row.to)?.to ?? null;
+  if (measured === null || rows.length === 0)
+    return (
+      <section className="panel" aria-label="Measured" data-testid="measured">
+        <h3 className="eyebrow">{metricWords(measured, lesson)}</h3>
+        <p className="quiet">Nothing measured yet with these knobs.</p>
+      </section>
+    );
+  return (
+    <section className="panel" aria-label="Measured" data-testid="measured">
+      <h3 className="eyebrow">
+        {metricWords(measured, lesson)}{' '}
+        <span className="evidence">{measured.clock === 'count' ? 'counted' : 'measured'}</span>
+        {measured.source === 'recorded' && (
+          <span className="evidence" data-recorded>
+            recorded {day(measured.at)}
+          </span>
+        )}
+      </h3>
+      <table className="table measured-table">
+        <thead>
+          <tr>
+            <th scope="col">kernel</th>
+            <th scope="col" className="right">
+              median
+            </th>
+            <th scope="col">all samples</th>
+            {base !== null && <th scope="col">against {titleOf(lesson, base)}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.arm}>
+              <th scope="row">{titleOf(lesson, row.arm)}</th>
+              <td className="right strong">
+                {row.ops_per_s_median === null ? 'refused' : formatFigure(row.ops_per_s_median)}
+              </td>
+              <td>
+                <Samples values={row.ops_per_s} most={most} median={row.ops_per_s_median} />
+              </td>
+              {base !== null && <td>{verdictOf(row, measured.better)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {reasonsOf(measured).map((reason) => (
+        <p key={reason} className="verdict" data-testid="verdict">
+          {inTitles(lesson, reason)}
+        </p>
+      ))}
+      <p className="small quiet">
+        {[measured.workload, ...paramWords(lesson, measured.params)].join(', ')}, {measured.clock}{' '}
+        clock, untraced, one kernel after the other, {rows[0]?.n} runs each
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The beginning of a class: what the lesson asks, who wrote the mail, and its words with their drawings. */
+
+import { dateWords } from '../../panels/discussion.tsx';
+import { Drawing } from '../../panels/terms/drawing.tsx';
+import type { Lesson } from '../../protocol/lesson.ts';
+
+interface Props {
+  readonly lesson: Lesson;
+  readonly terms: readonly string[];
+  readonly mail: boolean;
+}
+
+export function WordsSlide({ lesson, terms, mail }: Props) {
+  const shown = terms.flatMap((name) => lesson.terms.find((term) => term.name === name) ?? []);
+  const first = Object.values(lesson.mails)[0];
+  return (
+    <div className="words-slide" data-testid="words">
+      {mail && first && (
+        <p className="words-mail" data-testid="words-mail">
+          It began with a mail of <b>{first.author}</b>,{' '}
+          <time dateTime={first.date}>{dateWords(first.date)}</time>: <q>{first.subject}</q>
+        </p>
+      )}
+      <ul className="words-cards">
+        {shown.map((term) => (
+          <li key={term.name}>
+            <Drawing svg={lesson.drawings[term.name] ?? ''} />
+            <h2>{term.name}</h2>
+            <p>{term.says}</p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
