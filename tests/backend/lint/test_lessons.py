@@ -147,13 +147,13 @@ FAULTS = {
         at="questions:",
     ),
     "bounds": Fault(
-        "bounds: [0.3, 0.8]",
-        "bounds: [0.8, 0.3]",
+        "bounds: [0.5, 0.9]",
+        "bounds: [0.9, 0.5]",
         "the bounds do not rise",
     ),
     "choices": Fault(
-        "bounds: [0.3, 0.8]",
-        "bounds: [0.3]",
+        "bounds: [0.5, 0.9]",
+        "bounds: [0.5]",
         "3 choices need 2 bounds between them, not 1",
     ),
     "a prediction that nobody is asked for": Fault(

@@ -17,6 +17,7 @@ GENERIC: dict[str, str] = {
     "rmw": "a kind of access in the microscope's counts",
     "plain": "of a mail's text, text/plain",
     "vain": "a colour of the palette, too",
+    "switch": "a verb of `duet bench`",
     **dict.fromkeys(
         ("batch", "count", "drop", "entries", "files", "found", "name", "seek", "unknown", "what"),
         _ENGLISH,

@@ -26,6 +26,8 @@ PROBE_S = 1.0
 """Between a student's light questions; those of all are spread over it."""
 OPEN_S = 60.0
 """Until a socket is open, while others open theirs. Usual: 10 ms."""
+ANSWER_S = 60.0
+"""Until the answer to the last light question. Usual: 10 ms."""
 NOBODYS = "live-nobody"
 REFUSAL = "that run does not go on any more."
 """The answer to `stop` for a run that nobody has (serve/live_runs.py)."""
@@ -63,10 +65,20 @@ class Student:
         """Ask for something light every PROBE_S, each time when the last answer is there."""
         await asyncio.sleep(first_s)
         while True:
-            if self._asked_at is None:
-                self._asked_at = time.monotonic()
-                await self.say(type="stop", run=NOBODYS)
+            await self._ask()
             await asyncio.sleep(PROBE_S)
+
+    async def last_answer(self) -> None:
+        """Wait for what was asked; a run that was over at once is asked about now."""
+        if not self.answers_ms:
+            await self._ask()
+        while self._asked_at is not None:
+            self._answered(msgpack.unpackb(await self._socket.recv()))
+
+    async def _ask(self) -> None:
+        if self._asked_at is None:
+            self._asked_at = time.monotonic()
+            await self.say(type="stop", run=NOBODYS)
 
     def _answered(self, message: dict[str, Any]) -> bool:
         """Whether a message is the answer to the light question; then its time is noted."""
@@ -108,9 +120,12 @@ async def student(
         await ready.wait()
         probing = asyncio.create_task(one.probe(first_s), name="light questions")
         try:
-            return await one.runs(start) | {"answers_ms": one.answers_ms}
+            found = await one.runs(start)
         finally:
             probing.cancel()
+        async with asyncio.timeout(ANSWER_S):
+            await one.last_answer()
+        return found | {"answers_ms": one.answers_ms}
 
 
 async def everyone(
