@@ -3,6 +3,7 @@
 
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { off } from '../../ui/off.ts';
 import type { PanelProps } from '../contract.ts';
 import type { Prediction } from './model/prediction.ts';
 import type { Sensitivity } from './model/sensitivity.ts';
@@ -104,16 +105,13 @@ function Owning({
 }: Pick<PanelProps, 'lesson' | 'onKnob'> & { readonly owning: boolean }) {
   const knob = lesson.params['owning'];
   if (knob === undefined) return null;
-  const off = onKnob === undefined;
+  const why = onKnob === undefined && 'It can be turned on the page of the lesson.';
   return (
-    <label
-      className="small"
-      title={off ? 'It can be turned on the page of the lesson.' : `the knob “${knob.title}”`}
-    >
+    <label className="small" title={why || `the knob “${knob.title}”`}>
       <input
         type="checkbox"
         checked={owning}
-        disabled={off}
+        {...off(why)}
         onChange={(event) => onKnob?.('owning', event.target.checked ? 1 : 0)}
         data-testid="owning"
       />{' '}
