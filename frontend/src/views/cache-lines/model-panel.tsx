@@ -3,7 +3,6 @@
 
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { off } from '../../ui/off.ts';
 import type { PanelProps } from '../contract.ts';
 import type { Prediction } from './model/prediction.ts';
 import type { Sensitivity } from './model/sensitivity.ts';
@@ -106,12 +105,13 @@ function Owning({
   const knob = lesson.params['owning'];
   if (knob === undefined) return null;
   const why = onKnob === undefined && 'It can be turned on the page of the lesson.';
+  const off = why ? { disabled: true, 'aria-description': why } : {};
   return (
     <label className="small" title={why || `the knob “${knob.title}”`}>
       <input
         type="checkbox"
         checked={owning}
-        {...off(why)}
+        {...off}
         onChange={(event) => onKnob?.('owning', event.target.checked ? 1 : 0)}
         data-testid="owning"
       />{' '}
