@@ -57,6 +57,9 @@ export class LaneIndexer implements LaneIndex {
   get watermark(): Nanos {
     return this.#store.watermark;
   }
+  get startNs(): number | null {
+    return this.#store.metrics?.start_ns ?? null;
+  }
   get historyFrom(): Nanos {
     return this.#store.historyFrom;
   }

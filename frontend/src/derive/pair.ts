@@ -52,6 +52,7 @@ function keyed(lane: LaneIndex, side: Side): LaneIndex {
     opsEvicted: lane.opsEvicted,
     longestWait: lane.longestWait,
     watermark: lane.watermark,
+    startNs: lane.startNs,
     historyFrom: lane.historyFrom,
     losses: lane.losses,
     ended: lane.ended,

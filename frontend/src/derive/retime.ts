@@ -97,6 +97,7 @@ function make(lane: LaneIndex, point: string): LaneIndex {
     opsEvicted: lane.opsEvicted,
     longestWait: 0,
     watermark: ns(over(lane.watermark)),
+    startNs: null,
     historyFrom: ns(over(lane.historyFrom)),
     losses: lane.losses.map((loss) => ({ ...loss, t0: ns(over(loss.t0)), t1: ns(over(loss.t1)) })),
     ended: lane.ended,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Where a lane's scheduler ticks lie. The tick's length is known (HZ); its phase is not traced, so it is taken from
- * recorded steps that only a tick can begin. A timer never fires before its tick, and on a busy host often late, so
- * the phase is the early edge of where most of those steps lie. Without enough of them, or if they do not agree, it is
- * unknown.
+ * Where a lane's scheduler ticks lie: they are not traced, and their length is known (HZ). Linux has them at multiples of
+ * it on the monotonic clock (tick_init_jiffy_update() in kernel/time/tick-sched.c, 6.1.192 and 6.12), on all CPUs alike
+ * unless skew_tick is given (tick_setup_sched_timer()), which no guest is. A kernel without that rule is found by what
+ * was recorded: steps that only a tick can begin. A timer never fires before its tick, and on a busy host often late, so
+ * the phase is the early edge of where most of those steps lie.
  */
 
 import { type Nanos, ns } from '../base/units.ts';
@@ -27,4 +28,31 @@ export function phaseOf(times: readonly number[], tick: number): Nanos | null {
   }
   if (best.n / n < agreeing) return null;
   return ns(at(best.from + Math.floor(best.n * 0.1)) % tick);
+}
+
+/** Ticks of a lane: the time of one of them, and how far apart they are, ns. */
+export interface Grid {
+  readonly at: number;
+  readonly every: number;
+}
+
+/** Steps begin at most so early before a tick by the rule (clocks are read one after the other), and so late behind it. */
+const [early, late] = [0.01, 0.15];
+
+/**
+ * The grid of all CPUs of a lane; null: neither its clock nor what was recorded says where it lies.
+ *
+ * @param startNs the guest's monotonic clock where the lane's time is 0
+ * @param ends lane times of steps that ticks begin
+ */
+export function gridOfTicks(
+  startNs: number | null,
+  ends: readonly number[],
+  every: number,
+): Grid | null {
+  const seen = phaseOf(ends, every);
+  if (startNs === null) return seen === null ? null : { at: seen, every };
+  const at = (every - (startNs % every)) % every;
+  const behind = seen === null ? 0 : ((((seen - at) / every) % 1) + 1) % 1;
+  return seen !== null && behind > late && behind < 1 - early ? { at: seen, every } : { at, every };
 }

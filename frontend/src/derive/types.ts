@@ -69,6 +69,8 @@ export interface LaneIndex {
   readonly longestWait: number;
   /** Data of this lane are complete up to here. Later is unknown, not idle. */
   readonly watermark: Nanos;
+  /** The guest's monotonic clock where this lane's time is 0, ns; null: not known. */
+  readonly startNs: number | null;
   /** Earlier than this is history that was evicted. */
   readonly historyFrom: Nanos;
   readonly losses: readonly Loss[];

@@ -415,6 +415,7 @@ export const readMetrics: Read<wire.Metrics> = shape((o) => ({
   run_id: string(o['run_id'], 'run_id'),
   arm: string(o['arm'], 'arm'),
   watermark_ns: number(o['watermark_ns'], 'watermark_ns'),
+  start_ns: or(o['start_ns'], 'start_ns', Held_asked, null),
   ops: integer(o['ops'], 'ops'),
   spans: Measured_params(o['spans'], 'spans'),
   events_read: integer(o['events_read'], 'events_read'),

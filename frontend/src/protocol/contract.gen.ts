@@ -587,6 +587,10 @@ export interface Metrics {
   run_id: string;
   arm: string;
   watermark_ns: number;
+  /**
+   * the guest's monotonic clock where its time here is 0; null: not known
+   */
+  start_ns: number | null;
   ops: number;
   spans: {
     [k: string]: number;

@@ -147,10 +147,10 @@ export class LaneStore extends LaneTables {
   }
 
   takeMetrics(metrics: MetricsMessage): void {
+    const started = this.metrics?.start_ns !== metrics.start_ns;
     this.metrics = metrics;
-    if (metrics.watermark_ns > this.watermark) {
-      this.watermark = ns(metrics.watermark_ns);
-      this.version += 1;
-    }
+    const farther = metrics.watermark_ns > this.watermark;
+    if (farther) this.watermark = ns(metrics.watermark_ns);
+    if (farther || started) this.version += 1;
   }
 }

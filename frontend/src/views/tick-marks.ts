@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Ticks of a lane as marks: tall where a recorded step ended at one, short where only the clock's period puts it. */
+/**
+ * Ticks of a lane as marks: tall where a recorded step ended at one, short where a CPU is known to have been busy, and
+ * none where all may have been idle: who is idle stops his tick (NO_HZ_IDLE).
+ */
 
+import { spanAt } from '../derive/query.ts';
+import type { Grid } from '../derive/tick-phase.ts';
+import type { LaneIndex, RunIndex } from '../derive/types.ts';
 import type { Pen } from './paints.ts';
 
-/** Ticks of a lane: the time of one of them, and how far apart they are, ns. */
-export interface Grid {
-  readonly at: number;
-  readonly every: number;
+export type { Grid } from '../derive/tick-phase.ts';
+
+/** Whether some thread of the workload had a CPU at a lane time; of other threads nothing is recorded. */
+export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean {
+  return lane.rows.some(({ row }) => {
+    const state = spanAt(lane, row, 'state', t);
+    return state !== null && kinds[state.kind]?.name === 'running';
+  });
 }
 
 /** Where they are drawn, px; times are the lane's own. */
@@ -18,6 +28,8 @@ interface Place {
   readonly height: number;
   /** How strong one at x is. */
   readonly alpha: (x: number) => number;
+  /** A CPU was busy then. */
+  readonly busy: (t: number) => boolean;
 }
 
 /** Closer than this they cannot be distinguished, px. */
@@ -33,7 +45,7 @@ export function drawTicks(
   pen: Pen,
   { at, every }: Grid,
   ends: Iterable<number>,
-  { from, to, x, top, height, alpha }: Place,
+  { from, to, x, top, height, alpha, busy }: Place,
 ): void {
   if (x(from + every) - x(from) < apart) return;
   const ended = new Set<number>();
@@ -44,7 +56,9 @@ export function drawTicks(
   }
   const last = Math.floor((to - at) / every);
   for (let nth = Math.ceil((from - at) / every); nth <= last; nth++) {
-    const px = x(at + nth * every);
+    const t = at + nth * every;
+    if (!ended.has(nth) && !busy(t)) continue;
+    const px = x(t);
     pen.globalAlpha = alpha(px);
     brushTick(pen, ended.has(nth), px, top, height);
   }

@@ -402,4 +402,6 @@ def test_a_lesson_of_numbers_runs_through_the_pipeline() -> None:
     assert pipeline.counts.faults == {}
     assert not pipeline.headless
     assert pipeline.metrics().events_read == 5
+    # The guest's own clock at the start marker, and not since then.
+    assert pipeline.metrics().start_ns == play.base
     assert [b.n for b in reduction.batches] == [0]  # nothing to draw

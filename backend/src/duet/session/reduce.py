@@ -122,6 +122,7 @@ class LaneReducer:
         waits, op_times = self._waits.all(), self._op_times.all()
         return Metrics(
             watermark_ns=self.watermark_ns,
+            start_ns=self._origin,
             ops=len(waits),
             spans={name: count for name, count in kinds if count},
             cycles=self._loop.cycles,

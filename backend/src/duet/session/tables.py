@@ -105,6 +105,7 @@ class Metrics:
     """Counts of one lane so far. Times are guest nanoseconds.
 
     Args:
+        start_ns: the guest's monotonic clock at the start marker; None: it was not seen.
         ops: operations that began and ended after the start marker.
         wait_ns: per operation, the time its thread spent inside the lesson's waiting functions
             (spans with `wait` of a kind of the lesson, from entry to return; an operation that
@@ -117,6 +118,7 @@ class Metrics:
     """
 
     watermark_ns: float = 0.0
+    start_ns: int | None = None
     ops: int = 0
     spans: dict[str, int] = field(default_factory=dict)
     cycles: int = 0
@@ -129,6 +131,7 @@ class Metrics:
         """Keys of the contract."""
         return {
             "watermark_ns": self.watermark_ns,
+            "start_ns": self.start_ns,
             "ops": self.ops,
             "spans": dict(self.spans),
             "cycles": self.cycles,

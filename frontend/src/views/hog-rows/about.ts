@@ -37,7 +37,7 @@ export const about: About = {
     tracks: 'the strips of `tracks`',
     links: 'lines from a wake to the threads it frees',
     ticks:
-      'ticks, where the ends of gp_armed and cb_delay tell where they lie (kinds tick, tick_ended)',
+      "ticks by the guest's clock, or by the ends of gp_armed and cb_delay: those that ended one, and those at which a thread ran (kinds tick, tick_ended)",
     walks:
       'how walks of readers end on arms called rwsem (kinds cut_short, gave_up), how many did so far, and what they freed (point freed: [freed])',
     work: "checks and wakes of the grace periods' worker so far, and how long they took",

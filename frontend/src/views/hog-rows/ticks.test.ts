@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Ticks are where recorded delays ended, and a tick that ended one looks different from the others. */
+/** Ticks are where recorded delays ended, and a tick that ended one looks different from the others; who is idle has none. */
 
 import { expect, test } from 'vitest';
 import { cell, frameOver, indexOf } from '../../../test/fixtures/drawing.ts';
 import { testLesson } from '../../../test/fixtures/lesson.ts';
 import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { lightTheme } from '../../base/theme.ts';
+import type { RunIndex } from '../../derive/types.ts';
 import { namedTiles } from '../paints.ts';
 import { drawPicture } from '../timeline/draw.ts';
 import { pictureOf } from '../timeline/picture.ts';
@@ -19,9 +20,9 @@ const round = {
   calls: `${'.'.repeat(37)}${'D'.repeat(38)}W${'.'.repeat(44)}`,
 };
 const rounds = 8;
-const drawn = (arm: string, shift = '') => `
+const drawn = (arm: string, shift = '', hog = 'R'.repeat(120 * rounds)) => `
   ${arm}
-  storm-0  ${'R'.repeat(120 * rounds)}
+  storm-0  ${hog}
   grace-period ${shift}${round.track.repeat(rounds)}
   callbacks ${shift}${round.calls.repeat(rounds)}
 `;
@@ -39,8 +40,8 @@ test('a kernel of another HZ has its own distance of ticks', () => {
   expect(ticksOf(index, index.lanes[0]!)?.every).toBe(20 * cell);
 });
 
-test('ticks that ended a delay are tall, those placed by the period are short', () => {
-  const index = indexOf(drawn('srcu'));
+/** Marks in the row of ticks: where, from the left edge, and whether they are tall. */
+function marks(index: RunIndex) {
   const score = scoreOf(testLesson, ['tracks', 'ticks'], null, 13, hogLook);
   const { pen, log } = recordingPen();
   const size = { width: 140 + 1200 + 14, height: 600, dpr: 1 };
@@ -53,11 +54,18 @@ test('ticks that ended a delay are tall, those placed by the period are short', 
       fill === lightTheme.mechanism &&
       at[1]! + at[3]! === line.top + line.height,
   );
-  expect(bars.map(({ at }) => [at[0]! + at[2]! / 2 - 140, at[3]! === line.height])).toEqual([
+  return bars.map(({ at }) => [at[0]! + at[2]! / 2 - 140, at[3]! === line.height]);
+}
+
+test('ticks that ended a delay are tall, others short, where a hog ran', () => {
+  const ended = [
     [350, true],
     [750, true],
-    [1150, false],
-  ]);
+  ];
+  expect(marks(indexOf(drawn('srcu')))).toEqual([...ended, [1150, false]]);
+  // Nobody ran at the third: a CPU that is idle may have no tick.
+  const asleep = `${'R'.repeat(100)}${'S'.repeat(20)}`.repeat(rounds);
+  expect(marks(indexOf(drawn('srcu', '', asleep)))).toEqual(ended);
 });
 
 test('without ticks there is no line for them', () => {

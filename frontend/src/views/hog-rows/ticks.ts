@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The ticks of a lane, from the delays of its grace periods: those that lasted half a tick or more end at one. */
+/** The ticks of a lane; delays of its grace periods that lasted half a tick or more end at one. */
 
 import { perVersion } from '../../derive/per-version.ts';
 import { spansIn } from '../../derive/query.ts';
-import { phaseOf } from '../../derive/tick-phase.ts';
+import { type Grid, gridOfTicks } from '../../derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';
-import { drawTicks, type Grid } from '../tick-marks.ts';
+import { busyAt, drawTicks } from '../tick-marks.ts';
 import { faintness } from '../timeline/easel.ts';
 import type { Extra, ExtraAt } from '../timeline/score.ts';
 
@@ -26,12 +26,11 @@ function* endsIn(index: RunIndex, lane: LaneIndex, every: number, a: number, b: 
     if (!open && t1 - t0 >= every / 2 && delays.has(index.kinds[kind]?.name ?? '')) yield t1;
 }
 
-/** Null: nothing that was recorded tells where they lie. */
+/** One grid for all CPUs of the lane; null: nothing tells where it lies. */
 export const ticksOf = perVersion((index, lane): Grid | null => {
   const every = lengthOf(index, lane);
   const ends = [...endsIn(index, lane, every, 0, Number.POSITIVE_INFINITY)];
-  const at = phaseOf(ends.slice(-most), every);
-  return at === null ? null : { at, every };
+  return gridOfTicks(lane.startNs, ends.slice(-most), every);
 });
 
 function draw(pen: Pen, { index, lane, from, to, x, top, height, revealX, theme }: ExtraAt): void {
@@ -40,7 +39,8 @@ function draw(pen: Pen, { index, lane, from, to, x, top, height, revealX, theme 
   const alpha = (px: number) => (px <= revealX ? 1 : faintness);
   pen.fillStyle = theme.mechanism;
   const ends = endsIn(index, lane, grid.every, from - grid.every, to);
-  drawTicks(pen, grid, ends, { from, to, x, top, height, alpha });
+  const busy = (t: number) => busyAt(index, lane, t);
+  drawTicks(pen, grid, ends, { from, to, x, top, height, alpha, busy });
 }
 
 export const ticks: Extra = {

@@ -64,7 +64,8 @@ export const about: About = {
     inodes: 'all inodes, a row each',
     worker: 'the worker of each CPU',
     queue: 'the queue of each CPU',
-    ticks: 'ticks, where the ends of grace periods tell where they lie (kinds tick, tick_ended)',
+    ticks:
+      "ticks by the guest's clock, or by the ends of grace periods: those that ended one, and those at which the program ran (kinds tick, tick_ended)",
     walker: 'a reader that could have been',
   },
   toys: { walker: 'an old reader is dragged across an unlink and the next life of the inode' },

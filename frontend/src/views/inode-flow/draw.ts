@@ -139,7 +139,7 @@ function labelOf({ box, index, layout }: Scene, band: Band): readonly string[] {
     case 'queue':
       return [`queue, CPU ${band.cpu}`];
     case 'ticks':
-      return [gridOf(box.lives, index.tickNs) === null ? 'ticks: not known' : 'ticks'];
+      return [gridOf(box.lives, index.tickNs, box.lane) === null ? 'ticks: not known' : 'ticks'];
     case 'grace':
       return ['grace periods'];
     default:

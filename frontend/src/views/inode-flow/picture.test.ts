@@ -190,12 +190,12 @@ test('cells are as large as fits', () => {
   expect(pitchOf(place, 5000, 1)).toBe(9);
 });
 
-test('ticks stand where grace periods end; those at which none did are short, and few ends tell nothing', () => {
+test('ticks stand where grace periods end; others are short, where the program ran; few ends tell nothing', () => {
   const tick = 4000;
   const ends = Array.from({ length: 14 }, (_, i) => (i === 6 ? 25_500 : 300 + i * tick));
   const run = (n: number) =>
     inodeIndex(
-      `stock\n10 fresh 7\n${ends
+      `stock\n10 fresh 7\nruns 0 22000 27000\n${ends
         .slice(0, n)
         .map((t) => `gp ${t - 200} ${t}`)
         .join('\n')}`,

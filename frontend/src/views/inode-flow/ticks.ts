@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The ticks of a lane, from the ends of its grace periods: a CPU reports at ticks that its readers have left. */
+/** The ticks of a lane; grace periods end at them, since a CPU reports at ticks that its readers have left. */
 
 import { firstAtLeast } from '../../base/search.ts';
-import { phaseOf } from '../../derive/tick-phase.ts';
+import { type Grid, gridOfTicks } from '../../derive/tick-phase.ts';
+import type { LaneIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';
-import { drawTicks, type Grid } from '../tick-marks.ts';
+import { busyAt, drawTicks } from '../tick-marks.ts';
 import type { Scene } from './draw-bands.ts';
 import type { Easel } from './ink.ts';
 import { type Band, xOf } from './layout.ts';
 import { type Lives, never } from './lives.ts';
 
-const known = new WeakMap<Lives, Grid | null>();
+const known = new WeakMap<Lives, { readonly startNs: number | null; readonly grid: Grid | null }>();
 
-/** Null: too few grace periods ended, or their ends do not agree. */
-export function gridOf(lives: Lives, every: number): Grid | null {
-  let grid = known.get(lives);
-  if (grid === undefined) {
-    const at = phaseOf([...lives.graces.ends].filter((t) => t < never).slice(-256), every);
-    grid = at === null ? null : { at, every };
-    known.set(lives, grid);
-  }
+/** Null: neither the guest's clock nor enough ends of grace periods tell where they lie. */
+export function gridOf(
+  lives: Lives,
+  every: number,
+  { startNs }: Pick<LaneIndex, 'startNs'>,
+): Grid | null {
+  const before = known.get(lives);
+  if (before?.startNs === startNs) return before.grid;
+  const ends = [...lives.graces.ends].filter((t) => t < never).slice(-256);
+  const grid = gridOfTicks(startNs, ends, every);
+  known.set(lives, { startNs, grid });
   return grid;
 }
 
 export function drawTickBand(pen: Pen, { index, layout, box }: Scene, band: Band, easel: Easel) {
-  const grid = gridOf(box.lives, index.tickNs);
+  const grid = gridOf(box.lives, index.tickNs, box.lane);
   if (grid === null) return;
   const { ends } = box.lives.graces;
   const from = box.t0;
@@ -33,5 +37,7 @@ export function drawTickBand(pen: Pen, { index, layout, box }: Scene, band: Band
   pen.fillStyle = easel.theme.mechanism;
   const { top, height } = band;
   const x = (t: number) => xOf(layout, box, t);
-  drawTicks(pen, grid, ends.subarray(first), { from, to, x, top, height, alpha: () => 1 });
+  const busy = (t: number) => busyAt(index, box.lane, t);
+  const place = { from, to, x, top, height, alpha: () => 1, busy };
+  drawTicks(pen, grid, ends.subarray(first), place);
 }

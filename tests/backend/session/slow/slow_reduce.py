@@ -113,6 +113,7 @@ class LaneReducer:
         kinds = zip(self._p.kinds, self._counts, strict=True)
         return Metrics(
             watermark_ns=self.watermark_ns,
+            start_ns=self._origin,
             ops=self._op_number,
             spans={name: count for name, count in kinds if count},
             cycles=self._cycles,

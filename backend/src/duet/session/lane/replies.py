@@ -94,6 +94,7 @@ def counts(reply: Reply) -> Counts:
         raise Odd("spans")
     metrics = Metrics(
         watermark_ns=number(tree.get("watermark_ns")),
+        start_ns=None if tree.get("start_ns") is None else whole(tree["start_ns"], *INT64),
         ops=whole(tree.get("ops")),
         spans={text(name): whole(n) for name, n in spans.items()},
         cycles=whole(tree.get("cycles")),

@@ -54,6 +54,10 @@ class Metrics(Message):
     run_id: str
     arm: str
     watermark_ns: float
+    start_ns: int | None = Field(
+        default=None,
+        description="the guest's monotonic clock where its time here is 0; null: not known",
+    )
     ops: int
     spans: dict[str, int]
     events_read: int
