@@ -83,7 +83,8 @@ describe('what is said', () => {
   ] as unknown as Lesson['quiz'];
   const explain = { ask: 'Why?', ours: ['A.', 'B.', 'C.'] };
   const predictions = { guess: { question: 'What comes?' } } as unknown as Lesson['predictions'];
-  const lesson = { content, quiz, explain, predictions, question: 'Why is it slow?' };
+  const arms = [{ name: 'a', patch_texts: [{ subject: 'mm: wait' }] }] as unknown as Lesson['arms'];
+  const lesson = { arms, content, quiz, explain, predictions, question: 'Why is it slow?' };
   const scene = { id: 'one', predict: 'guess', title: 'One', claim: 'It waits.' };
   const stop = (slide: Partial<Slide> & Pick<Slide, 'kind'>, revealed = true) =>
     ({
@@ -119,7 +120,7 @@ describe('what is said', () => {
     expect(said({ kind: 'ask' }, false)).toEqual(['One: the question', 'What comes?']);
     expect(said({ kind: 'ask' })).toEqual(['One: the answer', '']);
     expect(said({ kind: 'picture' })).toEqual(['One: the picture', 'It waits.']);
-    expect(said({ kind: 'evidence', parts: [patch] })).toEqual(['One: the patch', 'the patch']);
+    expect(said({ kind: 'evidence', parts: [patch] })).toEqual(['One: the patch', 'mm: wait']);
     expect(
       said({ kind: 'evidence', parts: [patch, { what: 'panel', name: 'p' }, { what: 'latency' }] }),
     ).toEqual(['One: the evidence', 'the patch, Cost, how long each took']);

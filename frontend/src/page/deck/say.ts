@@ -99,7 +99,7 @@ const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
 
 /** One sentence of a stop, so that the speaker can lead over to it; `panels`: titles by name. */
 export function previewOf(
-  lesson: Pick<Lesson, 'content' | 'predictions' | 'explain' | 'quiz'>,
+  lesson: Pick<Lesson, 'arms' | 'content' | 'predictions' | 'explain' | 'quiz'>,
   scene: Pick<Scene, 'id' | 'claim' | 'predict'>,
   { slide, revealed }: Shown,
   panels: Readonly<Record<string, { readonly title: string }>>,
@@ -112,6 +112,8 @@ export function previewOf(
     case 'picture':
       return claimOf(lesson, scene);
     case 'evidence': {
+      const [part, ...others] = slide.parts;
+      if (part?.what === 'patch' && others.length === 0) return subjectOf(lesson, part.arm);
       const named = slide.parts.map((part) =>
         part.what === 'panel' ? (panels[part.name]?.title ?? part.name) : partWords[part.what],
       );
@@ -122,6 +124,11 @@ export function previewOf(
     case 'quiz':
       return revealed ? '' : (lesson.quiz[slide.questions[0] ?? 0]?.ask ?? '');
   }
+}
+
+/** Of the patch's own message. */
+function subjectOf({ arms }: Pick<Lesson, 'arms'>, name: string): string {
+  return arms.find((arm) => arm.name === name)?.patch_texts.at(-1)?.subject ?? '';
 }
 
 /** "4:07", "1:02:30" */
