@@ -107,9 +107,10 @@ test('it stands beside the lanes of every step, and cuts off no count of theirs'
     await expect(page.getByTestId('change-code')).toBeVisible({ timeout: 90_000 });
     const right = async (what: string) =>
       page.locator(what).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+    const lanes = step === 'four' ? 4 : 1;
+    await expect(page.locator('.lane-count'), step).toHaveCount(lanes, { timeout: 90_000 });
     const counts = await right('.lane-count');
     const [edge] = await right('.stage');
-    expect(counts.length, step).toBe(step === 'four' ? 4 : 1);
     for (const count of counts) expect(count, step).toBeLessThanOrEqual(edge ?? 0);
     const pane = await page.getByTestId('change-pane').boundingBox();
     expect(pane?.x, step).toBeGreaterThanOrEqual((edge ?? 0) - 1);

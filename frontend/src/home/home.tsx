@@ -129,7 +129,7 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
           </span>
         </p>
       </div>
-      {shown && <Preview {...{ slug, title, link }} moving={pointed} />}
+      {shown && <Preview {...{ slug, link }} moving={pointed} />}
     </li>
   );
 }

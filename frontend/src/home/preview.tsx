@@ -12,7 +12,6 @@ import { Exhibit, type Shown } from './exhibit.tsx';
 
 interface Props {
   readonly slug: string;
-  readonly title: string;
   /** The card is pointed at or has the focus. */
   readonly moving: boolean;
   /** Opens the lesson. */
@@ -22,7 +21,7 @@ interface Props {
 export type CardLink = Required<Pick<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'onClick'>>;
 
 /** Loads nothing before it is in view. */
-export function Preview({ slug, title, moving, link }: Props) {
+export function Preview({ slug, moving, link }: Props) {
   const box = useRef<HTMLAnchorElement>(null);
   const [seen, setSeen] = useState(false);
   useEffect(() => {
@@ -34,7 +33,7 @@ export function Preview({ slug, title, moving, link }: Props) {
     return () => observer.disconnect();
   }, [seen]);
   return (
-    // The card's question is the same link: one stop for keys is enough.
+    // The card's question is the same link: one is enough for keys and screen readers.
     <a
       ref={box}
       className="preview"
@@ -42,7 +41,7 @@ export function Preview({ slug, title, moving, link }: Props) {
       href={link.href}
       onClick={link.onClick}
       tabIndex={-1}
-      aria-label={title}
+      aria-hidden="true"
     >
       {seen && (
         <div className="preview-picture" inert>
