@@ -33,24 +33,25 @@ export function Preview({ slug, moving, link }: Props) {
     return () => observer.disconnect();
   }, [seen]);
   return (
-    // biome-ignore lint/a11y/useAnchorContent: the card's question is the same link, for keys and screen readers
-    <a
-      ref={box}
-      className="preview"
-      data-testid={`preview-${slug}`}
-      href={link.href}
-      onClick={link.onClick}
-      tabIndex={-1}
-      aria-hidden="true"
-    >
-      {seen && (
-        <div className="preview-picture" inert>
-          <Exhibit slug={slug} pick={(lesson) => frontStep(lesson, readAnswers(slug))}>
-            {(shown) => <Still {...shown} moving={moving} />}
-          </Exhibit>
-        </div>
-      )}
-    </a>
+    // The card's question is the same link: one is enough for keys and screen readers.
+    <div className="preview-link" aria-hidden="true">
+      <a
+        ref={box}
+        className="preview"
+        data-testid={`preview-${slug}`}
+        href={link.href}
+        onClick={link.onClick}
+        tabIndex={-1}
+      >
+        {seen && (
+          <div className="preview-picture" inert>
+            <Exhibit slug={slug} pick={(lesson) => frontStep(lesson, readAnswers(slug))}>
+              {(shown) => <Still {...shown} moving={moving} />}
+            </Exhibit>
+          </div>
+        )}
+      </a>
+    </div>
   );
 }
 
