@@ -89,7 +89,8 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   // The overview would answer the prediction.
   await expect(page.getByTestId('overview').locator('canvas')).toHaveCount(0);
   await page.getByTestId('veil').getByRole('button').click();
-  await expect(page.getByTestId('overview').locator('canvas')).not.toHaveCount(0);
+  // What it shows of the first call, a later step asks.
+  await expect(page.getByTestId('overview')).toContainText('a later step asks first');
   await page.getByText('5 questions to point at').click();
   await page.getByTestId('question-2').click();
   const picture = page.getByTestId('picture');
