@@ -146,10 +146,13 @@ test('a jump says what is there, and a button that leads nowhere is off and says
   await expect(said).toHaveText(/^Umount 1 ends on every lane at once, at [\d.]+ ms; moved for that: \S+ by/);
   await expect(said).toHaveCount(1);
 
-  await page.setViewportSize({ width: 900, height: 700 });
-  await open(page, 'lesson=02-grace-periods&step=three-hogs&at=20');
-  await wait.click();
-  await expect(said).toBeInViewport({ ratio: 1 });
+  // Where the page scrolls, the picture need not be in view.
+  for (const width of [800, 950]) {
+    await page.setViewportSize({ width, height: 700 });
+    await open(page, 'lesson=02-grace-periods&step=three-hogs&at=20');
+    await page.keyboard.press('n');
+    await expect(said).toBeInViewport({ ratio: 0.95 });
+  }
 });
 
 test('a wait is stepped through backwards, by the same events as forwards', async ({ page }) => {
