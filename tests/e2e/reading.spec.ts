@@ -119,7 +119,10 @@ test.describe('at 900 px', () => {
     const strip = (await page.getByTestId('scrubber').boundingBox())!;
     await page.mouse.move(strip.x + strip.width * 0.6, strip.y + 20);
     await page.mouse.down();
-    await page.evaluate((text) => scrollBy(0, document.querySelector(text)!.getBoundingClientRect().top - 200), textOf('expedited'));
+    await page.evaluate((text) => {
+      dispatchEvent(new WheelEvent('wheel'));
+      scrollBy(0, document.querySelector(text)!.getBoundingClientRect().top - 200);
+    }, textOf('expedited'));
     await rested(page);
     await onStage(page, 4);
     await page.mouse.move(strip.x + strip.width * 0.7, strip.y + 20);
@@ -127,6 +130,14 @@ test.describe('at 900 px', () => {
     await onStage(page, 4);
     await page.mouse.up();
     await onStage(page, 5);
+  });
+
+  test('a page that is moved by something else than the viewer leads to no other step', async ({ page }) => {
+    await page.goto(`${lesson}&step=ticks`);
+    await stands(page);
+    await page.evaluate((text) => scrollBy(0, document.querySelector(text)!.getBoundingClientRect().top - 100), textOf('one-hog'));
+    await rested(page);
+    await onStage(page, 4);
   });
 
   test('what would answer an open question is not read before it', async ({ page }) => {

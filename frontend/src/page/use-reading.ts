@@ -8,6 +8,8 @@ import { reached } from './reading.ts';
 const restMs = 140;
 /** Where the eyes are, as a share of the window's height. */
 const eyes = 0.4;
+/** A page that moves so long after a wheel, a finger or a key was moved by something else. */
+const intendedMs = 1200;
 
 interface Reading {
   readonly on: boolean;
@@ -44,30 +46,46 @@ export function useReading(
     if (!on) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let held = false;
+    /** The page was moved while something was held. */
+    let late = false;
     const look = () => {
       const { now: here, fixed: still, onReach: reach } = latest.current;
       const id = reached(textsOf(box.current), innerHeight * eyes);
+      late = held;
       if (still || held || id === null || id === here) return;
       const top = textOf(box.current, id)?.getBoundingClientRect().top ?? 0;
       led.current = { id, top };
       reach(id);
     };
-    const scrolled = () => {
+    /** When the viewer last moved the page, as far as events say; a page goes on by itself once it is thrown. */
+    let moved = Number.NEGATIVE_INFINITY;
+    const intend = (event: Event) => {
+      // A key that means something here is no key to scroll by.
+      if (!event.defaultPrevented || event.type === 'wheel') moved = event.timeStamp;
+    };
+    const scrolled = ({ timeStamp }: Event) => {
+      if (timeStamp - moved > intendedMs) return;
+      moved = timeStamp;
       clearTimeout(timer);
       timer = setTimeout(look, restMs);
     };
     /** Somebody drags in the picture or in the run: it stays under his hand. */
-    const press = ({ target }: PointerEvent) => {
+    const press = (event: PointerEvent) => {
+      const { target } = event;
       held = target instanceof Element && target.closest('.lanes, .transport') !== null;
+      // A scrollbar is part of the page as a whole.
+      if (target === document.documentElement) intend(event);
     };
     const release = () => {
-      if (held) scrolled();
       held = false;
+      if (late) look();
     };
     // A button that is let go of outside the window, or over a scrollbar, is not reported.
     const move = ({ buttons }: PointerEvent) => {
       if (buttons === 0) release();
     };
+    const moves = ['wheel', 'touchmove', 'keydown'] as const;
+    for (const name of moves) addEventListener(name, intend, { passive: true });
     addEventListener('scroll', scrolled, { passive: true });
     addEventListener('pointerdown', press, true);
     addEventListener('pointermove', move, true);
@@ -75,6 +93,7 @@ export function useReading(
     addEventListener('pointercancel', release, true);
     return () => {
       clearTimeout(timer);
+      for (const name of moves) removeEventListener(name, intend);
       removeEventListener('scroll', scrolled);
       removeEventListener('pointerdown', press, true);
       removeEventListener('pointermove', move, true);

@@ -18,6 +18,8 @@ import { pointOf, usePointing } from './use-pointing.ts';
 
 const usualFont = 13;
 const largestFont = 18;
+/** Less is no picture but a window on its way to another size: the names of rows alone take more. */
+const leastWidth = 160;
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
 /** Fills its parent, which must be positioned and have a height. */
@@ -36,6 +38,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
 
   const draw = useCallback<Draw>(
     (ctx, s) => {
+      if (s.width < leastWidth) return;
       const now = spokenFrame(view, sentence, runIndex, lesson, frame.get());
       const drawing = drawingOf({ runIndex, lesson, theme, show }, now, s);
       const layout = artist.layout(drawing, headerHeight, fontSize);
