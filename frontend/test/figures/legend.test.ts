@@ -17,6 +17,7 @@ import { paintOf } from '../../src/views/timeline/brush.ts';
 import { stylesFor } from '../../src/views/timeline/styles.ts';
 import { recordingPen } from '../fixtures/pen.ts';
 import { type RecordedLesson, recordedLessons, shownScene } from '../fixtures/recordings.ts';
+import { contrast } from './contrast.ts';
 
 interface Paints {
   readonly wide: Fill;
@@ -107,20 +108,6 @@ test('swatches of one legend differ, also from what else the run has', () => {
     }
   expect([...new Set(alike)]).toEqual([]);
 });
-
-/** WCAG 2.1, relative luminance and contrast. */
-function luminance(hex: string): number {
-  const parts = [1, 3, 5].map((at) => {
-    const c = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * parts[0]! + 0.7152 * parts[1]! + 0.0722 * parts[2]!;
-}
-
-function contrast(a: string, b: string): number {
-  const [x, y] = [luminance(a), luminance(b)];
-  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-}
 
 test('each swatch of the lesson stands out from the page in both themes', () => {
   const faint: string[] = [];

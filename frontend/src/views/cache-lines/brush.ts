@@ -24,6 +24,8 @@ export interface Brushes {
   /** Of a lane that is not known, or of an interval nobody looked at. */
   readonly fog: Fill;
   readonly slow: Fill;
+  /** How a line comes. */
+  readonly ways: Readonly<Record<'transfer' | 'fetch' | 'upgrade', string>>;
 }
 
 const made = new WeakMap<TileMaker, Map<Theme, Brushes>>();
@@ -40,7 +42,9 @@ export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
 }
 
 function make(theme: Theme, tiles: TileMaker): Brushes {
-  const { paper, ink, work, mechanism, other, soft, faint, idle, staff, wait } = theme;
+  const { paper, ink, work, mechanism, other, soft, faint, idle, vain, wait } = theme;
+  // The page's own beige, dark enough to be seen on it.
+  const edge = mix(other, ink, 0.75);
   const flat = (colour: string, share: number): Brush => ({
     fill: mix(colour, paper, share),
     edge: mix(colour, paper, 0.75),
@@ -60,9 +64,10 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
       chain: {
         ...flat(other, 0.2),
         fill: tiles('dots', { ground: mix(other, paper, 0.16), ink: mix(other, paper, 0.6) }),
+        edge,
         strong: mix(other, ink, 0.55),
       },
-      plain: { fill: paper, edge: mix(staff, paper, 0.9), ink: faint, strong: soft },
+      plain: { fill: paper, edge: vain, ink: faint, strong: soft },
     },
     states: {
       M: { fill: mix(mechanism, paper, 0.3), edge: mechanism, ink, strong: mechanism },
@@ -73,10 +78,11 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
         ink,
         strong: work,
       },
-      I: { fill: paper, edge: mix(idle, paper, 0.9), ink: faint, strong: theme.hazard },
+      I: { fill: paper, edge: vain, ink: faint, strong: theme.hazard },
     },
     fog: tiles('fog', { ground: paper, ink: mix(idle, paper, 0.7) }),
-    slow: tiles('slash', { ground: mix(wait, paper, 0.22), ink: mix(wait, paper, 0.85) }),
+    slow: tiles('slash', { ground: mix(wait, paper, 0.22), ink: wait }),
+    ways: { transfer: wait, fetch: edge, upgrade: theme.hazard },
   };
 }
 

@@ -219,8 +219,7 @@ function traces(easel: Easel): void {
 
 /** The dashed line that a transfer leaves behind, up to a part of its way. */
 function way(easel: Easel, access: Access, upTo: number): void {
-  const { pen, drawing, shade } = easel;
-  const { theme } = drawing;
+  const { pen, brushes, shade } = easel;
   const what = happening(access);
   if (what === 'upgrade') {
     upgradeWay(easel, access, upTo);
@@ -232,7 +231,7 @@ function way(easel: Easel, access: Access, upTo: number): void {
   const rise = riseOf(easel, from, to);
   const alpha = pen.globalAlpha;
   pen.globalAlpha = alpha * shade(what);
-  pen.strokeStyle = what === 'fetch' ? theme.other : theme.wait;
+  pen.strokeStyle = brushes.ways[what === 'fetch' ? 'fetch' : 'transfer'];
   pen.lineWidth = what === 'fetch' ? 1.5 : 2;
   pen.setLineDash([5, 4]);
   pen.beginPath();
@@ -281,7 +280,7 @@ function upgradeWay(easel: Easel, access: Access, upTo: number): void {
 
 /** A line on its way: its outline goes from copy to copy, as far as the moment says. */
 function motion(easel: Easel, access: Access, part: number): void {
-  const { laid, layout, pen, drawing, shade, shown } = easel;
+  const { laid, layout, pen, brushes, drawing, shade, shown } = easel;
   const what = happening(access);
   if (what === 'hit') return;
   const gone = between(part, beats.leaves, beats.comes);
@@ -301,7 +300,7 @@ function motion(easel: Easel, access: Access, part: number): void {
   pen.fillRect(ghost.x, ghost.y, ghost.w, ghost.h);
   if (layout.strips && shown.struct !== null) strip(easel, ghost, access.line);
   pen.globalAlpha = fade * shade(what);
-  const colour = what === 'fetch' ? drawing.theme.other : drawing.theme.wait;
+  const colour = brushes.ways[what === 'fetch' ? 'fetch' : 'transfer'];
   dashedBox(pen, ghost, colour, access.event === writeTransfer ? 3 : 2.5, [6, 4]);
   pen.globalAlpha = 1;
 }

@@ -151,12 +151,14 @@ const acts = {
     'name_shared',
     'count',
     'chain',
+    'plain',
     'read',
     'rmw',
     'copy_m',
     'copy_e',
     'copy_s',
     'copy_i',
+    'fetch',
     'transfer',
     'upgrade',
     'executed',
@@ -169,11 +171,9 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const first = Object.keys(lesson.workloads)[0];
   const counts = (lesson.axis?.workloads ?? []).includes(scene.workload ?? first ?? '');
   const wanted: readonly string[] = counts ? acts.lines : acts.lock;
-  const one = scene.params['model_cpus'] === 1;
-  return lesson.kinds.filter(
-    ({ name }) =>
-      wanted.includes(name) && !(one && ['copy_m', 'copy_s', 'transfer', 'upgrade'].includes(name)),
-  );
+  // One CPU has nobody to share with; more open when all that comes from memory has come.
+  const absent = scene.params['model_cpus'] === 1 ? ['copy_s', 'transfer', 'upgrade'] : ['fetch'];
+  return lesson.kinds.filter(({ name }) => wanted.includes(name) && !absent.includes(name));
 }
 
 export const view: ViewKind = {

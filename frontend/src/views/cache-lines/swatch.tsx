@@ -3,7 +3,7 @@
 
 import { useCallback, useMemo, useRef } from 'react';
 import type { SwatchProps } from '../contract.ts';
-import { canvasTiles } from '../paints.ts';
+import { canvasTiles, type Fill, type Pen } from '../paints.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import {
   type Box,
@@ -25,7 +25,7 @@ export function Swatch({ kind, theme, width = 19, height = 17 }: SwatchProps) {
     (ctx, s) => {
       ctx.clearRect(0, 0, s.width, s.height);
       const box = { x: 1, y: 2, w: s.width - 3, h: s.height - 4 };
-      drawKind(ctx, kind, brushesFor(theme, tiles), box);
+      drawSwatch(ctx, kind, brushesFor(theme, tiles), box);
     },
     [kind, theme, tiles],
   );
@@ -35,7 +35,7 @@ export function Swatch({ kind, theme, width = 19, height = 17 }: SwatchProps) {
 
 const accesses = ['read', 'write', 'rmw'];
 
-function drawKind(ctx: CanvasRenderingContext2D, kind: string, brushes: Brushes, box: Box): void {
+export function drawSwatch(ctx: Pen, kind: string, brushes: Brushes, box: Box): void {
   const { theme } = brushes;
   const { x, y, w, h } = box;
   const bytes = brushes.bytes[kind as ByteKind];
@@ -52,8 +52,7 @@ function drawKind(ctx: CanvasRenderingContext2D, kind: string, brushes: Brushes,
   }
   if (kind.startsWith('copy_')) return drawCopy(ctx, kind, brushes, box);
   if (kind === 'transfer' || kind === 'fetch' || kind === 'upgrade') {
-    const colours = { transfer: theme.wait, fetch: theme.other, upgrade: theme.hazard };
-    ctx.strokeStyle = colours[kind];
+    ctx.strokeStyle = brushes.ways[kind];
     ctx.lineWidth = kind === 'upgrade' ? 1.5 : 2;
     ctx.setLineDash(kind === 'upgrade' ? [1.5, 3] : [4, 3]);
     ctx.beginPath();
@@ -63,7 +62,7 @@ function drawKind(ctx: CanvasRenderingContext2D, kind: string, brushes: Brushes,
     ctx.setLineDash([]);
     return;
   }
-  const fills: Readonly<Record<string, Box['x'] | CanvasPattern | string>> = {
+  const fills: Readonly<Record<string, Fill>> = {
     by_cas: brushes.bytes.count.fill,
     under_lock: brushes.slow,
     unknown: brushes.fog,
@@ -71,16 +70,20 @@ function drawKind(ctx: CanvasRenderingContext2D, kind: string, brushes: Brushes,
   };
   const fill = fills[kind];
   if (fill === undefined) return;
-  ctx.fillStyle = fill as string | CanvasPattern;
+  ctx.fillStyle = fill;
   if (kind !== 'executed') {
     ctx.fillRect(x, y, w, h);
+    if (kind !== 'by_cas') return;
+    // What the picture has at the height that it reaches.
+    ctx.fillStyle = theme.mechanism;
+    ctx.fillRect(x, y, w, 2);
     return;
   }
   // Two rows of ticks: two threads of QEMU.
   for (const [i, at] of [0, 3, 9].entries()) ctx.fillRect(x + at, y + (i % 2) * (h / 2), 3, h / 2);
 }
 
-function drawCopy(ctx: CanvasRenderingContext2D, kind: string, brushes: Brushes, box: Box): void {
+function drawCopy(ctx: Pen, kind: string, brushes: Brushes, box: Box): void {
   const { theme } = brushes;
   const name = kind.slice(-1).toUpperCase() as StateName;
   const brush = brushes.states[name];

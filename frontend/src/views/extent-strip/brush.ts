@@ -9,6 +9,8 @@ export interface Brush {
   readonly fill: Fill | null;
   readonly border: string | null;
   readonly dashed?: boolean;
+  /** Too small for dashes it is a line at the foot of the box. */
+  readonly floor?: boolean;
   /** Colour of the letter; null: it has none. */
   readonly letter: string | null;
   /** A dot in the corner: a second chance. */
@@ -38,8 +40,9 @@ export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
 }
 
 function make(theme: Theme, tiles: TileMaker): Brushes {
-  const { paper, work, vain, gain, mechanism, staff, soft, other, idle } = theme;
-  const may = { fill: mix(other, paper, 0.2), border: mix(other, paper, 0.7), letter: soft };
+  const { paper, work, vain, gain, mechanism, soft, other, idle } = theme;
+  // Where boxes are too small for letters their edges tell that they are there.
+  const may = { fill: mix(other, paper, 0.2), border: mix(other, theme.ink, 0.75), letter: soft };
   return {
     unknown: {
       fill: tiles('fog', { ground: paper, ink: mix(idle, paper, 0.7) }),
@@ -57,12 +60,12 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
     spared: {
       fill: mix(mechanism, paper, 0.16),
       border: mechanism,
-      letter: mechanism,
+      letter: theme.ink,
       dot: mechanism,
     },
     freed: { fill: gain, border: null, letter: paper },
-    gone: { fill: null, border: mix(staff, paper, 0.8), dashed: true, letter: null },
-    left: { fill: mix(mechanism, paper, 0.3), border: null, letter: null },
+    gone: { fill: null, border: vain, dashed: true, floor: true, letter: null },
+    left: { fill: mix(mechanism, paper, 0.3), border: mechanism, letter: null },
     spent_vain: { fill: null, border: vain, letter: null },
     spent_gain: { fill: gain, border: null, letter: null },
     mechanism,
@@ -102,7 +105,10 @@ export function brushBox(
     for (const { x, y } of corners) pen.fillRect(x, y, width, height);
   }
   // Below some pixels a border is all there is: hollow must still be seen as hollow.
-  if (border !== null && (width >= 4 || fill === null)) {
+  if (border !== null && brush.floor === true && width < dashedFrom) {
+    pen.fillStyle = border;
+    for (const { x, y } of corners) pen.fillRect(x, y + height - 1, width, 1);
+  } else if (border !== null && (width >= 4 || fill === null)) {
     const dashed = brush.dashed === true && width >= dashedFrom;
     pen.strokeStyle = border;
     pen.lineWidth = 1;

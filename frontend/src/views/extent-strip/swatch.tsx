@@ -3,7 +3,7 @@
 
 import { useCallback, useMemo, useRef } from 'react';
 import type { SwatchProps } from '../contract.ts';
-import { canvasTiles } from '../paints.ts';
+import { canvasTiles, type Pen } from '../paints.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import { type Brush, type Brushes, brushBox, brushesFor, drawPlus } from './brush.ts';
 import { looks } from './looks.ts';
@@ -27,7 +27,7 @@ export function Swatch({ kind, theme, width = 17, height = 17 }: SwatchProps) {
   const draw = useCallback<Draw>(
     (ctx, s) => {
       ctx.clearRect(0, 0, s.width, s.height);
-      drawKind(ctx, kind, brushesFor(theme, tiles), s.width, s.height);
+      drawSwatch(ctx, kind, brushesFor(theme, tiles), s.width, s.height);
     },
     [kind, theme, tiles],
   );
@@ -42,8 +42,8 @@ function brushOf(brushes: Brushes, kind: string): Brush {
   return kind === 'asked' ? brushes.delayed : brushes.written;
 }
 
-function drawKind(
-  ctx: CanvasRenderingContext2D,
+export function drawSwatch(
+  ctx: Pen,
   kind: string,
   brushes: Brushes,
   width: number,

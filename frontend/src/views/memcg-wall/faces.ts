@@ -95,6 +95,9 @@ const colourOf: Readonly<Record<Face, keyof Theme & string>> = {
 /** Solid faces; the others are hollow, and `not_visited` is a breath of ground. */
 const solid: ReadonlySet<Face> = new Set(['visit_busy', 'visit_freed', 'bit']);
 
+/** Of the theme's colour, the rest its ink: thin edges of a light colour are not seen on a wall. */
+const inked: Readonly<Partial<Record<Face, number>>> = { visit_vain: 0.85, root_visit: 0.75 };
+
 /** Makes the pixels of codes for one size of cell and one look. */
 export class Sprites {
   readonly wide: number;
@@ -140,8 +143,9 @@ export class Sprites {
     const glow = tone >= Tone.glow ? (tone - Tone.glow + 1) / glowLevels : 0;
     const shade = (of: Face, strength: number) => {
       const muted = this.#focus.size > 0 && !this.#focus.has(of) && glow === 0 ? 0.45 : 1;
-      const old = tone === Tone.earlier ? 0.5 : 1;
-      const colour = theme[colourOf[of]];
+      // A thin edge would be gone at half its strength: what is hollow has a filled inside as well then.
+      const old = tone !== Tone.earlier ? 1 : solid.has(of) ? 0.5 : 0.8;
+      const colour = mix(theme[colourOf[of]], theme.ink, inked[of] ?? 1);
       return mix(mix(theme.ink, colour, glow * 0.7), theme.paper, strength * muted * old);
     };
     const ground = mix(theme.staff, theme.paper, 0.45);
@@ -153,14 +157,14 @@ export class Sprites {
       if (face === 'visit_freed' && inner >= 5) box(theme.paper, ...shares(1 / 3));
     } else if (inner >= 3) {
       const line = size >= 16 ? 2 : 1;
-      box(shade(face, face === 'bit_cleared' ? 0.35 : 1));
+      box(shade(face, face === 'bit_cleared' ? 0.8 : 1));
       const inside = face === 'visit_again' || face === 'bit_cleared';
-      const fill = inside ? shade(face, 0.35) : mix(theme.ink, theme.paper, glow * 0.45);
-      box(fill, line);
+      const empty = tone === Tone.earlier ? ground : mix(theme.ink, theme.paper, glow * 0.45);
+      box(inside ? shade(face, 0.35) : empty, line);
     } else box(shade(face, face === 'visit_vain' || face === 'root_visit' ? 0.6 : 0.5));
     if (dot) {
       // A bit in the middle of what the walk did; on tiny cells it colours the whole.
-      const strength = this.#focus.has('bit_unread') ? 1 : 0.62;
+      const strength = this.#focus.has('bit_unread') ? 1 : 0.78;
       if (inner >= 4) box(shade('bit_unread', strength), ...shares(0.3));
       else if (face === 'bit_unread' || this.#focus.has('bit_unread')) {
         box(shade('bit_unread', strength * 0.8));

@@ -15,13 +15,14 @@ import { arrival } from './toy/arrival.ts';
 import { wallOf } from './wall.ts';
 import { answers, counts, sentences } from './words.ts';
 
-/** Marks of the wall that the scene speaks of, and bits and tones, which are always in sight; without a focus all. What is not the lesson stands last. */
+/** Marks of the wall that the scene speaks of, and those that are always in sight; without a focus all. What is not the lesson stands last. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const marks = lesson.kinds.filter((kind) => kind.layer === 'mark');
   const focus = new Set(scene.focus);
   const roles = lesson.arms.filter((arm) => scene.arms.includes(arm.name)).map((arm) => arm.role);
   if (focus.size > 0) {
-    if (roles.includes('before')) focus.add('bit_unread');
+    focus.add('not_visited');
+    if (roles.includes('before')) for (const name of ['visit_vain', 'bit_unread']) focus.add(name);
     if (roles.some((role) => role !== 'before')) focus.add('bit');
   }
   focus.add('visit_new');
