@@ -30,7 +30,8 @@ export class Sheets {
 
   async take(page: Page, sheet: string, name: string): Promise<void> {
     const { width, height } = page.viewportSize()!;
-    const deep = await page.evaluate(() => document.documentElement.scrollHeight);
+    // A text that scrolls beside its picture is of all steps: this one is what the window shows.
+    const deep = await page.evaluate(() => (document.querySelector('.lesson[data-width=middle]') ? 0 : document.documentElement.scrollHeight));
     const whole = deep > height + 2;
     const clip = { x: 0, y: 0, width, height: Math.min(deepest, Math.max(height, deep)) };
     const bytes = await page.screenshot({ fullPage: whole, ...(whole ? { clip } : {}) });

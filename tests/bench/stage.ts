@@ -14,7 +14,7 @@ import type { Page } from '@playwright/test';
 import { type StageFacts, stageFacts, watchText } from '../e2e/stage.ts';
 import { animated } from '../e2e/moments.ts';
 import { faults } from '../e2e/stage-faults.ts';
-import { nextSlide, nextStep, slideStands, stands } from '../e2e/walk.ts';
+import { nextSlide, nextStep, resized, slideStands, stands } from '../e2e/walk.ts';
 import { withPage } from './page.mjs';
 import { Sheets } from './sheets.ts';
 
@@ -53,10 +53,6 @@ await withPage(Number(values.port), ['--no-guests'], async (base: string, open: 
   const sheets = values.sheets === '' ? null : new Sheets(values.sheets);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.addInitScript(watchText);
-  const sizeTo = async (size: string): Promise<void> => {
-    const [width = 0, height = 0] = size.split('x').map(Number);
-    await page.setViewportSize({ width, height });
-  };
   /** The same look in each theme. */
   const look = async (sheet: string, name: string, size: string, selector: string): Promise<void> => {
     for (const theme of values.theme.split(',')) {
@@ -70,17 +66,22 @@ await withPage(Number(values.port), ['--no-guests'], async (base: string, open: 
   for (const slug of slugs) {
     const { scenes } = (await (await fetch(`${base}/api/lessons/${slug}`)).json()) as { scenes: { id: string }[] };
     const of = slug.slice(0, 2);
-    for (const size of values.size.split(',').filter(() => values.mode.includes('desk'))) {
-      await sizeTo(size);
+    if (values.mode.includes('desk')) {
+      const sizes = values.size.split(',');
+      await resized(page, sizes[0]!);
       await page.goto(`${base}/?lesson=${slug}`);
       for (const [i, { id }] of scenes.entries()) {
         if (i > 0) await nextStep(page, i + 1);
         await stands(page);
-        if (id.startsWith(values.step)) await look(`${of} desk`, `${id} desk`, size, '.lanes');
+        if (!id.startsWith(values.step)) continue;
+        for (const size of sizes) {
+          await resized(page, size);
+          await look(`${of} desk`, `${id} desk`, size, '.lanes');
+        }
       }
     }
     for (const size of values.slides.split(',').filter(() => values.mode.includes('slides'))) {
-      await sizeTo(size);
+      await resized(page, size);
       await page.goto(`${base}/?lesson=${slug}&present=1`);
       do {
         await slideStands(page);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Every page and every view: no serious finding of axe, a stage that is used, keys alone, reduced motion in steps. One walk a lesson. */
+/**
+ * Every page and every view: no serious finding of axe, a stage that is used at four sizes and on slides, knobs that
+ * cover nothing, keys alone, reduced motion in steps. One load a lesson: windows are resized, and the slides are those
+ * of the page that is open.
+ */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,11 +11,23 @@ import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
 import { animated, goesOn, moment } from './moments.ts';
 import { faults } from './stage-faults.ts';
-import { stageFacts, watchText } from './stage.ts';
-import { nextStep, stands } from './walk.ts';
+import { knobFaults, stageFacts, watchText } from './stage.ts';
+import { nextSlide, nextStep, resized, slideStands, stands } from './walk.ts';
 
 const grave = ['serious', 'critical'];
 /** A test each, so that two can go on at once. */
+/** In which size a step is looked at, and in which theme: a desk and a narrow page of each. */
+const looks = [
+  ['1600x1000', 'dark'],
+  ['900x700', 'dark'],
+  ['390x844', 'light'],
+  ['1280x720', 'light'],
+] as const;
+/** From desk to desk: the next step begins where the last one ended. */
+const looksOf = (step: number) => (step % 2 === 0 ? looks : looks.toReversed());
+const wall = '1920x1080';
+/** Narrower than a desk. */
+const small = ['900x700', '390x844'];
 const slugs = readdirSync(join(__dirname, '../../lessons')).filter((name) => /^\d\d-/.test(name));
 
 test.describe.configure({ mode: 'parallel' });
@@ -54,11 +70,15 @@ async function lessonsWithPicture(page: Page): Promise<Card[]> {
   return all.filter((l) => l.view !== null);
 }
 
+async function themed(page: Page, scheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+  await expect(page.locator('html')).toHaveAttribute('data-theme', scheme);
+}
+
 /** In light by every rule; dark differs in colour alone. */
 async function judgedTwice(page: Page, where: string): Promise<void> {
   for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-    await expect(page.locator('html')).toHaveAttribute('data-theme', scheme);
+    await themed(page, scheme);
     await judged(page, `${where}, ${scheme}`, scheme === 'dark' ? ['color-contrast'] : undefined);
   }
 }
@@ -84,7 +104,9 @@ for (const slug of slugs) {
     const lesson = await lessonOf(page, slug);
     test.skip(lesson.view === null, 'it has no picture');
     await page.addInitScript(watchText);
+    await resized(page, looks[0][0]);
     await page.goto(`/?lesson=${slug}`);
+    const spent = { looks: 0, knobs: false };
     for (const [i, { id }] of lesson.scenes.entries()) {
       // As a viewer goes: the page is loaded once.
       if (i > 0) await nextStep(page, i + 1);
@@ -92,20 +114,90 @@ for (const slug of slugs) {
       const where = `${slug} ${id}`;
       if (i === 0) await movesInBeats(page, where);
       await judgedTwice(page, where);
-      await expectStage(page, where);
-      if (i === 1) await walkedByKeys(page, where);
+      const began = Date.now();
+      await stands(page);
+      await expectStages(page, where, looksOf(i));
+      spent.looks += Date.now() - began;
+      if (!spent.knobs && (await page.getByTestId('more-knobs').count()) > 0) {
+        spent.knobs = true;
+        await expectKnobs(page, where, looksOf(i + 1));
+      }
+      if (i === 1) {
+        await walkedByKeys(page, where);
+        await expectSmall(page, where);
+        await resized(page, looks[0][0]);
+      }
     }
     await page.getByTestId('in-words').click();
     await expect(page.getByTestId('words')).toBeVisible();
     await judgedTwice(page, `${slug} in words`);
+    await page.keyboard.press('w');
+    const began = Date.now();
+    await expectSlides(page, slug);
+    test.info().annotations.push({ type: 'seconds', description: `looks ${spent.looks / 1000}, slides ${(Date.now() - began) / 1000}` });
   });
 }
 
-/** Once the run stands: no word is cut, overprinted or faint, no lane hidden, no third of the stage empty. */
-async function expectStage(page: Page, where: string): Promise<void> {
-  await stands(page);
-  await animated(page);
-  expect(faults(await page.evaluate(stageFacts, '.lanes'), 0.45), where).toEqual([]);
+/** Once the run stands: no word is cut, overprinted or faint, nothing covered, no lane hidden, no third of the stage empty. */
+async function expectStages(page: Page, where: string, at: readonly (typeof looks)[number][]): Promise<void> {
+  const found: string[] = [];
+  for (const [size, scheme] of at) {
+    await resized(page, size);
+    await themed(page, scheme);
+    await animated(page);
+    found.push(...faults(await page.evaluate(stageFacts, '.lanes')).map((words) => `${size} ${scheme}: ${words}`));
+  }
+  if (found.length > 0) await page.screenshot({ path: '/tmp/layout/fail.png' });
+  expect(found, where).toEqual([]);
+}
+
+/** The knobs open at any size: nothing stands on anything, and Esc closes them. */
+async function expectKnobs(page: Page, where: string, at: readonly (typeof looks)[number][]): Promise<void> {
+  for (const [size] of at) {
+    await resized(page, size);
+    const more = page.getByTestId('more-knobs');
+    await more.press('Enter');
+    await expect(page.getByTestId('knob-panel'), `${where} ${size}`).toBeVisible();
+    await resized(page, size);
+    expect(await page.evaluate(knobFaults), `${where} ${size}`).toEqual([]);
+    await page.getByTestId('knob-panel').locator('select, button').first().focus();
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('knob-panel'), `${where} ${size}`).toHaveCount(0);
+    await expect(more, `${where} ${size}`).toBeFocused();
+  }
+}
+
+/** By every rule, also where the page is narrow. */
+async function expectSmall(page: Page, where: string): Promise<void> {
+  for (const size of small) {
+    await resized(page, size);
+    await judged(page, `${where} ${size}`);
+  }
+}
+
+/** The deck of the page that is open, from its first slide to its last; one of them in a small window, too. */
+async function expectSlides(page: Page, where: string): Promise<void> {
+  await page.keyboard.press('p');
+  await page.keyboard.press('Home');
+  await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
+  const found: string[] = [];
+  let looked = 0;
+  await resized(page, wall);
+  do {
+    await slideStands(page);
+    await themed(page, looked % 2 === 0 ? 'light' : 'dark');
+    await animated(page);
+    const id = await page.locator('.deck-body').getAttribute('data-step');
+    const count = await page.getByTestId('deck-count').textContent();
+    found.push(...faults(await page.evaluate(stageFacts, '.deck-body')).map((words) => `${id}, slide ${count}: ${words}`));
+    if (looked === 1) {
+      await expectSmall(page, `${where}, a slide of ${id}`);
+      await resized(page, wall);
+    }
+    looked += 1;
+  } while (await nextSlide(page));
+  expect(found, `${where}: ${looked} slides`).toEqual([]);
+  expect(looked).toBeGreaterThan(8);
 }
 
 /** With arrow keys from mark to mark, and Enter opens one. The run stands. */

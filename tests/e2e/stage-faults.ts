@@ -9,10 +9,10 @@ export const most = { empty: 1 / 3, contrast: 4.5 };
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 /** A deck and a page that scrolls may be longer than the window; only one that does not may hide nothing. */
-export function faults(facts: StageFacts, empty = most.empty): string[] {
+export function faults(facts: StageFacts): string[] {
   return [
-    ...(facts.emptyDown >= empty ? [`${percent(facts.emptyDown)} of the height is empty`] : []),
-    ...(facts.emptyAcross >= empty ? [`${percent(facts.emptyAcross)} of the width is empty`] : []),
+    ...(facts.emptyDown >= most.empty ? [`${percent(facts.emptyDown)} of the height is empty`] : []),
+    ...(facts.emptyAcross >= most.empty ? [`${percent(facts.emptyAcross)} of the width is empty`] : []),
     ...(facts.contrast < most.contrast ? [`faint ${facts.contrast.toFixed(1)}: “${facts.faintest}”`] : []),
     ...facts.cut.map((words) => `cut ${words}`),
     ...facts.overlaps,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What `make stage` calls faint is faint: a letter is judged against its own cell, not against borders, smoothing or the page. */
+/**
+ * What `make stage` calls faint is faint: a letter is judged against its own cell, not against borders, smoothing or the
+ * page. What it calls covered is covered, and empty is empty.
+ */
 
-import { expect, test } from '@playwright/test';
+import { expect, type Page, test } from '@playwright/test';
 import { faults } from './stage-faults.ts';
-import { stageFacts, watchText } from './stage.ts';
+import { knobFaults, stageFacts, watchText } from './stage.ts';
 
 interface Cell {
   readonly letter: string;
@@ -70,3 +73,43 @@ for (const { name, cell, faint } of cases) {
     expect(said).toHaveLength(faint ? 1 : 0);
   });
 }
+
+/** A stage of 600 by 400 px with a picture that is drawn down to `drawn` px, and what else stands on the page. */
+async function stageWith(page: Page, more: string, drawn = 400): Promise<string[]> {
+  await page.addInitScript(watchText);
+  await page.goto('about:blank');
+  await page.setContent(`<style>:root{--paper:${paper}} body{background:${paper};margin:0}
+      .lanes, .picture{width:600px;height:400px} .bar{position:fixed;left:0;width:600px;height:60px;top:370px}</style>
+    <div class="lanes"><div class="picture"><canvas width="600" height="400"></canvas></div></div>${more}`);
+  await page.evaluate((down) => {
+    const pen = document.querySelector('canvas')!.getContext('2d')!;
+    pen.fillRect(0, 0, 600, down);
+  }, drawn);
+  return faults(await page.evaluate(stageFacts, '.lanes'));
+}
+
+test('what lies over the picture is a fault, what stands below it is none', async ({ page }) => {
+  expect(await stageWith(page, '')).toEqual([]);
+  for (const name of ['transport', 'desk-panel', 'sentence', 'steps', 'top']) {
+    expect(await stageWith(page, `<div class="${name} bar"></div>`), name).toEqual([expect.stringContaining('covers the picture: 30 px')]);
+    expect(await stageWith(page, `<div class="${name} bar" style="top:400px"></div>`), name).toEqual([]);
+  }
+});
+
+test('a third that is empty is a fault', async ({ page }) => {
+  expect(await stageWith(page, '', 280)).toEqual([]);
+  expect(await stageWith(page, '', 260)).toEqual(['35 % of the height is empty']);
+});
+
+test('knobs that stand on each other, are cut, or leave no picture are faults', async ({ page }) => {
+  const knobs = async (inside: string, picture = 300) => {
+    await page.setContent(`<style>body{margin:0} .desk-panel{width:300px} input{width:60px}</style>
+      <div class="desk-panel">${inside}</div><div class="lanes" style="height:${picture}px"><div class="lanes-canvas" style="height:100%"></div></div>`);
+    return page.evaluate(knobFaults);
+  };
+  expect(await knobs('<label>files <input value="32"></label>')).toEqual([]);
+  expect(await knobs('<p style="margin:0">files</p><input value="32" style="position:absolute;top:0;left:0">')).toEqual([expect.stringContaining('on “files”')]);
+  expect(await knobs('<button style="margin-left:280px;width:60px">of 600 bytes</button>')).toContainEqual(expect.stringContaining('beside the knobs'));
+  expect(await knobs('<input value="1234567890123456">')).toEqual(['cut in a field: 1234567890123456']);
+  expect(await knobs('<input value="32">', 150)).toEqual(['the picture has 150 px beside the knobs']);
+});

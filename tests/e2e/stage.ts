@@ -279,13 +279,17 @@ export function stageFacts(selector: string): StageFacts {
     return found.slice(0, 6);
   }
 
-  /** A panel of controls that lies over the picture. */
+  /** Controls and bars that lie over what is seen of the picture. */
   function covered(root: HTMLElement): string[] {
-    const picture = root.querySelector('.picture')?.getBoundingClientRect();
-    return [...document.querySelectorAll('.desk-panel')].flatMap((panel) => {
-      const r = panel.getBoundingClientRect();
-      const over = picture !== undefined && r.bottom > picture.top + 1 && r.top < picture.bottom - 1 && r.right > picture.left && r.left < picture.right;
-      return over ? [`the knobs cover the picture: ${Math.round(r.bottom - picture.top)} px`] : [];
+    const picture = root.querySelector<HTMLElement>('.picture');
+    if (picture === null) return [];
+    const seen = clipped(picture.getBoundingClientRect(), picture);
+    const parts = { knobs: '.desk-panel', transport: '.transport', title: '.top', sentence: '.sentence', 'way on': '.steps' };
+    return Object.entries(parts).flatMap(([name, selector]) => {
+      const r = document.querySelector(selector)?.getBoundingClientRect();
+      if (r === undefined || r.right <= seen.left || r.left >= seen.right) return [];
+      const deep = Math.min(r.bottom, seen.bottom) - Math.max(r.top, seen.top);
+      return deep > 1 ? [`the ${name} covers the picture: ${Math.round(deep)} px`] : [];
     });
   }
 
@@ -313,4 +317,45 @@ export function stageFacts(selector: string): StageFacts {
     }
     return widest / long;
   }
+}
+
+/** Of the open panel of knobs: what stands on what, what is cut off, and whether the picture is still there to be seen. */
+export function knobFaults(): string[] {
+  const panel = document.querySelector<HTMLElement>('.desk-panel')!;
+  const box = panel.getBoundingClientRect();
+  const found: string[] = [];
+  interface Part {
+    readonly name: string;
+    readonly of: Element;
+    readonly at: DOMRect;
+  }
+  const parts: Part[] = [...panel.querySelectorAll('input, select, button')].map((of) => ({
+    name: of.getAttribute('aria-label') ?? of.textContent?.trim() ?? of.tagName,
+    of,
+    at: of.getBoundingClientRect(),
+  }));
+  const walker = document.createTreeWalker(panel, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const of = node.parentElement!;
+    if (node.textContent!.trim() === '' || of.closest('.hidden-text, button, select') !== null) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const at of range.getClientRects()) parts.push({ name: node.textContent!.trim(), of, at });
+  }
+  parts.forEach((a, i) => {
+    const { at, of, name } = a;
+    if (at.left < box.left - 1 || at.right > box.right + 1) found.push(`beside the knobs: “${name.slice(0, 30)}”`);
+    if (of instanceof HTMLInputElement && of.scrollWidth > of.clientWidth + 1) found.push(`cut in a field: ${of.value}`);
+    for (const b of parts.slice(i + 1)) {
+      if (b.of === of || b.of.contains(of) || of.contains(b.of)) continue;
+      const [w, h] = [Math.min(at.right, b.at.right) - Math.max(at.left, b.at.left), Math.min(at.bottom, b.at.bottom) - Math.max(at.top, b.at.top)];
+      if (w > 2 && h > 3) found.push(`“${name.slice(0, 24)}” on “${b.name.slice(0, 24)}”`);
+    }
+  });
+  if (panel.scrollWidth > panel.clientWidth + 1) found.push(`the knobs are ${panel.scrollWidth - panel.clientWidth} px too wide`);
+  const picture = document.querySelector('.lanes')?.getBoundingClientRect();
+  const least = 200;
+  if (picture !== undefined && picture.height < least) found.push(`the picture has ${Math.round(picture.height)} px beside the knobs`);
+  if (picture !== undefined && Math.min(picture.bottom, box.bottom) - Math.max(picture.top, box.top) > 1) found.push('the knobs cover the picture');
+  return found;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How a look at a stage begins, for the browser tests and for `make stage`: the run is there, nothing covers it, nothing moves. */
 
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
+import { animated } from './moments.ts';
 
 const mostMs = 120_000;
 /** Of the window. */
@@ -36,6 +37,31 @@ export async function stands(page: Page): Promise<void> {
   await page.mouse.move(0, 0);
 }
 
+/** "900x700": the window has that size, and the page is laid out and drawn for it. What scrolls with the page is brought before the picture. */
+export async function resized(page: Page, size: string): Promise<void> {
+  const [width = 0, height = 0] = size.split('x').map(Number);
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction((wide) => innerWidth === wide, width, { timeout: mostMs });
+  await page.evaluate(async (most) => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const canvases = () => [...document.querySelectorAll('canvas')].filter((c) => c.offsetWidth > 0 && c.offsetHeight > 0);
+    /** One that has not its box's shape yet is still to be drawn. */
+    const fits = (c: HTMLCanvasElement) => Math.abs(c.height - (c.width * c.offsetHeight) / c.offsetWidth) <= 2 + c.width / c.offsetWidth;
+    const look = () => JSON.stringify(canvases().map((c) => [c.width, c.height, c.getBoundingClientRect()]));
+    const late = performance.now() + most;
+    for (let [was, same] = ['', 0]; same < 3; ) {
+      if (performance.now() > late) throw new Error('the canvases do not come to rest');
+      await frame();
+      const is = look();
+      same = is === was && canvases().every(fits) ? same + 1 : 0;
+      was = is;
+    }
+    const picture = document.querySelector('.lesson[data-width=narrow] .picture');
+    picture?.scrollIntoView({ block: 'center' });
+  }, mostMs);
+  await animated(page);
+}
+
 /** The next step of a page that is open. */
 export async function nextStep(page: Page, number: number): Promise<void> {
   await page.keyboard.press('PageDown');
@@ -56,8 +82,15 @@ export async function slideStands(page: Page): Promise<void> {
 /** One press of a clicker; false at the last slide. */
 export async function nextSlide(page: Page): Promise<boolean> {
   if (await page.getByTestId('deck-next').isDisabled()) return false;
-  const before = page.url();
+  // The address follows later.
+  const before = await page.evaluate(slideName);
   await page.keyboard.press('PageDown');
-  await page.waitForFunction((was) => location.href !== was, before, { timeout: mostMs });
+  await expect.poll(() => page.evaluate(slideName), { timeout: mostMs, intervals: [20] }).not.toBe(before);
   return true;
+}
+
+/** Tells each stop of a clicker from the one before. */
+function slideName(): string {
+  const { kind, step, revealed } = document.querySelector<HTMLElement>('.deck-body')!.dataset;
+  return [document.querySelector('[data-testid=deck-count]')?.textContent, kind, step, revealed !== undefined].join();
 }
