@@ -18,7 +18,7 @@ from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan
 from tests.support.live_measure import measured, value
-from tests.support.processes import guests_below
+from tests.support.processes import wait_for_guests
 
 pytestmark = pytest.mark.guest
 
@@ -80,9 +80,8 @@ def test_interrupted_in_the_middle_it_tells_what_it_has_and_leaves_no_guest(
     ) as process:
         try:
             assert process.stderr and process.stdout
-            begun = next(line for line in process.stderr if line.startswith("run 4 of"))
-            guests = guests_below(process.pid)
-            assert guests, begun
+            assert any(line.startswith("run 4 of") for line in process.stderr)
+            guests = wait_for_guests(process.pid)
             os.kill(process.pid, number)
             time.sleep(0.2)
             os.kill(process.pid, number)  # timeout(1) sends two; they count as one request
