@@ -3,6 +3,7 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { type ComponentProps, createElement } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { frameOver } from '../../test/fixtures/drawing.ts';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { unaligned } from '../derive/align.ts';
 import { keyList } from './keyboard.ts';
@@ -12,6 +13,7 @@ import { Transport } from './transport.tsx';
 afterEach(cleanup);
 
 const nothing = () => undefined;
+const frame = { get: () => frameOver(0, 2, 1), subscribe: () => nothing };
 const playing = {
   moving: true,
   backwards: false,
@@ -24,7 +26,7 @@ const playing = {
 function transport(more: Partial<ComponentProps<typeof Transport>>) {
   const props: ComponentProps<typeof Transport> = {
     ...playing,
-    ...{ moment: 0, speed: 1, align: 'time', armed: false, live: false, operation: 'umount' },
+    ...{ frame, speed: 1, align: 'time', armed: false, live: false, operation: 'umount' },
     ...{
       unaligned: null,
       nth: null,

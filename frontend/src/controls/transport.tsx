@@ -2,15 +2,17 @@
 /** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
 
 import { type CSSProperties, type ReactNode, useId, useState } from 'react';
-import { axisSpeedWords, momentWords } from '../derive/retime.ts';
+import { axisSpeedWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
+import type { Frames } from '../derive/types.ts';
 import type { Align } from '../navigation/place.ts';
 import type { Axis } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
+import { MomentOutput } from './moment-output.tsx';
 import { PlayButtons, type PlayProps } from './play-buttons.tsx';
 
 interface Props extends Required<PlayProps> {
-  readonly moment: number;
+  readonly frame: Frames;
   readonly speed: number;
   readonly align: Align;
   /** The oscilloscope: play the newest episode again and again. */
@@ -86,7 +88,7 @@ function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt
 }
 
 export function Transport(props: Props) {
-  const { moment, speed, align, armed, live, nth, unaligned } = props;
+  const { speed, align, armed, live, nth, unaligned } = props;
   const [more, setMore] = useState(false);
   const tools = useId();
   return (
@@ -94,9 +96,12 @@ export function Transport(props: Props) {
       <div className="transport-left">
         <div className="transport-buttons">
           <PlayButtons {...props} />
-          <output className="moment number" aria-label="Moment" data-testid="moment" data-volatile>
-            {momentWords(props.axis, moment)}
-          </output>
+          <MomentOutput
+            className="moment number"
+            aria-label="Moment"
+            axis={props.axis}
+            frame={props.frame}
+          />
         </div>
         <label className="speed">
           <span className="hidden-text">Speed</span>

@@ -52,7 +52,7 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
   return {
     moving: state.mode !== 'paused',
     backwards: state.direction < 0,
-    moment: state.moment,
+    frame: playback.frame,
     speed: state.speed,
     align: state.alignment,
     armed: given.live && state.mode === 'scope',

@@ -39,6 +39,36 @@ export interface Figure {
   readonly mark: Mark | null;
 }
 
+/** Texts that stand still while a picture moves, by what they say; null: each is of its own moment. */
+let held: Map<string, string> | null = null;
+
+/**
+ * Draws with figures that stand still: those that are in `texts` already keep the text that they have there, new ones
+ * go in. Null: every figure is of its own moment.
+ */
+export function holding<T>(texts: Map<string, string> | null, make: () => T): T {
+  const outer = held;
+  held = texts;
+  try {
+    return make();
+  } finally {
+    held = outer;
+  }
+}
+
+/** A text that stands still with the figures; `what` says which it is. */
+export function steady(what: string, text: string): string {
+  if (held === null) return text;
+  const known = held.get(what);
+  if (known === undefined) held.set(what, text);
+  return known ?? text;
+}
+
+/** One number is written in several ways: "3", "3 visits". */
+function form(text: string): string {
+  return text.replaceAll(/\d[\d,.]*/g, '#');
+}
+
 interface Collected {
   readonly figures: Figure[];
   readonly regions: Region[];
@@ -56,7 +86,9 @@ export function figure(
   mark: Mark | null = null,
 ): string {
   collected?.figures.push({ scope, arm, what, value, text, mark });
-  return text;
+  if (held === null) return text;
+  const of = mark === null ? '' : `${mark.table} ${mark.kind} ${mark.row} ${mark.id}`;
+  return steady(`${scope} ${arm} ${what} ${of} ${form(text)}`, text);
 }
 
 /** How long a mark is, all of it. */

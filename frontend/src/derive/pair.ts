@@ -5,7 +5,7 @@
  */
 
 import { type Offsets, together } from './align.ts';
-import type { Frame, FrameSource, LaneIndex, Mark, Nanos, RunIndex } from './types.ts';
+import type { Frame, FrameSource, Frames, LaneIndex, Mark, Nanos, RunIndex } from './types.ts';
 
 export type Side = 'first' | 'second';
 export const sides: readonly Side[] = ['first', 'second'];
@@ -99,6 +99,11 @@ export function framesOfSide(
   side: Side,
   index: () => RunIndex | null,
 ): FrameSource {
+  const own = sideOf(both, side, index);
+  return both.text === undefined ? own : { ...own, text: sideOf(both.text, side, index) };
+}
+
+function sideOf(both: Frames, side: Side, index: () => RunIndex | null): Frames {
   let from: Frame | null = null;
   let offset: Offsets = new Map();
   let own: Frame | null = null;

@@ -169,10 +169,18 @@ export interface Frame {
   readonly hold?: boolean;
 }
 
-/** Where a canvas gets its frame from, and when to draw again. */
-export interface FrameSource {
+/** A frame, and a call for each new one. */
+export interface Frames {
   readonly get: () => Frame;
   readonly subscribe: (listener: () => void) => () => void;
+}
+
+/**
+ * Where a canvas gets its frame from, and when to draw again. `text`: the frame that sentences and tables are of; while
+ * a moment moves it follows ten times a second, in the frame that is painted then, and at rest it is the same frame.
+ */
+export interface FrameSource extends Frames {
+  readonly text?: Frames;
 }
 
 export interface Size {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell for a frame in slides: the stage, one sentence, a minimal transport; nothing here acts on a guest. */
 
+import { MomentOutput } from '../controls/moment-output.tsx';
 import { PlayButtons } from '../controls/play-buttons.tsx';
 import { momentWords } from '../derive/retime.ts';
 import { Legend } from '../panels/legend.tsx';
@@ -55,9 +56,7 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
               onChange={(event) => playback.seek(Number(event.target.value))}
               data-testid="scrubber"
             />
-            <output className="number" data-testid="moment" data-volatile>
-              {momentWords(axis, state.moment)}
-            </output>
+            <MomentOutput className="number" axis={axis} frame={playback.frame} />
           </>
         )}
         <SourceBadge run={page.server.run} kernel={page.kernel} />

@@ -33,7 +33,9 @@ export function HelpDialog({
       <p className="small quiet">
         A click on a mark shows its raw records. A click on the overview moves the window. On a time
         axis the wheel or a pinch zooms (with Ctrl where the page scrolls), a drag or a wheel to the
-        side moves the window, and Shift with a drag selects one.
+        side moves the window, and Shift with a drag selects one. While a run moves, sentences,
+        tables and the numbers in the picture change together, ten times a second; when it stands
+        still, all of them are of the moment shown.
       </p>
     </Dialog>
   );

@@ -62,7 +62,7 @@ function useDerived<T>(
   const fixed = cached.current.inputs[3] === key && cached.current.inputs[0] === lesson;
   if (!same && !(calm && fixed)) {
     const index = stage.index();
-    const frame = stage.player.frame.get();
+    const frame = stage.player.textFrame();
     const value =
       index === null || lesson === null
         ? none

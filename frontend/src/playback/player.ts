@@ -3,12 +3,24 @@
 
 import type { FrameLoop } from '../base/raf.ts';
 import { Signal } from '../base/signal.ts';
+import { millisecond } from '../base/units.ts';
 import type { Frame, FrameSource } from '../derive/types.ts';
 import { advance, frameOf, reduce, renew } from './machine.ts';
 import { type Action, initialPlayback, type PlaybackState, type World } from './state.ts';
 
-/** Text about a moving moment changes at most so often. */
-const textEveryMs = 100;
+/**
+ * Text about a moving moment changes at most so often: faster, nobody reads it. What is written in the picture changes
+ * with it (derive/figures.ts), so that sentence and picture say the same at every painted moment; at rest both are of
+ * the moment that is shown.
+ */
+export const textEveryMs = 100;
+
+/** Another window is shown, or the same from its begin: the text is of the old one. Where windows fly past, it waits. */
+function turned(before: PlaybackState, after: PlaybackState): boolean {
+  const sweepMs = after.span / (after.speed * millisecond);
+  const back = (after.moment - before.moment) * after.direction < 0;
+  return (back || after.start !== before.start) && sweepMs >= textEveryMs;
+}
 
 /** While guests run on the wall clock, browser and guests share the cores. */
 const liveFps = 20;
@@ -22,6 +34,7 @@ export class Player {
   /** Events came since the last frame. */
   #news = false;
   #text: PlaybackState = initialPlayback;
+  #textFrame: Frame = this.#frame;
   readonly #frames = new Signal();
   /** The state for text: every action at once, motion at most ten times a second. */
   readonly texts = new Signal();
@@ -31,7 +44,8 @@ export class Player {
   constructor(loop: FrameLoop, world: () => World) {
     this.#loop = loop;
     this.#world = world;
-    this.frame = { get: () => this.#frame, subscribe: this.#frames.subscribe };
+    const text = { get: this.textFrame, subscribe: this.texts.subscribe };
+    this.frame = { get: () => this.#frame, subscribe: this.#frames.subscribe, text };
   }
 
   get state(): PlaybackState {
@@ -39,6 +53,9 @@ export class Player {
   }
 
   readonly textState = (): PlaybackState => this.#text;
+
+  /** The frame of that state; the very one that canvases draw, when it was published. */
+  readonly textFrame = (): Frame => this.#textFrame;
 
   /** Joins the loop; what comes back leaves it. */
   run(): () => void {
@@ -70,9 +87,11 @@ export class Player {
       if (this.#state !== before) this.#tellText();
     }
     // A tab that slept gets one ordinary frame, not a leap.
-    this.#set(advance(this.#state, Math.min(dtMs, 100), world));
+    const before = this.#state;
+    this.#set(advance(before, Math.min(dtMs, 100), world));
     this.#sinceTextMs += dtMs;
-    if (this.#text !== this.#state && this.#sinceTextMs >= textEveryMs) this.#tellText();
+    const due = this.#sinceTextMs >= textEveryMs || turned(before, this.#state);
+    if (this.#text !== this.#state && due) this.#tellText();
     const waits = this.#state.mode === 'scope' && !this.#state.armed;
     return this.#state.mode !== 'paused' && !waits;
   };
@@ -89,6 +108,7 @@ export class Player {
   #tellText(): void {
     this.#sinceTextMs = 0;
     this.#text = this.#state;
+    this.#textFrame = this.#frame;
     this.texts.emit();
   }
 }

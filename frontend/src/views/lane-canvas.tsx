@@ -7,12 +7,13 @@
 import { type CSSProperties, useCallback, useLayoutEffect, useMemo, useRef } from 'react';
 import type { Theme } from '../base/theme.ts';
 import { frameEnd } from '../derive/episodes.ts';
-import { collect, marksOf } from '../derive/figures.ts';
+import { collect, holding, marksOf } from '../derive/figures.ts';
 import type { Frame, Mark } from '../derive/types.ts';
 import type { CanvasProps, Drawing, ViewKind } from './contract.ts';
 import { GestureOverlay } from './gesture-overlay.tsx';
 import { canvasTiles } from './paints.ts';
 import type { GestureOptions } from './time-gestures.ts';
+import { type Spoken, useCalmFigures } from './use-calm-figures.ts';
 import { type Draw, useCanvas, useSize } from './use-canvas.ts';
 import { pointOf, usePointing } from './use-pointing.ts';
 
@@ -36,15 +37,26 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
   const dpr = size?.dpr ?? 1;
   const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
 
+  const spokenAt = useCallback(
+    (at: Frame) => spokenOf(view, sentence, runIndex, lesson, at),
+    [view, sentence, runIndex, lesson],
+  );
+  const calm = useCalmFigures(runIndex, spokenAt);
   const draw = useCallback<Draw>(
     (ctx, s) => {
       if (s.width < leastWidth) return;
-      const now = spokenFrame(view, sentence, runIndex, lesson, frame.get());
-      const drawing = drawingOf({ runIndex, lesson, theme, show }, now, s);
-      const layout = artist.layout(drawing, headerHeight, fontSize);
-      artist.draw(ctx, layout, drawing, pointed.current, tiles);
+      const { figures, spoken } = calm(frame);
+      const drawing = drawingOf(
+        { runIndex, lesson, theme, show },
+        { ...frame.get(), ...spoken },
+        s,
+      );
+      holding(figures, () => {
+        const layout = artist.layout(drawing, headerHeight, fontSize);
+        artist.draw(ctx, layout, drawing, pointed.current, tiles);
+      });
     },
-    [artist, view, sentence, runIndex, lesson, frame, theme, show, headerHeight, fontSize, tiles],
+    [artist, calm, runIndex, lesson, frame, theme, show, headerHeight, fontSize, tiles],
   );
   const invalidate = useCanvas(canvas, size, draw, frame.subscribe);
   const now = () => {
@@ -137,18 +149,18 @@ function ownFont(
   return Math.max(usualFont, Math.min(largestFont, Math.floor(usualFont * room)));
 }
 
-/** The frame with what the sentence speaks of at its very moment. */
-function spokenFrame(
+/** What the sentence speaks of at its very moment. */
+function spokenOf(
   view: ViewKind,
   sentence: string | undefined,
   runIndex: CanvasProps['runIndex'],
   lesson: CanvasProps['lesson'],
   frame: Frame,
-): Frame {
+): Spoken {
   const say = sentence === undefined || !view.outlines ? undefined : view.sentences[sentence];
-  if (say === undefined) return frame;
+  if (say === undefined) return {};
   const { figures, regions } = collect(() => say(runIndex, frame, lesson));
-  return { ...frame, spoken: marksOf(figures), regions };
+  return { spoken: marksOf(figures), regions };
 }
 
 type Given = Pick<CanvasProps, 'runIndex' | 'lesson' | 'theme'> & {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
 
-import { momentWords } from '../../derive/retime.ts';
+import { MomentOutput } from '../../controls/moment-output.tsx';
 import { ChangeNews } from '../../editor/entry.tsx';
 import { SourceBadge } from '../../panels/state-strip.tsx';
 import { off } from '../../ui/off.ts';
@@ -121,9 +121,7 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
           <button type="button" className="button" onClick={playback.toggle} data-testid="play">
             {state.mode === 'paused' ? 'play' : 'pause'}
           </button>
-          <span className="number" data-testid="moment" data-volatile>
-            {momentWords(index?.axis ?? null, state.moment)}
-          </span>
+          <MomentOutput className="number" axis={index?.axis ?? null} frame={playback.frame} />
           <span className="number">{state.speedWords}</span>
         </>
       )}

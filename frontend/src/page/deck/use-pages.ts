@@ -14,7 +14,7 @@ export interface PaperPage {
 
 /** Where in a window most has happened, and the next has not begun. */
 const share = 0.75;
-/** Text follows the moment five times a second. */
+/** Text follows the moment ten times a second. */
 const calmMs = 450;
 const pollMs = 60;
 

@@ -26,34 +26,16 @@ export function LatencyDots({
     const titles = new Map(lesson.arms.map((arm) => [arm.name, arm.title]));
     return (arm: string) => titles.get(arm) ?? arm;
   }, [lesson]);
-  const last = useRef({ at: Number.NEGATIVE_INFINITY, moment: -1 });
+  // Dots gather slowly: as often as text is enough, and then they say what the text says.
+  const shown = frame.text ?? frame;
   const draw = useCallback<Draw>(
     (ctx, s) => {
-      const now = frame.get();
+      const now = shown.get();
       drawDots(ctx, layoutDots(runIndex, now, s, titleOf), theme, s.width, s.height);
     },
-    [runIndex, frame, theme, titleOf],
+    [runIndex, shown, theme, titleOf],
   );
-  // Dots gather slowly: ten pictures a second are enough.
-  const subscribe = useCallback(
-    (listener: () => void) => {
-      let timer: ReturnType<typeof setTimeout> | null = null;
-      const off = frame.subscribe(() => {
-        if (frame.get().moment === last.current.moment) return;
-        last.current.moment = frame.get().moment;
-        timer ??= setTimeout(() => {
-          timer = null;
-          listener();
-        }, 100);
-      });
-      return () => {
-        off();
-        if (timer !== null) clearTimeout(timer);
-      };
-    },
-    [frame],
-  );
-  useCanvas(canvas, size, draw, subscribe);
+  useCanvas(canvas, size, draw, shown.subscribe);
   const words = runIndex.lanes
     .map((lane) => {
       const { n, mean, median, p95 } = latenciesOf(lane, lane.watermark, 1);

@@ -3,6 +3,7 @@
 
 import { formatFigure, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { steady } from '../../derive/figures.ts';
 import { severalOf } from '../../derive/words.ts';
 import type { Pen } from '../paints.ts';
 import { functionNotes, operationNotes } from './annotate.ts';
@@ -145,7 +146,8 @@ function drawChartWords(
   for (const { line, series, top } of marks.charts) {
     const t = Math.min(laneTime(frame.offset, box.arm, frame.moment), box.lane.watermark);
     const value = t < box.t0 ? null : valueAt(box.lane, series, box.t0, t);
-    const words = value === null ? '–' : `${formatFigure(value)}${series.adds ? ' in view' : ''}`;
+    const now = value === null ? '–' : `${formatFigure(value)}${series.adds ? ' in view' : ''}`;
+    const words = steady(`counter ${series.name} ${box.arm}`, now);
     pen.fillStyle = theme.soft;
     if (line.labelAbove) {
       text(pen, theme, `${line.label}: ${words}`, layout.left, line.top - 8 * theme.em, 'left');

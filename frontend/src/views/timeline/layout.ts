@@ -7,6 +7,7 @@
 import { scaleLinear } from 'd3-scale';
 import { formatCount, formatMoment } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
+import { steady } from '../../derive/figures.ts';
 import { opsUpTo } from '../../derive/query.ts';
 import { momentWords, stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
@@ -248,7 +249,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     arm: lane.arm,
     title: arm?.title ?? lane.arm,
     subtitle: arm === undefined ? '' : `${arm.role} · ${arm.summary}`,
-    count: formatCount(ops),
+    count: steady(`operations of ${lane.arm}`, formatCount(ops)),
     countUnit: `${ops === 1 ? score.operation.name : score.operation.plural} so far`,
     top: y,
     headerHeight: score.headerHeight,
