@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
@@ -17,9 +18,10 @@ import psutil
 import pytest
 
 from duet.errors import InfraError
+from duet.guests.console import Console
 from duet.guests.qemu import QEMU, QemuGuest, QemuMachine, qemu_version
 from duet.guests.types import Accel, GuestSpec
-from duet.processes.owned import find_program
+from duet.processes.owned import OwnedProcess, find_program
 from duet.processes.run_dir import RunDir, sweep
 from duet.sandbox import FIRST_ID, can_change_user
 
@@ -257,3 +259,34 @@ def test_a_disk_without_room_leaves_no_directory(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.iterdir())
+
+
+def test_cancelled_while_it_starts_it_ends_with_all_its_children(
+    run_async: Run, tmp_path: Path
+) -> None:
+    """asyncio's own clean-up ends the launcher, and waits for ever for what it left behind."""
+    mark = tmp_path / "mark"
+    launcher = ["sh", "-c", f'sleep 60 & echo $! > "{mark}.new"; mv "{mark}.new" "{mark}"; wait']
+
+    async def start() -> None:
+        quiet = Console()
+        process = OwnedProcess(launcher, console=quiet, errors=quiet, on_exit=lambda: None)
+        async with process:
+            await asyncio.sleep(60)
+
+    async def cancelled() -> None:
+        others = set(psutil.Process().children())
+        starting = asyncio.create_task(start())
+        end = time.monotonic() + 20
+        while not mark.exists() and time.monotonic() < end:
+            if not set(psutil.Process().children()) - others:
+                await asyncio.sleep(0)  # until it is started
+            else:
+                time.sleep(0.01)  # noqa: ASYNC251 - so its pipes are not connected yet
+        starting.cancel()
+        done, _ = await asyncio.wait([starting], timeout=10)
+        assert done, "the cancelled task goes on"
+        assert starting.cancelled()
+
+    run_async(cancelled())
+    assert gone(int(mark.read_text()), 5)

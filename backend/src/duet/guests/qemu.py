@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -275,18 +276,16 @@ def known_version() -> str | None:
 
 
 async def _ask_version(path: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        path, "--version", stdout=asyncio.subprocess.PIPE, stdin=asyncio.subprocess.DEVNULL
-    )
     try:
-        async with asyncio.timeout(VERSION_S):
-            out, _ = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
+        # In a thread: asyncio waits for ever where it is cancelled while it starts a process.
+        done = await asyncio.to_thread(
+            subprocess.run, [path, "--version"], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, timeout=VERSION_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
         raise InfraError(
             f"{path} --version gives no answer within {VERSION_S:g} s.",
             remedy=f"Reinstall it: apt-get install --reinstall {QEMU_PACKAGE}",
         ) from None
-    words = out.decode(errors="replace").split()
+    words = done.stdout.decode(errors="replace").split()
     return words[words.index("version") + 1] if "version" in words else "unknown"

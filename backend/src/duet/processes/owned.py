@@ -17,6 +17,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from duet.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
@@ -25,6 +26,8 @@ from duet.processes.pipes import Outlet, Pipes
 # $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
+
+Started = asyncio.Task[tuple[asyncio.SubprocessTransport, Any]]
 
 
 def find_program(name: str, package: str) -> str:
@@ -107,10 +110,10 @@ class OwnedProcess(Pipes):
         joined = (shell, "-c", _JOIN, "join", *self._joins, "--") if self._joins else ()
         owned = (shell, "-c", _IF_OWNED, str(os.getpid()))
         words = (*joined, *dies, *owned, nice, "-n", str(NICE), *self._argv)
-        try:
-            # A session of its own: Ctrl-C on the terminal reaches the owner alone, which
-            # then ends the guest in order.
-            self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
+        # A session of its own: Ctrl-C on the terminal reaches the owner alone, which then ends
+        # the guest in order.
+        starting = asyncio.create_task(
+            asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
                 *words,
                 stdin=asyncio.subprocess.PIPE if self._commands else asyncio.subprocess.DEVNULL,
@@ -118,14 +121,42 @@ class OwnedProcess(Pipes):
                 cwd=self._folder,
                 pass_fds=self._descriptors,
                 env={**os.environ, **self._environment},
-            )
+            ),
+            name=f"start {Path(self._argv[0]).name}",
+        )
+        try:
+            self._begin(await asyncio.shield(starting))
         except OSError as failed:
             raise InfraError(
                 f"{self._argv[0]} cannot be started: {failed}.",
                 remedy="Check memory and the number of processes, then try again.",
             ) from failed
-        self.pid = self._transport.get_pid()
+        except asyncio.CancelledError:
+            await self._unwanted(starting)
+            raise
         return self
+
+    def _begin(self, started: tuple[asyncio.SubprocessTransport, Any]) -> None:
+        self._transport, _ = started
+        self.pid = self._transport.get_pid()
+
+    async def _unwanted(self, starting: Started) -> None:
+        """End a process whose owner was cancelled while it was being started.
+
+        asyncio itself would kill the launcher alone, whose children live on, and then wait for
+        pipes that it has not connected yet (CPython 3.11, base_subprocess.py), for ever.
+        """
+
+        def end(done: Started) -> None:
+            if not done.cancelled() and done.exception() is None:
+                self._begin(done.result())
+                self.kill()
+
+        starting.add_done_callback(end)
+        await asyncio.wait([starting], timeout=END_S)
+        if self._transport:
+            await self.end()
+            self._transport.close()
 
     async def __aexit__(self, *exc: object) -> None:
         await self.end()
