@@ -65,6 +65,25 @@ for (const viewport of sizes) {
   });
 }
 
+for (const viewport of sizes) {
+  test(`an answer comes with the begin of its explanation at ${viewport.width} by ${viewport.height}`, async ({ page }) => {
+    await page.setViewportSize(viewport);
+    await page.goto('/?lesson=02-grace-periods&step=expedited');
+    await page.getByTestId('predict').locator('.choice').first().click();
+    await expect(page.getByTestId('predict-truth')).toBeVisible({ timeout: restMs });
+    const seen = (css: string) =>
+      page.evaluate((of) => {
+        const all = [...document.querySelectorAll(of)];
+        return all.filter((one) => {
+          const { left, top } = one.getBoundingClientRect();
+          return one.contains(document.elementFromPoint(left + 6, top + 6));
+        }).length;
+      }, css);
+    await expect.poll(() => seen('.predict + .prose > :first-child'), { message: 'the explanation' }).toBe(1);
+    expect(await seen('[data-testid=predict-truth]'), 'the answer').toBe(1);
+  });
+}
+
 test('a step whose question was answered before does not open scrolled to it', async ({ page }) => {
   // Two questions, one step after the other: the first is left open.
   await page.setViewportSize({ width: 1280, height: 560 });

@@ -27,7 +27,14 @@ export function PredictCard(props: Props) {
   const card = useRef<HTMLElement>(null);
   const asked = useRef(guess === null);
   useEffect(() => {
-    if (guess !== null && asked.current) card.current?.scrollIntoView?.({ block: 'nearest' });
+    if (guess !== null && asked.current) {
+      card.current?.scrollIntoView?.({ block: 'nearest' });
+      // What explains the answer begins behind the card: its first paragraph comes into view, too.
+      const paragraph = card.current?.nextElementSibling?.firstElementChild;
+      paragraph?.scrollIntoView?.({ block: 'nearest' });
+      // Where both have no room, the answer stays, and the paragraph begins below it.
+      card.current?.lastElementChild?.scrollIntoView?.({ block: 'nearest' });
+    }
     asked.current = guess === null;
   }, [guess]);
   return (
