@@ -10,13 +10,15 @@ import platformdirs
 
 from duet.errors import InputError
 
+ROOT = "DUET_ROOT"
+
 
 def repo_root() -> Path:
     """The checkout that this package was started from.
 
     $DUET_ROOT wins; else the folder three above this file (backend/src/duet).
     """
-    given = os.environ.get("DUET_ROOT")
+    given = os.environ.get(ROOT)
     return Path(given) if given else Path(__file__).resolve().parents[3]
 
 

@@ -68,3 +68,23 @@ def test_a_folder_that_is_missing_or_bare_is_named(
     with pytest.raises(InputError, match=sentence) as caught:
         load.load(SLUG)
     assert name in caught.value.sentence and "lessons/NN-slug" in caught.value.remedy
+
+
+def test_files_are_looked_at_once_for_many_questions_and_again_soon(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    look = cache._look
+
+    def counted(slug: str) -> load.LessonFolder:
+        looks.append(slug)
+        return look(slug)
+
+    monkeypatch.setattr(cache, "_look", counted)
+    monkeypatch.setattr(cache, "FRESH_S", 60.0)
+    found = [cache.find("06-mine") for _ in range(100)]
+    assert looks == ["06-mine"] and all(one is found[0] for one in found)
+    story = mine / "lessons/06-mine/story.yaml"
+    story.write_text(story.read_text().replace("title: One umount,", "title: Another,", 1))
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
+    assert cache.find("06-mine").lesson.scenes[0].title == "Another"

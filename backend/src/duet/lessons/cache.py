@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import time
 from pathlib import Path
 
 from duet.errors import DuetError
@@ -11,10 +13,16 @@ from duet.lessons import files
 from duet.lessons import load as lessons
 from duet.lessons.folders import places
 from duet.lessons.load import LessonFolder
+from duet.settings import EXTRA_LESSONS, ROOT
 
 log = logging.getLogger("duet.api")
 
+FRESH_S = 0.05
+"""Files are not looked at again so soon: opening a lesson asks a dozen times, a class at once."""
+
 _cached: dict[Path, tuple[object, LessonFolder]] = {}
+_fresh: dict[str, tuple[float, tuple[str | None, ...], LessonFolder]] = {}
+"""Slug -> when it was looked at, where lessons lay then, and what it was."""
 
 
 def find(slug: str) -> LessonFolder:
@@ -23,6 +31,16 @@ def find(slug: str) -> LessonFolder:
     Raises:
         InputError: there is none, or its files are not usable.
     """
+    now, bases = time.monotonic(), (os.environ.get(ROOT), os.environ.get(EXTRA_LESSONS))
+    looked = _fresh.get(slug)
+    if looked is not None and looked[1] == bases and now - looked[0] < FRESH_S:
+        return looked[2]
+    folder = _look(slug)
+    _fresh[slug] = (now, bases, folder)
+    return folder
+
+
+def _look(slug: str) -> LessonFolder:
     place = places().get(slug)
     if place is None:
         return lessons.load(slug)  # it says what was meant
