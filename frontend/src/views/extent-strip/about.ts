@@ -32,6 +32,7 @@ export const about: About = {
     'thread',
     'spent_vain',
     'spent_gain',
+    'spoken_of',
   ],
   sentences: {
     one_scan: 'one scan from its first look to its return',
@@ -41,7 +42,7 @@ export const about: About = {
     price: 'entries on the list, and how often it was changed',
     promise: 'what one scan of each lane frees, for how many looks in vain',
     reader: 'what SEEK_DATA and SEEK_HOLE answer (points answer and found)',
-    totals: 'looks for each entry freed so far, on each lane',
+    totals: 'looks for each entry that the scans freed which came back, on each lane',
   },
   answers: {
     first_scan_visits: 'entries that the first scan of the first arm looks at',

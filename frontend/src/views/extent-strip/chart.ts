@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Entries freed against entries visited, a line for each lane with its name at the end, up to the moment. */
+/** Entries freed against entries visited, a line for each lane and its name in a key above, up to the moment. */
 
 import { scaleLinear } from 'd3-scale';
 import type { Theme } from '../../base/theme.ts';
@@ -25,16 +25,32 @@ const fontSize = 13;
 /** Half of a plus, px. */
 const plus = 4;
 
-/** Places of text that must not cover each other: from the top down, at least `gap` apart. */
-export function spread(wanted: readonly number[], gap: number, lowest: number): number[] {
-  const order = wanted.map((_, i) => i).sort((a, b) => wanted[b]! - wanted[a]!);
-  const places = [...wanted];
-  let limit = lowest;
-  for (const i of order) {
-    places[i] = Math.min(wanted[i]!, limit);
-    limit = places[i] - gap;
-  }
-  return places;
+/** How the lines of lanes differ, in their order: those above are wider, so that one below is seen between. */
+const strokes: readonly { readonly width: number; readonly dash: readonly number[] }[] = [
+  { width: 1.5, dash: [] },
+  { width: 3, dash: [7, 5] },
+  { width: 3, dash: [2, 4] },
+  { width: 3, dash: [12, 4, 2, 4] },
+];
+const sample = 24;
+const keyRow = Math.round(fontSize * 1.4);
+
+/** A place in the key above the chart: its sample begins here. */
+export interface KeyPlace {
+  readonly x: number;
+  readonly row: number;
+}
+
+/** Names of lanes side by side, with a sample of the line before each, in as many rows as they need. */
+export function keyPlaces(widths: readonly number[], left: number, right: number): KeyPlace[] {
+  let [x, row] = [left, 0];
+  return widths.map((width) => {
+    const wide = sample + 6 + width;
+    if (x > left && x + wide > right) [x, row] = [left, row + 1];
+    const place = { x, row };
+    x += wide + 14;
+    return place;
+  });
 }
 
 export function drawChart(pen: Pen, given: Given): void {
@@ -52,13 +68,19 @@ export function drawChart(pen: Pen, given: Given): void {
   const mostY = Math.max(1, ...inView);
   const left = 44;
   const right = size.width - 14;
-  const top = 12;
+  pen.save();
+  pen.font = `${fontSize}px ${theme.font}`;
+  const names = lines.map(({ lane }) => armTitle(lesson, lane));
+  const places = keyPlaces(
+    names.map((name) => pen.measureText(name).width),
+    4,
+    size.width - 4,
+  );
+  const top = 12 + ((places.at(-1)?.row ?? 0) + 1) * keyRow;
   const bottom = size.height - 40;
   const x = scaleLinear([0, mostX], [left, right]);
   const y = scaleLinear([0, mostY], [bottom, top]);
 
-  pen.save();
-  pen.font = `${fontSize}px ${theme.font}`;
   pen.fillStyle = theme.soft;
   pen.strokeStyle = theme.rule;
   pen.lineWidth = 1;
@@ -74,48 +96,56 @@ export function drawChart(pen: Pen, given: Given): void {
   pen.textAlign = 'center';
   for (const n of wholeTicks(x, fontSize * 5, 3)) pen.fillText(formatCount(n), x(n), bottom + 12);
   pen.fillText('entries visited', (left + right) / 2, bottom + 29);
-  const ends = lines.map(({ facts, now }) => y(facts.upTo[freed][now.visits]!));
-  // Above the lines' ends.
-  const words = spread(
-    ends.map((end) => end - fontSize * 0.9),
-    fontSize * 1.4,
-    bottom - fontSize * 0.9,
-  );
-  const names: { readonly text: string; readonly x: number; readonly y: number }[] = [];
   for (const [i, { lane, facts, now }] of lines.entries()) {
+    const high = (visits: number) => y(facts.upTo[freed][visits]!);
     pen.strokeStyle = theme.gain;
-    pen.fillStyle = theme.gain;
-    pen.lineWidth = 2;
+    dashed(pen, i);
     pen.beginPath();
     pen.moveTo(x(0), y(0));
     const stride = Math.max(1, Math.floor(now.visits / 600));
-    for (let n = 0; n < now.visits; n += stride) pen.lineTo(x(n), y(facts.upTo[freed][n]!));
-    pen.lineTo(x(now.visits), ends[i]!);
+    for (let n = 0; n < now.visits; n += stride) pen.lineTo(x(n), high(n));
+    pen.lineTo(x(now.visits), high(now.visits));
     pen.stroke();
+    pen.setLineDash([]);
     // Where lookups brought entries back.
     for (const visits of refillsOf(lane, now.visits)) {
-      const [at, high] = [x(visits), y(facts.upTo[freed][visits]!)];
+      const [atX, atY] = [x(visits), high(visits)];
       pen.fillStyle = theme.ink;
-      pen.fillRect(at - plus, high - 0.75, 2 * plus, 1.5);
-      pen.fillRect(at - 0.75, high - plus, 1.5, 2 * plus);
+      pen.fillRect(atX - plus, atY - 0.75, 2 * plus, 1.5);
+      pen.fillRect(atX - 0.75, atY - plus, 1.5, 2 * plus);
     }
     pen.fillStyle = theme.gain;
     pen.beginPath();
-    pen.arc(x(now.visits), ends[i]!, 3, 0, 7);
+    pen.arc(x(now.visits), high(now.visits), 3, 0, 7);
     pen.fill();
-    names.push({ text: armTitle(lesson, lane), x: x(now.visits), y: words[i]! });
   }
-  for (const { text, x: end, y: at } of names) {
-    const width = pen.measureText(text).width;
-    const before = end - width - 12 > left + 4;
-    const from = before ? end - width - 10 : end + 10;
-    pen.globalAlpha = 0.85;
-    pen.fillStyle = theme.paper;
-    pen.fillRect(from - 3, at - fontSize * 0.7, width + 6, fontSize * 1.4);
-    pen.globalAlpha = 1;
-    pen.fillStyle = theme.ink;
-    pen.textAlign = 'left';
-    pen.fillText(text, from, at);
-  }
+  drawKey(pen, theme, names, places);
   pen.restore();
+}
+
+function dashed(pen: Pen, lane: number): void {
+  const { width, dash } = strokes[lane % strokes.length]!;
+  pen.lineWidth = width;
+  pen.setLineDash([...dash]);
+}
+
+function drawKey(
+  pen: Pen,
+  theme: Theme,
+  names: readonly string[],
+  places: readonly KeyPlace[],
+): void {
+  pen.textAlign = 'left';
+  for (const [i, { x, row }] of places.entries()) {
+    const middle = row * keyRow + keyRow / 2;
+    pen.strokeStyle = theme.gain;
+    dashed(pen, i);
+    pen.beginPath();
+    pen.moveTo(x, middle);
+    pen.lineTo(x + sample, middle);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.fillStyle = theme.ink;
+    pen.fillText(names[i]!, x + sample + 6, middle);
+  }
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Draws a lane: boxes with their letters, the list through them, the hand of the scan, the budget, figures. */
 
-import { figure } from '../../derive/figures.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
-import { letters } from './block-replay.ts';
 import { type Brushes, brushBox, brushesFor, drawPlus } from './brush.ts';
 import { chargeWords, figures, soFarWords } from './figures.ts';
 import { cellAt, type StripLane, type StripLayout } from './layout.ts';
+import { countLetters } from './letter-counts.ts';
 import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
 import { handBox } from './marks.ts';
 import { type LaneNow, laneNow } from './now.ts';
@@ -66,7 +65,7 @@ function drawLane(
   drawBack(pen, laid, scene, brushes);
   drawAsked(pen, laid, scene, brushes);
   drawHand(pen, laid, scene, brushes);
-  regionWords(pen, layout, laid, drawing, scene);
+  countLetters(pen, layout, laid, drawing, scene);
   drawMeter(pen, layout, laid, drawing, scene, brushes);
   if (scene.blocks.length === 0) {
     pen.font = `${fontSize}px ${theme.font}`;
@@ -207,40 +206,6 @@ function drawHand(pen: Pen, { grid }: StripLane, scene: LaneNow, brushes: Brushe
   pen.strokeStyle = brushes.mechanism;
   pen.lineWidth = grid.cell >= 12 ? 2.5 : 2;
   pen.strokeRect(x - 1, y - 1, edge + 2, Math.max(6, grid.high) + 2);
-  pen.restore();
-}
-
-/** How many entries there are of each letter, beside the row where the first of them lies. */
-function regionWords(
-  pen: Pen,
-  { fontSize, gutter }: StripLayout,
-  { grid }: StripLane,
-  { theme }: Drawing,
-  { lane, boxes }: LaneNow,
-): void {
-  const found = letters.flatMap((name, letter) => {
-    const first = letter === 0 ? -1 : boxes.letter.indexOf(letter);
-    return first < 0 ? [] : [{ name, letter, first }];
-  });
-  pen.save();
-  pen.textBaseline = 'middle';
-  pen.textAlign = 'right';
-  let lowest = Number.NEGATIVE_INFINITY;
-  for (const { name, letter, first } of found.sort((a, b) => a.first - b.first)) {
-    let n = 0;
-    for (let box = 0; box < grid.boxes; box++)
-      if (boxes.letter[box] === letter && boxes.there[box] === 1) n += 1;
-    const { y } = cellAt(grid, first);
-    const at = Math.max(lowest + fontSize * 1.4, y + grid.high / 2 + 0.5);
-    lowest = at;
-    const number = figure('now', lane.arm, `letter ${letter} there`, n);
-    pen.font = `${fontSize}px ${theme.font}`;
-    pen.fillStyle = theme.soft;
-    pen.fillText(number, gutter - 9, at);
-    const width = pen.measureText(number).width;
-    pen.font = `600 ${fontSize}px ${theme.mono}`;
-    pen.fillText(name, gutter - 9 - width - 6, at);
-  }
   pen.restore();
 }
 

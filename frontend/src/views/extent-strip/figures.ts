@@ -71,6 +71,16 @@ export function scansSoFar({ lane, facts, now }: One, of = formatCount): string 
   return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
+/** "9 looks" for each entry that the scans freed which are over; null: they have freed none. */
+export function eachFreedByOver({ lane, facts, now }: One): string | null {
+  const over = facts.scans.filter((scan) => !scan.open && scan.to <= now.visits);
+  const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);
+  const { visited, freed } = sums;
+  if (freed === 0) return null;
+  const text = visited === freed ? '1 look' : `${perFreed(sums)} looks`;
+  return figure('far', lane.arm, 'visited per freed, of scans over', visited / freed, text);
+}
+
 /** Between the figures of a scan and the sums. */
 export const soFarWords = '. So far: ';
 

@@ -48,6 +48,11 @@ const artist: Artist<StripLayout> = {
   label: 'The entries of one file as boxes, a strip for each kernel',
 };
 
+/** Sentences that outline what they speak of. */
+const outlining: ReadonlySet<string> = new Set(
+  'one_scan each_scan first_gain charged price promise reader'.split(' '),
+);
+
 /** What can be seen in a scene: its letters, what a scan does to them, and what the scene adds. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
@@ -61,6 +66,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   if (list) wanted.add('thread');
   // Where scans go on until nothing is left, lookups bring entries back.
   if ((list && !scene.show.includes('hold')) || seek) wanted.add('put_back');
+  if (outlining.has(scene.sentence)) wanted.add('spoken_of');
   return lesson.kinds.filter((kind) => wanted.has(kind.name));
 }
 

@@ -153,8 +153,8 @@ function Price(props: PanelProps) {
     <>
       <ArmTable arms={shown} rows={rows} testId="price" />
       <p className="small quiet">
-        Bytes: the guest's own slab. Time: untraced runs alone, with the knobs of the measured
-        table; this run was traced and gives none. {leftWords(props)}
+        Bytes: the guest's own slab. Time: untraced runs alone, of the table that ends the lesson,
+        with its knobs; this run was traced and gives none. {leftWords(props)}
       </p>
     </>
   );

@@ -10,6 +10,7 @@ import type { Scene } from '../../protocol/lesson.ts';
 import type { Drawing } from '../contract.ts';
 import { namedTiles } from '../paints.ts';
 import { brushesFor } from './brush.ts';
+import { drawChart } from './chart.ts';
 import { drawStrip } from './draw.ts';
 import { view } from './index.tsx';
 import { boxAt, cellAt, gridFor, layoutStrip, type StripLayout } from './layout.ts';
@@ -168,4 +169,59 @@ test('the legend has the list where its kernel stands beside another, also befor
       .map(({ name }) => name);
   expect(names(['stock', 'evictable-list'])).toContain('thread');
   expect(names(['scan-2013', 'stock'])).not.toContain('thread');
+});
+
+test('the legend has the outline of a sentence where the sentence has one', () => {
+  const spoken = { ...extentLesson.kinds[0]!, name: 'spoken_of', layer: 'mark' as const };
+  const lesson = { ...extentLesson, kinds: [...extentLesson.kinds, spoken] };
+  const names = (sentence: string) =>
+    view
+      .legend?.(lesson, { arms, params: {}, show: [], sentence } as unknown as Scene, null)
+      .map(({ name }) => name);
+  expect(names('charged')).toContain('spoken_of');
+  expect(names('totals')).not.toContain('spoken_of');
+});
+
+test('a count stands beside the row that begins with its letter; where none does, an arrow says further on', () => {
+  const counts = (written: number) => {
+    const index = fileRun({ delayed: 250, written, nr: 32, scans: 1 });
+    const { pen, log } = recordingPen();
+    const size = { width: 1200, height: 760, dpr: 1 };
+    const input = { arms, boxes: 250 + written, budget: 32, size, headerHeight: 34, fontSize: 13 };
+    const layout = layoutStrip(input);
+    drawStrip(pen, layout, { ...drawing(frameAfter(0)), index }, null, namedTiles);
+    const { grid } = layout.lanes[0]!;
+    const words = log.filter(({ what, at }) => what === 'fillText' && at[0]! < layout.gutter);
+    const of = words.find(({ text }) => /^\d/.test(text ?? '') && text !== '250')!;
+    const row = Math.floor((of.at[1]! - grid.y) / grid.pitch);
+    return { text: of.text, box: row * grid.columns, columns: grid.columns };
+  };
+  const many = counts(256);
+  expect(many.text).toBe('256');
+  expect(250 % many.columns).not.toBe(0);
+  expect(many.box).toBe(Math.ceil(250 / many.columns) * many.columns);
+  const few = counts(2);
+  expect(few.text).toBe('2 →');
+  expect(few.box).toBe(Math.floor(250 / few.columns) * few.columns);
+});
+
+test('lines of the chart have each a dash of its own, and their names stand above all of them', () => {
+  const { pen, log } = recordingPen();
+  const dashes: string[] = [];
+  pen.setLineDash = (dash) => dashes.push([...dash].join(' '));
+  const size = { width: 245, height: 210, dpr: 1 };
+  drawChart(pen, { ...drawing(frameAfter(288)), size });
+  expect(new Set(dashes).size).toBe(3);
+  const titles = extentLesson.arms.map(({ title }) => title);
+  const names = log.filter(({ text }) => titles.includes(text ?? ''));
+  expect(names).toHaveLength(3);
+  const lowest = Math.max(...names.map(({ at }) => at[1]!));
+  const dots = log.filter(({ what, at }) => what === 'fill' && at.length === 3);
+  const marks = log.filter(
+    ({ what, ink, at }) => what === 'stroke' && ink === lightTheme.gain && at[0]! > 40,
+  );
+  expect(dots).toHaveLength(3);
+  const below = marks.filter(({ at }) => at[1]! > lowest + 8);
+  expect(below.length).toBeGreaterThan(800);
+  expect(marks.length - below.length).toBeLessThanOrEqual(6);
 });

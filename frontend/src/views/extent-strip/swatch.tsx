@@ -69,6 +69,7 @@ export function drawSwatch(
     }
     return;
   }
+  if (kind === 'spoken_of') return drawSpoken(ctx, brushes, edge);
   const brush = brushOf(brushes, kind);
   brushBox(ctx, brush, [{ x: 1, y: 1 }], kind.startsWith('spent') ? edge * 0.6 : edge, edge);
   if (kind === 'asked') {
@@ -87,4 +88,15 @@ export function drawSwatch(
   ctx.textBaseline = 'middle';
   ctx.fillStyle = brush.letter;
   ctx.fillText(letter, 1 + edge / 2, 1 + edge / 2 + 0.5);
+}
+
+/** A box within the outline that goes round what the sentence speaks of. */
+function drawSpoken(ctx: Pen, brushes: Brushes, edge: number): void {
+  const inner = edge - 6;
+  brushBox(ctx, brushes.written, [{ x: 4, y: 4 }], inner, inner);
+  ctx.strokeStyle = brushes.ink;
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([5, 3]);
+  ctx.strokeRect(1.25, 1.25, edge - 0.5, edge - 0.5);
+  ctx.setLineDash([]);
 }

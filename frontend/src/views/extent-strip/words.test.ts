@@ -12,7 +12,7 @@ import {
 } from '../../../test/fixtures/extents.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
-import { spread } from './chart.ts';
+import { keyPlaces } from './chart.ts';
 import { sentences, summary } from './words.ts';
 
 const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
@@ -49,8 +49,23 @@ test('the first gain: how far it is, and when it came', () => {
 });
 
 test('equal looks bring unequal gains', () => {
+  expect(say('charged', run, frameAfter(8))).toBe(
+    '8 looks each so far, and this many entries freed: 2013 scan none up to scan 1, stock none up to scan 2 and evictable list 8 up to scan 2.',
+  );
+});
+
+test('where one lane has made fewer looks than another, each says how many', () => {
   expect(say('charged', run, frameAfter(12))).toBe(
-    '12 looks each so far, and this many entries freed: 2013 scan 4 up to scan 1, stock 4 up to scan 3 and evictable list 8 up to scan 2.',
+    'Entries freed so far: 2013 scan 4 by 12 looks up to scan 1, stock 4 by 12 looks up to scan 3 and evictable list 8 by 8 looks up to scan 2.',
+  );
+});
+
+test('looks for each entry freed are of the scans that came back, and none is said before the first', () => {
+  expect(say('totals', run, frameAfter(11))).toBe(
+    'So far: 2013 scan is in its first scan, stock nothing freed in 2 scans that came back and evictable list 1 look for each entry freed in 4 scans that came back.',
+  );
+  expect(say('totals', run, frameAfter(14))).toMatch(
+    /2013 scan 3 looks for each entry freed in 1 scan that came back, stock 3 looks for each entry freed in 3 scans/,
   );
 });
 
@@ -143,7 +158,10 @@ test('the window in words, a sentence per lane', () => {
   ]);
 });
 
-test('names do not cover each other', () => {
-  expect(spread([50, 48, 10], 12, 60)).toEqual([50, 38, 10]);
-  expect(spread([70, 70], 12, 60)).toEqual([60, 48]);
+test('names of lines stand side by side, and in a further row where there is no room', () => {
+  expect(keyPlaces([60, 35], 4, 241)).toEqual([
+    { x: 4, row: 0 },
+    { x: 108, row: 0 },
+  ]);
+  expect(keyPlaces([60, 35, 84], 4, 241).map(({ row }) => row)).toEqual([0, 0, 1]);
 });

@@ -8,7 +8,16 @@ import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../contract.ts';
 import { blocksOf } from './block-replay.ts';
-import { backText, budgetOf, eachFreed, ofScan, scanNumber, scansSoFar, soFar } from './figures.ts';
+import {
+  backText,
+  budgetOf,
+  eachFreedByOver,
+  ofScan,
+  scanNumber,
+  scansOver,
+  scansSoFar,
+  soFar,
+} from './figures.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { backSoFar } from './refill.ts';
 import { absence, sumsOf } from './scans.ts';
@@ -104,17 +113,21 @@ function freedNow(one: LaneNow, text: string): string {
   return one.now.sums.freed > 0 ? about(one.lane.arm, 'freed', text) : text;
 }
 
-/** The same number of looks on every lane: what they brought. */
+/** What the looks so far brought: the same number on every lane, until one lane's run is over. */
 const charged: SentenceOf = (states, lesson) => {
+  const looks = (one: LaneNow) => soFar(one, 'visited', plural(one.now.visits, 'look'));
+  const first = states[0]!;
+  const same = states.every(({ now }) => now.visits === first.now.visits);
   const parts = states.map((one) => {
     const { lane, now, facts } = one;
     const freed = soFar(one, 'freed', none(sumsOf(facts, 0, now.visits).freed));
     const back = putBack(one).slice(2);
-    return `${title(lesson, lane)} ${freedNow(one, freed)} up to scan ${scanNumber(one)}${back && ` (${back})`}`;
+    const by = same ? '' : ` by ${looks(one)}`;
+    return `${title(lesson, lane)} ${freedNow(one, freed)}${by} up to scan ${scanNumber(one)}${back && ` (${back})`}`;
   });
-  const most = states.reduce((a, b) => (b.now.visits > a.now.visits ? b : a));
-  const looks = soFar(most, 'visited', plural(most.now.visits, 'look'));
-  return `${looks} each so far, and this many entries freed: ${list(parts)}.`;
+  return same
+    ? `${looks(first)} each so far, and this many entries freed: ${list(parts)}.`
+    : `Entries freed so far: ${list(parts)}.`;
 };
 
 const price: SentenceOf = (states, lesson) => {
@@ -170,12 +183,15 @@ const reader: SentenceOf = (states, lesson) => {
   return `After a scan, SEEK_DATA and SEEK_HOLE ask for the data. ${capital(same ? said : each)}.`;
 };
 
+/** Of scans that are over alone: what the one under way has freed is not theirs. */
 const totals: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
-    const { freed } = sumsOf(one.facts, 0, one.now.visits);
-    const per = freed === 0 ? 'nothing freed' : `${eachFreed(one)} looks for each entry freed`;
+    const name = title(lesson, one.lane);
+    if (scansOver(one.facts, one.now.visits) === 0) return `${name} is in its first scan`;
+    const looks = eachFreedByOver(one);
+    const per = looks === null ? 'nothing freed' : `${looks} for each entry freed`;
     const scans = scansSoFar(one, (n) => plural(n, 'scan'));
-    return `${title(lesson, one.lane)} ${per} in ${scans} that came back`;
+    return `${name} ${per} in ${scans} that came back`;
   });
   return `So far: ${list(parts)}.`;
 };
