@@ -162,7 +162,7 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
 /** What a verdict rests on. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count:
-    'An instruction takes 1 ns. A perturbed start has other random numbers; its range is that of the ratio, kernel over kernel.',
+    'An instruction takes 1 ns. A perturbed start has other random numbers; its range is that of the ratio, kernel over kernel, and need not hold the change above, which is of the usual start.',
   wall: 'n runs of each kernel; the 95 % interval is that of the ratio of their medians, kernel over kernel.',
 };
 

@@ -184,7 +184,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
   const { box } = scene;
   const { theme, em, tiles } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, 'queued', now(box, 'queued', people.queued.length), easel);
+  title(pen, place, 'queued and taken', now(box, 'queued', people.queued.length), easel);
   const cpus = box.queues.cpus.length === 0 ? [0] : box.queues.cpus.map((q) => q.cpu);
   const pitch = place.w / cpus.length;
   const high = place.h - 8;
@@ -212,8 +212,11 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const y = Math.round(bottom - box.limit * px);
     for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
     const waits = now(box, `wait on CPU ${cpu}`, step.list + step.rcu);
-    const words = [`${waits} of ${figure('setup', box.lane.arm, 'limit', box.limit)}`];
-    if (step.hands > 0) words.push(`${now(box, `taken on CPU ${cpu}`, step.hands)} taken`);
+    // None are said, too: figures stand still together, and one that comes later would be of a later moment.
+    const words = [
+      `${waits} of ${figure('setup', box.lane.arm, 'limit', box.limit)}`,
+      `${now(box, `taken on CPU ${cpu}`, step.hands)} taken`,
+    ];
     if (pitch > 120 * em) {
       words.forEach((line, k) => {
         const at = place.y + place.h / 2 + (k - (words.length - 1) / 2) * 15 * em;

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { inodeFrame, inodeIndex, inodeLesson, us } from '../../../test/fixtures/inodes.ts';
 import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { lightTheme } from '../../base/theme.ts';
+import { holding } from '../../derive/figures.ts';
 import { namedTiles } from '../paints.ts';
 import { answers } from './answers.ts';
 import { describe as words } from './describe.ts';
@@ -128,6 +129,22 @@ test('sentences follow the moment', () => {
   expect(say('reuses', 499)).toContain('once somebody waited for RCU, 30 µs in all');
   expect(say('buys', 499)).toContain('1 of 2 on stock and none of 1 on wait at recycle');
   expect(say('dam', 58)).toContain('1 of 256 inodes wait on CPU 0');
+});
+
+test('figures of the queue that stand still are of one moment, what the worker has taken among them', () => {
+  const held = new Map<string, string>();
+  const said = (moment: number) => {
+    const drawing = drawingAt(moment, ['flow']);
+    const { pen, log } = recordingPen();
+    const artist = view.artist(drawing.lesson, drawing.show);
+    const layout = artist.layout(drawing, 34, 13);
+    holding(held, () => artist.draw(pen, layout, drawing, null, namedTiles));
+    return log.flatMap(({ text: words }) => words ?? []);
+  };
+  expect(said(58)).toEqual(expect.arrayContaining(['queued and taken', '1 of 256', '0 taken']));
+  expect(said(62)).toEqual(expect.arrayContaining(['1 of 256', '0 taken']));
+  held.clear();
+  expect(said(62)).toEqual(expect.arrayContaining(['0 of 256', '1 taken']));
 });
 
 test('summary, table and counts', () => {

@@ -71,11 +71,13 @@ export function drawParts(
       pen.fillStyle = theme.ink;
       pen.fillRect(Math.round(x0) - 1, wait.y, 2, wait.h);
     }
-    if (x1 - x0 < room * 0.7) continue;
-    const x = Math.max(x0, layout.left) + (nth > 1 ? 1 : 0);
+    // Clear of the line, so that a short part's number and the next one are not read as one.
+    const x = Math.max(x0, layout.left) + (nth > 1 ? 3 : 0);
+    const wide = Math.min(room - 3, x1 - x - 3);
+    if (wide < room * 0.55) continue;
     pen.fillStyle = theme.ink;
-    pen.fillRect(x, wait.y + wait.h - room, room - 3, room);
+    pen.fillRect(x, wait.y + wait.h - room, wide, room);
     const y = wait.y + wait.h - room / 2 + 0.5;
-    say(pen, easel, String(nth), x + (room - 3) / 2, y, 'center', theme.paper, 600);
+    say(pen, easel, String(nth), x + wide / 2, y, 'center', theme.paper, 600);
   }
 }
