@@ -11,6 +11,7 @@ import pytest
 
 from duet.kernels import ArmSpec, KernelSettings
 from duet.kernels.arms import arm_specs
+from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.serve import readiness
 from duet.serve.lesson_packets import LessonCache
@@ -98,6 +99,7 @@ def test_an_edited_lesson_is_sent_anew_when_a_page_opens_it(
     for folder in ("lessons", "kernel-patches"):
         shutil.copytree(root / folder / SLUG, tmp_path / folder / SLUG)
     monkeypatch.setenv("DUET_ROOT", str(tmp_path))
+    monkeypatch.setattr(lesson_cache, "FRESH_S", 0.0)
     cache = LessonCache(ToyRecordings(), ToyKernels(), OwnLessons(None))
     first = cache.view(SLUG)
     assert cache.view(SLUG) is first

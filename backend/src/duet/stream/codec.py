@@ -50,12 +50,16 @@ class Packet:
     Args:
         key: packets of one key replace each other in an outbox (latest wins); None: each counts.
         span: set for what may be dropped when a viewer is slow; the drop is then reported as a gap.
+        rest: packets with spans that are queued, sent and dropped with this one, right behind it.
+        size: bytes of all of them.
     """
 
     body: bytes
     type: str
     key: Key | None = None
     span: Span | None = None
+    rest: tuple[Packet, ...] = ()
+    size: int = 0
 
 
 def pack(message: m.Message) -> Packet:

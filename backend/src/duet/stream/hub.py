@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who watches what. One event loop, no locks, nothing here waits.
 
-Each message is encoded once and put into the outbox of every viewer of its run. Nothing moves a
-viewer to another run but what he asked for (see duet.serve.live_runs).
+Each message is encoded once and put into the outbox of every viewer of its run; rows that come in
+one pass of the loop, such as the tables of a frame, are put there together. Nothing moves a viewer
+to another run but what he asked for (see duet.serve.live_runs).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NewType
 
 from duet.access import LOCAL, Visitor
 from duet.stream import messages as m
-from duet.stream.codec import Packet, pack
+from duet.stream.codec import SAMPLES, Packet, pack
 from duet.stream.outbox import Outbox, OutboxFull
 from duet.stream.runlog import RunLog
 
 ViewerId = NewType("ViewerId", str)
+TOGETHER = 16
+"""Packets that are queued as one, at most: also what a slow viewer loses at once."""
 
 
 class Viewer:
@@ -34,6 +37,8 @@ class Viewer:
         self.outbox = outbox
         self.lesson: str | None = None
         self.log: RunLog | None = None
+        self.had = 0
+        """Packets of it that were there when he began to watch."""
         self.overrun = False
         self.expelled = ""
         self.ready = asyncio.Event()
@@ -53,7 +58,7 @@ class Viewer:
 
     def watch(self, log: RunLog) -> None:
         """Switch to a run: all of it so far first, then what comes."""
-        self.log = log
+        self.log, self.had = log, log.added
         self.lesson = log.lesson
         self.outbox.restart(log.backlog(), log.behind_bytes)
         self.ready.set()
@@ -70,6 +75,8 @@ class Hub:
         self._make_outbox = make_outbox
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
+        self._rows: list[Packet] = []
+        self._rows_of: RunLog | None = None
         self.sent_messages = self.sent_bytes = 0
         """Of all viewers, as their senders sent them."""
 
@@ -104,8 +111,32 @@ class Hub:
 
     def publish(self, log: RunLog, packet: Packet) -> None:
         """Send to those that watch a run, and remember it for those who come late."""
+        if log is not self._rows_of or len(self._rows) == TOGETHER or not goes_together(packet):
+            self._send_rows()
         log.add(packet)
-        self._send(packet, [v for v in self._viewers.values() if v.log is log])
+        if not goes_together(packet):
+            self._send(packet, [v for v in self._viewers.values() if v.log is log])
+            return
+        if not self._rows:
+            asyncio.get_running_loop().call_soon(self._send_rows)
+        self._rows.append(packet)
+        self._rows_of = log
+
+    def _send_rows(self) -> None:
+        """Send what came in this pass of the loop."""
+        rows, log = self._rows, self._rows_of
+        if not rows or log is None:
+            return
+        self._rows, self._rows_of = [], None
+        whole = together(rows)
+        before = log.added - len(rows)
+        for viewer in self._viewers.values():
+            if viewer.log is not log or viewer.had >= log.added:
+                continue
+            if viewer.had <= before:
+                viewer.put(whole)
+            else:  # he came in the same pass, and has the first of them
+                viewer.put(together(rows[viewer.had - before :]))
 
     def watching(self, log: RunLog) -> tuple[Viewer, ...]:
         """Those that watch a run."""
@@ -119,3 +150,15 @@ class Hub:
     def _send(packet: Packet, viewers: Iterable[Viewer]) -> None:
         for viewer in viewers:
             viewer.put(packet)
+
+
+def goes_together(packet: Packet) -> bool:
+    """Rows of events; samples of the x-ray are dropped before them, so they wait alone."""
+    return packet.span is not None and not packet.span.table.startswith(SAMPLES)
+
+
+def together(packets: Sequence[Packet]) -> Packet:
+    """Packets with spans as one, so that an outbox has one thing to do for all of them."""
+    first, *rest = packets
+    size = sum(len(packet.body) for packet in packets)
+    return Packet(first.body, first.type, None, first.span, tuple(rest), size)

@@ -101,8 +101,8 @@ class Outbox:
                 del self._live[waiting.pop()]
             waiting.append(slot)
             return
-        self._count += 1
-        self._bytes += len(packet.body)
+        self._count += 1 + len(packet.rest)
+        self._bytes += packet.size or len(packet.body)
         if packet.span is not None:
             self._waiting(packet.span).append(slot)
         while self._count > self._max_packets or self._bytes > self._max_bytes:
@@ -130,14 +130,16 @@ class Outbox:
             if packet.type in ENDINGS:
                 self._promised.extend(self._take_gaps())
         else:
-            self._count -= 1
-            self._bytes -= len(packet.body)
+            self._count -= 1 + len(packet.rest)
+            self._bytes -= packet.size or len(packet.body)
         if packet.span is not None:
             self._waiting(packet.span).popleft()
-            gap = self._gaps.pop(_table(packet.span), None)
-            if gap is not None:
-                self._promised.append(pack(gap))
-        self._promised.append(packet)
+        for part in (packet, *packet.rest):
+            if self._gaps and part.span is not None:
+                gap = self._gaps.pop(_table(part.span), None)
+                if gap is not None:
+                    self._promised.append(pack(gap))
+            self._promised.append(part)
 
     def _take_gaps(self) -> list[Packet]:
         gaps = [pack(gap) for gap in self._gaps.values()]
@@ -153,11 +155,12 @@ class Outbox:
         if not waiting:
             raise OutboxFull
         packet = self._live.pop(waiting.popleft())
-        self._count -= 1
-        self._bytes -= len(packet.body)
-        assert packet.span is not None
-        self.rows_dropped += packet.span.rows
-        extend_gaps(self._gaps, packet.span)
+        self._count -= 1 + len(packet.rest)
+        self._bytes -= packet.size or len(packet.body)
+        for part in (packet, *packet.rest):
+            assert part.span is not None
+            self.rows_dropped += part.span.rows
+            extend_gaps(self._gaps, part.span)
 
 
 ENDINGS = frozenset({"run", "lane"})

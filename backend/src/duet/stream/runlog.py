@@ -42,6 +42,8 @@ class RunLog:
         self.behind_bytes = max_bytes if recorded else None
         """How far a viewer may be behind; None: as far as its own outbox says."""
         self._max_bytes = max_bytes
+        self.added = 0
+        """Packets so far, those included that are not kept."""
         self._bytes = 0
         self._numbered: deque[Packet] = deque()
         self._packets: list[Packet] = []
@@ -50,6 +52,7 @@ class RunLog:
 
     def add(self, packet: Packet) -> None:
         """Remember a packet that is being sent to the viewers."""
+        self.added += 1
         if packet.key is not None:
             self._state[packet.key] = packet
         elif packet.span is not None or packet.type == "reading":
