@@ -64,7 +64,7 @@ test('a wide window shows the newest clearing that is over; a step on one of its
 
 test('the steps stand in the order of the code, and the barrier between clear and second look', () => {
   const { strip, texts } = drawn(after(first + 3));
-  expect(texts).toContain('How a bit goes: container 0, shrinker 0');
+  expect(texts).toContain('How a bit goes: container 1, shrinker 0');
   expect(texts).toContain('looks again: empty');
   expect(texts).toContain('1 µs to the clear, 1 µs to the second look');
   expect(texts).toContain('else set again');

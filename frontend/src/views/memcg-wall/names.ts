@@ -6,12 +6,12 @@ import { sampleAt } from '../../store/samples.ts';
 import { rootRow } from './cells.ts';
 import type { EventReplay } from './event-replay.ts';
 
-/** "container 41", "the containers' parent", "the root cgroup". */
+/** "container 41", counted from 1 as who touches one does, "the containers' parent", "the root cgroup". */
 export function memcgName(replay: EventReplay, row: number): string {
   if (row === rootRow) return 'the root cgroup';
   const level = replay.grid.level[row];
   if (level === 1) return 'the parent of the containers';
-  if (level === 2) return `container ${row - replay.grid.level.indexOf(2)}`;
+  if (level === 2) return `container ${row - replay.grid.level.indexOf(2) + 1}`;
   return `memcg ${replay.grid.memcgs[row] ?? '?'}`;
 }
 

@@ -245,3 +245,12 @@ test('the chart takes one point for each run and arm, and draws guides through t
     [20, 400],
   ]);
 });
+
+test('a bit that is set once more counts, and the sentence says so; 56 bits may be set 111 times', () => {
+  const again: HandPoint[] = [...setUp, ['set', 12, 2], ['call'], ...root, ['call_end']];
+  const index = runOf({ before: again, after: again });
+  const { n } = wallOf(index.lanes[0]!, wallLesson).at(1e9);
+  expect([n[Count.sets], n[Count.objects]]).toEqual([3, 2]);
+  const said = sentences['price']!(index, after(again.length), wallLesson);
+  expect(said.match(/set 3 times so far, also where it was set already/g)).toHaveLength(2);
+});

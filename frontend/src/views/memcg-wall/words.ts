@@ -192,11 +192,11 @@ function price(now: Now): string {
   const { name, wall } = now;
   const sets = `${fewCounted(now, 'sets', 'time')} so far`;
   if (!wall.replay.readsMap) {
-    return `With the ${name} a bit was set ${sets}, and nothing hangs on it: each of the ${visitsOf(now)} of ${callName(now)} would be made without.`;
+    return `With the ${name} a bit was set ${sets}, also where it was set already, and nothing hangs on it: each of the ${visitsOf(now)} of ${callName(now)} would be made without.`;
   }
   const looks = counted(now, 'again');
   const again = now.n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
-  return `With the ${name} a bit was set ${sets} for an object; in ${callName(now)} ${counted(now, 'cleared')} were cleared, and ${again} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
+  return `With the ${name} a bit was set ${sets}, also where it was set already; in ${callName(now)} ${counted(now, 'cleared')} were cleared, and ${again} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
 }
 
 /** Visits of the same call beside memcgs and shrinkers: area against set bits. */
