@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The truth about predictions, counts up to the moment, and the accesses near it. */
 
-import { formatCount, formatFigure, ns } from '../../base/units.ts';
+import { formatCount, formatFigure, ns, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure } from '../../derive/figures.ts';
 import { type Answer, choiceOf } from '../../derive/prediction.ts';
@@ -20,7 +20,8 @@ import { accessAt, happening, laneNow } from './now.ts';
 import { predictedRatio } from './predicted.ts';
 import { operationWords } from './refusal.ts';
 import { settingsOf } from './settings.ts';
-import { far, perStatWhole, perStatWords, soFar } from './so-far.ts';
+import { far, perStatWhole, perStatWords, soFar, stillRead } from './so-far.ts';
+import { countedOf } from './streams.ts';
 
 type Reading = Pick<Answer, 'value' | 'words' | 'by'> | null;
 
@@ -70,12 +71,23 @@ export const answers: Readonly<Record<string, Answerer>> = {
 
 type Head = readonly [title: string, evidence: 'counted' | 'modelled'];
 
+interface Columns {
+  /** "count’s line"; empty: there is no such line. */
+  readonly lineWords: string;
+  /** Something writes to the line without reading it: each other write is a read-modify-write. */
+  readonly plain: boolean;
+  readonly named: boolean;
+  /** CPUs of the model where they are not those of the run; 0: they are. */
+  readonly cpus: number;
+}
+
 /** Columns of the first act; those of the line and of the name only where there are any. */
-function lineHeads({ operation }: Lesson, lineWords: string, named: boolean): Head[] {
+function lineHeads({ operation }: Lesson, { lineWords, plain, named, cpus }: Columns): Head[] {
   const { name, plural: many } = operation;
+  const on = cpus === 0 ? '' : ` on ${plural(cpus, 'CPU')}`;
   const of: Head[] = [
     [`reads of the ${lineWords} per ${name}, whole run`, 'counted'],
-    [`writes of the ${lineWords} per ${name}, whole run`, 'counted'],
+    ...(plain ? [[`plain writes of it per ${name}, whole run`, 'counted'] as const] : []),
     [`read-modify-writes of it per ${name}, whole run`, 'counted'],
   ];
   return [
@@ -83,8 +95,8 @@ function lineHeads({ operation }: Lesson, lineWords: string, named: boolean): He
     ...(named ? [[`reads of it for the name per ${name}, whole run`, 'counted'] as const] : []),
     [`${many} counted, whole run`, 'counted'],
     [`${many} of the model so far`, 'modelled'],
-    [`transfers per ${name}, so far`, 'modelled'],
-    [`transfers per ${name}, whole run`, 'modelled'],
+    [`transfers per ${name}${on}, so far`, 'modelled'],
+    [`transfers per ${name}${on}, whole run`, 'modelled'],
   ];
 }
 
@@ -92,32 +104,43 @@ const lockHeads = [
   ['by compare-and-swap', 'counted'],
   ['under the lock', 'counted'],
   ['under the lock, %', 'counted'],
-  ['failed compare-and-swaps', 'counted'],
+  ['failed compare-and-swaps: another came first', 'counted'],
 ] as const;
 
 function table(heads: readonly Head[], rows: Counts['rows']): Counts {
   return { heads: heads.map(([head]) => head), evidence: heads.map(([, of]) => of), rows };
 }
 
+/** What is done to a line, by class: plain writes are seldom. */
+const all = ['reads', 'writes', 'rmws'] as const;
+const common = ['reads', 'rmws'] as const;
+
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   if (index.axis === null) return table(lockHeads, lockCounts(index, frame));
   const structs = index.lanes.map((lane) => structOf(lane));
   const lineWords = structs.find((one) => one?.hot)?.hot?.lineWords.replace("'", '’') ?? '';
   const named = structs.some((one) => one?.name);
+  const plain = index.lanes.some((lane) => (totalsOf(lane)?.hot?.writes ?? 0) > 0.004);
+  const { cpus } = settingsOf(index.params, lesson);
+  const same = index.lanes.every((lane) => countedOf(lane).cpus.length === cpus);
   const rows = index.lanes.map((lane): [string, string[]] => {
     const shown = laneNow({ index, frame, lesson }, lane);
     const totals = totalsOf(lane);
     if (totals === null || shown.model === null) return [lane.arm, []];
     const { hot, nameReads } = totals;
     const of = (what: string, n: number | null | undefined, text?: string) =>
-      n == null ? '–' : figure('run', lane.arm, what, n, text ?? formatFigure(n));
+      n == null
+        ? '–'
+        : lane.ended
+          ? figure('run', lane.arm, what, n, text ?? formatFigure(n))
+          : stillRead;
     const { ops } = soFar(shown);
     return [
       lane.arm,
       [
         ...(lineWords === ''
           ? []
-          : (['reads', 'writes', 'rmws'] as const).map((name) => of(`hot ${name}`, hot?.[name]))),
+          : (plain ? all : common).map((name) => of(`hot ${name}`, hot?.[name]))),
         ...(named ? [of('name reads', nameReads)] : []),
         of('ops counted', totals.ops, formatCount(totals.ops)),
         far(shown, 'ops', formatFigure(ops)),
@@ -126,7 +149,8 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
       ],
     ];
   });
-  return table(lineHeads(lesson, lineWords, named), new Map(rows));
+  const columns = { lineWords, plain, named, cpus: same ? 0 : cpus };
+  return table(lineHeads(lesson, columns), new Map(rows));
 }
 
 function lockCounts(index: RunIndex, frame: Frame): Counts['rows'] {

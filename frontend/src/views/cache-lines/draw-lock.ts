@@ -28,15 +28,15 @@ interface Easel {
 }
 
 export const phaseWords: Readonly<Record<Phase['name'], string>> = {
-  before: 'alone',
+  before: 'nobody lists',
   listing: 'somebody lists the directory',
-  after: 'alone again',
+  after: 'nobody lists any more',
 };
 
 const phaseShort: Readonly<Record<Phase['name'], string>> = {
-  before: 'alone',
+  before: 'nobody',
   listing: 'listed',
-  after: 'alone',
+  after: 'nobody',
 };
 
 export function drawLock(

@@ -81,6 +81,9 @@ function ticks({ pen, layout, drawing }: Easel, { x, y, w, h }: Box): void {
   pen.globalAlpha = before;
 }
 
+/** Between the names of two fields, px. */
+const gap = 5;
+
 /** The field's name over its bytes, as far as there is room; a word that does not fit is left out. */
 function label(
   easel: Easel,
@@ -92,10 +95,13 @@ function label(
 ): void {
   const { pen, layout, drawing } = easel;
   pen.font = `${strong === undefined ? 400 : 650} ${layout.fontSize}px ${drawing.theme.font}`;
-  if (pen.measureText(name).width > room + 2) return;
+  const wide = pen.measureText(name).width;
+  if (wide > room + 2) return;
+  // A little smaller where it would touch the next one.
+  const size = layout.fontSize * Math.min(1, (room - gap) / wide);
   const colour = strong ?? drawing.theme.soft;
   const weight = strong === undefined ? 400 : 650;
-  write(easel, name, x + 1, y - layout.fontSize * 0.36, { colour, weight });
+  write(easel, name, x + 1, y - layout.fontSize * 0.36, { colour, weight, size });
 }
 
 function drawLetters({ pen, layout, laid, drawing, brushes }: Easel, struct: Struct): void {

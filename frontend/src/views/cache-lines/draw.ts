@@ -17,7 +17,7 @@ import type { LinesLayout } from './layout.ts';
 import { placesOf } from './marks.ts';
 import { laneNow } from './now.ts';
 import { noHot, noOrder } from './refusal.ts';
-import { far, operationsFar, perStatWhole, perStatWords } from './so-far.ts';
+import { far, operationsFar, perStatWhole, perStatWords, stillRead } from './so-far.ts';
 import { drawSpoken } from './spoken.ts';
 
 export function drawLines(
@@ -78,7 +78,10 @@ function drawLane(easel: Easel): void {
   });
 }
 
-/** "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. */
+/**
+ * "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. Until the run is
+ * whole it has but the figure so far.
+ */
 function headline(easel: Easel): void {
   const { laid, layout, drawing, shown, pen } = easel;
   const { theme } = drawing;
@@ -87,7 +90,8 @@ function headline(easel: Easel): void {
   const text = Math.round(fontSize * 1.35);
   let x = laid.left;
   const y = laid.headlineY + big;
-  const wide = write(easel, perStatWhole(shown), x, y, {
+  const whole = shown.lane.ended;
+  const wide = write(easel, whole ? perStatWhole(shown) : perStatWords(shown), x, y, {
     size: big,
     weight: 700,
     colour: theme.ink,
@@ -105,18 +109,27 @@ function headline(easel: Easel): void {
   const { lesson } = drawing;
   const what = `transfers per ${lesson.operation.name}`;
   const of = ` in the whole run, modelled`;
+  const alone = shown.model?.settings.cpus === 1 ? ': there is but one CPU' : '';
   const now = `; so far ${perStatWords(shown)} (${far(shown, 'transfers')} in ${operationsFar(shown, lesson)})`;
   const right = laid.left + laid.width;
   x += writeFirst(
     easel,
-    [
-      [what, `${of}${now}`],
-      [what, `${of}; so far ${perStatWords(shown)}`],
-      [what, of],
-      [what, ', whole run'],
-      [`per ${lesson.operation.name}`, ', whole run'],
-      [`per ${lesson.operation.name}`, ''],
-    ],
+    !whole
+      ? [
+          [what, ` so far, modelled; the run is ${stillRead}`],
+          [what, ` so far; the run is ${stillRead}`],
+          [what, ' so far'],
+          [`per ${lesson.operation.name}`, ' so far'],
+        ]
+      : [
+          ...(alone === '' ? [] : [[what, `${of}${alone}`] as const]),
+          [what, `${of}${now}`],
+          [what, `${of}; so far ${perStatWords(shown)}`],
+          [what, of],
+          [what, ', whole run'],
+          [`per ${lesson.operation.name}`, ', whole run'],
+          [`per ${lesson.operation.name}`, ''],
+        ],
     x,
     y,
     right,
@@ -161,21 +174,34 @@ function countedWords(easel: Easel, left: number, below: number): void {
     write(easel, shown.struct === null ? '' : noHot(shown.lane, lesson), left, below);
     return;
   }
+  const right = easel.laid.left + easel.laid.width;
+  if (!shown.lane.ended) {
+    const noun = `accesses of the ${hot.lineWords}`;
+    const words: readonly Said[] = [
+      [noun, ` per ${lesson.operation.name}: ${stillRead}`],
+      [noun, `: ${stillRead}`],
+      ['', stillRead],
+    ];
+    writeFirst(easel, words, left, below, right);
+    return;
+  }
   const { reads, writes, rmws } = totals.hot;
   const of = (what: string, n: number) => figure('run', shown.lane.arm, what, n, formatFigure(n));
   const parts = [`${of('hot reads', reads)} reads`, `${of('hot rmws', rmws)} read-modify-writes`];
   if (writes > 0.004) parts.splice(1, 0, `${of('hot writes', writes)} writes`);
   const short = parts.map((part) => part.replace('read-modify-writes', 'rmw')).join(' + ');
-  const per = ` per ${lesson.operation.name}, counted over the whole run`;
+  const per = ` per ${lesson.operation.name}`;
+  const counted = `${per}, counted over the whole run`;
+  // Each way names the line: other lines are read, too.
   const words: readonly Said[] = [
-    [parts.join(' + '), ` of the ${hot.lineWords}${per}`],
-    [parts.join(' + '), per],
-    [short, per],
-    [short, ` per ${lesson.operation.name}, whole run`],
-    [short, ', whole run'],
-    [short, ''],
+    [parts.join(' + '), ` of the ${hot.lineWords}${counted}`],
+    [short, ` of the ${hot.lineWords}${counted}`],
+    [short, ` of the ${hot.lineWords}${per}, whole run`],
+    [short, ` of line ${hot.line}${per}, whole run`],
+    [short, ` of line ${hot.line}, whole run`],
+    [short, ` of line ${hot.line}`],
   ];
-  writeFirst(easel, words, left, below, easel.laid.left + easel.laid.width);
+  writeFirst(easel, words, left, below, right);
 }
 
 /** Beside the cards: which copies are whose. */

@@ -20,7 +20,7 @@ export interface LockLayout {
 }
 
 /** Rates from 1 to so many a second are drawn, on a logarithmic scale. */
-export const mostRate = 1e6;
+export const mostRate = 1e7;
 
 export function layoutLock(
   arms: readonly string[],

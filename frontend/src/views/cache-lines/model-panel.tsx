@@ -77,7 +77,8 @@ function Predicted({
       </p>
       <p className="small quiet">
         {settings.protocol}; bands: lowest and highest of three seeds. Crosses: what the mail
-        measured, on {mailRates.cpus} CPUs. No number here was fitted to them.
+        measured, on {mailRates.cpus} CPUs. No number here was fitted to them; that loads own was
+        chosen by the profile below.
       </p>
       <NativeNote {...{ lesson, title }} />
       <ProfileChart profiles={prediction.profile} {...{ theme, title }} />

@@ -31,7 +31,7 @@ test('the profile of the mail stands beside both models, in a picture, in words 
   const rows = screen.getByTestId('profile-table').querySelectorAll('tbody tr');
   expect([...rows].map((row) => row.querySelector('td')!.textContent)).toEqual(['26.1', '38.1', '25.6', '41.0', '41.5', '< 1.5']); // biome-ignore format: a column
   expect(screen.getByText(/the mail, measured/)).not.toBeNull();
-  expect(screen.getByText(/the first is the default/)).not.toBeNull();
+  expect(screen.getByText(/loads own by default/)).not.toBeNull();
 });
 
 test('a profile that speaks against the default says so; arms that the mail does not have are left out', () => {

@@ -190,7 +190,7 @@ export function verdict(profiles: readonly ModelProfile[]): string {
   const [own, read] = rules.map((rule) => distance(profiles, rule));
   const words = `On average a share is ${formatFigure(own!)} points off the mail’s if loads own the line, and ${formatFigure(read!)} if they read it`;
   return own! < read!
-    ? `${words}. So the first is the default; it is nearer, and not exact.`
+    ? `${words}. So loads own by default: with the stated numbers that is nearer, and not exact.`
     : `${words}: with these numbers the profile speaks against the default.`;
 }
 

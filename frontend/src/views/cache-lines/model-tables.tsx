@@ -17,7 +17,7 @@ const words: Readonly<Record<ModelNumber, string>> = {
   hit: 'hit',
   transfer: 'transfer',
   upgrade: 'upgrade',
-  own: 'rest of an operation',
+  own: 'other work',
   handover: 'handover',
   jitter: 'jitter',
 };
@@ -30,7 +30,9 @@ export function SensitivityTable({ found }: { readonly found: Sensitivity }) {
       <caption className="small quiet" style={{ textAlign: 'left' }}>
         <b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled; below
         it, how many points the time by function is off the mail’s. {allowedWords(owning, 'own')}{' '}
-        {allowedWords(reading, 'read')} Struck out: more than {mostOff} points off.
+        {allowedWords(reading, 'read')} Struck out: more than {mostOff} points off. Handover: after
+        which share of a transfer the others have lost the line. Jitter: by which share the other
+        work varies.
       </caption>
       <thead>
         <tr>

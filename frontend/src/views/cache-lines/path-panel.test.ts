@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import { moments } from './moments.ts';
-import { stepsOf } from './path-panel.tsx';
+import { phaseRows, stepsOf } from './path-panel.tsx';
 
 const second = 1e9;
 
@@ -28,6 +28,12 @@ test('the text follows the run', () => {
   const [stuck, over] = [laneWith(990), laneWith(5)];
   expect(stepsOf(stuck, indexWith(stuck)).at(-1)).toContain('that moment does not come');
   expect(stepsOf(over, indexWith(over)).at(-1)).toContain('finds it free, and swaps');
+});
+
+test('a phase has no figures of its own until all of it is read', () => {
+  const lane = { ...laneWith(990), ended: false, watermark: 5 * second } as unknown as LaneIndex;
+  const rows = phaseRows(lane, indexWith(lane));
+  expect(rows.map(({ slow }) => slow === 'still being read')).toEqual([false, true, true]);
 });
 
 test('a storm is there when its step begins to play', () => {

@@ -8,6 +8,7 @@ import type { PanelProps } from '../contract.ts';
 import { phaseWords } from './draw-lock.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 import { burstWords, phaseFigures } from './lock-figures.ts';
+import { stillRead } from './so-far.ts';
 
 export interface PhaseRow {
   readonly phase: string;
@@ -19,6 +20,8 @@ export interface PhaseRow {
 export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
   const intervals = intervalsOf(lane);
   return phasesOf(index).map(({ name, t0, t1 }) => {
+    if (!lane.ended && lane.watermark < t1)
+      return { phase: phaseWords[name], slow: stillRead, rate: stillRead, retries: stillRead };
     const share = shareIn(intervals, t0, t1);
     const rate = rateOf(share);
     const [percent, per] = phaseFigures(lane, name, true, slowShare(share), rate);
@@ -84,7 +87,7 @@ export function PathPanel({ runIndex, lesson }: PanelProps) {
         </table>
       ))}
       {runIndex.lanes.map((lane) => {
-        const words = burstWords(lane, runIndex).trim();
+        const words = lane.ended ? burstWords(lane, runIndex).trim() : '';
         return (
           words && (
             <p key={lane.arm} className="small" data-testid={`burst-${lane.arm}`}>

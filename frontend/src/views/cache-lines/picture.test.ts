@@ -35,6 +35,30 @@ function laid(index: RunIndex = run, cpus = 2, width = 1000, height = size.heigh
 
 const one = lineRun({ letters: 24, stats: 25 }, ['stock']);
 
+/** What is written above the struct, at the moment after so many accesses. */
+function headline(index: RunIndex, width = 1000): string {
+  const { pen, log: strokes } = recordingPen();
+  const at = { ...drawing(stepFrame(400), index), size: { ...size, width } };
+  drawLines(pen, laid(index, 2, width), at, null, namedTiles);
+  return strokes.flatMap(({ what, text }) => (what === 'fillText' ? [text] : [])).join('|');
+}
+
+test('while a recording comes in the headline has the figure so far, and none of the whole run', () => {
+  const coming = lineRun({ letters: 24, stats: 25, coming: true }, ['stock']);
+  expect(headline(coming)).toMatch(/transfers per stat\| so far.*still being read/);
+  expect(headline(coming)).not.toContain('whole run');
+  expect(headline(one)).toMatch(/transfers per stat\| in the whole run/);
+});
+
+test('what was counted is said to be of the count’s line, however little room there is', () => {
+  expect(headline(one, 1600)).toContain(
+    "|4 reads + 2 read-modify-writes| of the count's line per stat",
+  );
+  expect(headline(run)).toContain("|4 reads + 2 rmw| of the count's line per stat");
+  for (const width of [400, 600, 800])
+    expect(headline(run, width)).toMatch(/\d rmw\| of (line 1|the count)/);
+});
+
 test('equal cells side by side; one lane has its lines in one row', () => {
   const both = laid();
   expect(both.lanes.map(({ lines }) => lines.map(({ y }) => y))[0]).toEqual(
@@ -61,6 +85,23 @@ test('where it is low the order as executed goes, and nothing is cut off', () =>
     }
   }
   expect(laid(run, 2, 1176, 800).lanes[0]?.executed.h).toBe(12);
+});
+
+test('the name of a field gets smaller where it would touch the next one', () => {
+  const { pen, log: strokes } = recordingPen();
+  const sizes = new Map<string, number>();
+  const watched = new Proxy(pen, {
+    get: (target, name) =>
+      name === 'fillText'
+        ? (text: string) => sizes.set(text, Number(/([\d.]+)px/.exec(target.font)?.[1]))
+        : Reflect.get(target, name),
+    set: (target, name, value) => Reflect.set(target, name, value),
+  });
+  // Four bytes in some 50 px: seven letters of 7 px are as wide.
+  drawLines(watched, laid(one, 2, 870), drawing(stepFrame(400), one), null, namedTiles);
+  expect(strokes.length).toBeGreaterThan(0);
+  expect(sizes.get('d_flags')).toBeLessThan(13);
+  expect(sizes.get('d_hash')).toBe(13);
 });
 
 test('a byte is found where it is drawn, on either row', () => {

@@ -9,8 +9,9 @@ import { type Counted, countedOf } from './streams.ts';
 
 const cache = new WeakMap<Counted, Map<string, number | null>>();
 
-/** By the schedule of modelled time, whatever the picture has; null while no whole stat was seen, or not by whom. */
+/** By the schedule of modelled time, whatever the picture has; null while the run is not whole, or nobody knows by whom. */
 export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
+  if (!lane.ended) return null;
   const counted = countedOf(lane);
   const all = cache.get(counted) ?? new Map<string, number | null>();
   cache.set(counted, all);

@@ -37,8 +37,12 @@ export function operationsFar(one: LaneNow, lesson: Lesson): string {
   return far(one, 'ops', operationWords(soFar(one).ops, lesson));
 }
 
+/** In place of a figure of the whole run while that is not whole: a recording comes in, or a guest still runs. */
+export const stillRead = 'still being read';
+
 /** Transfers of each operation of the whole run, its cold begin included: the figure to compare. */
 export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): string {
+  if (!lane.ended) return stillRead;
   const each = model === null ? Number.NaN : transfersPerStat(model);
   return Number.isNaN(each)
     ? '–'

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { lineLesson, lineRun, lockRun, stepFrame } from '../../../test/fixtures/cachelines.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
+import { totalsOf } from './counted.ts';
 import { phasesOf } from './lock.ts';
 import { burstWords } from './lock-figures.ts';
 import { transfersPerStat } from './model.ts';
@@ -65,10 +66,10 @@ test('what is proved are counts', () => {
 
 test('a stuck lock, and one that recovers', () => {
   expect(say('stuck', lockRun(), stepFrame(3e6))).toBe(
-    'Under the lock, d_lockref moved: alone 0 % (80,000 operations a second), during the listing 25 % (12,000 operations a second) and after it 100 % (40 operations a second).',
+    'Under the lock, d_lockref moved: before the listing 0 % (80,000 operations a second), during the listing 25 % (12,000 operations a second) and after it 100 % (40 operations a second).',
   );
   expect(say('stuck', lockRun(), stepFrame(5e5))).toMatch(
-    /alone so far 0 % \(80,000 operations a second\)\.$/,
+    /before the listing so far 0 % \(80,000 operations a second\)\.$/,
   );
   expect(phaseRows(lockRun(false).lanes[0]!, lockRun()).map(({ slow }) => slow)).toEqual([
     '0 %',
@@ -99,11 +100,44 @@ test('counts say of each figure how it was obtained', () => {
   expect(
     heads.filter((_, i) => evidence![i] === 'modelled').every((h) => /transfer|model/.test(h)),
   ).toBe(true);
-  expect(rows.get('stock')!.slice(0, 6)).toEqual(['4', '0', '2', '2', '60', '20']);
-  expect(rows.get('moved')!.slice(0, 4)).toEqual(['2', '0', '2', '0']);
+  expect(rows.get('stock')!.slice(0, 5)).toEqual(['4', '2', '2', '60', '20']);
+  expect(rows.get('moved')!.slice(0, 3)).toEqual(['2', '2', '0']);
+  // All that is written is a read-modify-write: no row says that nothing is written.
+  expect(heads.some((head) => head.startsWith('plain writes'))).toBe(false);
   expect(Number(rows.get('stock')!.at(-1))).toBeGreaterThan(Number(rows.get('moved')!.at(-1)));
   const lock = counts(lockRun(), stepFrame(3e6), lineLesson);
   expect(lock.rows.get('moved')).toEqual(['89,000', '3,040', '3.3', '0']);
+});
+
+test('until the run is whole no figure is said to be of all of it', () => {
+  const coming = lineRun({ letters: 24, stats: 30, coming: true });
+  const many = lineRun({ letters: 24, stats: 30, coming: true }, ['stock', 'moved'], {
+    model_cpus: 20,
+  });
+  const frame = stepFrame(400);
+  const { heads, rows } = counts(coming, frame, lineLesson);
+  for (const [i, head] of heads.entries())
+    if (head.includes('whole run')) expect(rows.get('stock')![i]).toBe('still being read');
+  expect(say('shared_line', coming, frame)).toMatch(/^24 letters: the run is still being read\. /);
+  expect(say('proved', coming, frame)).toMatch(/stock 6\.1 still being read and/);
+  expect(say('many', many, frame)).not.toContain('Predicted rate');
+  expect(say('price', many, frame)).toBe('No rate is predicted yet: the run is still being read.');
+  const texts = [...summary(coming, frame, lineLesson), say('shared_line', coming, frame)];
+  expect(texts.join(' ')).not.toContain('whole run');
+});
+
+test('counts name the CPUs of the model where the run had others', () => {
+  const many = lineRun({ letters: 24, stats: 30 }, ['stock', 'moved'], { model_cpus: 20 });
+  const ofMany = counts(many, stepFrame(420), lineLesson).heads;
+  expect(ofMany).toContain('transfers per stat on 20 CPUs, whole run');
+  expect(counts(run, stepFrame(420), lineLesson).heads).toContain('transfers per stat, whole run');
+});
+
+test('names of 16, 24 and 31 letters have one, two and three words on the line, of 32 none', () => {
+  const words = [8, 9, 16, 17, 24, 25, 31].map(
+    (letters) => totalsOf(lineRun({ letters, stats: 4 }).lanes[0]!)?.nameReads,
+  );
+  expect(words).toEqual([0, 1, 1, 2, 2, 3, 3]);
 });
 
 test('answers: words of the name, the ratio, the share after the listing', () => {

@@ -16,7 +16,7 @@ import { stepWords } from './marks.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
 import { predictedPerSecond, predictedRatio } from './predicted.ts';
 import { noHot, noObject, noOrder, noPath } from './refusal.ts';
-import { far, operationsFar, perStatWords, soFar } from './so-far.ts';
+import { far, operationsFar, perStatWords, soFar, stillRead } from './so-far.ts';
 import { current } from './spoken.ts';
 
 interface SentenceInput {
@@ -110,6 +110,7 @@ function nameWords(reads: number, one: LaneNow, { operation }: Lesson): string {
   if (!struct?.name || struct.hot === null) return '';
   const { length } = struct.name;
   const letters = figure('setup', one.lane.arm, 'letters', length, plural(length, 'letter'));
+  if (!one.lane.ended) return `${letters}: the run is ${stillRead}. `;
   const where = `on the line of the ${struct.hot.words}, counted over the whole run. `;
   if (reads < 0.005) return `${letters}: no read of the name falls ${where}`;
   const n = whole(one, 'name reads', reads);
@@ -181,6 +182,7 @@ const proved = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const totals = totalsOf(one.lane);
     if (totals === null) return `${title(lesson, one)} not counted yet`;
+    if (!one.lane.ended) return `${title(lesson, one)} ${stillRead}`;
     const sum = totals.lines.reduce((n, line) => n + all(line), 0);
     const each = `${title(lesson, one)} ${whole(one, 'accesses per op', sum)} accesses a ${lesson.operation.name}`;
     const hot = one.struct?.hot;
@@ -205,6 +207,8 @@ const price = sentence(({ shown, lesson }) => {
   const cpus = cpusOf(shown[0]!);
   const hot = shown[0]!.struct?.hot?.words;
   if (hot === undefined) return noHot(shown[0]!.lane, lesson);
+  if (shown.some(({ lane }) => !lane.ended))
+    return `No rate is predicted yet: the run is ${stillRead}.`;
   if (parts.every((part) => part.startsWith('not known')))
     return 'No rate is predicted: where in an operation these functions run was not counted.';
   return `With ${cpus} somebody moves the ${hot} ${list(parts)}; modelled. The sooner the next one comes, the likelier he finds the lock taken.`;
@@ -223,9 +227,11 @@ const stuck: Sentence = (index, frame, lesson) => {
       const share = shareIn(intervals, phase.t0, phase.t1, now);
       const [slow, rate] = [slowShare(share), rateOf(share)];
       if (slow === null || rate === null) return [];
-      const when = { before: 'alone', listing: 'during the listing', after: 'after it' }[
-        phase.name
-      ];
+      const when = {
+        before: 'before the listing',
+        listing: 'during the listing',
+        after: 'after it',
+      }[phase.name];
       const over = now >= phase.t1;
       const [part, per] = phaseFigures(lane, phase.name, over, slow, rate);
       return [`${when}${over ? '' : ' so far'} ${part} (${per} operations a second)`];
@@ -261,7 +267,10 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
     const where = shown.struct === null ? ` ${noObject(lesson)}` : placeWords(lane, shown.struct);
     const done = figure('far', lane.arm, 'accesses', shown.done);
     const order = figure('run', lane.arm, 'accesses', trace.log.length);
-    return `${name}: so far ${done} of the ${order} accesses of the whole run, ${operationsFar(shown, lesson)}, ${far(shown, 'transfers', plural(transfers, 'transfer'))} among ${cpusOf(shown)} (${settings.protocol}, modelled).${where}`;
+    const part = lane.ended
+      ? `of the ${order} accesses of the whole run`
+      : `accesses of a run that is ${stillRead}`;
+    return `${name}: so far ${done} ${part}, ${operationsFar(shown, lesson)}, ${far(shown, 'transfers', plural(transfers, 'transfer'))} among ${cpusOf(shown)} (${settings.protocol}, modelled).${where}`;
   });
 }
 
