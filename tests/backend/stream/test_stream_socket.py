@@ -42,11 +42,8 @@ def test_a_page_that_opens_the_lesson_gets_it_and_the_whole_recording(run_async:
     async def look(address: str) -> Page:
         async with page(address) as one:
             await one.open()
-            while True:
-                try:
-                    await one.next(timeout_s=1)
-                except TimeoutError:
-                    return one
+            await one.until(lambda x: x["type"] == "reading" and x["whole"])
+            return one
 
     with serving(toy_app(NOWHERE)) as address:
         seen = run_async(look(address)).seen
