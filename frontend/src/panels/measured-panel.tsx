@@ -53,7 +53,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
                 n
               </th>
               <th scope="col" className="right">
-                median
+                median of n
               </th>
               <th scope="col">all samples</th>
             </tr>
