@@ -4,7 +4,7 @@
 import { scaleLinear } from 'd3-scale';
 import type { Theme } from '../../base/theme.ts';
 import { formatCount } from '../../base/units.ts';
-import type { Frame, RunIndex, Size } from '../../derive/types.ts';
+import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { wholeTicks } from '../axis.ts';
@@ -25,7 +25,7 @@ const fontSize = 13;
 /** Half of a plus, px. */
 const plus = 4;
 
-/** How the lines of lanes differ, in their order: those above are wider, so that one below is seen between. */
+/** How the lines of lanes differ: later ones are wider, so that one below is seen between their dashes. */
 const strokes: readonly { readonly width: number; readonly dash: readonly number[] }[] = [
   { width: 1.5, dash: [] },
   { width: 3, dash: [7, 5] },
@@ -34,6 +34,13 @@ const strokes: readonly { readonly width: number; readonly dash: readonly number
 ];
 const sample = 24;
 const keyRow = Math.round(fontSize * 1.4);
+
+/** Which stroke each lane has: that of its kernel in the lesson, so that it stays from step to step; else by its place. */
+export function strokesOf(lanes: readonly LaneIndex[], { arms }: Pick<Lesson, 'arms'>): number[] {
+  const own = lanes.map((lane) => arms.findIndex(({ name }) => name === lane.arm) % strokes.length);
+  const clear = !own.includes(-1) && new Set(own).size === own.length;
+  return clear ? own : lanes.map((_, i) => i % strokes.length);
+}
 
 /** A place in the key above the chart: its sample begins here. */
 export interface KeyPlace {
@@ -61,6 +68,7 @@ export function drawChart(pen: Pen, given: Given): void {
     facts: factsOf(lane),
     now: nowOf(lane, frame),
   }));
+  const ways = strokesOf(index.lanes, lesson);
   const mostX = Math.max(1, (frame.start + frame.span) / 1000);
   const inView = lines.map(
     ({ facts }) => facts.upTo[freed][Math.min(facts.visits, Math.floor(mostX))]!,
@@ -99,7 +107,7 @@ export function drawChart(pen: Pen, given: Given): void {
   for (const [i, { lane, facts, now }] of lines.entries()) {
     const high = (visits: number) => y(facts.upTo[freed][visits]!);
     pen.strokeStyle = theme.gain;
-    dashed(pen, i);
+    dashed(pen, ways[i]!);
     pen.beginPath();
     pen.moveTo(x(0), y(0));
     const stride = Math.max(1, Math.floor(now.visits / 600));
@@ -119,12 +127,12 @@ export function drawChart(pen: Pen, given: Given): void {
     pen.arc(x(now.visits), high(now.visits), 3, 0, 7);
     pen.fill();
   }
-  drawKey(pen, theme, names, places);
+  drawKey(pen, theme, names, places, ways);
   pen.restore();
 }
 
-function dashed(pen: Pen, lane: number): void {
-  const { width, dash } = strokes[lane % strokes.length]!;
+function dashed(pen: Pen, way: number): void {
+  const { width, dash } = strokes[way]!;
   pen.lineWidth = width;
   pen.setLineDash([...dash]);
 }
@@ -134,12 +142,13 @@ function drawKey(
   theme: Theme,
   names: readonly string[],
   places: readonly KeyPlace[],
+  ways: readonly number[],
 ): void {
   pen.textAlign = 'left';
   for (const [i, { x, row }] of places.entries()) {
     const middle = row * keyRow + keyRow / 2;
     pen.strokeStyle = theme.gain;
-    dashed(pen, i);
+    dashed(pen, ways[i]!);
     pen.beginPath();
     pen.moveTo(x, middle);
     pen.lineTo(x + sample, middle);

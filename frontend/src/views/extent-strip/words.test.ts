@@ -12,7 +12,7 @@ import {
 } from '../../../test/fixtures/extents.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
-import { keyPlaces } from './chart.ts';
+import { keyPlaces, strokesOf } from './chart.ts';
 import { sentences, summary } from './words.ts';
 
 const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
@@ -156,6 +156,13 @@ test('the window in words, a sentence per lane', () => {
     'Stock: scan 3; 10 visits so far, 2 freed and 8 kept.',
     'Evictable list: scan 2 is over; 8 visits so far, 8 freed and 0 kept.',
   ]);
+});
+
+test('a kernel has one line from step to step, and no two lanes have the same', () => {
+  expect(strokesOf(run.lanes, extentLesson)).toEqual([0, 1, 2]);
+  expect(strokesOf(only('stock', 'evictable-list').lanes, extentLesson)).toEqual([1, 2]);
+  const own = { ...run.lanes[0]!, arm: 'mine' };
+  expect(strokesOf([run.lanes[2]!, own], extentLesson)).toEqual([0, 1]);
 });
 
 test('names of lines stand side by side, and in a further row where there is no room', () => {
