@@ -10,6 +10,8 @@ export interface RatioRow {
   readonly head: string;
   /** Of each kernel, in times of the first one's; null: not known there. */
   readonly of: ReadonlyMap<string, number | null>;
+  /** It is of the run on the stage. */
+  readonly run?: boolean;
 }
 
 export type RatioLesson = Pick<Lesson, 'published' | 'workloads'> & {
@@ -74,5 +76,7 @@ function shownRows({ arms }: Asked, index: RunIndex | null): RatioRow[] {
   const before = laneOf(index, base);
   const of = others.map((arm) => [arm, opsShare(laneOf(index, arm), before)] as const);
   if (of.every(([, ratio]) => ratio === null)) return [];
-  return [{ head: `the run on the stage: ${index.clock} clock, traced`, of: new Map(of) }];
+  return [
+    { head: `the run on the stage: ${index.clock} clock, traced`, of: new Map(of), run: true },
+  ];
 }

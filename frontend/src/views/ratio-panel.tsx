@@ -2,6 +2,7 @@
 /** One comparison in one table, a row for each clock and way of running that it stands on. */
 
 import { formatFigure } from '../base/units.ts';
+import { figure } from '../derive/figures.ts';
 import { ratioRows } from '../derive/ratios.ts';
 import { ArmTable } from './arm-table.tsx';
 import type { Panel, PanelProps } from './contract.ts';
@@ -22,15 +23,25 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
       </p>
       <ArmTable
         arms={others}
-        rows={rows.map(({ head, of }) => ({ head, of: (arm) => wordsOf(of.get(arm)) }))}
+        rows={rows.map(({ head, of, run }) => ({
+          head,
+          of: (arm) => (run ? shownWords(arm, of.get(arm)) : wordsOf(of.get(arm))),
+        }))}
         testId="ratios"
       />
       <p className="small quiet">
         The clock decides what one of the {operation.plural} costs beside the rest, and tracing
-        makes it dearer: compare within a row.
+        makes it dearer: compare within a row. The run on the stage is compared over the guest time
+        that all its lanes have.
       </p>
     </>
   );
+}
+
+/** Of the run on the stage. */
+function shownWords(arm: string, ratio: number | null | undefined): string {
+  const words = wordsOf(ratio);
+  return ratio == null ? words : figure('run', arm, 'ops for each 100', 100 * ratio, words);
 }
 
 /** As many digits as such a ratio carries. */

@@ -71,6 +71,9 @@ function sentencesWith(words: readonly string[], text: string): readonly string[
 
 const found = new Map<string, string>();
 
+/** How many figures each panel has given. */
+const panelFigures = new Map<string, number>();
+
 /** Each kind of trouble once per step. */
 function report(key: string, words: string) {
   if (!found.has(key)) found.set(key, words);
@@ -146,7 +149,8 @@ function walk(recorded: RecordedLesson, scene: RecordedLesson['lesson']['scenes'
     if (wordings.has(wording)) return;
     wordings.add(wording);
     if (one.where === 'sentence' || one.where === 'summary') scoped(step, one);
-    if (one.where !== 'picture' && one.where !== 'nearby') whole(step, shown, one);
+    // Panels of measured tables have figures of no moment.
+    if (!/^(picture|nearby|panel .*)$/.test(one.where)) whole(step, shown, one);
   };
   for (let i = 0; i < moments; i++) {
     const share = i / (moments - 1);
@@ -161,7 +165,10 @@ function walk(recorded: RecordedLesson, scene: RecordedLesson['lesson']['scenes'
       const { figures, ...picture } = writer.picture(cut);
       const ofMarks = figures.filter(({ mark }) => mark !== null);
       seen.push(writer.picture(frame), { ...picture, figures: ofMarks });
-      all.push(...seen.slice(1), ...writer.words(frame));
+      const panels = writer.panels(frame);
+      for (const { where, figures } of panels)
+        panelFigures.set(where, (panelFigures.get(where) ?? 0) + figures.length);
+      all.push(...seen.slice(1), ...writer.words(frame), ...panels);
     }
     for (const one of all) read(one);
     const marks = seen.flatMap(({ figures }) => figures.map(({ mark }) => mark));
@@ -179,6 +186,9 @@ function walk(recorded: RecordedLesson, scene: RecordedLesson['lesson']['scenes'
 test('no two figures of a moment disagree, and each says what it speaks of', () => {
   for (const recorded of lessons) for (const scene of recorded.lesson.scenes) walk(recorded, scene);
   expect([...found].map(([where, trouble]) => `${where}: ${trouble}`)).toEqual([]);
+  // Panels that speak of the run on the stage; sweep and measured have tables of other runs.
+  for (const name of ['counted', 'path', 'cost', 'ratios', 'price'])
+    expect(panelFigures.get(`panel ${name}`) ?? 0, name).toBeGreaterThan(0);
 });
 
 test('what a sentence speaks of is outlined, as far as it is in the window', () => {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** All figures of one moment of a step, by where they are written. */
 
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { lightTheme } from '../../src/base/theme.ts';
 import { collect, type Figure, figure, lengthOf } from '../../src/derive/figures.ts';
 import { opsNow } from '../../src/derive/hold.ts';
@@ -82,6 +84,26 @@ export class Writer {
       ...(scene.show.includes('latency') ? [this.#write('latency', dots)] : []),
       ...(scene.show.includes('price') ? [this.#write('price', price)] : []),
     ];
+  }
+
+  /** What stands in the panels beside the stage, as React writes it. */
+  panels(frame: Frame): readonly Written[] {
+    const { lesson, scene, index, run } = this.shown;
+    const { panels = {} } = viewOf(lesson.view);
+    const props = {
+      ...{ runIndex: index, lesson, scene, theme: lightTheme, recorded: true },
+      frame: { get: () => frame, subscribe: () => () => {} },
+      data: {
+        ...{ measured: null, tables: lesson.measured },
+        linesOf: (arm: string) => run.lanes.get(arm)?.lines ?? [],
+      },
+    };
+    return scene.show.flatMap((name) => {
+      const panel = panels[name];
+      if (panel === undefined) return [];
+      const html = () => renderToStaticMarkup(createElement(panel.Body, props));
+      return [this.#write(`panel ${name}`, () => html().replaceAll(/<[^>]+>/g, ' '))];
+    });
   }
 
   picture(frame: Frame): Written {

@@ -2,6 +2,7 @@
 /** What the microscope counted, for each operation: the object's fields by function, and the busiest other lines. */
 
 import { formatCount, formatFigure } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
@@ -11,15 +12,25 @@ import { type BusyLine, type Cell, isStack, type Sum, type Totals, totalsOf } fr
 import { lineBytes, structOf } from './fields.ts';
 import { noCounts, objectName } from './refusal.ts';
 
-/** "4 r, 2 rmw", without what is nothing. */
-export function sumWords({ reads, writes, rmws }: Sum): string {
+/** "4 r, 2 rmw", without what is nothing. `say` writes one of them. */
+export function sumWords(
+  sum: Sum,
+  say: (of: keyof Sum, n: number) => string = (_, n) => formatFigure(n),
+): string {
   const parts = [
-    [reads, 'r'],
-    [writes, 'w'],
-    [rmws, 'rmw'],
+    ['reads', 'r'],
+    ['writes', 'w'],
+    ['rmws', 'rmw'],
   ] as const;
-  const words = parts.flatMap(([n, of]) => (n < 0.005 ? [] : [`${formatFigure(n)} ${of}`]));
+  const words = parts.flatMap(([of, short]) =>
+    sum[of] < 0.005 ? [] : [`${say(of, sum[of])} ${short}`],
+  );
   return words.length === 0 ? '0' : words.join(', ');
+}
+
+/** The line that is written most: the picture says the same of it. */
+function hotWords(arm: string, sum: Sum): string {
+  return sumWords(sum, (of, n) => figure('run', arm, `hot ${of}`, n, formatFigure(n)));
 }
 
 /** Lines of the object: what each arm does to it in an operation. */
@@ -34,8 +45,8 @@ function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>
       const totals = lane && totalsOf(lane);
       if (!totals || lane === undefined) return '–';
       const hot = structOf(lane)?.hot;
-      const here = hot?.line === line ? ` (${hot.words})` : '';
-      return `${sumWords(totals.lines[line] ?? { reads: 0, writes: 0, rmws: 0 })}${here}`;
+      const sum = totals.lines[line] ?? { reads: 0, writes: 0, rmws: 0 };
+      return hot?.line === line ? `${hotWords(arm, sum)} (${hot.words})` : sumWords(sum);
     },
   }));
   return <ArmTable arms={arms} rows={rows} testId="line-counts" />;

@@ -5,19 +5,28 @@ import { useEffect, useMemo, useState } from 'react';
 import { formatCount, formatNs } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
-import { type CostPoint, costOf, type Measure, merged, parseCosts, referencesOf } from './cost.ts';
+import {
+  type CostPoint,
+  costOf,
+  lastCall,
+  type Measure,
+  merged,
+  parseCosts,
+  referencesOf,
+} from './cost.ts';
 import { CostChart } from './cost-chart.tsx';
+import { ofCall } from './figures.ts';
 
 const keyOf = (lesson: Pick<Lesson, 'slug'>) => `duet.cost.${lesson.slug}`;
 
 function useCosts({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
   const key = keyOf(lesson);
-  const [kept, setKept] = useState(() => parseCosts(read(key)));
   const now = useMemo(() => costOf(runIndex, lesson), [runIndex, lesson]);
+  const [kept, setKept] = useState(() => merged(parseCosts(read(key)), now));
   useEffect(() => {
     setKept((old) => {
       const all = merged(old, now);
-      if (all !== old) write(key, all);
+      write(key, all);
       return all;
     });
   }, [key, now]);
@@ -43,6 +52,13 @@ function write(key: string, points: readonly CostPoint[]): void {
   } catch {
     // Storage is full or forbidden.
   }
+}
+
+/** Visits of a pass; of the run on the stage, where the call has one pass, the sentence says the same. */
+function visitsOf({ run, arm, visits, passes }: CostPoint, shown: string): string {
+  return run === shown && passes === 1
+    ? ofCall(arm, lastCall, 'visits', visits)
+    : formatCount(visits);
 }
 
 const measures: readonly { readonly of: Measure; readonly words: string }[] = [
@@ -117,7 +133,7 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
                     </button>
                   </td>
                   <td>{title(p.arm)}</td>
-                  <td className="right">{formatCount(p.visits)}</td>
+                  <td className="right">{visitsOf(p, runIndex.runId)}</td>
                   <td className="right">{formatNs(p.ns)}</td>
                   <td>{p.source}</td>
                 </tr>
