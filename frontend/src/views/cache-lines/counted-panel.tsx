@@ -28,8 +28,9 @@ export function sumWords(
   return words.length === 0 ? '0' : words.join(', ');
 }
 
-/** The line that is written most: the picture says the same of it. */
-function hotWords(arm: string, sum: Sum): string {
+/** The line that is written most: the picture says the same of it, once the run is whole. */
+function hotWords({ arm, ended }: LaneIndex, sum: Sum): string {
+  if (!ended) return sumWords(sum);
   return sumWords(sum, (of, n) => figure('run', arm, `hot ${of}`, n, formatFigure(n)));
 }
 
@@ -46,7 +47,7 @@ function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>
       if (!totals || lane === undefined) return '–';
       const hot = structOf(lane)?.hot;
       const sum = totals.lines[line] ?? { reads: 0, writes: 0, rmws: 0 };
-      return hot?.line === line ? `${hotWords(arm, sum)} (${hot.words})` : sumWords(sum);
+      return hot?.line === line ? `${hotWords(lane, sum)} (${hot.words})` : sumWords(sum);
     },
   }));
   return <ArmTable arms={arms} rows={rows} testId="line-counts" />;
