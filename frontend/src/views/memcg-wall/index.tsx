@@ -22,7 +22,9 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const roles = lesson.arms.filter((arm) => scene.arms.includes(arm.name)).map((arm) => arm.role);
   if (focus.size > 0) {
     focus.add('not_visited');
-    if (roles.includes('before')) for (const name of ['visit_vain', 'bit_unread']) focus.add(name);
+    // Who walks the list shows what each visit found, whatever the step speaks of.
+    const ofList = ['visit_vain', 'visit_busy', 'bit_unread'];
+    if (roles.includes('before')) for (const name of ofList) focus.add(name);
     if (roles.some((role) => role !== 'before')) focus.add('bit');
   }
   focus.add('visit_new');

@@ -36,3 +36,13 @@ test('every step says what darker means; what paler means, where a call makes se
     'no-bit-to-lose',
   ]);
 });
+
+test('each step with the list walk says what a visit is that found something', () => {
+  const { lesson } = recordedLessons('01-shrinker-bitmaps')[0]!;
+  const without = lesson.scenes.filter(
+    (scene) =>
+      scene.arms.includes('before') &&
+      !view.legend!(lesson, scene, null).some(({ name }) => name === 'visit_busy'),
+  );
+  expect(without.map(({ id }) => id)).toEqual([]);
+});
