@@ -13,10 +13,10 @@ const say = (kind: keyof typeof rowSentences, moment: number) =>
 
 test('waits: who, since when, was there a check, was there a reader', () => {
   expect(say('waits', 5)).toBe(
-    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them from now on. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it was asked for 400 µs ago, and nobody has looked for readers yet.',
+    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them from now on. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it began 400 µs ago, and nobody has looked for readers yet.',
   );
   expect(say('waits', 12)).toContain(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it was asked for 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was notified.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it began 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was notified.',
   );
 });
 
@@ -29,7 +29,7 @@ test('who asks while a grace period is under way waits for the next, and is not 
     grace-period .AAAAAAAAAAA
   `);
   expect(rowSentences.waits(two, frameOver(0, 12, 4), testLesson)).toBe(
-    'On SRCU 1 of 3 hogs waits for an SRCU grace period; it was asked for 300 µs ago, and nobody has looked for readers yet.',
+    'On SRCU 1 of 3 hogs waits for an SRCU grace period; it began 300 µs ago, and nobody has looked for readers yet.',
   );
   expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
     'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it has not begun, since the one before is not over.',
@@ -173,4 +173,16 @@ test('waited: share of the time, mean and longest, so far', () => {
   expect(rowSentences.waited(one, frameOver(0, 12, 2), testLesson)).toBe(
     "So far waits for the lesson's lock or grace period took none of the hogs' time on SRCU.",
   );
+});
+
+test('waited: no mean while fewer umounts are over than hogs may be inside one', () => {
+  const one = indexOf(`
+    srcu
+    storm-0  RSSSSSSS!RRRRR
+    storm-1  RSSSSSSSSSS!RR
+  `);
+  const at = (moment: number) => rowSentences.waited(one, frameOver(0, 14, moment), testLesson);
+  expect(at(6)).toContain("of the hogs' time on SRCU (the longest 1 ms).");
+  expect(at(10)).toContain("of the hogs' time on SRCU (the longest 1 ms).");
+  expect(at(13)).toContain('(850 µs for each umount on average, the longest 1 ms)');
 });

@@ -48,7 +48,7 @@ export const rowSentences = {
   reader: some(readers),
 } as const satisfies Readonly<Record<string, Say>>;
 
-/** "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it was asked for 5.2 ms ago, ..." */
+/** "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it began 5.2 ms ago, ..." */
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
   if (t > lane.watermark) return `On ${name} nothing is known yet of this moment.`;
@@ -105,10 +105,14 @@ function waited(
     if (longest === null) return `${say('share waited', 0, shareText(0))}${of} on ${name}`;
     const part = say('share waited', share, shareText(share));
     const ops = opsUpTo(lane, t);
-    const each = found.ns / Math.max(1, ops);
-    const mean = say('waited for each op', each, formatNs(each));
+    const each = found.ns / ops;
+    // While fewer are over than may be under way, the mean is of waits of others.
+    const mean =
+      ops < threads
+        ? ''
+        : `${say('waited for each op', each, formatNs(each))} for each ${titles.operation.name} on average, `;
     const most = lengthOf(markOf(lane.arm, longest));
-    return `${part}${of} on ${name} (${mean} for each ${titles.operation.name} on average, the longest ${most})`;
+    return `${part}${of} on ${name} (${mean}the longest ${most})`;
   });
   return `So far waits for the lesson's lock or grace period took ${list(parts)}.`;
 }
@@ -163,7 +167,8 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
     return grace.behind
       ? 'it has not begun, since the one before is not over'
       : 'it has not begun yet';
-  const since = `it was asked for ${agoOf(markOf(arm, asked), t)}`;
+  // Not "asked for": that may be before, while another was under way.
+  const since = `it began ${agoOf(markOf(arm, asked), t)}`;
   if (check === null) return `${since}, and nobody has looked for readers yet`;
   if (check.t1 > t) return `${since}, and the check has begun`;
   const found = grace.readerSeen ? 'a reader was there' : 'no reader was there';
