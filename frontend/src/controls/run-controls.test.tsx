@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { bestRecording, differs } from '../derive/recording.ts';
-import { runLine } from '../navigation/knob-words.ts';
+import { recordedNs, runLine } from '../navigation/knob-words.ts';
 import {
   clamp,
   firstKnobs,
@@ -127,6 +127,18 @@ describe('knobs', () => {
     expect(runLine(lesson, knobs, next, 'hogs')).toBe(
       '2 kernels, 3 hogs (next run: 9), 2 vCPUs (next run: 1), 3 s, wall clock (next run: count clock)',
     );
+  });
+
+  it('say how much there is of a recording that was cut', () => {
+    const shown = { ...knobs, params: { ...knobs.params, seconds: 1 } };
+    const index = { lanes: [{ watermark: 473.9e6 }, { watermark: 491.8e6 }] } as never;
+    const kept = recordedNs({ source: 'recorded' }, index);
+    expect(runLine(lesson, shown, knobs, 'hogs', kept)).toBe(
+      '2 kernels, 2 vCPUs, 1 s (first 0.5 s recorded; next run: 3 s), wall clock',
+    );
+    expect(runLine(lesson, shown, shown, 'hogs', kept)).toContain('1 s (first 0.5 s recorded),');
+    expect(runLine(lesson, shown, shown, 'hogs', 0.99e9)).toContain('2 vCPUs, 1 s, wall');
+    expect(recordedNs({ source: 'live' }, index)).toBeNull();
   });
 
   it('whose values stand for something are said by what they stand for', () => {

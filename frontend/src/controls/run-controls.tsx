@@ -15,6 +15,8 @@ interface Props {
   readonly knobs: Knobs;
   /** What the stage shows; null before anything is there. */
   readonly shown: Knobs | null;
+  /** How much a recording has, ns; see recordedNs(). */
+  readonly recorded?: number | null;
   readonly live: boolean;
   readonly running: boolean;
   readonly armStates: readonly ArmState[];
@@ -49,7 +51,7 @@ export function RunControls(props: Props) {
   // The number of threads is always in sight; the others are one click away.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
-  const line = runLine(lesson, shown, knobs, first);
+  const line = runLine(lesson, shown, knobs, first, props.recorded);
   return (
     <section className="desk" aria-label="Knobs" data-testid="knobs">
       <div className="desk-row">

@@ -6,6 +6,7 @@ import { HoldBar } from '../controls/hold-bar.tsx';
 import { RunControls } from '../controls/run-controls.tsx';
 import { bestRecording, recordingId } from '../derive/recording.ts';
 import { ChangeButton } from '../editor/entry.tsx';
+import { recordedNs } from '../navigation/knob-words.ts';
 import { equalRecording } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/moves.ts';
 import { AxisLine } from '../panels/axis-line.tsx';
@@ -123,6 +124,7 @@ function Controls({ page }: Props) {
       lesson={lesson}
       knobs={actions.knobs}
       shown={server.run}
+      recorded={recordedNs(server.run, page.index)}
       live={live}
       running={actions.running}
       armStates={armStates(lesson, server)}
