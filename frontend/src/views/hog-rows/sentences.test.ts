@@ -175,7 +175,7 @@ test('waited: share of the time, mean and longest, so far', () => {
   );
 });
 
-test('waited: no mean while fewer umounts are over than hogs may be inside one', () => {
+test('waited: no mean while waits of umounts that are not over make it more than the longest', () => {
   const one = indexOf(`
     srcu
     storm-0  RSSSSSSS!RRRRR
@@ -185,4 +185,12 @@ test('waited: no mean while fewer umounts are over than hogs may be inside one',
   expect(at(6)).toContain("of the hogs' time on SRCU (the longest 1 ms).");
   expect(at(10)).toContain("of the hogs' time on SRCU (the longest 1 ms).");
   expect(at(13)).toContain('(850 µs for each umount on average, the longest 1 ms)');
+  const two = indexOf(`
+    srcu
+    storm-0  RSSSS!RSSSSSSSSS!R
+    storm-1  R!RRRRRSSSSSSSSS!R
+  `);
+  const then = (moment: number) => rowSentences.waited(two, frameOver(0, 18, moment), testLesson);
+  expect(then(15)).toContain("of the hogs' time on SRCU (the longest 900 µs).");
+  expect(then(18)).toContain('on average, the longest 900 µs');
 });

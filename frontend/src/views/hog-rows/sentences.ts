@@ -106,11 +106,11 @@ function waited(
     const part = say('share waited', share, shareText(share));
     const ops = opsUpTo(lane, t);
     const each = found.ns / ops;
-    // While fewer are over than may be under way, the mean is of waits of others.
-    const mean =
-      ops < threads
-        ? ''
-        : `${say('waited for each op', each, formatNs(each))} for each ${titles.operation.name} on average, `;
+    // Waits of those that are not over yet count, too: with none or few that are over, this is no mean of theirs.
+    const early = each > longest.t1 - longest.t0;
+    const mean = early
+      ? ''
+      : `${say('waited for each op', each, formatNs(each))} for each ${titles.operation.name} on average, `;
     const most = lengthOf(markOf(lane.arm, longest));
     return `${part}${of} on ${name} (${mean}the longest ${most})`;
   });
