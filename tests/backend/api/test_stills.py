@@ -321,6 +321,16 @@ def test_the_entry_names_the_still_of_its_own_address(address: str) -> None:
     assert ask(address, f"/index.html?{query}")[2] == body
 
 
+def test_the_text_is_that_of_the_step_and_what_answers_is_folded() -> None:
+    ticks, three = (noscript(f"lesson={SLUG}&step={step}") for step in ("ticks", "three-hogs"))
+    assert "<h2>They wait for ticks</h2>" in ticks and "<em>Armed</em>: somebody asked" in ticks
+    assert "the medians of the kernels" not in ticks
+    before, after = three.split("<details>", 1)
+    assert "Now give the hog company" in before and "the medians of the kernels" in after
+    assert "<b>one umount</b>" in noscript(f"lesson={SLUG}")
+    assert "somebody asked" not in noscript(f"lesson={SLUG}&step=ticks&embed=1")
+
+
 def test_an_address_without_a_lesson_gets_links_to_all(address: str) -> None:
     for query in ("", "?lesson=nothing", "?lesson=../../etc", "?" + "a=1&" * 1000):
         tags = Tags(ask(address, f"/{query}")[2].decode()).found
@@ -333,7 +343,7 @@ def test_a_hostile_address_cannot_write_into_the_page(word: str) -> None:
     for value in (HOSTILE, HOSTILE.replace(">", "%3E").replace("<", "%3C").replace('"', "%22")):
         made = noscript(f"lesson={SLUG}&{word}={value}" if word != "lesson" else f"lesson={value}")
         found = Tags(made).found
-        text = {"div", "h2", "dl", "dt", "dd", "b", "ol", "details", "summary"}
+        text = {"div", "h2", "dl", "dt", "dd", "b", "ol", "details", "summary", "em", "code"}
         assert {tag for tag, _ in found} <= text | {"main", "h1", "img", "p", "ul", "li", "a"}
         assert made.count("<img") <= 1 and "</noscript" not in made
         for _, attrs in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the page says where scripts are off: a still of the very moment that its address names.
+"""What the page says where scripts are off: a still of its address's moment, and the step's text.
 
 Everything from the address is written anew: known words only, encoded, then escaped.
 """
@@ -16,6 +16,7 @@ from duet.export.browser import find_chromium
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.lessons.outline import outline
+from duet.lessons.prose import step_text
 
 LONGEST = 200
 """Longer values than any of the page's own are left out."""
@@ -43,7 +44,8 @@ def noscript(query: str) -> str:
         return f"{MAIN}{_contents()}</main>"
     question = escape(folder.lesson.question)
     heading = "" if bare else f'<h1 style="{WORDS_STYLE}">{question}</h1>\n'
-    below = "" if bare else f'\n<div style="{BELOW}">{outline(folder)}</div>'
+    text = f"{step_text(folder, words.get('step'))}\n{outline(folder)}"
+    below = "" if bare else f'\n<div style="{BELOW}">{text}</div>'
     return f"{MAIN}\n{heading}{_still(folder, words, bare)}{below}\n</main>"
 
 
