@@ -50,7 +50,7 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
     if (at !== null) playback.seek(at);
   };
   return {
-    moving: state.mode !== 'paused',
+    moving: state.mode !== 'paused' && !state.veiled,
     backwards: state.direction < 0,
     frame: playback.frame,
     speed: state.speed,

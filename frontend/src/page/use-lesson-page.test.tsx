@@ -27,7 +27,14 @@ const cpus = {
   max: 64,
   applies: 'model',
 };
-const step = { workload: 'watched', moment: 'warm', window_steps: 60, arms: ['stock', 'moved'] };
+const step = {
+  workload: 'watched',
+  moment: 'warm',
+  window_steps: 60,
+  arms: ['stock', 'moved'],
+  metric: 'ops_ratio',
+  bounds: [0.5],
+};
 const lesson: Lesson = wholeLesson({
   ...lineLesson,
   params: { model_cpus: cpus },
@@ -136,4 +143,43 @@ it('a mark that is pointed at beside the list of questions opens no drawer: firs
   rerender(page([]));
   act(() => model.onMark(mark));
   expect(model.records?.arm).toBe('stock');
+});
+
+it('behind the curtain of a prediction the run stands at its begin, and plays from there once that is lifted', () => {
+  const store = lineStore({ letters: 24, stats: 300 });
+  const scenes = [{ ...lesson.scenes[0]!, predict: 'more' }];
+  const asks = {
+    question: 'More?',
+    choices: ['yes', 'no'],
+    arms: ['stock', 'moved'],
+    metric: 'ops_ratio',
+    bounds: [0.5],
+  };
+  const of = wholeLesson({ ...lesson, scenes, predictions: { more: asks } } as never);
+  store.lesson.set(of);
+  store.dispatch(wholeMessage('reading', { run_id: 'r', read: 1, total: 1, whole: true }));
+  const opened = () =>
+    render(
+      <StoreProvider store={store}>
+        <PlaybackProvider arms={['stock', 'moved']}>
+          <Page id="two" of={of} />
+        </PlaybackProvider>
+      </StoreProvider>,
+    );
+  for (const [how, lift] of Object.entries({
+    guess: () => model.guess.say(0),
+    'just show me': () => model.guess.reveal(),
+    play: () => model.playback.toggle(),
+  })) {
+    localStorage.clear();
+    opened();
+    const { veiled, mode } = model.playback.now();
+    expect([model.guess.veiled, veiled, mode], how).toEqual([true, true, 'scope']);
+    const at = model.playback.now().moment;
+    act(lift);
+    const now = model.playback.now();
+    expect([model.guess.veiled, now.veiled, now.mode], how).toEqual([false, false, 'scope']);
+    expect(now.moment, how).toBe(at);
+    cleanup();
+  }
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the shells of a lesson share: run, moment, prediction, questions, dialogs and keys. */
 
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { siteOf } from '../base/site.ts';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { playbackActs } from '../controls/use-transport.tsx';
@@ -19,13 +19,14 @@ import type { Go } from '../navigation/use-place.ts';
 import { useSettled } from '../navigation/use-settled.ts';
 import { useAnswers } from '../panels/use-answers.ts';
 import { useKernel, useLenses, useLosses } from '../panels/use-losses.ts';
+import type { Playback } from '../playback/actions.ts';
 import { usePlayback, useSentence } from '../playback/hooks.ts';
 import { useRunIndex } from '../playback/provider.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { contendedOf } from '../runs/contention.ts';
 import { useTheme } from '../ui/theme.ts';
 import { behindOf } from './marks.ts';
-import { useGuess } from './use-guess.ts';
+import { type Guess, useGuess } from './use-guess.ts';
 import { useQuestions } from './use-questions.ts';
 import { useRunActions } from './use-run-actions.ts';
 import { useServer } from './use-server.ts';
@@ -64,14 +65,18 @@ export function useLessonPage(props: LessonProps) {
   const theme = useTheme();
   const server = useServer();
   const index = useRunIndex();
-  const playback = usePlayback();
+  const plain = usePlayback();
   const whole = useSettled(index);
   const nav = useNavigation(
     { lesson, scene, place, visit, index, whole, runs: server },
-    { playback, go, first },
+    { playback: plain, go, first },
   );
   const [answers, save] = useAnswers(lesson.slug);
   const guess = useGuess(props, answers, save);
+  const playback = behindVeil(plain, guess);
+  const { veiled } = guess;
+  // After the navigation's effects: a step begins where it looks, and stands there.
+  useEffect(() => plain.veil(veiled), [plain, veiled]);
   const questions = useQuestions(lesson, index, answers, save);
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const [records, setRecords] = useState<Behind | null>(null);
@@ -147,4 +152,15 @@ export function useLessonPage(props: LessonProps) {
       return linkTo(playback.now(), { place, usual: nav.usual, run: nav.runName, also });
     },
   };
+}
+
+/** Behind the veil nothing plays; who starts the run does not want to guess. */
+function behindVeil(playback: Playback, { veiled, reveal }: Guess): Playback {
+  if (!veiled) return playback;
+  const first = (act: () => void) => () => {
+    reveal();
+    act();
+  };
+  const { backwards, scope } = playback;
+  return { ...playback, toggle: reveal, backwards: first(backwards), scope: first(scope) };
 }

@@ -25,6 +25,8 @@ export interface Playback {
   readonly now: () => PlaybackState;
   readonly play: (direction?: Direction) => void;
   readonly pause: () => void;
+  /** The stage is covered, or is not any more. */
+  readonly veil: (veiled: boolean) => void;
   readonly toggle: () => void;
   /** Plays backwards, or pauses where it does. */
   readonly backwards: () => void;
@@ -61,6 +63,9 @@ export function actions(stage: Stage) {
     play: (direction?: Direction) =>
       player.do({ type: 'play', ...(direction === undefined ? {} : { direction }) }),
     pause: () => player.do({ type: 'pause' }),
+    veil: (veiled: boolean) => {
+      if (player.state.veiled !== veiled) player.do({ type: 'veil', veiled });
+    },
     toggle: () => {
       const { mode } = player.state;
       const back = mode === 'play' && player.state.direction < 0;

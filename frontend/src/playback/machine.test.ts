@@ -45,6 +45,17 @@ test('the scope arms itself, sweeps its window, holds, and goes to the next', ()
   expect(seen(after(end, holdMs + 20))[1]).toBe(0);
 });
 
+test('behind a veil nothing plays; the window is found, and the sweep begins when the veil is lifted', () => {
+  const veil = (state: PlaybackState, veiled: boolean) =>
+    reduce(state, { type: 'veil', veiled }, world);
+  const waits = after(veil(scope, true), 900);
+  expect(seen(waits)).toEqual(['scope', 16, 16]);
+  expect(seen(after(veil(waits, false), 200))).toEqual(['scope', 16, 18]);
+  const plays = veil({ ...waits, mode: 'play' }, true);
+  expect(after(plays, 900)).toBe(plays);
+  expect(after(plays, 900, { ...world, reduced: true })).toBe(plays);
+});
+
 test('while live, the scope re-arms with the newest complete window', () => {
   const store = storeOf('rwsem\nstorm-0 R!R!R!R!', true);
   const live = (): World => ({ index: indexRun(store.shown()!, testLesson), reduced: false });

@@ -29,7 +29,7 @@ import {
 } from './state.ts';
 
 /** Actions after which what was said of the last jump is still true. */
-const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause']);
+const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause', 'veil']);
 
 /** What an action of a person makes of the state. */
 export function reduce(state: PlaybackState, action: Action, world: World): PlaybackState {
@@ -57,6 +57,8 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
       return play({ ...state, direction: action.direction ?? state.direction }, world);
     case 'pause':
       return { ...state, mode: 'paused' };
+    case 'veil':
+      return action.veiled === state.veiled ? state : { ...state, veiled: action.veiled };
     case 'resume':
       return { ...state, mode: 'scope', direction: 1 };
     case 'scope':
@@ -105,6 +107,8 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
 
 /** What `dtMs` of time here makes of the state. */
 export function advance(state: PlaybackState, dtMs: number, world: World): PlaybackState {
+  // Behind a veil the clock stands, and a window that is waited for is found all the same.
+  if (state.veiled && (state.mode !== 'scope' || state.armed)) return state;
   switch (state.mode) {
     case 'paused':
       return state;

@@ -93,7 +93,7 @@ export class Player {
     const due = this.#sinceTextMs >= textEveryMs || turned(before, this.#state);
     if (this.#text !== this.#state && due) this.#tellText();
     const waits = this.#state.mode === 'scope' && !this.#state.armed;
-    return this.#state.mode !== 'paused' && !waits;
+    return this.#state.mode !== 'paused' && !waits && !this.#state.veiled;
   };
 
   #set(next: PlaybackState): void {

@@ -13,6 +13,8 @@ export type Mode = 'scope' | 'play' | 'paused';
 
 export interface PlaybackState {
   readonly mode: Mode;
+  /** The stage is covered while a prediction is asked: nothing plays until it is not. */
+  readonly veiled: boolean;
   readonly moment: Nanos;
   readonly start: Nanos;
   readonly span: number;
@@ -52,6 +54,7 @@ export const beatMs = 1200;
 
 export const initialPlayback: PlaybackState = {
   mode: 'scope',
+  veiled: false,
   moment: ns(0),
   start: ns(0),
   span: 30 * millisecond,
@@ -75,6 +78,7 @@ export type Action =
   /** Without a direction: the one it had. */
   | { readonly type: 'play'; readonly direction?: Direction }
   | { readonly type: 'pause' }
+  | { readonly type: 'veil'; readonly veiled: boolean }
   | { readonly type: 'resume' }
   | { readonly type: 'scope' }
   | { readonly type: 'seek'; readonly moment: number }
