@@ -64,7 +64,12 @@ export function keyList(operation: string, beat = operation, aligned = true): re
     { act: 'knobs', keys: ['k'], shown: 'k', what: 'show or hide the knobs' },
     { act: 'present', keys: ['p'], shown: 'p', what: 'present mode' },
     { act: 'theme', keys: ['l'], shown: 'l', what: 'light or dark' },
-    { act: 'deselect', keys: ['Escape'], shown: 'Esc', what: 'let go of what is selected' },
+    {
+      act: 'deselect',
+      keys: ['Escape'],
+      shown: 'Esc',
+      what: 'let go of what is selected, and of the picture: arrows step the run again',
+    },
     { act: 'help', keys: ['?'], shown: '?', what: 'this sheet' },
   ];
   return aligned ? all : all.filter(({ act }) => !byOperation.has(act));

@@ -90,7 +90,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       ref={box}
       className="picture"
       role="application"
-      aria-label={`${artist.label}. Arrow keys go from mark to mark, Enter opens its records.`}
+      aria-label={`${artist.label}. Arrow keys go from mark to mark, Enter opens its records, Escape gives the arrow keys back to the run.`}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: marks are walked with the arrow keys
       tabIndex={0}
       data-testid="picture"

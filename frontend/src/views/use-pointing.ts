@@ -100,6 +100,8 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const picture = now();
+    // The focus goes, and with it the arrows to the run. What else Escape means on the page it means here, too.
+    if (event.key === 'Escape') event.currentTarget.blur();
     if (picture === null) return;
     if (event.key === 'Enter' && pointed.current !== null) onSelect?.(pointed.current);
     else if (arrows.has(event.key)) {
