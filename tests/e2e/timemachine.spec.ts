@@ -302,6 +302,7 @@ test('in slides the page is bare: a stage, a sentence, a few buttons', async ({ 
   const query = 'lesson=02-grace-periods&step=ticks&at=300&embed=1';
   await open(page, query);
   await expect(page.getByTestId('embed')).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1, name: 'They wait for ticks' })).toBeInViewport();
   await expect(page.getByTestId('sentence')).toContainText('SRCU');
   await expect(page.getByTestId('source')).toContainText('recorded');
   for (const id of ['story', 'side', 'state', 'run', 'share', 'overview'])

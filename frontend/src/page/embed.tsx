@@ -23,6 +23,9 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
   return (
     <main className="lesson" data-embed data-testid="embed">
       <Notices />
+      <h1 className="embed-title" data-testid="embed-title">
+        {page.scene.title}
+      </h1>
       {playing ? <LessonToy page={page} /> : <LessonStage page={page} />}
       <LessonDialogs page={page} />
       {!playing && (
