@@ -8,11 +8,11 @@ import { mix, type Pen } from '../paints.ts';
 import { queueAt, type Scene } from './draw-bands.ts';
 import { counted } from './figures.ts';
 import { bar, cross, type Easel, fontOf, lookOf, say, widthOf } from './ink.ts';
-import type { Band, LaneBox } from './layout.ts';
+import type { Band, LaneBox, Layout } from './layout.ts';
 import { endangered, type Life } from './lives.ts';
 import { type Population, populationAt, type Tally, tallyOf } from './tally.ts';
 
-interface Place {
+export interface Place {
   readonly x: number;
   readonly y: number;
   readonly w: number;
@@ -28,7 +28,8 @@ export interface Stations {
 }
 
 /** Where the stations stand: alive, queued, free, used again. */
-export function stationsOf(band: Band, left: number, right: number, em: number): Stations {
+export function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stations {
+  const left = margin ? from : 14;
   const title = 17 * em;
   const arrow = 26 * em;
   const room = right - left - 3 * arrow;
@@ -54,8 +55,8 @@ const glow = 0.02;
 export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   const { theme, em } = easel;
-  const left = layout.margin ? layout.left : 14;
-  const at = stationsOf(band, left, layout.right, em);
+  const { left } = layout;
+  const at = stationsOf(band, layout);
   const people = populationAt(box.lives, box.now);
   const tally = tallyOf(box.lane, box.lives, box.now);
   if (layout.margin) {
@@ -107,7 +108,18 @@ export function pitchOf(place: Place, most: number, em: number): number {
   return smallest;
 }
 
-/** Cells of a place, row by row; the last says how many found no room. */
+/** Left upper corners of so many cells of a place, row by row; where not all find room, the last row is for words. */
+export function cornersIn(place: Place, n: number, pitch: number): { x: number; y: number }[] {
+  const columns = Math.max(1, Math.floor((place.w - 8) / pitch));
+  const rows = Math.max(1, Math.floor((place.h - 6) / pitch));
+  const shown = n <= columns * rows ? n : Math.max(0, columns * (rows - 2));
+  return Array.from({ length: shown }, (_, i) => ({
+    x: place.x + 5 + (i % columns) * pitch,
+    y: place.y + 4 + Math.floor(i / columns) * pitch,
+  }));
+}
+
+/** Cells of a place; the last row says how many found no room. */
 function cells(
   pen: Pen,
   place: Place,
@@ -116,17 +128,12 @@ function cells(
   easel: Easel,
   paint: (life: Life, x: number, y: number, side: number) => void,
 ): void {
-  const columns = Math.max(1, Math.floor((place.w - 8) / pitch));
-  const rows = Math.max(1, Math.floor((place.h - 6) / pitch));
-  const fits = lives.length <= columns * rows;
-  const n = fits ? lives.length : columns * (rows - 2);
-  for (let i = 0; i < n; i++) {
-    const x = place.x + 5 + (i % columns) * pitch;
-    const y = place.y + 4 + Math.floor(i / columns) * pitch;
+  const corners = cornersIn(place, lives.length, pitch);
+  corners.forEach(({ x, y }, i) => {
     paint(lives[i]!, x, y, pitch - 2);
-  }
-  if (fits) return;
-  const words = `and ${formatCount(lives.length - n)} more`;
+  });
+  if (corners.length === lives.length) return;
+  const words = `and ${formatCount(lives.length - corners.length)} more`;
   const y = place.y + place.h - 11 * easel.em;
   say(pen, easel, words, place.x + 8, y, 'left', easel.theme.soft);
 }

@@ -18,6 +18,7 @@ import {
   type Scene,
 } from './draw-bands.ts';
 import { drawFlow } from './draw-flow.ts';
+import { flowCells } from './flow-cells.ts';
 import { type Easel, fontOf, say } from './ink.ts';
 import { type Band, type LaneBox, type Layout, pitchIn, processesOf, xOf } from './layout.ts';
 import { drawTickBand, gridOf } from './ticks.ts';
@@ -59,7 +60,10 @@ export function drawAll(
     [pointed, theme.soft, 1.5],
     [drawing.frame.selection, theme.ink, 2],
   ] as const)
-    if (mark !== null) outline(pen, layout, drawing, mark, colour, width);
+    if (mark !== null) {
+      outline(pen, layout, drawing, mark, colour, width);
+      ringCell(pen, layout, drawing, mark, colour, width);
+    }
 }
 
 function drawBand(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
@@ -238,7 +242,7 @@ function outline(
   const found = drawing.lesson.kinds[mark.kind]?.name;
   const box = layout.lanes.find((one) => one.arm === mark.arm);
   if (box === undefined || found === undefined) return;
-  const band = bandOf(box, found);
+  const band = bandOf(box, found, mark.row);
   if (band === undefined) return;
   const x0 = Math.max(layout.left - 3, xOf(layout, box, mark.t0));
   const x1 = Math.min(layout.right + 3, xOf(layout, box, mark.t1));
@@ -254,6 +258,26 @@ function outline(
   pen.stroke();
 }
 
+/** Where the inode of a mark is now. */
+function ringCell(
+  pen: Pen,
+  layout: Layout,
+  { lesson }: Drawing,
+  mark: Mark,
+  colour: string,
+  width: number,
+): void {
+  const box = layout.lanes.find((one) => one.arm === mark.arm);
+  const band = box?.bands.find(({ name }) => name === 'flow');
+  const kind = lesson.kinds[mark.kind]?.name ?? '';
+  if (box === undefined || band === undefined || kind in bandsOf) return;
+  const cell = flowCells(layout, box, band).find(({ life }) => life.ino === mark.row);
+  if (cell === undefined) return;
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
+  pen.strokeRect(cell.x - 1.5, cell.y - 1.5, cell.side + 3, cell.side + 3);
+}
+
 const bandsOf: Readonly<Record<string, readonly string[]>> = {
   running: ['thread'],
   runnable: ['thread'],
@@ -266,9 +290,9 @@ const bandsOf: Readonly<Record<string, readonly string[]>> = {
   worker_wait: ['queue', 'worker'],
 };
 
-/** The band that shows a kind. */
-export function bandOf(box: LaneBox, kind: string): Band | undefined {
-  const names = bandsOf[kind] ?? ['inode', 'inodes'];
+/** The band that shows a kind, of an inode that may be another than the enlarged one. */
+export function bandOf(box: LaneBox, kind: string, ino = box.hero): Band | undefined {
+  const names = bandsOf[kind] ?? (ino === box.hero ? ['inode', 'inodes'] : ['inodes', 'inode']);
   return names.flatMap((name) => box.bands.filter((band) => band.name === name))[0];
 }
 

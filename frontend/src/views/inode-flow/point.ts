@@ -5,12 +5,13 @@ import type { Mark, RunIndex } from '../../derive/types.ts';
 import type { ArrowKey } from '../contract.ts';
 import { bandOf } from './draw.ts';
 import { queueParts } from './draw-bands.ts';
+import { flowCells } from './flow-cells.ts';
 import type { At } from './in-window.ts';
 import { type Band, type Layout, pitchIn, timeAt, xOf } from './layout.ts';
 import { dangerEnd, type Life, lifeAt } from './lives.ts';
-import { heroShapes, type Shape, statesOf, stripShapes, workerShapes } from './shapes.ts';
+import { heroShapes, type Shape, shadowOf, statesOf, stripShapes, workerShapes } from './shapes.ts';
 
-/** All that can be pointed at in a band, the topmost first. The weave is asked point by point instead. */
+/** All that can be pointed at in a band, the topmost first. The weave and the cells are asked point by point instead. */
 export function shapesOf(at: At, band: Band): readonly Shape[] {
   switch (band.name) {
     case 'thread':
@@ -56,6 +57,7 @@ export function hit(index: RunIndex, layout: Layout, x: number, y: number): Mark
     if (band === undefined || x < layout.left - 2 || x > layout.right + 2) continue;
     const at = { index, layout, box };
     if (band.name === 'inodes') return inWeave(at, band, x, y);
+    if (band.name === 'flow') return inFlow(at, band, x, y);
     const near = [timeAt(layout, box, x - reach), timeAt(layout, box, x + reach)] as const;
     return shapesOf({ ...at, near }, band).find((shape) => within(shape, x, y))?.mark ?? null;
   }
@@ -71,6 +73,20 @@ function inWeave(at: At, band: Band, x: number, y: number): Mark | null {
   const life = lifeAt(box.lives, ino, t);
   if (life === null) return null;
   return markAt(at, life, t);
+}
+
+/** A cell is what it is drawn as: free ones that an old reader may still look at are shadows. */
+function inFlow(at: At, band: Band, x: number, y: number): Mark | null {
+  const { box, layout } = at;
+  const cell = flowCells(layout, box, band).find(
+    (one) =>
+      x >= one.x - 1 && x <= one.x + one.side + 1 && y >= one.y - 1 && y <= one.y + one.side + 1,
+  );
+  if (cell === undefined) return null;
+  const { life } = cell;
+  const dark = box.now >= life.inactivated && box.now < life.shadowEnd;
+  const shadow = dark ? shadowOf(at, life, 0, band.top, band.height) : null;
+  return shadow?.mark ?? markAt(at, life, box.now);
 }
 
 function markAt(at: At, life: Life, t: number): Mark | null {
