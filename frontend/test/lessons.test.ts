@@ -27,6 +27,32 @@ const pictures = trees.filter((tree) => tree.view !== null);
 
 const beside: ReadonlySet<string> = new Set(['words', 'explain', 'quiz']);
 
+/** What a step's claim rests on: it must not get lost when a story is edited. */
+const shows = [
+  ['02-grace-periods', 'expedited', 'work'],
+  ['02-grace-periods', 'the-reader', 'walks'],
+  ['02-grace-periods', 'ticks', 'tracks'],
+  ['03-inode-recycling', 'dam', 'queue'],
+] as const;
+
+it.each(shows)('%s, step %s, has its %s in the picture', (slug, step, what) => {
+  const lesson = readPictureLesson(trees.find((tree) => tree.slug === slug)!, slug);
+  expect(lesson.scenes.find(({ id }) => id === step)?.show).toContain(what);
+});
+
+/** Questions whose mark stands on several lanes, or is one of several kinds: each is right. */
+const alike = [
+  ['01-shrinker-bitmaps', 'root_visit', []],
+  ['02-grace-periods', 'gp_check', ['gp_recheck']],
+  ['03-inode-recycling', 'shadow', []],
+] as const;
+
+it.each(alike)('%s takes %s on any lane', (slug, kind, also) => {
+  const lesson = readPictureLesson(trees.find((tree) => tree.slug === slug)!, slug);
+  const asked = lesson.questions.find((one) => one.kind === kind);
+  expect(asked).toMatchObject({ any_lane: true, also });
+});
+
 it('lessons with a picture were found', () => {
   expect(pictures.length).toBeGreaterThanOrEqual(4);
 });

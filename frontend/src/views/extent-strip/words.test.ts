@@ -10,6 +10,7 @@ import {
   ino,
   Kernel,
 } from '../../../test/fixtures/extents.ts';
+import { offsetsOf } from '../../derive/align.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { keyPlaces, strokesOf } from './chart.ts';
@@ -58,6 +59,19 @@ test('where one lane has made fewer looks than another, each says how many', () 
   expect(say('charged', run, frameAfter(12))).toBe(
     'Entries freed so far: 2013 scan 4 by 12 looks up to scan 1, stock 4 by 12 looks up to scan 3 and evictable list 8 by 8 looks up to scan 2.',
   );
+});
+
+test('aligned at a scan by hand, each lane says the looks that it has made by then', () => {
+  const offset = offsetsOf(run, 'operation', 0, 2);
+  const said = say('charged', run, frameAfter(20, { offset }));
+  const looks = [...said.matchAll(/(\d+) looks up to scan (\d)/g)].map(([, n, at]) => [n, at]);
+  expect(said).not.toMatch(/looks each/);
+  // Scan 2 ends on all at once, here four looks later: after 24 of the scan of 2013, after 8 of the others.
+  expect(looks).toEqual([
+    ['20', '2'],
+    ['4', '1'],
+    ['4', '1'],
+  ]);
 });
 
 test('looks for each entry freed are of the scans that came back, and none is said before the first', () => {

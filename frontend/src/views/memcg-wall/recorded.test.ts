@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the lesson's text says of its recordings. */
+
+import { expect, test } from 'vitest';
+import { recordedLessons } from '../../../test/fixtures/recordings.ts';
+import { indexRun } from '../../derive/run-index.ts';
+import { Count } from './cells.ts';
+import { wallOf } from './wall.ts';
+
+test('in each pass the root is asked by every shrinker, and once more for what knows no memcg', () => {
+  const [one] = recordedLessons('01-shrinker-bitmaps');
+  const seen: (readonly [string, number, number])[] = [];
+  for (const [id, store] of one!.runs) {
+    if (!id.endsWith('containers')) continue;
+    const index = indexRun(store.shown()!, one!.lesson);
+    for (const lane of index.lanes) {
+      const { n } = wallOf(lane, one!.lesson).at(1e15);
+      seen.push([`${id} ${lane.arm}`, n[Count.rootVisits]! / n[Count.pass]!, n[Count.shrinkers]!]);
+    }
+  }
+  expect(seen.map(([name, root]) => [name, root])).toEqual(
+    seen.map(([name, , shrinkers]) => [name, shrinkers + 1]),
+  );
+});
