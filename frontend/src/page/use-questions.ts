@@ -40,8 +40,11 @@ export function useQuestions(
       setAsking(next < 0 ? null : next);
     } else {
       const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
-      const kind = index.kinds[mark.kind]?.title ?? lesson.operation.name;
-      setSaid(`That is “${kind}” on ${arm}. Look again.`);
+      const { operation } = lesson;
+      const kind = mark.table === 'ops' ? operation.name : index.kinds[mark.kind]?.title;
+      // What can be pointed at, and is of no kind, has not come to pass.
+      const what = kind === undefined ? 'Nothing has happened to that' : `That is “${kind}”`;
+      setSaid(`${what} on ${arm}. Look again.`);
     }
     return true;
   };

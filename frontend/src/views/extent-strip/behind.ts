@@ -7,7 +7,7 @@ import { laneOf } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { fileOf, telling } from './block-replay.ts';
-import { blockOf, partOf } from './marks.ts';
+import { blockOf, isUnspent, partOf } from './marks.ts';
 import { laneNow } from './now.ts';
 import { threadOf } from './thread.ts';
 
@@ -21,6 +21,7 @@ export function behindBox(
   if (lane === null) return null;
   const part = partOf(lesson, mark);
   const now = laneNow({ index, frame }, lane);
+  if (isUnspent(mark)) return behindUnspent(lane, lesson, mark, now.points);
   if (part === 'thread') {
     const on = threadOf(now.boxes);
     const places = on.slice(0, mostRows).map((box) => now.boxes.made[box]! - 1);
@@ -40,6 +41,16 @@ export function behindBox(
     places,
     ...(places.includes(made) ? { made } : {}),
   });
+}
+
+/** No event made it: the drawer shows where the lane has come to. */
+function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number): Behind {
+  const made = madeOfPoints(lane, lesson, mark, {
+    who: `unit ${formatCount(mark.row + 1)}`,
+    how: 'No event has spent it up to this moment; the last one of the lane is below.',
+    places: upTo > 0 ? [upTo - 1] : [],
+  });
+  return { ...made, title: 'of the budget: not spent' };
 }
 
 /** Points of the file among the first `upTo` that name a block. */

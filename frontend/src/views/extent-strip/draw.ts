@@ -9,7 +9,7 @@ import { chargeWords, figures, soFarWords } from './figures.ts';
 import { cellAt, type StripLane, type StripLayout } from './layout.ts';
 import { countLetters } from './letter-counts.ts';
 import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
-import { handBox } from './marks.ts';
+import { handBox, partOf } from './marks.ts';
 import { type LaneNow, laneNow } from './now.ts';
 import { newness } from './refill.ts';
 import { absence } from './scans.ts';
@@ -36,7 +36,7 @@ export function drawStrip(
 
 /** A ring round what is pointed at. */
 function drawPointed(pen: Pen, laid: StripLane, { theme, lesson }: Drawing, mark: Mark): void {
-  const unit = lesson.kinds[mark.kind]?.name.startsWith('spent') === true;
+  const unit = partOf(lesson, mark) === 'unit';
   const { x, y } = unit
     ? { x: laid.grid.x + mark.row * laid.unit, y: laid.meterY }
     : cellAt(laid.grid, mark.row);

@@ -11,7 +11,7 @@ import { blocksOf } from './block-replay.ts';
 import { drawStrip } from './draw.ts';
 import { entryWords } from './entry-words.ts';
 import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
-import { describe, hit, step } from './marks.ts';
+import { describe, hit, partOf, step } from './marks.ts';
 import { panels } from './panels.tsx';
 import { factsOf } from './scans.ts';
 import { Swatch } from './swatch.tsx';
@@ -38,8 +38,7 @@ const artist: Artist<StripLayout> = {
   place(laid, drawing, mark) {
     const lane = laid.lanes.find((one) => one.arm === mark.arm);
     if (lane === undefined) return null;
-    const name = drawing.lesson.kinds[mark.kind]?.name ?? '';
-    if (name.startsWith('spent'))
+    if (partOf(drawing.lesson, mark) === 'unit')
       return { x: lane.grid.x + mark.row * lane.unit, y: lane.meterY + laid.fontSize };
     const { x, y } = cellAt(lane.grid, mark.row);
     return { x: x + lane.grid.cell, y: y + lane.grid.pitch };

@@ -49,6 +49,18 @@ export function unitMark(state: LaneNow, lesson: Lesson, unit: number): Mark | n
   return what === undefined ? null : markAt(state, lesson, what, unit, places[unit]!);
 }
 
+/** Of no kind that the lesson has a name for: nothing has happened to it. */
+const unspent = -1;
+
+export function isUnspent(mark: Mark): boolean {
+  return mark.kind === unspent;
+}
+
+function unspentMark({ lane }: LaneNow, unit: number): Mark {
+  const t = ns(0);
+  return { arm: lane.arm, table: 'points', id: 0, row: unit, kind: unspent, t0: t, t1: t };
+}
+
 export function threadMark(state: LaneNow, lesson: Lesson): Mark | null {
   const head = threadOf(state.boxes)[0];
   if (head === undefined || !hasList(state.lane)) return null;
@@ -72,7 +84,7 @@ export function hit(layout: StripLayout, drawing: Drawing, x: number, y: number)
       return (thread && threadMark(state, drawing.lesson)) || boxMark(state, drawing.lesson, box);
     }
     const unit = unitAt(laid, state.facts.budget, layout.fontSize, x, y);
-    if (unit >= 0) return unitMark(state, drawing.lesson, unit);
+    if (unit >= 0) return unitMark(state, drawing.lesson, unit) ?? unspentMark(state, unit);
   }
   return null;
 }
@@ -80,6 +92,7 @@ export function hit(layout: StripLayout, drawing: Drawing, x: number, y: number)
 type Part = 'box' | 'thread' | 'unit';
 
 export function partOf(lesson: Lesson, mark: Mark): Part {
+  if (isUnspent(mark)) return 'unit';
   const name = lesson.kinds[mark.kind]?.name;
   if (name === 'thread') return 'thread';
   return name === 'spent_vain' || name === 'spent_gain' ? 'unit' : 'box';
@@ -171,8 +184,11 @@ export function handBox({ lane, now, blocks }: LaneNow): number {
 export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   const lane = index.lanes.find((one) => one.arm === mark.arm);
   const kind = lesson.kinds[mark.kind];
-  if (lane === undefined || kind === undefined) return '';
+  if (lane === undefined) return '';
   const where = `${armTitle(lesson, lane)}, `;
+  if (isUnspent(mark))
+    return `${where}unit ${formatCount(mark.row + 1)} of the budget: not spent so far.`;
+  if (kind === undefined) return '';
   const block = blockOf(index, lane, mark, lesson);
   const what = `${kind.title.replace(/^([DWHU]), /, '$1: ')}.`;
   if (kind.name === 'thread') return `${where}${what} Its head is block ${formatCount(block)}.`;

@@ -9,6 +9,7 @@ import type { Frame, Mark } from '../../derive/types.ts';
 import type { Scene } from '../../protocol/lesson.ts';
 import type { Drawing } from '../contract.ts';
 import { namedTiles } from '../paints.ts';
+import { behindBox } from './behind.ts';
 import { brushesFor } from './brush.ts';
 import { drawChart } from './chart.ts';
 import { drawStrip } from './draw.ts';
@@ -116,6 +117,24 @@ test('pointing: an entry in vain, one that is freed, one never met, and spent bu
   expect(describe(run, on(1, 31)!, extentLesson)).toBe(
     'stock, block 31. looked at in vain by this scan. Visited 1 time so far.',
   );
+});
+
+test('a unit of the budget that is not spent says so, in its tip and in its drawer, and answers nothing', () => {
+  const frame = frameAfter(1);
+  const at = drawing(frame);
+  const layout = laid();
+  const { grid, meterY, unit } = layout.lanes[1]!;
+  const on = (nth: number) => hit(layout, at, grid.x + nth * unit + 3, meterY + 3);
+  expect(name(on(0))).toBe('spent_vain');
+  const left = on(2)!;
+  expect(extentLesson.kinds[left.kind]).toBeUndefined();
+  expect(describe(run, left, extentLesson)).toBe('stock, unit 3 of the budget: not spent so far.');
+  expect(behindBox(run, frame, extentLesson, left)).toMatchObject({
+    ...{ title: 'of the budget: not spent', who: 'unit 3', rows: [{ what: 'visit' }] },
+    how: 'No event has spent it up to this moment; the last one of the lane is below.',
+  });
+  const tip = view.artist(extentLesson).place(layout, at, left)!;
+  expect(Math.abs(tip.x - (grid.x + 2 * unit))).toBeLessThan(1);
 });
 
 test('keys walk from the hand to every box, to the list, to the budget and on to the next lane', () => {
