@@ -34,6 +34,15 @@ WRONG = [
     ("recap.yaml", "step: ticks", "step: tick", "quiz[0].step", "no scene is called 'tick'"),
 ]  # fmt: skip
 
+NEEDED = {
+    "01-shrinker-bitmaps": {"memcg", "shrinker", "bit", "visit", "pass"},
+    "02-grace-periods": {"RCU", "SRCU", "grace period", "tick", "hog", "shrinker_rwsem"},
+    "03-inode-recycling": {"inode", "inactivation", "RCU", "grace period", "cookie", "shadow"},
+    "04-extent-shrinker": {"extent", "delayed", "scan", "budget", "tree"},
+    "05-cacheline-pingpong": {"cache line", "false sharing", "MESI", "lockref", "upgrade"},
+}
+"""Words that readers who were new to the kernel had missed."""
+
 
 @pytest.fixture
 def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -60,6 +69,11 @@ def test_what_is_wrong_is_named_by_file_line_and_key(
     assert sentence in one.sentence
     assert abs(one.line - 1 - text[: text.index(old)].count("\n")) <= 4
     assert one.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("slug", OURS)
+def test_a_word_that_readers_missed_is_explained(slug: str) -> None:
+    assert NEEDED[slug] <= {one.term.name for one in explained(lessons.load(slug))}
 
 
 def test_a_shared_term_comes_from_the_common_file(copy: Path) -> None:
