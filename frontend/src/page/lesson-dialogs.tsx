@@ -19,7 +19,7 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
   return (
     <>
       <HelpDialog keys={page.keys} open={dialog === 'help'} onClose={close} />
-      <CaveatDialog lesson={lesson} open={dialog === 'caveats'} onClose={close} />
+      <CaveatDialog lesson={lesson} keys={page.keys} open={dialog === 'caveats'} onClose={close} />
       <Recap page={page} onClose={close} />
       <Dialog title="Lost events" open={dialog === 'losses'} onClose={close} testId="losses">
         <LossList lanes={page.losses} />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What lies one click away: the keys, the caveats, the questions. */
 
-import type { Key } from '../controls/keyboard.ts';
+import type { Act, Key } from '../controls/keyboard.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Inline } from './prose.tsx';
@@ -13,13 +13,24 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
+/** The keys of an act. */
+function keysOf(keys: readonly Key[], act: Act): readonly string[] {
+  return keys.find((key) => key.act === act)?.keys ?? [];
+}
+
 export function HelpDialog({
   keys,
   open,
   onClose,
 }: DialogProps & { readonly keys: readonly Key[] }) {
   return (
-    <Dialog title="Keys" open={open} onClose={onClose} testId="help">
+    <Dialog
+      title="Keys"
+      open={open}
+      onClose={onClose}
+      testId="help"
+      closedBy={keysOf(keys, 'help')}
+    >
       <dl className="keys">
         {keys.map((key) => (
           <div key={key.act}>
@@ -41,13 +52,19 @@ export function HelpDialog({
   );
 }
 
-export function CaveatDialog({ lesson, open, onClose }: DialogProps & { readonly lesson: Lesson }) {
+export function CaveatDialog({
+  lesson,
+  keys = [],
+  open,
+  onClose,
+}: DialogProps & { readonly lesson: Lesson; readonly keys?: readonly Key[] }) {
   return (
     <Dialog
       title="What you should not conclude"
       open={open}
       onClose={onClose}
       testId="caveats-sheet"
+      closedBy={keysOf(keys, 'caveats')}
     >
       <ul className="caveats">
         {lesson.caveats.map((text) => (

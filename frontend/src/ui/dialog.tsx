@@ -2,7 +2,7 @@
 /** A window over the page: focus goes in, Escape closes, focus comes back. */
 
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 
 interface Props {
   readonly title: string;
@@ -10,10 +10,24 @@ interface Props {
   readonly onClose: () => void;
   readonly side?: 'centre' | 'right' | 'wide';
   readonly testId?: string;
+  /** Keys that close it beside Escape: those that open it. */
+  readonly closedBy?: readonly string[];
   readonly children: ReactNode;
 }
 
-export function Dialog({ title, open, onClose, side = 'centre', testId, children }: Props) {
+const none: readonly string[] = [];
+
+export function Dialog({ title, open, onClose, side = 'centre', testId, ...more }: Props) {
+  const { closedBy = none, children } = more;
+  /** Who had the focus: nothing here is a trigger of Radix, which would get it back by itself. */
+  const opener = useRef<Element | null>(null);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { ctrlKey, metaKey, altKey, key, target } = event;
+    if (ctrlKey || metaKey || altKey || !closedBy.includes(key)) return;
+    if (target instanceof Element && target.closest('input, select, textarea')) return;
+    event.preventDefault();
+    onClose();
+  };
   return (
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
@@ -23,6 +37,15 @@ export function Dialog({ title, open, onClose, side = 'centre', testId, children
           data-side={side}
           data-testid={testId}
           aria-describedby={undefined}
+          onKeyDown={onKeyDown}
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement;
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            const { current } = opener;
+            if (current instanceof HTMLElement) current.focus({ preventScroll: true });
+          }}
         >
           <header>
             <Radix.Title asChild>
