@@ -69,3 +69,21 @@ describe('four lanes of inodes', () => {
     ]);
   });
 });
+
+describe('the dam', () => {
+  it('has its queue, its grace periods and an axis in a low window, and its pools where there is room', () => {
+    const { least, layout } = shownAt('03-inode-recycling', 'dam');
+    const { lanes, axisY } = layout(low.height) as FlowLayout;
+    expect(least).toBeLessThanOrEqual(low.height);
+    expect(axisY + 20).toBeLessThanOrEqual(low.height);
+    expect(lanes.length).toBeGreaterThan(0);
+    for (const { bands, bottom } of lanes) {
+      const high = (name: string) => bands.find((band) => band.name === name)?.height ?? 0;
+      expect(high('queue')).toBeGreaterThanOrEqual(60);
+      expect(high('grace')).toBeGreaterThanOrEqual(12);
+      expect(bottom).toBeLessThanOrEqual(axisY);
+    }
+    for (const { bands } of (layout(560) as FlowLayout).lanes)
+      expect(bands.map(({ name }) => name)).toContain('flow');
+  });
+});

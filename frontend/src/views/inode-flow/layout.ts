@@ -198,7 +198,7 @@ function lowest(plans: Plans): Plans {
   );
 }
 
-/** Below this the weave goes, if the enlarged inode can stay: better one thing that can be read. */
+/** Below this the weave goes, if the enlarged inode can stay, and pools, if the queue can: better one that can be read. */
 const crowded = -0.5;
 const leastSqueeze = 0.3;
 
@@ -225,6 +225,10 @@ function fitted(
   const names = new Set(plans.flat().map((p) => p.name));
   if (factor < crowded && names.has('inode') && names.has('inodes')) {
     const fewer = [...names].filter((name) => name !== 'inodes');
+    return fitted(queues, fewer, em, room);
+  }
+  if (factor < crowded && names.has('flow') && names.has('queue')) {
+    const fewer = [...names].filter((name) => name !== 'flow');
     return fitted(queues, fewer, em, room);
   }
   const least = plans.flat().reduce((sum, p) => sum + heightOf(p, -1) + gap, 0);
