@@ -109,14 +109,15 @@ test('swatches of one legend differ, also from what else the run has', () => {
   expect([...new Set(alike)]).toEqual([]);
 });
 
-test('each swatch of the lesson stands out from the page in both themes', () => {
+test('each swatch of the lesson, or of what the step speaks of, stands out from the page in both themes', () => {
   const faint: string[] = [];
   for (const one of recorded)
     for (const scene of one.lesson.scenes)
       for (const theme of themes) {
         const { legend, lesson } = drawn(one, scene, theme);
         const paint = paints[lesson.view ?? '']!;
-        for (const kind of legend.filter((one) => one.lesson && !shapes.has(one.name))) {
+        const spoken = ({ lesson: own, name }: Kind) => own || scene.focus.includes(name);
+        for (const kind of legend.filter((one) => spoken(one) && !shapes.has(one.name))) {
           const inks = fillsOf(paint(lesson, kind, theme)).flatMap(
             (fill) => fill.match(/#[0-9a-f]{6}/g) ?? [],
           );

@@ -9,6 +9,8 @@ import type { MarkStyle } from './styles.ts';
 /** Narrower marks are flat: a texture would only flicker. What is not the lesson is flat for longer. */
 const texturedFrom = 6;
 const dismissedFrom = 14;
+/** Of the ink of an outline that alone tells a pale mark from the page: a step may speak of it. */
+const edge = 0.97;
 /** Of the colour of a band; pale, since names stand on it. */
 const bandShares = [0.24, 0.4, 0.12];
 
@@ -49,7 +51,7 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
           ground: mix(theme.vain, ground, 0.06),
           ink: mix(theme.vain, ground, 0.75),
         }),
-        border: mix(theme.vain, ground, 0.7),
+        border: mix(theme.vain, ground, edge),
         narrow: mix(theme.vain, ground, 0.4),
       };
     case 'dashes':
@@ -58,7 +60,7 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
           ground: mix(theme.vain, ground, 0.06),
           ink: mix(theme.vain, ground, 0.75),
         }),
-        border: mix(theme.vain, ground, 0.7),
+        border: mix(theme.vain, ground, edge),
         narrow: mix(theme.vain, ground, 0.4),
       };
     case 'outline':
@@ -71,7 +73,9 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     case 'pale':
       return {
         wide: mix(colour, ground, 0.2),
-        border: mix(colour, ground, 0.85),
+        // The colour of what is not the lesson is too faint for a projector.
+        border:
+          style.colour === 'other' ? mix(theme.vain, ground, edge) : mix(colour, ground, 0.85),
         narrow: mix(colour, ground, 0.5),
       };
     case 'paledots':
