@@ -177,17 +177,18 @@ function isCount({ figure }: FigurePair): boolean {
   return figure !== 'ops_per_s';
 }
 
-/** metrics.wait_ns.p50 -> "wait, p50" */
+/** metrics.wait_ns.p50 -> "wait, p50"; the unit stands with the value. */
 export function figureWords(name: string): string {
   // A recording may be a window of the run; the workload counted all of it.
   if (name === 'ops') return 'operations of the whole run';
   const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
-  return words.map((word) => word.replace(/_ns$/, '').replaceAll('_', ' ')).join(', ');
+  return words.map((word) => word.replace(/_[nu]s$/, '').replaceAll('_', ' ')).join(', ');
 }
 
-function shownFigure(name: string, value: number | null): string {
+export function shownFigure(name: string, value: number | null): string {
   if (value === null) return '–';
   if (/_ns(\.|$)/.test(name)) return formatNs(value);
+  if (/_us(\.|$)/.test(name)) return formatNs(value * 1000);
   return value.toLocaleString('en', { maximumFractionDigits: 2 });
 }
 

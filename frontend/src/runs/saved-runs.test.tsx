@@ -4,7 +4,7 @@ import { cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
-import { figureWords } from './differences.tsx';
+import { figureWords, shownFigure } from './differences.tsx';
 import { SavedOnHome, SavedRunsDialog } from './saved-runs.tsx';
 
 afterEach(() => {
@@ -136,4 +136,15 @@ test('names of figures are words', () => {
   expect(figureWords('metrics.wait_ns.p50')).toBe('wait, p50');
   expect(figureWords('tallies.visits_last')).toBe('visits last');
   expect(figureWords('ops')).toBe('operations of the whole run');
+});
+
+test('a time has its unit beside its value, not in its name', () => {
+  for (const [name, value] of [
+    ['metrics.op_ns.p50', 22_200],
+    ['tallies.locked_mean_us', 22.2],
+  ] as const) {
+    expect(shownFigure(name, value)).toBe('22.2 µs');
+    expect(figureWords(name)).not.toMatch(/\b[nu]s\b/);
+  }
+  expect(shownFigure('tallies.visits_last', 4332)).toBe('4,332');
 });
