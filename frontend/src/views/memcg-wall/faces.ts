@@ -164,7 +164,7 @@ export class Sprites {
     } else box(shade(face, face === 'visit_vain' || face === 'root_visit' ? 0.6 : 0.5));
     if (dot) {
       // A bit in the middle of what the walk did; on tiny cells it colours the whole.
-      const strength = this.#focus.has('bit_unread') ? 1 : 0.78;
+      const strength = this.#focus.has('bit_unread') ? 1 : 0.92;
       if (inner >= 4) box(shade('bit_unread', strength), ...shares(0.3));
       else if (face === 'bit_unread' || this.#focus.has('bit_unread')) {
         box(shade('bit_unread', strength * 0.8));

@@ -2,6 +2,7 @@
 /** The legend has a swatch for each tone of a cell, and shows it as the wall does. */
 
 import { expect, test } from 'vitest';
+import { contrast } from '../../../test/figures/contrast.ts';
 import { recordedLessons } from '../../../test/fixtures/recordings.ts';
 import { darkTheme, lightTheme } from '../../base/theme.ts';
 import { faces, glowLevels, Sprites, Tone, toneStep } from './faces.ts';
@@ -45,4 +46,23 @@ test('each step with the list walk says what a visit is that found something', (
       !view.legend!(lesson, scene, null).some(({ name }) => name === 'visit_busy'),
   );
   expect(without.map(({ id }) => id)).toEqual([]);
+});
+
+/** #rrggbb of a pixel of ImageData. */
+const hexOf = (pixel: number) =>
+  `#${[0, 8, 16].map((by) => ((pixel >> by) & 255).toString(16).padStart(2, '0')).join('')}`;
+
+test.each([lightTheme, darkTheme])('a bit stands out from the cell it is in, $name', (theme) => {
+  const faint: string[] = [];
+  for (const name of ['bit', 'bit_unread'] as const) {
+    const pixels = [...cellsOf(name, 16, theme).cells[0]!].map((p) =>
+      p === 0 ? theme.paper : hexOf(p),
+    );
+    const often = new Map<string, number>();
+    for (const one of pixels) often.set(one, (often.get(one) ?? 0) + 1);
+    const [ground] = [...often].sort((a, b) => b[1] - a[1])[0]!;
+    const best = Math.max(...[...often.keys()].map((ink) => contrast(ink, ground)));
+    if (best < 3) faint.push(`${name} ${best.toFixed(2)}`);
+  }
+  expect(faint).toEqual([]);
 });
