@@ -45,6 +45,47 @@ test('the moment moves while it plays, stands when paused, and steps by umounts'
   await expect(moment).not.toHaveText(stood ?? '');
 });
 
+test('behind an open question the run stands, and it plays once the question is answered', async ({ page }) => {
+  await page.goto(`${lesson}&step=three-hogs`);
+  await expect(page.getByTestId('veil')).toBeVisible();
+  await expect(page.getByTestId('phase-rwsem')).toContainText('recorded');
+  await expect(page.getByTestId('play')).toHaveAccessibleName('Play');
+  // Its window is found once the recording has come.
+  await expect(page.getByTestId('coming')).toHaveCount(0);
+  await expect.poll(() => momentOf(page)).toBeGreaterThan(0);
+  const begin = await momentOf(page);
+  // Frames that a run would move in.
+  await page.evaluate(async () => {
+    for (let i = 0; i < 60; i++) await new Promise((frame) => requestAnimationFrame(frame));
+  });
+  expect(await momentOf(page)).toBe(begin);
+  await page.getByTestId('predict').locator('.choice').first().click();
+  await expect(page.getByTestId('veil')).toHaveCount(0);
+  await expect(page.getByTestId('play')).toHaveAccessibleName('Pause');
+  await goesOn(page, begin);
+});
+
+test('the picture gives the arrow keys back, and a drawer the focus', async ({ page }) => {
+  await page.goto(`${lesson}&step=ticks&at=150&from=140&for=20`);
+  await rested(page);
+  const picture = page.getByTestId('picture');
+  await picture.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('records')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(picture).toBeFocused();
+  await page.keyboard.press('c');
+  await expect(page.getByTestId('caveats-sheet')).toBeVisible();
+  await page.keyboard.press('c');
+  await expect(page.getByTestId('caveats-sheet')).toHaveCount(0);
+  await expect(picture).toBeFocused();
+  const stood = await momentOf(page);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => momentOf(page)).toBeGreaterThan(stood);
+});
+
 test('steps change by Page Down, and the link brings the step back', async ({ page }) => {
   await page.goto(lesson);
   await expect(page.getByTestId('step-count')).toContainText('1');
