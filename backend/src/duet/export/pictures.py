@@ -27,11 +27,13 @@ WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
 """A page that stands still says in its address what window it shows."""
 POLL_S = 0.1
 PAUSED = """(() => {
+  document.querySelector('[data-testid=veil] button')?.click();
   const play = document.querySelector('[data-testid=play]');
   if (play && !play.disabled && play.getAttribute('aria-label') === 'Pause') play.click();
   return location.search;
 })()"""
-"""Asked again and again: a page that is not moving yet must not be sent off by the click."""
+"""Asked again and again: a page that is not moving yet must not be sent off by the click. Behind
+the veil of a prediction it does not move, so that is lifted first."""
 
 BARE = """(() => {
   const style = document.createElement('style');
