@@ -167,7 +167,10 @@ def test_names_cannot_become_markup(tmp_path: Path, run_async: Any) -> None:
         async with Browser(Screen()) as page:
             await pictures.stand(page, out, lesson, Shot(at_ms=0.5))
             await page.evaluate(
-                f"document.querySelector('.lane-header h3').textContent = {json.dumps(HOSTILE)}"
+                "(async () => { const title = () => document.querySelector('.lane-header h3');"
+                " for (let n = 0; n < 200 && !title(); n++)"
+                " await new Promise((done) => setTimeout(done, 50));"
+                f" title().textContent = {json.dumps(HOSTILE)}; }})()"
             )
             return await vector.drawn(page, lesson, path, pictures.scene_of(lesson, ""))
 
