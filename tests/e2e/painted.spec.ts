@@ -115,7 +115,7 @@ for (const { step, sentence, picture } of cases) {
 
 test('readout and playhead name one moment in every painted frame', async ({ page }) => {
   await page.addInitScript(watch);
-  await open(page, 'lesson=02-grace-periods&step=three-hogs&at=20');
+  await open(page, 'lesson=02-grace-periods&step=ticks&at=20');
   const moving = await paintedWhile(page, async () => {
     await playFor(page);
   });
