@@ -47,6 +47,8 @@ class AccessQueue:
         self._logs: list[Log] = []
         self._samples: list[Sample] = []
         self._timed = self._points = 0
+        self._last_ns = 0
+        """Guest time of the newest access that has one."""
 
     @property
     def untimed(self) -> bool:
@@ -78,7 +80,10 @@ class AccessQueue:
                 window = self._clock.guest_window(host_ns, host_ns)
                 if window is None:
                     break
-                offset = host_ns - window.at_ns
+                # What is known of the guest's clock gets better meanwhile; time does not go back.
+                at_ns = max(window.at_ns, self._last_ns)
+                self._last_ns = at_ns + int(records["host_ns"].max()) - host_ns
+                offset = host_ns - at_ns
                 sample = access_sample(records, self._timed, offset, window.error_ns)
                 self._timed += 1
                 self._save(pack_record(sample), time.monotonic_ns())
