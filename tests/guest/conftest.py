@@ -49,6 +49,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return BySharedRuns(config, log)
 
 
+@pytest.fixture(autouse=True)
+def runs_of_a_second_try(request: pytest.FixtureRequest) -> None:
+    """A second try (RETRIES) looks at runs of its own, not at those that the first one shared."""
+    if getattr(request.node, "execution_count", 1) > 1:
+        for shared in vars(request.module).values():
+            if hasattr(shared, "cache_clear"):
+                shared.cache_clear()
+
+
 @pytest.fixture(scope="session")
 def guest_root() -> GuestRoot:
     """The sealed root, made if it is not there."""
