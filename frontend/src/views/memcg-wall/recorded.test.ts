@@ -3,6 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { recordedLessons } from '../../../test/fixtures/recordings.ts';
+import { formatCount } from '../../base/units.ts';
 import { indexRun } from '../../derive/run-index.ts';
 import { Count } from './cells.ts';
 import { wallOf } from './wall.ts';
@@ -21,4 +22,15 @@ test('in each pass the root is asked by every shrinker, and once more for what k
   expect(seen.map(([name, root]) => [name, root])).toEqual(
     seen.map(([name, , shrinkers]) => [name, shrinkers + 1]),
   );
+});
+
+test('the claim of the third call has the visits that the recording has', () => {
+  const [one] = recordedLessons('01-shrinker-bitmaps');
+  const { lesson, runs } = one!;
+  const [, store] = [...runs].find(([id]) => id.endsWith('56-containers'))!;
+  const index = indexRun(store.shown()!, lesson);
+  const visits = index.lanes.map((lane) => wallOf(lane, lesson).calls()[2]!.visits);
+  const { claim } = lesson.scenes.find(({ id }) => id === 'third-call')!;
+  for (const n of visits) expect(claim).toMatch(new RegExp(`\\b${formatCount(n)}\\b`));
+  expect(new Set(visits).size).toBe(2);
 });
