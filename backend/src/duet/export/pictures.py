@@ -35,14 +35,19 @@ PAUSED = """(() => {
 """Asked again and again: a page that is not moving yet must not be sent off by the click. Behind
 the veil of a prediction it does not move, so that is lifted first."""
 
-BARE = """(() => {
+BARE = """new Promise((done) => {
   const style = document.createElement('style');
   style.textContent =
     '.embed-foot :is(button, input, a) { visibility: hidden } ' +
     ':is(.lane-details, [data-embed] .legend) { display: none } ' +
     '.term { text-decoration: none; border: 0 }';
-  document.head.append(style);
-})()"""
+  const add = () => {
+    if (!document.head) return setTimeout(add, 10);  // the page has only begun to come
+    document.head.append(style);
+    done(true);
+  };
+  add();
+})"""
 """What is to be clicked has no place in a picture; the moment and where it is from stay."""
 
 
