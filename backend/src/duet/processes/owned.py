@@ -155,8 +155,7 @@ class OwnedProcess(Pipes):
         starting.add_done_callback(end)
         await asyncio.wait([starting], timeout=END_S)
         if self._transport:
-            await self.end()
-            self._transport.close()
+            await self.__aexit__()
 
     async def __aexit__(self, *exc: object) -> None:
         await self.end()

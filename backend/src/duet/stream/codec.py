@@ -51,7 +51,7 @@ class Packet:
         key: packets of one key replace each other in an outbox (latest wins); None: each counts.
         span: set for what may be dropped when a viewer is slow; the drop is then reported as a gap.
         rest: packets with spans that are queued, sent and dropped with this one, right behind it.
-        size: bytes of all of them.
+        size: bytes of all of them, where there is a rest.
     """
 
     body: bytes

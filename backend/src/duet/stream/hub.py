@@ -111,10 +111,11 @@ class Hub:
 
     def publish(self, log: RunLog, packet: Packet) -> None:
         """Send to those that watch a run, and remember it for those who come late."""
-        if log is not self._rows_of or len(self._rows) == TOGETHER or not goes_together(packet):
+        rows = goes_together(packet)
+        if log is not self._rows_of or len(self._rows) == TOGETHER or not rows:
             self._send_rows()
         log.add(packet)
-        if not goes_together(packet):
+        if not rows:
             self._send(packet, [v for v in self._viewers.values() if v.log is log])
             return
         if not self._rows:
@@ -160,5 +161,7 @@ def goes_together(packet: Packet) -> bool:
 def together(packets: Sequence[Packet]) -> Packet:
     """Packets with spans as one, so that an outbox has one thing to do for all of them."""
     first, *rest = packets
+    if not rest:
+        return first
     size = sum(len(packet.body) for packet in packets)
     return Packet(first.body, first.type, None, first.span, tuple(rest), size)

@@ -101,8 +101,7 @@ class Outbox:
                 del self._live[waiting.pop()]
             waiting.append(slot)
             return
-        self._count += 1 + len(packet.rest)
-        self._bytes += packet.size or len(packet.body)
+        self._weigh(packet, 1)
         if packet.span is not None:
             self._waiting(packet.span).append(slot)
         while self._count > self._max_packets or self._bytes > self._max_bytes:
@@ -130,8 +129,7 @@ class Outbox:
             if packet.type in ENDINGS:
                 self._promised.extend(self._take_gaps())
         else:
-            self._count -= 1 + len(packet.rest)
-            self._bytes -= packet.size or len(packet.body)
+            self._weigh(packet, -1)
         if packet.span is not None:
             self._waiting(packet.span).popleft()
         for part in (packet, *packet.rest):
@@ -140,6 +138,11 @@ class Outbox:
                 if gap is not None:
                     self._promised.append(pack(gap))
             self._promised.append(part)
+
+    def _weigh(self, packet: Packet, sign: int) -> None:
+        """A packet with its rest comes, 1, or goes, -1."""
+        self._count += sign * (1 + len(packet.rest))
+        self._bytes += sign * (packet.size or len(packet.body))
 
     def _take_gaps(self) -> list[Packet]:
         gaps = [pack(gap) for gap in self._gaps.values()]
@@ -155,8 +158,7 @@ class Outbox:
         if not waiting:
             raise OutboxFull
         packet = self._live.pop(waiting.popleft())
-        self._count -= 1 + len(packet.rest)
-        self._bytes -= packet.size or len(packet.body)
+        self._weigh(packet, -1)
         for part in (packet, *packet.rest):
             assert part.span is not None
             self.rows_dropped += part.span.rows
