@@ -22,19 +22,18 @@ const keyOf = (lesson: Pick<Lesson, 'slug'>) => `duet.cost.${lesson.slug}`;
 function useCosts({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
   const key = keyOf(lesson);
   const now = useMemo(() => costOf(runIndex, lesson), [runIndex, lesson]);
-  const [kept, setKept] = useState(() => merged(parseCosts(read(key)), now));
+  const [kept, setKept] = useState(() => parseCosts(read(key)));
+  const points = useMemo(() => merged(kept, now), [kept, now]);
   useEffect(() => {
-    setKept((old) => {
-      const all = merged(old, now);
-      write(key, all);
-      return all;
-    });
-  }, [key, now]);
+    if (points === kept) return;
+    write(key, points);
+    setKept(points);
+  }, [key, points, kept]);
   const forget = () => {
     write(key, now);
     setKept(now);
   };
-  return { points: kept, forget };
+  return { points, forget };
 }
 
 function read(key: string): string | null {
