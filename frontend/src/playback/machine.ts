@@ -58,7 +58,7 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
     case 'pause':
       return { ...state, mode: 'paused' };
     case 'veil':
-      return action.veiled === state.veiled ? state : { ...state, veiled: action.veiled };
+      return { ...state, veiled: action.veiled };
     case 'resume':
       return { ...state, mode: 'scope', direction: 1 };
     case 'scope':

@@ -7,7 +7,7 @@ import { lightTheme } from '../../src/base/theme.ts';
 import { collect, type Figure, figure, lengthOf } from '../../src/derive/figures.ts';
 import { opsNow } from '../../src/derive/hold.ts';
 import type { Frame, Mark, Region } from '../../src/derive/types.ts';
-import type { Artist, Laid } from '../../src/views/contract.ts';
+import type { Artist, Laid, PanelProps } from '../../src/views/contract.ts';
 import { priceRows } from '../../src/views/extent-strip/panels.tsx';
 import { layoutDots } from '../../src/views/latency-dots/layout.ts';
 import { namedTiles } from '../../src/views/paints.ts';
@@ -49,7 +49,7 @@ export class Writer {
 
   /** Header of each lane, counts, and dots of latency: the run up to the moment. */
   sums(frame: Frame): readonly Written[] {
-    const { lesson, scene, index, run } = this.shown;
+    const { lesson, scene, index } = this.shown;
     const view = viewOf(lesson.view);
     const cells = () => [...(view.counts?.(index, frame, lesson).rows.values() ?? [])].flat();
     const header = () =>
@@ -61,21 +61,7 @@ export class Writer {
         median,
       ]);
     const price = () => {
-      const source = { get: () => frame, subscribe: () => () => {} };
-      const data = {
-        measured: null,
-        tables: [],
-        linesOf: (arm: string) => run.lanes.get(arm)?.lines ?? [],
-      };
-      const rows = priceRows({
-        runIndex: index,
-        lesson,
-        scene,
-        frame: source,
-        theme: lightTheme,
-        recorded: true,
-        data,
-      });
+      const rows = priceRows(this.#props(frame));
       return index.lanes.flatMap(({ arm }) => rows.map(({ of }) => of(arm)));
     };
     return [
@@ -86,11 +72,10 @@ export class Writer {
     ];
   }
 
-  /** What stands in the panels beside the stage, as React writes it. */
-  panels(frame: Frame): readonly Written[] {
+  /** What a panel is given at a moment. */
+  #props(frame: Frame): PanelProps {
     const { lesson, scene, index, run } = this.shown;
-    const { panels = {} } = viewOf(lesson.view);
-    const props = {
+    return {
       ...{ runIndex: index, lesson, scene, theme: lightTheme, recorded: true },
       frame: { get: () => frame, subscribe: () => () => {} },
       data: {
@@ -98,6 +83,13 @@ export class Writer {
         linesOf: (arm: string) => run.lanes.get(arm)?.lines ?? [],
       },
     };
+  }
+
+  /** What stands in the panels beside the stage, as React writes it. */
+  panels(frame: Frame): readonly Written[] {
+    const { lesson, scene } = this.shown;
+    const { panels = {} } = viewOf(lesson.view);
+    const props = this.#props(frame);
     return scene.show.flatMap((name) => {
       const panel = panels[name];
       if (panel === undefined) return [];
