@@ -40,6 +40,7 @@ def test_a_patch_and_a_folder_become_two_lanes_a_report_and_a_lesson(
         [
             sys.executable, "-m", "duet", "try", str(PATCH), "--run", str(work),
             "--trace", "sched:sched_process_fork,probe:pipe_write(iocb=$arg1)",
+            "--watch", "pipe_read,pipe_write",
             "--clock", "count", "--repeats", "2", "--save-lesson", str(lesson), "--json",
         ],
         env={**os.environ, "DUET_TRIALS": str(tmp_path / "trials")},
@@ -69,6 +70,10 @@ def test_a_patch_and_a_folder_become_two_lanes_a_report_and_a_lesson(
     assert measured["tables"][0]["command"] == result["given"]
     assert result["check"] == f"./duet check {PATCH} --run {work}"
     assert result["arms"][1]["made_of"][0]["sha256"]
+    assert result["watched"] == ["pipe_read", "pipe_write"]
+    assert result["shared"].keys() == {"stock", "wake-all"}
+    for counts in result["shared"].values():  # a pipe's reader and writer meet on its lines
+        assert counts["shared_writes"] + counts["shared_rmws"] > 0.5, counts
     monkeypatch.setenv(EXTRA_LESSONS, str(tmp_path / "mine"))
     saved = load("06-of-a-try")
     assert [point.fields for point in saved.lesson.points][1] == ("iocb",)

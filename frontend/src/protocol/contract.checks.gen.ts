@@ -833,6 +833,7 @@ export const readAccessCount: Read<wire.AccessCount> = shape((o) => ({
   count: or(o['count'], 'count', AccessCount_count, 'accesses'),
   field: or(o['field'], 'field', ErrorMessage_run, null),
   variable: or(o['variable'], 'variable', ErrorMessage_run, null),
+  shared: or(o['shared'], 'shared', boolean, false),
   line: or(o['line'], 'line', boolean, true),
   by: or(o['by'], 'by', Build_arms, []),
   per: or(o['per'], 'per', AccessCount_per, 'operation'),

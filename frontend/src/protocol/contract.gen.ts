@@ -1331,6 +1331,10 @@ export interface AccessCount {
    */
   variable: string | null;
   /**
+   * every line of the kernel's own memory, stacks left out, that at least two CPUs touch and one writes: those that can travel between caches
+   */
+  shared: boolean;
+  /**
    * whatever lies on its cache lines; false: its own bytes alone
    */
   line: boolean;

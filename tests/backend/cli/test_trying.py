@@ -13,10 +13,11 @@ from typing import Any, cast
 
 import pytest
 
-from duet.cli import checking, entry, trial_run, trying
+from duet.cli import checking, entry, trial_numbers, trial_run, trying
 from duet.cli.request import Request
 from duet.cli.results.trying import TryResult
-from duet.cli.trial_run import How, measured
+from duet.cli.trial_numbers import measured
+from duet.cli.trial_run import How
 from duet.cli.tried_arm import tried_arm
 from duet.cli.typed import typed_line
 from duet.kernels import KernelImage, KernelSettings
@@ -54,8 +55,8 @@ def test_the_report_of_a_trial_says_the_call_that_makes_it(
 
         return SimpleNamespace(run=run, report=report())
 
-    monkeypatch.setattr(trial_run, "prepare_measurement", prepare)
-    monkeypatch.setattr(trial_run, "read_plan", lambda given: None)
+    monkeypatch.setattr(trial_numbers, "prepare_measurement", prepare)
+    monkeypatch.setattr(trial_numbers, "read_plan", lambda given: None)
     request = SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count")
     made = trial(tmp_path, given="./duet try 'my x.patch'")
     settings = cast(KernelSettings, None)
@@ -77,7 +78,26 @@ def test_the_check_of_the_same_kernels_is_offered_at_the_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     result = TryResult(
-        *("x", "90-x", "f", "c", "wall", (), (), (), (), None, {}, None, None, None, (), (), ()),
+        *(
+            "x",
+            "90-x",
+            "f",
+            "c",
+            "wall",
+            (),
+            (),
+            (),
+            (),
+            None,
+            {},
+            None,
+            None,
+            None,
+            (),
+            (),
+            {},
+            (),
+        ),
         given="./duet try a.patch",
         check="./duet check 'a b.patch'",
         said=(),

@@ -74,6 +74,28 @@ def test_a_count_is_of_a_line_or_of_the_bytes_alone() -> None:
     assert value(count="accesses", per="run") == 147
 
 
+def test_shared_lines_are_the_kernels_own_that_two_cpus_touch_and_one_writes() -> None:
+    rows = [
+        (COUNTER, 0, 1, 8, 3, 20, 0, 40),  # both CPUs, by one function
+        (COUNTER + 8, 2, 1, 8, 1, 30, 0, 0),  # a neighbour on that line
+        (OBJECT, 0, 1, 8, 1, 50, 10, 0),  # two CPUs, by two functions
+        (OBJECT + 32, 1, 1, 8, 2, 70, 0, 0),
+        (OBJECT + 64, 2, 1, 8, 3, 900, 0, 0),  # nobody writes
+        (OBJECT + 128, 2, 1, 8, 1, 900, 900, 0),  # one CPU
+        (0xFFFF_C900_0000_1000, 2, 1, 8, 3, 900, 900, 0),  # a stack
+        (0x7F00_0000_0000, 2, 1, 8, 3, 900, 900, 0),  # user memory
+        (OBJECT, 0, 0, 8, 3, 900, 900, 0),  # outside of operations
+    ]
+    seen = scope()
+    seen = replace(seen, cells=replace(seen.cells, cells=np.array(rows, CELL)))
+    assert value(seen, shared=True, count="reads") == 17
+    assert value(seen, shared=True, count="writes") == 1
+    assert value(seen, shared=True, count="rmws") == 4
+    assert value(seen, shared=True, count="reads", by=("look",)) == 3
+    with pytest.raises(ValidationError, match="names field and shared"):
+        AccessCount(field="count", shared=True)
+
+
 def test_a_variable_has_the_line_that_it_lies_on() -> None:
     assert value(variable="nr_files", count="reads") == 0.3
     assert value(variable="nr_files", count="reads", line=False) == 0

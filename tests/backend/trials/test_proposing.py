@@ -15,6 +15,7 @@ from duet.kernels import KernelImage
 from duet.kernels.fields import FieldChange, field_changes, users
 from duet.kernels.tracepoints import TraceEvent
 from duet.lessons.load import load
+from duet.lessons.schema.metric import AccessCount
 from duet.settings import repo_root
 from duet.trials import proposing
 from duet.trials.mails import Patch
@@ -106,6 +107,20 @@ def test_fields_that_a_kernel_lacks_are_numbers_of_the_others(
     assert propose(Tracing(), images, [], src) == Tracing()
 
 
+def test_functions_to_watch_may_be_named(monkeypatch: pytest.MonkeyPatch, src: Path) -> None:
+    images = {"stock": cast(KernelImage, SimpleNamespace(vmlinux="stock"))}
+    monkeypatch.setattr(proposing, "trace_events", lambda _: ())
+    monkeypatch.setattr(proposing, "read_functions", lambda _: Kernel("use", "elsewhere"))
+    found = propose(Tracing(), images, [], src, ("elsewhere", "gone", "use", "use"))
+    assert found.watched == ("elsewhere", "use")
+    (left_out,) = found.missing
+    assert left_out.startswith("gone() is not watched: ")
+    with pytest.raises(InputError, match=r"--watch cannot count calls of gone\(\)"):
+        propose(Tracing(), images, [], src, ("gone", "use"))
+    with pytest.raises(InputError, match="--watch names 33 functions"):
+        propose(Tracing(), images, [], src, tuple(f"f{n}" for n in range(33)))
+
+
 def test_fields_and_events_are_in_the_lesson(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +141,9 @@ def test_fields_and_events_are_in_the_lesson(
     scope = whole.lesson.microscope
     assert scope is not None and scope.functions == ("pipe_read", "pipe_write")
     assert scope.operation == "pipe_read" and scope.workloads == ("watched",)
+    shared = metrics["shared_reads"]
+    assert shared.microscope == AccessCount(count="reads", shared=True)
+    assert (shared.unit, shared.better) == ("per pipe_read()", "lower")
     assert next(iter(whole.lesson.workloads)) == "command", "the usual one runs without it"
     text = whole.content()
     assert "--trace 'toy:a,toy:b'" in text and "--trace 'near:*'" in text

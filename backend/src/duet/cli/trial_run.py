@@ -10,15 +10,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from duet.cli.build import build_missing
-from duet.cli.measure import refuse_nothing
-from duet.cli.measure_args import Given, read_plan
-from duet.cli.measuring import ProgressBar
 from duet.cli.output import note
 from duet.cli.record import record_run
 from duet.cli.recorded_table import store_table
-from duet.cli.request import Request, read_request
+from duet.cli.request import read_request
 from duet.cli.results.trying import TryResult
 from duet.cli.sources import install_sources
+from duet.cli.trial_numbers import (
+    call_ms,
+    counted,
+    elapsed_ms,
+    measured,
+    perturbed,
+    shared_counts,
+    verdict_of,
+)
 from duet.cli.tried_arm import tried_arm
 from duet.errors import InfraError
 from duet.kernels import KernelImage, KernelSettings
@@ -28,9 +34,6 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lint.workloads import guest_programs
 from duet.measure import Report
-from duet.measure.compare import verdict_line
-from duet.runs.measure import prepare_measurement
-from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
 from duet.trials.calls import check_line, try_line
@@ -99,7 +102,8 @@ def run_trial(asked: Asked, how: How) -> Tried:
     changed = [c.function for patch in trial.own_patches for c in changes(patch.diff)]
     tracing = choose(images, changed, trial.functions, trial.trace)
     stock = arm_spec(lessons.load(trial.slug), trial.arms[0].name)
-    tracing = propose(tracing, images, trial.own_patches, kernels.source_tree(stock))
+    src = kernels.source_tree(stock)
+    tracing = propose(tracing, images, trial.own_patches, src, trial.watch)
     lesson = write_trial(folder, trial, tracing, Times())
     for sentence in tracing.missing:
         note(f"left out: {sentence}")
@@ -112,6 +116,8 @@ def run_trial(asked: Asked, how: How) -> Tried:
         took = {arm: ms for arm, lane in lanes.items() if (ms := elapsed_ms(lane)) is not None}
     report = asyncio.run(measured(request, how.repeats, kernels, trial)) if how.measure else None
     table = store_table(request, report, perturbed(report)) if report else None
+    if report is not None and trial.watch:
+        report.tables += asyncio.run(counted(trial, kernels)).tables
     longest = max(took.values(), default=0.0)
     write_trial(folder, trial, tracing, Times(longest, call_ms(report, tracing)))
     saved = save_lesson(folder, trial, how.save)[0] if how.save is not None else None
@@ -127,6 +133,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         left_out=list(tracing.missing),
         fields=[f"{field.struct}.{field.name}" for field in tracing.fields],
         watched=list(tracing.watched),
+        shared=shared_counts(report),
         proposed=[one.argument for one in tracing.proposed],
         given=trial.given,
         check=trial.check or None,
@@ -134,7 +141,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         recording=None if recording is None else str(recording),
         elapsed_ms=took,
         measured=None if table is None else str(table),
-        verdict=_verdict(report),
+        verdict=verdict_of(report),
         saved=None if saved is None else str(saved),
     )
     return Tried(trial, result, report)
@@ -160,39 +167,6 @@ def build_arms(
     return {name: find_image(found, name, kernels) for name in names}
 
 
-async def measured(request: Request, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
-    """All numbers of the trial, untraced or counted.
-
-    Raises:
-        DuetError: no arm has a number.
-    """
-    plan = read_plan(Given(request.folder.slug, clock=str(request.clock), repeats=repeats or None))
-    with ProgressBar() as tell:
-        measuring = await prepare_measurement(plan, kernels, trial.given, tell)
-        await measuring.run()
-    refuse_nothing(measuring.report)
-    return measuring.report
-
-
-def perturbed(report: Report) -> int:
-    """Starts of the count clock beside the equal runs."""
-    return max(len(one.perturbed or ()) for table in report.tables for one in table.series)
-
-
-def elapsed_ms(lane: LaneResult) -> float | None:
-    """How long the command took once, from its line of operations."""
-    return 1000.0 / lane.ops_per_s if lane.ops_per_s else None
-
-
-def call_ms(report: Report | None, tracing: Tracing) -> float:
-    """Mean of the first function's calls on the slowest kernel; 0: not measured."""
-    if report is None or not tracing.functions:
-        return 0.0
-    name = f"{tracing.functions[0].key}_us"
-    series = (one for table in report.tables for one in table.series if one.metric == name)
-    return max((max(one.samples) for one in series if one.samples), default=0.0) / 1000
-
-
 def known_programs() -> frozenset[str]:
     """What guests can run.
 
@@ -206,10 +180,3 @@ def known_programs() -> frozenset[str]:
             remedy="Run ./setup.sh, which installs the programs of the guest.",
         )
     return frozenset(found["programs"])
-
-
-def _verdict(report: Report | None) -> str | None:
-    if report is None:
-        return None
-    table = report.tables[0]
-    return verdict_line(table, table.series[0].metric)

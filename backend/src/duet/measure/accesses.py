@@ -16,6 +16,7 @@ from duet.lessons.schema import Metric
 from duet.lessons.schema.metric import AccessCount
 from duet.session import LaneResult, MicroscopeRequest, ScopeResult
 from duet.session.accesses import LINE
+from duet.session.lane.target import VMALLOC, VMALLOC_END
 from duet.session.microscope_operations import no_operation
 
 Ranges = tuple[tuple[int, int], ...]
@@ -23,6 +24,8 @@ Ranges = tuple[tuple[int, int], ...]
 Places = Mapping[str, Ranges | DuetError]
 """Metric -> where its variable lies, or why that is not known."""
 CLASSES = ("reads", "writes", "rmws")
+KERNEL = 0xFFFF_8000_0000_0000
+"""Where the kernel's own addresses begin on x86-64 (Documentation/x86/x86_64/mm.rst)."""
 
 
 def variable_places(vmlinux: Path, metrics: Mapping[str, Metric]) -> Places:
@@ -52,8 +55,12 @@ def access_value(
     Raises:
         DuetError: there is no such place, or no whole operation; a zero is a count of zero.
     """
-    chosen = _of_functions(scope.cells.cells, count, microscope)
-    chosen = chosen[_lies_in(chosen, _ranges(count, scope, places), count.line)]
+    if count.shared:
+        on_shared = scope.cells.cells[on_shared_lines(scope.cells.cells)]
+        chosen = _of_functions(on_shared, count, microscope)
+    else:
+        chosen = _of_functions(scope.cells.cells, count, microscope)
+        chosen = chosen[_lies_in(chosen, _ranges(count, scope, places), count.line)]
     classes = CLASSES if count.count == "accesses" else (count.count,)
     if count.per == "run":
         return _sum(chosen, classes)
@@ -62,6 +69,25 @@ def access_value(
     cells = scope.cells
     ops = cells.ops_touching if microscope.aim else cells.ops_ended
     return _sum(chosen[chosen["inside"] != 0], classes) / ops
+
+
+def on_shared_lines(cells: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Which cells lie on a line that at least two vCPUs touched and one wrote.
+
+    Left out are user memory and the vmalloc area, where stacks lie: those of a task that moved
+    look shared and are not.
+    """
+    address = cells["address"]
+    vmalloc = (address >= np.uint64(VMALLOC)) & (address < np.uint64(VMALLOC_END))
+    own = (address >= np.uint64(KERNEL)) & ~vmalloc
+    lines, place = np.unique(address // np.uint64(LINE), return_inverse=True)
+    cpus = np.zeros(len(lines), cells["cpus"].dtype)
+    np.bitwise_or.at(cpus, place, cells["cpus"])
+    wrote = np.zeros(len(lines), np.bool_)
+    np.logical_or.at(wrote, place, (cells["writes"] + cells["rmws"]) > 0)
+    several = (cpus & (cpus - np.ones(1, cpus.dtype))) != 0
+    found: NDArray[np.bool_] = own & (several & wrote)[place]
+    return found
 
 
 def no_counts(lane: LaneResult) -> InfraError:

@@ -38,6 +38,7 @@ class Asked:
     shared: tuple[Path, ...] = ()
     trace: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    watch: tuple[str, ...] = ()
     comm: str = ""
     clock: ClockName = "wall"
     times: int = 1
@@ -88,6 +89,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         memory_mb=asked.memory_mb,
         functions=asked.functions,
         trace=tuple(_split(asked.trace)),
+        watch=tuple(_split(asked.watch)),
         comm=asked.comm,
         headline=_headline(asked, command),
         bases=tuple(bases),

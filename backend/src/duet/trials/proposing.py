@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from duet.errors import DuetError
+from duet.errors import DuetError, InputError
 from duet.kernels import dwarf
 from duet.kernels.fields import field_changes, users
 from duet.kernels.functions import changes, defined
@@ -24,6 +24,7 @@ from duet.trials.mails import Patch
 from duet.trials.tracing import MOST_EVENTS, MOST_FUNCTIONS, Field, Proposal, Tracing
 
 MOST_FIELDS = 8
+MOST_WATCHED = 32
 MOST_OWN = 8
 """Events of one group that are proposed by name."""
 CALL = re.compile(r"\btrace_(\w+?)(?:_enabled)?\(")
@@ -31,11 +32,16 @@ INCLUDE = re.compile(r'^#include [<"](?:trace/events/(\w+)|(\w+)_?trace)\.h[>"]'
 
 
 def propose(
-    tracing: Tracing, images: Mapping[str, KernelImage], patches: Sequence[Patch], src: Path
+    tracing: Tracing,
+    images: Mapping[str, KernelImage],
+    patches: Sequence[Patch],
+    src: Path,
+    watch: Sequence[str] = (),
 ) -> Tracing:
     """The same with fields, functions for the microscope, and proposed events.
 
     Args:
+        watch: functions of --watch, which stand in place of those that use the fields.
         images: arm -> its built kernel.
         patches: of all arms.
         src: the source tree of the kernels; what it lacks is left out.
@@ -43,7 +49,10 @@ def propose(
     files = list(dict.fromkeys(name for one in patches for name in patched_files(one.diff)))
     fields = _fields(images, patches)
     watched: list[str] = []
-    if fields:
+    missing = list(tracing.missing)
+    if watch:
+        watched = _named(images, watch, missing)
+    elif fields:
         names = [function.name for function in tracing.functions if not function.arms]
         names += users(src, files, [field.name for field in fields])
         watched = _everywhere(images, names)
@@ -52,6 +61,7 @@ def propose(
     events = [event for event in _events(images) if event.path not in drawn]
     return replace(
         tracing,
+        missing=tuple(missing),
         fields=tuple(fields),
         watched=tuple(watched),
         proposed=tuple(proposals(events, files, src, changed)),
@@ -124,6 +134,35 @@ def _everywhere(images: Mapping[str, KernelImage], names: Iterable[str]) -> list
     known = [read_functions(image) for image in images.values()]
     fitting = (n for n in dict.fromkeys(names) if all(one.refusal(n) is None for one in known))
     return list(fitting)[:MOST_FUNCTIONS]
+
+
+def _named(
+    images: Mapping[str, KernelImage], names: Sequence[str], missing: list[str]
+) -> list[str]:
+    """Those of --watch that all kernels have; why another is left out goes to `missing`.
+
+    Raises:
+        InputError: the first, whose call is an operation, is left out, or there are too many.
+    """
+    if len(names) > MOST_WATCHED:
+        raise InputError(
+            f"--watch names {len(names)} functions, and {MOST_WATCHED} can be watched.",
+            remedy="Name fewer: each makes the guest slower.",
+        )
+    known = [read_functions(image) for image in images.values()]
+    found = []
+    for name in dict.fromkeys(names):
+        refusal = next((no for one in known if (no := one.refusal(name)) is not None), None)
+        if refusal is None:
+            found.append(name)
+        elif not found:
+            raise InputError(
+                f"--watch cannot count calls of {name:.60}(): {refusal.why}.",
+                remedy="Name a function first that all kernels have; its call is an operation.",
+            )
+        else:
+            missing.append(f"{name}() is not watched: {refusal.why}")
+    return found
 
 
 def _events(images: Mapping[str, KernelImage]) -> list[TraceEvent]:

@@ -75,6 +75,7 @@ class Trial:
     Args:
         functions: globs of --fn.
         trace: of --trace.
+        watch: functions of --watch, whose accesses are counted.
         comm: glob of the tasks' names; "": that of the command.
         given: the command line that makes it again, for the report.
         check: the one that looks for mistakes of the same kernels; "": there is none.
@@ -90,6 +91,7 @@ class Trial:
     memory_mb: int = 1024
     functions: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
+    watch: tuple[str, ...] = ()
     comm: str = ""
     headline: Headline | None = None
     bases: tuple[TrialBase, ...] = ()

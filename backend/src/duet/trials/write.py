@@ -11,23 +11,20 @@ import re
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from duet.lessons.files import read_lesson
 from duet.trials.command import c_string
+from duet.trials.metrics import WATCHED, Tree, trial_metrics
 from duet.trials.spec import Trial, TrialArm, TrialBase, plain_name
 from duet.trials.story import CAVEATS, Times, content, story
 from duet.trials.tracing import Tracing
 
-Tree = dict[str, Any]
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `duet try`: {}\n"
 DIGEST = ".trial"
 """Says from which trial the folder was written."""
 MOST_RUNS = 1000
-WATCHED = "watched"
-"""The workload that runs under the microscope, which makes a guest slow."""
 ROLES = ("before", "after", "alternative")
 KERNEL_TASKS = r"(?:kworker|swapper|ksoftirqd|rcu_|migration|cpuhp|kthreadd|duet-agent)"
 
@@ -139,7 +136,7 @@ def _lesson(trial: Trial, tracing: Tracing, files: dict[str, list[str]]) -> Tree
         "clock": trial.clock,
         **_skeleton()["lesson"],
         "memory_mb": trial.memory_mb,
-        "metrics": _metrics(trial, tracing),
+        "metrics": trial_metrics(trial, tracing),
         "operation": operation,
         "arms": arms,
         "params": _params(trial),
@@ -175,41 +172,6 @@ def _skeleton() -> Tree:
     text = Path(__file__).with_name("skeleton.yaml").read_text(encoding="utf-8")
     tree: Tree = yaml.safe_load(text)
     return tree
-
-
-def _metrics(trial: Trial, tracing: Tracing) -> Tree:
-    """The command's own number if one is known, its time, and each function's."""
-    metrics: Tree = {}
-    if (head := trial.headline) is not None:
-        metrics["headline"] = {"title": head.title, "unit": head.unit, "better": head.better}
-        metrics["headline"]["line"] = head.line
-    for name, title, extra in (
-        ("elapsed_ms", "time of the command", False),
-        ("user_ms", "its time in user space", True),
-        ("system_ms", "its time in the kernel", True),
-    ):
-        line = rf"^{trial.program}: .*\b{name}=(?P<value>[\d.]+)"
-        metrics[name] = {"title": title, "unit": "ms", "better": "lower", "line": line}
-        if extra:
-            metrics[name] |= {"extra": True, "resolution": 4.0}
-    for function in tracing.functions:
-        span = [function.key, f"{function.key}_ret"]
-        some = {"arms": list(function.arms)} if function.arms else {}
-        metrics[f"{function.key}_us"] = {
-            **{"title": f"{function.name}(), mean", "unit": "us", "better": "lower"},
-            **{"span": span, "scale": 0.001, "extra": True, **some},
-        }
-        metrics[f"{function.key}_calls"] = {
-            **{"title": f"{function.name}()", "unit": "calls", "better": "neither"},
-            **{"event": function.key, "extra": True, **some},
-        }
-    for field in tracing.fields:
-        name = f"{field.struct}.{field.name}"
-        where: Tree = {"title": f"{name} begins at", "unit": "bytes", "better": "neither"}
-        where |= {"dwarf": f"offsetof struct {name}", "extra": True}
-        where |= {"arms": list(field.arms)} if field.arms else {}
-        metrics[plain_name(f"{field.struct}-{field.name}-at").replace("-", "_")] = where
-    return metrics
 
 
 def _trace(trial: Trial, tracing: Tracing) -> Tree:

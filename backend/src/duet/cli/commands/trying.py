@@ -65,6 +65,14 @@ def try_(
             "--fn", help="Functions to draw, with * and ?; default: those that the patches change."
         ),
     ] = None,
+    watch: Annotated[
+        Words,
+        typer.Option(
+            "--watch",
+            help="Functions with commas whose loads and stores are counted on each kernel; a call "
+            "of the first is an operation.",
+        ),
+    ] = None,
     comm: Annotated[
         str, typer.Option("--comm", help="Names of the tasks that are drawn, with * and ?.")
     ] = "",
@@ -133,6 +141,7 @@ def try_(
         shared=tuple(with_ or ()),
         trace=tuple(trace or ()),
         functions=tuple(fn or ()),
+        watch=tuple(watch or ()),
         comm=comm,
         clock=clock_name(clock),
         times=times,

@@ -66,6 +66,11 @@ class TryResult:
     saved: str | None = key("path of --save-lesson")
     fields: Sequence[str] = key("that the patches add or move", shape="[struct.member]")
     watched: Sequence[str] = key("functions, by the microscope")
+    shared: Mapping[str, Mapping[str, float]] = key(
+        "with --watch: reads, writes and read-modify-writes of lines that CPUs share and write, "
+        "for each call of the first watched function",
+        per="arm",
+    )
     proposed: Sequence[str] = key("events of the subsystem", shape="[argument of --trace]")
     given: str = key("what makes it again")
     check: str | None = key("what looks for mistakes of these kernels; null with --kernel")

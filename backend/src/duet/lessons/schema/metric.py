@@ -22,6 +22,11 @@ class AccessCount(Strict):
     )
     field: str | None = Field(default=None, description="of the watched object")
     variable: str | None = Field(default=None, description="global or static one of the kernel")
+    shared: bool = Field(
+        default=False,
+        description="every line of the kernel's own memory, stacks left out, that at least two "
+        "CPUs touch and one writes: those that can travel between caches",
+    )
     line: bool = Field(
         default=True,
         description="whatever lies on its cache lines; false: its own bytes alone",
@@ -33,10 +38,12 @@ class AccessCount(Strict):
 
     @model_validator(mode="after")
     def one_place(self) -> AccessCount:
-        """It is of a field, of a variable, or of everything."""
-        if self.field is not None and self.variable is not None:
-            what = "a count is of a field or of a variable, and this one names both"
-            refuse("AccessCount", [Fault(("variable",), what, "Leave one of them.")])
+        """It is of a field, of a variable, of shared lines, or of everything."""
+        given = {"field": self.field, "variable": self.variable, "shared": self.shared or None}
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) > 1:
+            what = f"a count is of one place, and this one names {' and '.join(named)}"
+            refuse("AccessCount", [Fault((named[-1],), what, "Leave one of them.")])
         return self
 
 

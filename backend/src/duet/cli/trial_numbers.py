@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The numbers of a trial: measured untraced or by instructions, and counted by the microscope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from duet.cli.measure import refuse_nothing
+from duet.cli.measure_args import Given, read_plan
+from duet.cli.measuring import ProgressBar
+from duet.cli.request import Request
+from duet.guests import Clock
+from duet.kernels import KernelSettings
+from duet.measure import Report
+from duet.measure.compare import verdict_line
+from duet.runs.measure import prepare_measurement
+from duet.session import LaneResult
+from duet.trials.metrics import SHARED_PREFIX, WATCHED
+from duet.trials.spec import Trial
+from duet.trials.tracing import Tracing
+
+
+async def measured(request: Request, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
+    """All numbers of the trial, untraced or counted.
+
+    Raises:
+        DuetError: no arm has a number.
+    """
+    plan = read_plan(Given(request.folder.slug, clock=str(request.clock), repeats=repeats or None))
+    with ProgressBar() as tell:
+        measuring = await prepare_measurement(plan, kernels, trial.given, tell)
+        await measuring.run()
+    refuse_nothing(measuring.report)
+    return measuring.report
+
+
+async def counted(trial: Trial, kernels: KernelSettings) -> Report:
+    """What the watched functions do to lines that CPUs share: a run of each under the microscope.
+
+    Raises:
+        DuetError: no arm has a number.
+    """
+    plan = read_plan(Given(trial.slug, workload=WATCHED, clock=str(Clock.WALL)))
+    names = frozenset(name for name in plan.lesson.metrics if name.startswith(SHARED_PREFIX))
+    with ProgressBar() as tell:
+        measuring = await prepare_measurement(
+            replace(plan, metrics=names), kernels, trial.given, tell
+        )
+        await measuring.run()
+    refuse_nothing(measuring.report)
+    return measuring.report
+
+
+def shared_counts(report: Report | None) -> dict[str, dict[str, float]]:
+    """Arm -> metric -> value, of lines that CPUs share; {}: nobody was watched."""
+    found: dict[str, dict[str, float]] = {}
+    tables = report.tables if report else []
+    for one in (one for table in tables for one in table.series):
+        if one.metric.startswith(SHARED_PREFIX) and one.samples:
+            found.setdefault(one.arm, {})[one.metric] = round(one.samples[-1], 6)
+    return found
+
+
+def perturbed(report: Report) -> int:
+    """Starts of the count clock beside the equal runs."""
+    return max(len(one.perturbed or ()) for table in report.tables for one in table.series)
+
+
+def elapsed_ms(lane: LaneResult) -> float | None:
+    """How long the command took once, from its line of operations."""
+    return 1000.0 / lane.ops_per_s if lane.ops_per_s else None
+
+
+def call_ms(report: Report | None, tracing: Tracing) -> float:
+    """Mean of the first function's calls on the slowest kernel; 0: not measured."""
+    if report is None or not tracing.functions:
+        return 0.0
+    name = f"{tracing.functions[0].key}_us"
+    series = (one for table in report.tables for one in table.series if one.metric == name)
+    return max((max(one.samples) for one in series if one.samples), default=0.0) / 1000
+
+
+def verdict_of(report: Report | None) -> str | None:
+    if report is None:
+        return None
+    table = report.tables[0]
+    return verdict_line(table, table.series[0].metric)
