@@ -16,6 +16,8 @@ from duet.session.pipeline import LanePipeline
 from duet.session.reduce import Reduction
 
 T = TypeVar("T")
+EAGER_S = 2.0
+"""From the start on, as long as no events have come. Usual: 0.1 s until they come."""
 
 
 class Batches:
@@ -39,6 +41,33 @@ class Batches:
         self._intake, self._lenses, self._sink = intake, lenses, sink
         self._metrics_s = metrics_s
         self._counted_at = 0.0
+        self._came = False
+        self._eager_until = 0.0
+        self._beginning: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Start the engine while the guest comes up; the first step waits for it."""
+        work = self._on_thread(self._engine.begin)
+        self._beginning = asyncio.create_task(work, name=f"engine {self._arm}")
+
+    async def gather(self, tick_s: float) -> None:
+        """Wait a little for events to gather.
+
+        The first batch is what a viewer waits for: until it is there, all that comes is worked on
+        at once, for EAGER_S at most.
+        """
+        now = time.monotonic()
+        self._eager_until = self._eager_until or now + EAGER_S
+        if self._came or now > self._eager_until:
+            await asyncio.sleep(tick_s)
+        else:
+            await self._intake.rest(tick_s)
+
+    async def end(self) -> None:
+        """Nothing more is asked for; an engine that is being started ends."""
+        if self._beginning:
+            self._beginning.cancel()
+            await asyncio.gather(self._beginning, return_exceptions=True)
 
     async def advance(self, *, final: bool) -> None:
         """Reduce what is here.
@@ -74,7 +103,16 @@ class Batches:
         await self.in_child(lambda: self._pipeline.count(tallies=tallies))
 
     async def in_child(self, work: Callable[[], T]) -> T:
-        """Wait for the engine on a thread; whoever gives up waiting ends the engine."""
+        """Wait for the engine on a thread; whoever gives up waiting ends the engine.
+
+        Raises:
+            DuetError: it could not be started; and what `work` raises.
+        """
+        if self._beginning:
+            await self._beginning
+        return await self._on_thread(work)
+
+    async def _on_thread(self, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(POOL, work)
         except asyncio.CancelledError:
@@ -86,6 +124,7 @@ class Batches:
             self._sink.on_rows(self._arm, reduction.rows)
         for loss in reduction.losses:
             self._sink.on_loss(self._arm, loss)
+        self._came = self._came or bool(reduction.batches)
         for batch in reduction.batches:
             self._sink.on_batch(self._arm, batch)
         self._lenses.advance()

@@ -131,7 +131,7 @@ class LaneDriver:
         parts = self._parts
         await asyncio.to_thread(engine.warm)
         if parts.spec.traced:
-            await parts.batches.in_child(parts.engine.begin)
+            parts.batches.begin()
         await parts.lenses.prepare(parts.source)
         if self._connection.find(parts.lenses.plugin):
             parts.machine.guest_found()
@@ -140,7 +140,7 @@ class LaneDriver:
         """One batch: wait a little for events to gather, then work on them."""
         parts = self._parts
         if not (parts.intake.full or parts.inputs.gone):
-            await asyncio.sleep(self._tick_s)
+            await parts.batches.gather(self._tick_s)
         await parts.batches.advance(final=False)
 
     async def _drain(self) -> None:
@@ -168,6 +168,7 @@ class LaneDriver:
 
     async def _end(self) -> None:
         parts = self._parts
+        await parts.batches.end()
         await parts.contention.end()
         retire(parts.engine)
         await parts.lenses.end()
