@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from duet.guests import GuestRoot, GuestSpec
-from duet.guests.clones import CloneableGuest, Template, Templates
+from duet.guests.clones import CloneableGuest, Template, Templates, prepare_copy
 from duet.guests.clones.files import nameless
 from duet.guests.clones.make import make_template
 from duet.guests.clones.template import template_key
@@ -110,20 +110,27 @@ def test_copies_are_fresh_their_own_and_soon_there(
         )
 
     async def scenario() -> None:
-        async with Templates(1 << 30) as templates:
+        async with Templates(1 << 30, prepare=prepare_copy) as templates:
             booted = await run_once(spec("run true\n"), templates)
             assert not booted.cloned and booted.status == 0
             await templates.wait_settled()
-            assert templates.count == 1
+            assert templates.count == templates.counts().ready == 1
+            # What stands takes no CPU time, and one of two lanes takes it.
+            (standing,) = guests_below()
+            used = standing.cpu_times()
+            await asyncio.sleep(0.5)
+            assert sum(standing.cpu_times()[:2]) - sum(used[:2]) <= 0.02
             # Other knobs, one template. Both at once make a file with a random name.
             ours = [spec(f"write /proc/sys/vm/swappiness {n}\n{MAKE}") for n in (11, 22)]
             both = await asyncio.gather(*(run_once(one, templates) for one in ours))
             assert [(one.cloned, one.status) for one in both] == [(True, 0), (True, 0)]
+            assert templates.counts().taken == 1
             assert len({one.lines[0] for one in both}) == 2, "the same random numbers"
             assert all(one.trace_bytes > 0 and one.lost == 0 for one in both)
             # What one copy writes is in no other, on the disk and in memory.
             files = await run_once(spec("run ls /scratch\n"), templates)
             assert files.cloned and files.lines == []
+            await templates.wait_settled()
             # A copy that stays up takes the same plan again, as a guest that booted does.
             twice = await run_once(ours[0], templates, rounds=2)
             assert twice.cloned and twice.status == 0 and len(set(twice.lines)) == 2

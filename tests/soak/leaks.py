@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from duet.budgets import IDLE_CHILDREN
+from duet.guests.clones.ready import MOST_READY
 from duet.serve.stored import FORMAT_FILE
 from tests.soak.parked import (
     Memory,
@@ -31,7 +32,7 @@ SPARE_FDS = 3
 SPARE_HELPERS = 8
 FDS_A_HELPER = 3
 """Data, status, and a file that is read."""
-MOST_GUESTS = 6
+MOST_GUESTS = 6 + MOST_READY
 WARM_ROUNDS = 6
 """The program is loaded in these."""
 PLATEAU_ROUNDS = 36

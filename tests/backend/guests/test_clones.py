@@ -108,9 +108,9 @@ def test_a_copy_is_the_machine_that_boots_but_for_its_memory(
     machine = CloneMachine(spec, Accel.TCG, template)
     copied = machine.argv(tmp_path, SOCKETS)
     booted = QemuMachine(spec, Accel.TCG, False).argv(tmp_path, SOCKETS)
-    assert copied[-2:] == ["-incoming", "defer"]
+    assert copied[-3:] == ["-S", "-incoming", "defer"]
     backend = copied.index("-object")
-    rest = [*copied[:backend], *copied[backend + 2 : -2]]
+    rest = [*copied[:backend], *copied[backend + 2 : -3]]
     rest[rest.index("q35,memory-backend=ram")] = "q35"
     assert rest == booted
     assert copied[backend + 1].endswith(f"/proc/self/fd/{machine.memory},share=off")

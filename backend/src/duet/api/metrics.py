@@ -82,6 +82,9 @@ def of_templates(now: TemplateCounts) -> Iterable[Metric]:
     yield gauge("duet_templates_later", "To be parked after those, if there is room.", now.later)
     yield counter("duet_templates_made", "Guests that were parked.", now.made)
     yield counter("duet_templates_failed", "Tries to park one that failed.", now.failed)
+    yield gauge("duet_template_copies_ready", "That wait for a lane, loaded.", now.ready)
+    yield gauge("duet_template_copies_ready_bytes", "Their memory.", now.ready_bytes)
+    yield counter("duet_template_copies_taken", "Lanes that took a ready copy.", now.taken)
     yield counter("duet_template_copies_refused", "Copies that failed; they booted.", now.refused)
 
 

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from duet.errors import DuetError
 from duet.guests import Clock
-from duet.guests.clones import TemplateCounts, Templates
+from duet.guests.clones import TemplateCounts, Templates, prepare_copy
 from duet.kernels import KernelSettings
 from duet.runs.request import RunRequest
 from duet.runs.sources import kernel_sources
@@ -51,7 +51,9 @@ class Parking:
 
     def __init__(self, settings: KernelSettings, budget_bytes: int) -> None:
         self._settings = settings
-        self.templates = Templates(budget_bytes) if budget_bytes else None
+        self.templates: Templates | None = None
+        if budget_bytes:
+            self.templates = Templates(budget_bytes, prepare=prepare_copy)
         self._owned = AsyncExitStack()
         self._tasks = Tasks()
         self._looking = False

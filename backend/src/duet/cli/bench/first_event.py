@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 
 from duet.cli.bench.lanes_result import Start
@@ -12,6 +13,7 @@ from duet.cli.request import Request
 from duet.errors import DuetError
 from duet.guests import Guest
 from duet.guests.clones import Templates
+from duet.guests.clones.guest import READY
 from duet.guests.machine import MachineGuest
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
@@ -73,7 +75,9 @@ async def first_event(
     try:
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
         source = noting(sources[arm], guests)
-        async with Lanes() as lanes:
+        # As in a server, nothing is made while a run goes on.
+        aside = templates.aside() if templates else nullcontext()
+        async with aside, Lanes() as lanes:
             session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
             began = time.monotonic()
             running = asyncio.create_task(session.execute(), name=f"bench {arm}")
@@ -86,10 +90,12 @@ async def first_event(
         failed = sink.failed or f"no event came within {START_S:g} s or before the run was over"
     except DuetError as error:
         failed = error.sentence
-    attempts = sum(len(one.reports) for one in guests if isinstance(one, MachineGuest))
+    reports = [one.reports for one in guests if isinstance(one, MachineGuest)]
+    attempts = sum(len(one) for one in reports)
+    ready = any(report.outcome == READY for one in reports for report in one)
     if not sink.at:
         return Start("", None, sink.cloned, attempts, failed)
-    return Start("", (sink.at - began) * 1e3, sink.cloned, attempts)
+    return Start("", (sink.at - began) * 1e3, sink.cloned, attempts, ready=ready)
 
 
 def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:

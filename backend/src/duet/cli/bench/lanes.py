@@ -18,7 +18,7 @@ from duet.cli.request import Request, read_request
 from duet.cli.results.benching import LanesResult
 from duet.cli.variables import variable
 from duet.errors import DuetError
-from duet.guests.clones import Templates
+from duet.guests.clones import Templates, prepare_copy
 from duet.guests.memory import pss_bytes
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
@@ -65,10 +65,11 @@ async def measure_lanes(request: Request, repeats: int, vng: bool) -> LanesResul
     arm, starts = request.arms[0], []
     await kernel_sources(request.folder, (arm,), KernelSettings.default())
     by_vng = vng_rounds(repeats) if vng else set()
-    async with Templates(TEMPLATE_BYTES) as templates:
+    async with Templates(TEMPLATE_BYTES, prepare=prepare_copy) as templates:
         await timed("first copy", request, arm, templates)  # has a guest parked
         for number in range(repeats):
             note(f"round {number + 1} of {repeats}")
+            await settled(templates)
             starts.append(await timed("boot", request, arm, None))
             await settled(templates)
             starts.append(await timed("copy", request, arm, templates))
@@ -108,7 +109,7 @@ async def idle_lanes(request: Request, arm: str, templates: Templates) -> Idle:
     sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
     wanted = guest_of(spec_of(request, arm), sources[arm], None)
     idle = Idle()
-    async with AsyncExitStack() as stack:
+    async with templates.aside(), AsyncExitStack() as stack:
         guests = []
         for _ in range(IDLE_LANES):
             try:

@@ -31,6 +31,7 @@ class Start:
         cloned: it is a copy of a parked guest.
         attempts: tries to bring its guest up.
         why: it did not reach one.
+        ready: it is a copy whose QEMU was up before it was asked for.
     """
 
     way: str
@@ -38,6 +39,7 @@ class Start:
     cloned: bool
     attempts: int
     why: str = ""
+    ready: bool = False
 
 
 class IdleLanes(Protocol):
@@ -69,6 +71,7 @@ def result_of(
         refused_copies=parked.refused,
         copies_asked=len(asked),
         copies=sum(one.cloned for one in asked),
+        ready_copies=sum(one.ready for one in asked),
         not_reached=sorted({f"{one.way}: {one.why}" for one in starts if one.ms is None}),
         boot=by_way["boot"],
         copy=by_way["copy"],
@@ -128,8 +131,9 @@ def text_of(result: LanesResult) -> str:
         f"{result.starts} starts: {result.reached} reached their first event, with "
         f"{result.retries} further tries to boot",
         *(f"did not: {why}" for why in result.not_reached),
-        f"copies: {result.copies} of {result.copies_asked} that were asked for; "
-        f"{result.refused_copies} failed, and their lanes booted",
+        f"copies: {result.copies} of {result.copies_asked} that were asked for, "
+        f"{result.ready_copies} of them stood ready; {result.refused_copies} failed, "
+        "and their lanes booted",
         _memory(result),
         *(f"idle guest: {why}" for why in result.idle_failed),
         "from the request to the first decoded event; taken in turns",

@@ -12,7 +12,7 @@ from duet.cli.deep.guests import GuestTrials
 from duet.cli.deep.host import budget_is_enforced, disk_speed, try_box
 from duet.cli.output import note
 from duet.errors import DuetError
-from duet.guests.clones import Templates
+from duet.guests.clones import Templates, prepare_copy
 from duet.serve.capacity import template_bytes
 
 Work = Callable[[], Awaitable[str]]
@@ -38,7 +38,7 @@ async def _collected(checks: AsyncIterator[Check]) -> list[Check]:
 async def _of_guests(trials: GuestTrials) -> AsyncIterator[Check]:
     yield await check("a guest", "live runs", "missing", trials.boots)
     budget = template_bytes()
-    async with Templates(budget or 1) as templates:
+    async with Templates(budget or 1, prepare=prepare_copy) as templates:
 
         async def copies() -> str:
             return await trials.copies(templates if budget else None)

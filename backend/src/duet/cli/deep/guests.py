@@ -100,7 +100,10 @@ class GuestTrials:
         if start.ms is None or not start.cloned:
             raise Failure(f"a copy failed: {start.why or 'its lane booted'}", NO_COPY)
         mib = templates.held_bytes / 2**20
-        return f"its first event came after {start.ms:.0f} ms; the parked guest takes {mib:.0f} MiB"
+        how = "a copy that stood ready: its" if start.ready else "its"
+        return (
+            f"{how} first event came after {start.ms:.0f} ms; the parked guest takes {mib:.0f} MiB"
+        )
 
     async def apart(self) -> str:
         """A guest's QEMU has namespaces of its own.

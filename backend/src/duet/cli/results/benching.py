@@ -40,6 +40,7 @@ class LanesResult:
     refused_copies: int = key("these lanes booted")
     copies_asked: int = key()
     copies: int = key("of these")
+    ready_copies: int = key("of these; they stood ready")
     not_reached: Sequence[str] = key("why not")
     boot: Quantiles | None = key("or null")
     copy: Quantiles | None = key("or null")

@@ -17,6 +17,8 @@ from duet.guests.qemu import QemuGuest
 from duet.guests.types import Accel, GuestSpec
 
 LOG = logging.getLogger("duet.clones")
+READY = "stood ready"
+"""Outcome in the report of a copy whose QEMU was up before its lane asked for it."""
 
 
 class CloneableGuest(QemuGuest):
@@ -35,6 +37,9 @@ class CloneableGuest(QemuGuest):
         key = template_key(self.spec, version) if accel is Accel.TCG else None
         template = self._templates.find(key)
         if template is not None:
+            ready = self._templates.take_ready(template.key, self.spec)
+            if ready is not None and await self._go_on(ready):
+                return ready
             machine = await self._copy(template, accel)
             if machine is not None:
                 return machine
@@ -55,6 +60,27 @@ class CloneableGuest(QemuGuest):
         if accel is Accel.TCG:
             self._templates.want(template_key(self.spec, version), self.spec, later)
 
+    async def _go_on(self, machine: CloneMachine) -> bool:
+        """Let a copy that stands ready go on; False: it has failed, and another is made."""
+        began = time.monotonic()
+        try:
+            failure = await try_boot(machine, RESUME_S)
+        except (DuetError, OSError) as error:
+            failure = InfraError(f"a ready copy failed: {error}.", remedy="Another one is made.")
+        except BaseException:
+            await machine.close()
+            raise
+        if failure is None:
+            self._copied(began, READY)
+            return True
+        await machine.close()
+        LOG.warning("%s %s\n%s", failure.sentence, failure.remedy, failure.detail)
+        return False
+
+    def _copied(self, began: float, outcome: str) -> None:
+        self.cloned = True
+        self.reports = (BootReport(1, time.monotonic() - began, outcome),)
+
     async def _copy(self, template: Template, accel: Accel) -> Machine | None:
         """A copy that goes on, or None: its template is not used again."""
         began = time.monotonic()
@@ -66,8 +92,7 @@ class CloneableGuest(QemuGuest):
                 await machine.close()
                 raise
             if failure is None:
-                self.cloned = True
-                self.reports = (BootReport(1, time.monotonic() - began, "copied"),)
+                self._copied(began, "copied")
                 return machine
             await machine.close()
         except DuetError as error:

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU as a template in the making, and as a copy of one.
-
-The guest's memory is a file: the template's QEMU shares it, a copy maps it privately. The stream
-of the rest goes over QEMU's migration with `x-ignore-shared`, which leaves that memory out
-(docs/devel/migration.rst of QEMU). Both command lines name the same machine.
-"""
+"""A QEMU that is a copy of a template: it loads the state, and goes on with what is its own."""
 
 from __future__ import annotations
 
@@ -12,20 +7,20 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 from duet.errors import InfraError
+from duet.guests.clones.file_memory import FileMemoryMachine
 from duet.guests.clones.files import copy_sparse
+from duet.guests.clones.loading import joined, load, loaded
 from duet.guests.clones.plans import split_plan
 from duet.guests.clones.template import Template
 from duet.guests.limits import CLOCK_STEP_S, RESUME_S
 from duet.guests.machine import QMP_SOCKET
-from duet.guests.qemu import QemuMachine
 from duet.guests.qmp import Monitor
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestSpec
-from duet.processes.owned import find_program
 from duet.wire import (
     ENTROPY_BYTES,
     FrameReader,
@@ -38,32 +33,7 @@ from duet.wire import (
     encode,
 )
 
-WITHOUT_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
-MAKING_NICE = 10
 BOOT_INSTEAD = "A guest is booted in its place; if it happens again, restart the server."
-
-
-class FileMemoryMachine(QemuMachine):
-    """A guest whose memory is the file behind a descriptor."""
-
-    memory = -1
-    share = "on"
-
-    def memory_args(self) -> list[str]:
-        """See QemuMachine.memory_args()."""
-        self._descriptors.append(self.memory)
-        size, path = self.spec.memory_mib, f"/proc/self/fd/{self.memory}"
-        backend = f"memory-backend-file,id=ram,size={size}M,mem-path={path},share={self.share}"
-        return ["-object", backend, "-M", "q35,memory-backend=ram", "-m", str(size)]
-
-
-class ParkedMachine(FileMemoryMachine):
-    """The guest of a template in the making. Nobody waits for it, so others go first."""
-
-    def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
-        """See Machine.argv()."""
-        nice = find_program("nice", "coreutils")
-        return [nice, "-n", str(MAKING_NICE), *super().argv(folder, sockets)]
 
 
 class CloneMachine(FileMemoryMachine):
@@ -82,6 +52,8 @@ class CloneMachine(FileMemoryMachine):
         self._template = template
         self._amendment = split_plan(spec.plan or "")[1] if amendment is None else amendment
         self.resumed: Resumed | None = None
+        self.prepared = False
+        """It has loaded the template and stands; start() lets it go on."""
         self._greeted = self._planned = False
         # The store may give the template up while this copy starts.
         self.memory = self._own(os.dup(template.memory))
@@ -95,45 +67,70 @@ class CloneMachine(FileMemoryMachine):
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
         """See Machine.argv(); the disks get the template's bytes."""
-        words = [*super().argv(folder, sockets), "-incoming", "defer"]
+        words = [*super().argv(folder, sockets), "-S", "-incoming", "defer"]
         self._descriptors.append(self._state)
         for number, disk in enumerate(self._disks):
             with (folder / f"disk{number}").open("r+b") as image:
                 copy_sparse(disk, image.fileno())
         return words
 
+    @property
+    def alive(self) -> bool:
+        """QEMU was started and has not ended."""
+        return self._process is not None and self._process.returncode is None
+
+    async def prepare(self) -> None:
+        """Start QEMU and load the template. The guest stands, and takes no CPU time.
+
+        Raises:
+            InfraError: QEMU refuses, or does not answer in RESUME_S.
+        """
+        await super().start()
+        async with self._monitor() as monitor:
+            await load(monitor, self._state)
+            await loaded(monitor)
+        self.prepared = True
+
+    def begin(self, spec: GuestSpec) -> None:
+        """The lane that it is from now on; it differs from the one before in its plan alone."""
+        self.spec = spec
+        self._amendment = split_plan(spec.plan or "")[1]
+
     async def start(self) -> None:
-        """Start QEMU, load the template, let the guest go on with what is its own.
+        """Start QEMU and load the template, unless that is done; then let the guest go on with
+        what is its own.
 
         Raises:
             InfraError: QEMU or the agent refuses, or does not answer in RESUME_S.
         """
-        await super().start()
+        if not self.prepared:
+            await super().start()
+        async with self._monitor() as monitor:
+            if not self.prepared:
+                await load(monitor, self._state)
+            await monitor.do("cont")  # as soon as the state is loaded
+            self.resumed = await self._resume()
+        self._check(self.resumed)
+
+    @asynccontextmanager
+    async def _monitor(self) -> AsyncIterator[Monitor]:
+        """QEMU's monitor, once QEMU is up; for RESUME_S at most."""
         try:
             async with asyncio.timeout(RESUME_S):
-                await self._load()
-                self.resumed = await self._resume()
+                if not await joined(self.ports, self.wait_end()):
+                    raise self._refusal("QEMU has ended.")
+                async with Monitor(self.folder / QMP_SOCKET) as monitor:
+                    yield monitor
+        except InfraError as error:
+            if error.remedy == BOOT_INSTEAD:
+                raise
+            raise self._refusal(error.sentence) from error  # mostly: QEMU has ended
         except TimeoutError:
             raise InfraError(
                 f"the copy of lane {self.spec.arm} does not go on within {RESUME_S:g} s.",
                 remedy=BOOT_INSTEAD,
                 detail=self.tail(),
             ) from None
-        self._check(self.resumed)
-
-    async def _load(self) -> None:
-        ended = asyncio.create_task(self.wait_end())
-        joined = asyncio.create_task(self.ports.joined.wait())
-        try:
-            await asyncio.wait((ended, joined), return_when=asyncio.FIRST_COMPLETED)
-            if ended.done():
-                raise self._refusal("QEMU has ended")
-        finally:
-            for task in (ended, joined):
-                task.cancel()
-        async with Monitor(self.folder / QMP_SOCKET) as monitor:
-            await monitor.do("migrate-set-capabilities", capabilities=WITHOUT_MEMORY)
-            await monitor.do("migrate-incoming", uri=f"fd:{self._state}")
 
     async def _resume(self) -> Resumed:
         """Until the agent has answered; nothing else comes before START."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from duet.errors import DuetError, InfraError
 from duet.guests.boot import try_boot
 from duet.guests.clones.check import check_copy
+from duet.guests.clones.file_memory import WITHOUT_MEMORY, ParkedMachine
 from duet.guests.clones.files import copy_sparse, nameless, seal
-from duet.guests.clones.machines import WITHOUT_MEMORY, ParkedMachine
 from duet.guests.clones.plans import parked_plan
 from duet.guests.clones.template import Template
 from duet.guests.limits import BOOT_DEADLINE_S, READY_S, SAVE_S, SETTLE_S, STATE_BYTES
