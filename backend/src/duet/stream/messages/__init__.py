@@ -32,41 +32,6 @@ from duet.stream.messages.change import (
     DropChange,
     Problem,
 )
-from duet.stream.messages.class_commands import (
-    Answer,
-    Ask,
-    ClassCommand,
-    Confused,
-    Drive,
-    EndClass,
-    Follow,
-    ForgetMe,
-    HandWheel,
-    JoinClass,
-    LeaveClass,
-    Mark,
-    ResumeClass,
-    Reveal,
-    Spotlight,
-    StartClass,
-)
-from duet.stream.messages.classroom import (
-    Bar,
-    ClassAnswered,
-    ClassConfusion,
-    ClassMessage,
-    ClassPlace,
-    ClassQuestion,
-    ClassRoster,
-    ClassState,
-    ClassTally,
-    ClassWelcome,
-    Confusion,
-    Pointed,
-    RosterMember,
-    Spot,
-    TallyRound,
-)
 from duet.stream.messages.commands import (
     Ack,
     Again,
@@ -100,9 +65,6 @@ __all__ = [
     "Ack",
     "ActionName",
     "Again",
-    "Answer",
-    "Ask",
-    "Bar",
     "Batch",
     "Begun",
     "Build",
@@ -110,44 +72,25 @@ __all__ = [
     "Change",
     "ChangePhase",
     "Changed",
-    "ClassAnswered",
-    "ClassCommand",
-    "ClassConfusion",
-    "ClassMessage",
-    "ClassPlace",
-    "ClassQuestion",
-    "ClassRoster",
-    "ClassState",
-    "ClassTally",
-    "ClassWelcome",
     "ClientMessage",
     "ClockName",
     "Command",
-    "Confused",
-    "Confusion",
     "Contention",
     "Control",
     "Do",
-    "Drive",
     "DropChange",
     "Dtype",
-    "EndClass",
     "ErrorMessage",
-    "Follow",
-    "ForgetMe",
     "Gap",
-    "HandWheel",
     "Held",
     "Hello",
     "Hold",
-    "JoinClass",
     "Judge",
     "JudgePhase",
     "Judged",
     "JudgedLine",
     "Lane",
     "LanePhase",
-    "LeaveClass",
     "Lens",
     "LessonCard",
     "LessonMessage",
@@ -157,7 +100,6 @@ __all__ = [
     "Made",
     "MadeArm",
     "MadePatch",
-    "Mark",
     "Measure",
     "Measured",
     "MeasuredRow",
@@ -165,13 +107,9 @@ __all__ = [
     "Message",
     "Metrics",
     "Open",
-    "Pointed",
     "Problem",
     "Purpose",
     "Reading",
-    "ResumeClass",
-    "Reveal",
-    "RosterMember",
     "Row",
     "Rows",
     "Run",
@@ -180,13 +118,9 @@ __all__ = [
     "Sample",
     "ServerMessage",
     "Source",
-    "Spot",
-    "Spotlight",
     "Start",
-    "StartClass",
     "Stop",
     "TakeControl",
-    "TallyRound",
     "WaitingRun",
     "Waits",
 ]
@@ -213,22 +147,10 @@ ServerMessage = Annotated[
     | Begun
     | Changed
     | Judged
-    | ClassMessage
     | ErrorMessage,
     Field(discriminator="type"),
 ]
 Command = (
-    Open
-    | Start
-    | Stop
-    | Again
-    | Do
-    | Hold
-    | Measure
-    | Judge
-    | TakeControl
-    | Change
-    | DropChange
-    | ClassCommand
+    Open | Start | Stop | Again | Do | Hold | Measure | Judge | TakeControl | Change | DropChange
 )
 ClientMessage = Annotated[Command | Ack, Field(discriminator="type")]
