@@ -21,7 +21,7 @@ from duet.cli.results.lenses import BrokenOperations, MicroscopeLine, Microscope
 from duet.errors import DuetError
 from duet.session import MicroscopeRequest, ScopeResult
 from duet.session.accesses import LINE
-from duet.session.lane.target import STACK, STACK_BYTES, VMALLOC, VMALLOC_END
+from duet.session.lane.target import STACK, STACK_BYTES, USER_END, VMALLOC, VMALLOC_END
 from duet.session.microscope_operations import (
     broken_by,
     no_operation,
@@ -32,7 +32,6 @@ from duet.session.microscope_operations import (
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}
 DIGITS = 6
-USER_END = 1 << 47
 UNNAMED = "unnamed, vmalloc area (a stack, as a rule)"
 
 Tree = dict[str, object]

@@ -11,7 +11,7 @@ from duet.cli.measuring import ProgressBar
 from duet.cli.request import Request
 from duet.guests import Clock
 from duet.kernels import KernelSettings
-from duet.measure import Report
+from duet.measure import MeasurePlan, Report
 from duet.measure.compare import verdict_line
 from duet.runs.measure import prepare_measurement
 from duet.session import LaneResult
@@ -27,11 +27,7 @@ async def measured(request: Request, repeats: str, kernels: KernelSettings, tria
         DuetError: no arm has a number.
     """
     plan = read_plan(Given(request.folder.slug, clock=str(request.clock), repeats=repeats or None))
-    with ProgressBar() as tell:
-        measuring = await prepare_measurement(plan, kernels, trial.given, tell)
-        await measuring.run()
-    refuse_nothing(measuring.report)
-    return measuring.report
+    return await _run(plan, kernels, trial)
 
 
 async def counted(trial: Trial, kernels: KernelSettings) -> Report:
@@ -42,10 +38,12 @@ async def counted(trial: Trial, kernels: KernelSettings) -> Report:
     """
     plan = read_plan(Given(trial.slug, workload=WATCHED, clock=str(Clock.WALL)))
     names = frozenset(name for name in plan.lesson.metrics if name.startswith(SHARED_PREFIX))
+    return await _run(replace(plan, metrics=names), kernels, trial)
+
+
+async def _run(plan: MeasurePlan, kernels: KernelSettings, trial: Trial) -> Report:
     with ProgressBar() as tell:
-        measuring = await prepare_measurement(
-            replace(plan, metrics=names), kernels, trial.given, tell
-        )
+        measuring = await prepare_measurement(plan, kernels, trial.given, tell)
         await measuring.run()
     refuse_nothing(measuring.report)
     return measuring.report

@@ -16,7 +16,7 @@ from duet.lessons.schema import Metric
 from duet.lessons.schema.metric import AccessCount
 from duet.session import LaneResult, MicroscopeRequest, ScopeResult
 from duet.session.accesses import LINE
-from duet.session.lane.target import VMALLOC, VMALLOC_END
+from duet.session.lane.target import USER_END, VMALLOC, VMALLOC_END
 from duet.session.microscope_operations import no_operation
 
 Ranges = tuple[tuple[int, int], ...]
@@ -24,8 +24,6 @@ Ranges = tuple[tuple[int, int], ...]
 Places = Mapping[str, Ranges | DuetError]
 """Metric -> where its variable lies, or why that is not known."""
 CLASSES = ("reads", "writes", "rmws")
-KERNEL = 0xFFFF_8000_0000_0000
-"""Where the kernel's own addresses begin on x86-64 (Documentation/x86/x86_64/mm.rst)."""
 
 
 def variable_places(vmlinux: Path, metrics: Mapping[str, Metric]) -> Places:
@@ -55,12 +53,12 @@ def access_value(
     Raises:
         DuetError: there is no such place, or no whole operation; a zero is a count of zero.
     """
+    counted = scope.cells.cells
     if count.shared:
-        on_shared = scope.cells.cells[on_shared_lines(scope.cells.cells)]
-        chosen = _of_functions(on_shared, count, microscope)
+        there = on_shared_lines(counted)
     else:
-        chosen = _of_functions(scope.cells.cells, count, microscope)
-        chosen = chosen[_lies_in(chosen, _ranges(count, scope, places), count.line)]
+        there = _lies_in(counted, _ranges(count, scope, places), count.line)
+    chosen = _of_functions(counted[there], count, microscope)
     classes = CLASSES if count.count == "accesses" else (count.count,)
     if count.per == "run":
         return _sum(chosen, classes)
@@ -79,7 +77,7 @@ def on_shared_lines(cells: NDArray[np.void]) -> NDArray[np.bool_]:
     """
     address = cells["address"]
     vmalloc = (address >= np.uint64(VMALLOC)) & (address < np.uint64(VMALLOC_END))
-    own = (address >= np.uint64(KERNEL)) & ~vmalloc
+    own = (address >= np.uint64(USER_END)) & ~vmalloc
     lines, place = np.unique(address // np.uint64(LINE), return_inverse=True)
     cpus = np.zeros(len(lines), cells["cpus"].dtype)
     np.bitwise_or.at(cpus, place, cells["cpus"])

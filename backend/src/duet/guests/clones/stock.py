@@ -38,9 +38,6 @@ class Stock:
     def __len__(self) -> int:
         return len(self._held)
 
-    def __getitem__(self, key: str) -> Template:
-        return self._held[key]
-
     @property
     def held_bytes(self) -> int:
         """Memory of all templates."""

@@ -26,6 +26,8 @@ IDENTIFIED_S = 5.0
 """For the answer to one question. Usual: 0.2 s."""
 STACK, STACK_BYTES = "task stack", 16 << 10
 """As the x-ray calls it; THREAD_SIZE of x86-64, to which stacks are aligned."""
+USER_END = 1 << 47
+"""User memory lies below, the kernel's own far above, on x86-64."""
 VMALLOC, VMALLOC_END = 0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000
 """Where stacks lie on x86-64 (CONFIG_VMAP_STACK; Documentation/x86/x86_64/mm.rst)."""
 
