@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
+import sys
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -19,7 +19,7 @@ from duet.control_groups import Budget, Group
 from duet.guests.console import Console
 from duet.guests.enclosure import Enclosure
 from duet.guests.types import Accel
-from duet.namespaces import missing_namespaces, namespace_words, outside_system, program_pid
+from duet.namespaces import missing_namespaces, namespace_words, outside_system
 from duet.processes.owned import OwnedProcess
 from duet.sandbox import Identity, Limits, prefix
 
@@ -71,24 +71,50 @@ def test_a_program_sees_its_folder_and_what_it_is_shown(tmp_path: Path) -> None:
     assert (folder / "made").exists()
 
 
+OWNER = """
+import asyncio, sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from duet.guests.console import Console
+from duet.guests.enclosure import Enclosure
+from duet.guests.types import Accel
+from duet.processes.owned import OwnedProcess
+from duet.sandbox import Identity, Limits
+
+async def main():
+    async with AsyncExitStack() as stack:
+        enclosure = Enclosure(stack, "KILL")
+        user = (stack.enter_context(Identity()).uid, ())
+        folder = Path(sys.argv[1])
+        words = enclosure.words(["sleep", "600"], folder, Limits(), Accel.TCG, [], user)
+        quiet = Console()
+        process = OwnedProcess(
+            words, before=enclosure.before, console=quiet, errors=quiet, on_exit=lambda: None
+        )
+        await stack.enter_async_context(process)
+        while not enclosure.pid(process.pid):
+            await asyncio.sleep(0.01)
+        print(enclosure.pid(process.pid), flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
 @APART
-def test_a_program_ends_with_bubblewrap_and_its_process_id_is_known(tmp_path: Path) -> None:
-    ours, theirs = os.pipe()
-    os.set_blocking(ours, False)
-    assert program_pid(ours) == 0
-    words = [*namespace_words(tmp_path, info=theirs), "sleep", "600"]
-    with subprocess.Popen(words, pass_fds=(theirs,)) as launched:
+def test_a_program_ends_with_its_killed_owner_and_its_process_id_is_known(tmp_path: Path) -> None:
+    """Its user is another one, to which not every process may send a signal."""
+    words = [sys.executable, "-c", OWNER, str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        program = psutil.Process(int(owner.stdout.readline()))
         until = time.monotonic() + WAIT_S
-        while not (pid := program_pid(ours)) and time.monotonic() < until:
+        while program.name() != "sleep" and time.monotonic() < until:
             time.sleep(0.01)
-        while (program := psutil.Process(pid)).name() != "sleep" and time.monotonic() < until:
-            time.sleep(0.01)
-        assert program.ppid() == launched.pid
-        launched.send_signal(signal.SIGKILL)
+        assert program.uids().real != 0
+        owner.kill()
     psutil.wait_procs([program], timeout=WAIT_S)
     assert not program.is_running()
-    os.close(ours)
-    os.close(theirs)
 
 
 def test_without_bubblewrap_the_reason_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +151,7 @@ def test_a_lane_that_uses_up_its_memory_is_ended_and_that_is_known(tmp_path: Pat
             console, gone = Console(), asyncio.Event()
             process = OwnedProcess(
                 words, before=enclosure.before, console=console, errors=console,
-                on_exit=gone.set, descriptors=enclosure.descriptors, joins=enclosure.joins,
+                on_exit=gone.set, joins=enclosure.joins,
             )  # fmt: skip
             await stack.enter_async_context(process)
             async with asyncio.timeout(WAIT_S):

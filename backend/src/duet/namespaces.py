@@ -5,13 +5,16 @@ bubblewrap makes them. The program sees the host's /usr read-only, the files tha
 folder that it may write to, and a /proc of its own processes. Whoever ends bubblewrap ends all of
 them. `duet.sandbox.prefix` follows inside, for user, capabilities and limits.
 
+A program whose user is another one needs `own_pids_words` before them. bubblewrap gives up all
+capabilities, so the kernel refuses the signal that its death would send to that user's process.
+As the first process of a PID namespace its death ends all in it.
+
 Where bubblewrap is missing or the host refuses, `missing_namespaces` says why, and programs start
 with `prefix` alone.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -27,7 +30,6 @@ SCRATCH_BYTES: Final = 4 << 20
 """Of the /tmp that a program gets. QEMU writes nothing there."""
 PROBE_S: Final = 5.0
 """Until bubblewrap has started a program. Usual: 10 ms."""
-_INFO_BYTES: Final = 4096
 
 
 def system_words() -> list[str]:
@@ -62,7 +64,6 @@ def namespace_words(
     devices: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
     scratch_bytes: int = SCRATCH_BYTES,
-    info: int | None = None,
     first: bool = True,
 ) -> list[str]:
     """Words before those of `duet.sandbox.prefix`.
@@ -73,7 +74,6 @@ def namespace_words(
         devices: those of the host that it may open, beside /dev/null and its like.
         environment: all that the program gets, beside PATH.
         scratch_bytes: at most so much in /tmp, and in /dev/shm.
-        info: an inherited descriptor; see `program_pid`.
         first: the program is the first process of its PID namespace. One with children is not,
             since the first has to take the exit status of orphans.
     """
@@ -93,7 +93,6 @@ def namespace_words(
         words += ["--dev-bind-try", str(path), str(path)]
     words += ["--bind", str(folder), str(folder), "--chdir", str(folder)]
     words += ["--remount-ro", "/", "--remount-ro", "/dev"]
-    words += ["--info-fd", str(info)] if info is not None else []
     return [*words, "--"]
 
 
@@ -114,16 +113,22 @@ def outside_system(program: str) -> list[Path]:
     return [] if path is None or path.is_relative_to("/usr") else [path.parent.parent]
 
 
-def program_pid(info: int) -> int:
+def program_pid(launched: int) -> int:
     """Process id, as the host sees it, of the program that bubblewrap started; 0: not yet known.
 
     Args:
-        info: read end, non-blocking, of the pipe behind `namespace_words(info=)`.
+        launched: the process that began as `own_pids_words`, then `namespace_words`.
     """
-    try:
-        return int(json.loads(os.read(info, _INFO_BYTES))["child-pid"])
-    except (OSError, ValueError, KeyError):
-        return 0
+    pid = launched
+    for _ in ("unshare", "bwrap") if own_pids_words() else ("bwrap",):
+        try:
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        except OSError:
+            return 0
+        if not children:
+            return 0
+        pid = int(children[0])
+    return pid
 
 
 def exit_code(returncode: int) -> int:

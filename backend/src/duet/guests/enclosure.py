@@ -6,7 +6,6 @@ lane's budget, where they can be had.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -20,6 +19,7 @@ from duet.namespaces import (
     missing_namespaces,
     namespace_words,
     outside_system,
+    own_pids_words,
     program_pid,
 )
 from duet.sandbox import Limits, prefix
@@ -42,12 +42,10 @@ class Enclosure:
     def __init__(self, stack: AsyncExitStack, death_signal: str) -> None:
         self._stack = stack
         self._death_signal = death_signal
-        self._info: int | None = None
+        self._inside = False
         self._pid = 0
         self.before: list[str] = []
         """Words that replace those by which an owned process is started."""
-        self.descriptors: list[int] = []
-        """To be inherited."""
         self._group: Group | None = None
 
     def join(self, budget: Budget) -> None:
@@ -87,26 +85,21 @@ class Enclosure:
         if not inside:
             self.before = before
             return list(argv)
-        self._info, theirs = os.pipe()
-        os.set_blocking(self._info, False)
-        self._stack.callback(os.close, self._info)
-        self._stack.callback(os.close, theirs)
-        self.descriptors.append(theirs)
+        self._inside = True
         outer = namespace_words(
             folder,
             readable=[*readable, *outside_system(argv[0])],
             devices=[KVM_DEVICE] if accel is Accel.KVM else [],
-            info=theirs,
         )
-        return [*outer, *before, *argv]
+        return [*own_pids_words(), *outer, *before, *argv]
 
     def code(self, ended: int | None) -> int | None:
         """QEMU's exit code, minus a signal."""
-        return ended if ended is None or self._info is None else exit_code(ended)
+        return exit_code(ended) if self._inside and ended is not None else ended
 
     def pid(self, launched: int) -> int:
         """Process id of QEMU, if `launched` is that of the words; 0: not yet known."""
-        if self._info is None:
+        if not self._inside:
             return launched
-        self._pid = self._pid or program_pid(self._info)
+        self._pid = self._pid or program_pid(launched)
         return self._pid

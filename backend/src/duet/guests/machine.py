@@ -123,7 +123,7 @@ class Machine(ABC):
             words,
             before=self._enclosure.before,
             folder=self.folder if self.confines else None,
-            descriptors=[*self._descriptors, *self._enclosure.descriptors],
+            descriptors=self._descriptors,
             joins=self._enclosure.joins,
             console=self.console,
             errors=self.errors,
