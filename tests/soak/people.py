@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed
 SLUG = "02-grace-periods"
 ARMS = ("rwsem", "srcu")
 OVER = ("done", "stopped", "failed")
-ACK_EVERY = 16
+ACK_EVERY = 128
 Message = dict[str, Any]
 
 

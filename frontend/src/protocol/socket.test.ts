@@ -106,13 +106,13 @@ test('what a person said while there was no connection is said once there is', (
 test('handled messages are acked in groups, counted anew on each connection', () => {
   const { messages } = connectFake();
   FakeSocket.made[0]!.open();
-  for (let i = 0; i < 33; i++) {
+  for (let i = 0; i < 257; i++) {
     FakeSocket.made[0]!.receive({ type: 'begun', run_id: 'r' });
   }
-  expect(messages.length).toBe(33);
+  expect(messages.length).toBe(257);
   expect(FakeSocket.made[0]!.sent).toEqual([
-    { type: 'ack', n: 16 },
-    { type: 'ack', n: 32 },
+    { type: 'ack', n: 128 },
+    { type: 'ack', n: 256 },
   ]);
 });
 

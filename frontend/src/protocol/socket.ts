@@ -64,8 +64,11 @@ export interface Socket {
   close(): void;
 }
 
-/** Every message that was handled is acked in groups, so that a slow page is never sent far ahead. */
-const ackEvery = 16;
+/**
+ * Messages that were handled are acked in groups, so that a slow page is never sent far ahead. The server pauses at 1,024
+ * (stream/line.py); reading an ack costs it as much as sending a frame.
+ */
+const ackEvery = 128;
 
 export function openSocket(options: SocketOptions): Socket {
   const make = options.makeSocket ?? ((url: string) => new WebSocket(url));

@@ -7,9 +7,9 @@ import pytest
 from websockets.frames import Frame, Opcode
 
 from duet.stream.codec import Packet
-from duet.stream.endpoint import WRITE_BYTES, WRITE_MESSAGES, waiting_with
+from duet.stream.framed import binary_head
+from duet.stream.line import WRITE_BYTES, WRITE_MESSAGES, waiting_with
 from duet.stream.outbox import Outbox
-from duet.stream.protocol import binary_head
 
 
 @pytest.mark.parametrize("length", [0, 1, 125, 126, 127, 65535, 65536, 1 << 20])

@@ -23,17 +23,12 @@ from duet.stream import messages as m
 from duet.stream.admission import Admission, Seat, Seats
 from duet.stream.codec import failure, pack, unpack_client
 from duet.stream.hub import Hub, Viewer
-from duet.stream.outbox import Outbox
+from duet.stream.line import Line, waiting_with
 from duet.stream.pace import Pace, TooMany
 from duet.stream.turns import Turns
 
 SEND_STALL_S = 10.0
 """A browser that takes nothing for so long is cut off."""
-ACK_WINDOW = 1024
-"""Messages a page that acknowledges may be behind before sending pauses (and drops begin)."""
-WRITE_BYTES = 32 * 1024
-WRITE_MESSAGES = 32
-"""Messages that wait are sent together, up to so many."""
 MAX_STRIKES = 20
 """Malformed messages until the connection is closed."""
 CLOSE_POLICY = 1008
@@ -41,7 +36,6 @@ CLOSE_SLOW = 4408
 CLOSE_TOKEN = 4401
 """The page has no session, or its token was replaced; it does not try again."""
 CLOSE_GOING = 1001
-CLOSE_GONE = 1006
 CLOSE_FULL = 1013
 FULL = f"the server has no room for another page; this one asks again in {RETRY_AFTER_S} s"
 
@@ -112,15 +106,15 @@ class Endpoint:
 
     async def _watch(self, socket: WebSocket, seat: Seat) -> None:
         viewer = self._hub.join(visitor_of(socket.scope))
-        acks = Acks()
+        line = Line(socket, self._hub)
         tasks: set[asyncio.Task[None]] = set()
         try:
             self._commands.greet(viewer)
             tasks = {
                 asyncio.create_task(
-                    self._read(socket, viewer, acks, seat), name=f"read {viewer.ident}"
+                    self._read(socket, viewer, line, seat), name=f"read {viewer.ident}"
                 ),
-                asyncio.create_task(self._send(socket, viewer, acks), name=f"send {viewer.ident}"),
+                asyncio.create_task(self._send(viewer, line), name=f"send {viewer.ident}"),
             }
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -150,7 +144,7 @@ class Endpoint:
                 log.error("socket of viewer %s failed", viewer.ident, exc_info=error)
                 await socket.close(1011, "the server failed")
 
-    async def _read(self, socket: WebSocket, viewer: Viewer, acks: Acks, seat: Seat) -> None:
+    async def _read(self, socket: WebSocket, viewer: Viewer, line: Line, seat: Seat) -> None:
         strikes = 0
         pace = Pace()
         while True:
@@ -173,7 +167,7 @@ class Endpoint:
             if viewer.expelled:
                 raise Expelled
             if isinstance(message, m.Ack):
-                acks.acknowledged(message.n)
+                line.acknowledged(message.n)
                 continue
             seat.speak()
             if not pace.allows(message):
@@ -188,7 +182,7 @@ class Endpoint:
                 log.exception("command %s failed", message.type)
                 viewer.put(pack(failure(error)))
 
-    async def _send(self, socket: WebSocket, viewer: Viewer, acks: Acks) -> None:
+    async def _send(self, viewer: Viewer, line: Line) -> None:
         while True:
             if viewer.expelled:
                 raise Expelled
@@ -197,51 +191,22 @@ class Endpoint:
             packet = viewer.outbox.pop()
             if packet is None:
                 viewer.ready.clear()
+                viewer.straight = line.straight
                 await viewer.ready.wait()
                 continue
             try:
                 async with asyncio.timeout(self._stall_s):
-                    await acks.room()
-                    bodies = waiting_with(packet.body, viewer.outbox)
-                    await send_all(socket, bodies)
+                    await line.room()
+                    await line.send(waiting_with(packet.body, viewer.outbox))
             except TimeoutError as error:
                 raise Slow from error
             except RuntimeError as error:
                 # uvicorn has closed the socket by itself, after a malformed frame of the peer; its
                 # `websocket.disconnect` is about to be read.
                 raise WebSocketDisconnect(CLOSE_POLICY) from error
-            acks.sent += len(bodies)
-            self._hub.sent_messages += len(bodies)
-            self._hub.sent_bytes += sum(map(len, bodies))
             # A send that fits the buffer does not suspend; without this a long backlog would hold
             # up all other viewers and write on after the peer has gone.
             await self._sending.wait()
-
-
-def waiting_with(first: bytes, outbox: Outbox) -> list[bytes]:
-    """A message, and those that wait behind it: as many as one write may have."""
-    bodies, size = [first], len(first)
-    while size < WRITE_BYTES and len(bodies) < WRITE_MESSAGES and (more := outbox.pop()):
-        bodies.append(more.body)
-        size += len(more.body)
-    return bodies
-
-
-async def send_all(socket: WebSocket, bodies: list[bytes]) -> None:
-    """Send messages in one write (see SocketProtocol in stream/protocol.py).
-
-    Raises:
-        WebSocketDisconnect: the peer is gone.
-    """
-    sender = socket.scope.get("extensions", {}).get("duet.send")
-    if sender is None:
-        for body in bodies:
-            await socket.send_bytes(body)
-        return
-    try:
-        await sender["all"](bodies)
-    except OSError as error:
-        raise WebSocketDisconnect(CLOSE_GONE) from error
 
 
 class Expelled(Exception):
@@ -250,26 +215,6 @@ class Expelled(Exception):
 
 class Strikes(Exception):
     """Too many malformed messages."""
-
-
-class Acks:
-    """How far the page is behind; a page that never acknowledges is not waited for."""
-
-    def __init__(self) -> None:
-        self.sent = 0
-        self._acked: int | None = None
-        self._changed = asyncio.Event()
-
-    def acknowledged(self, n: int) -> None:
-        """The page has handled `n` messages; going back is ignored, and so is the future."""
-        self._acked = min(self.sent, max(n, self._acked or 0))
-        self._changed.set()
-
-    async def room(self) -> None:
-        """Wait until the page is less than a window behind."""
-        while self._acked is not None and self.sent - self._acked >= ACK_WINDOW:
-            self._changed.clear()
-            await self._changed.wait()
 
 
 async def cut(socket: WebSocket, code: int, reason: str) -> None:

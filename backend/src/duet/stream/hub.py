@@ -2,8 +2,9 @@
 """Who watches what. One event loop, no locks, nothing here waits.
 
 Each message is encoded once and put into the outbox of every viewer of its run; rows that come in
-one pass of the loop, such as the tables of a frame, are put there together. Nothing moves a viewer
-to another run but what he asked for (see duet.serve.live_runs).
+one pass of the loop, such as the tables of a frame, are put there together. What is for many is
+framed once, too, and goes straight to those for whom nothing waits. Nothing moves a viewer to
+another run but what he asked for (see duet.serve.live_runs).
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from typing import NewType
 from duet.access import LOCAL, Visitor
 from duet.stream import messages as m
 from duet.stream.codec import SAMPLES, Packet, pack
+from duet.stream.framed import Framed
 from duet.stream.outbox import Outbox, OutboxFull
 from duet.stream.runlog import RunLog
 
 ViewerId = NewType("ViewerId", str)
+Straight = Callable[[Framed], bool]
+"""Sends to one viewer at once; False: it cannot, and has sent nothing."""
 TOGETHER = 16
 """Packets that are queued as one, at most: also what a slow viewer loses at once."""
 
@@ -42,9 +46,17 @@ class Viewer:
         self.overrun = False
         self.expelled = ""
         self.ready = asyncio.Event()
+        self.straight: Straight | None = None
+        """Set while nothing waits in the outbox or before the socket: sends past both."""
+
+    def give(self, framed: Framed) -> None:
+        """Send a packet straight, or else queue it."""
+        if self.straight is None or not self.straight(framed):
+            self.put(framed.packet)
 
     def put(self, packet: Packet) -> None:
         """Queue a packet and wake the sender; a box that cannot drop gets its viewer cut off."""
+        self.straight = None
         try:
             self.outbox.put(packet)
         except OutboxFull:
@@ -53,12 +65,13 @@ class Viewer:
 
     def expel(self, why: str) -> None:
         """Have the socket closed, with a reason of at most 123 bytes."""
+        self.straight = None
         self.expelled = why
         self.ready.set()
 
     def watch(self, log: RunLog) -> None:
         """Switch to a run: all of it so far first, then what comes."""
-        self.log, self.had = log, log.added
+        self.log, self.had, self.straight = log, log.added, None
         self.lesson = log.lesson
         self.outbox.restart(log.backlog(), log.behind_bytes)
         self.ready.set()
@@ -130,12 +143,13 @@ class Hub:
             return
         self._rows, self._rows_of = [], None
         whole = together(rows)
+        framed = Framed(whole)
         before = log.added - len(rows)
         for viewer in self._viewers.values():
             if viewer.log is not log or viewer.had >= log.added:
                 continue
             if viewer.had <= before:
-                viewer.put(whole)
+                viewer.give(framed)
             else:  # he came in the same pass, and has the first of them
                 viewer.put(together(rows[viewer.had - before :]))
 
@@ -149,8 +163,9 @@ class Hub:
 
     @staticmethod
     def _send(packet: Packet, viewers: Iterable[Viewer]) -> None:
+        framed = Framed(packet)
         for viewer in viewers:
-            viewer.put(packet)
+            viewer.give(framed)
 
 
 def goes_together(packet: Packet) -> bool:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""uvicorn's websocket protocol with two things more: several messages in one write, and a way to
-be rid of a peer that reads nothing.
+"""uvicorn's websocket protocol with three things more: several messages in one write, frames that
+were made for many peers, and a way to be rid of a peer that reads nothing.
 
 `websocket.close` waits for the send buffer to empty, which such a peer never lets happen.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from typing import cast
 
@@ -18,6 +17,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 
 from duet.stream.admission import Seat
+from duet.stream.framed import frames
 
 ABORT_AFTER_S = 1.0
 """Time for the close frame to get through, if the peer reads again."""
@@ -38,7 +38,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         if hasattr(self, "scope"):
             extensions = cast(dict[str, object], self.scope["extensions"])
             extensions["duet.cut"] = {"now": self.cut}
-            extensions["duet.send"] = {"all": self.send_all}
+            extensions["duet.send"] = {"all": self.send_all, "now": self.send_now}
 
     async def send_all(self, bodies: Sequence[bytes]) -> None:
         """Several messages in one write, which costs far more than a frame.
@@ -49,10 +49,15 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         await self.writable.wait()
         if self.disconnected or self.close_sent or self.conn.state is not State.OPEN:
             raise ClientDisconnected
-        parts: list[bytes] = []
-        for body in bodies:
-            parts += (binary_head(len(body)), body)
-        self.transport.write(b"".join(parts))
+        self.transport.write(frames(bodies))
+
+    def send_now(self, framed: bytes) -> bool:
+        """Write whole frames, unless something waits before them or the peer is gone; whether."""
+        free = self.transport.get_write_buffer_size() == 0 and not self.disconnected
+        if not free or self.close_sent or self.conn.state is not State.OPEN:
+            return False
+        self.transport.write(framed)
+        return True
 
     def cut(self, code: int, reason: str) -> None:
         """Queue the close frame, then drop the connection with whatever is unsent."""
@@ -64,15 +69,3 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.close_sent = True
         self.stop_keepalive()
         self.close_timer = self.loop.call_later(ABORT_AFTER_S, self.transport.abort)
-
-
-def binary_head(length: int) -> bytes:
-    """The head of a whole binary frame of a server (RFC 6455, 5.2): no mask, one fragment.
-
-    The library makes frames that clients send as well, at ten times the price.
-    """
-    if length < 126:
-        return bytes((0x82, length))
-    if length < 1 << 16:
-        return struct.pack("!BBH", 0x82, 126, length)
-    return struct.pack("!BBQ", 0x82, 127, length)

@@ -24,7 +24,7 @@ OPEN_S: Final = 60.0
 REST_S: Final = 60.0
 """From `stop` to the end of a live run. Usual: 0.5 s."""
 OVER: Final = ("done", "stopped", "failed")
-ACK_EVERY: Final = 16
+ACK_EVERY: Final = 128
 Message = dict[str, Any]
 
 

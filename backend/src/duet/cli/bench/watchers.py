@@ -21,7 +21,7 @@ import msgpack
 BIN_MS: Final = 0.5
 BINS: Final = 20_000
 """Ten seconds; what is later counts as that."""
-ACK_EVERY: Final = 16
+ACK_EVERY: Final = 128
 """As the page does (frontend/src/protocol/socket.ts)."""
 WHERE: Final = b"\xa7sent_ns\xcb"
 """A key of msgpack and the mark of a float of 64 bits."""
