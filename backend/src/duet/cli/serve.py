@@ -28,6 +28,7 @@ from duet.errors import InfraError, InputError
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
 from duet.logs import JsonLines
+from duet.processes.priority import loop_first, session_first
 from duet.processes.run_dir import sweep_all
 from duet.serve.wiring import default_director
 from duet.settings import log_form, repo_root
@@ -77,7 +78,9 @@ def serve(
         name = shown_name(host, names)
         greeting = Greeting(browser, as_json, name, sessions, links, front.public)
         server = DuetServer(config, listener, greeting, progress)
-        asyncio.run(server.serve(sockets=[listener]))
+        with session_first() as refused:
+            note(refused)
+            asyncio.run(server.serve(sockets=[listener]))
     return 0
 
 
@@ -123,6 +126,12 @@ def be_prompt() -> None:
     sys.setswitchinterval(LOCK_SWITCH_S)
     gc.collect()
     gc.freeze()
+
+
+def note(refused: str) -> None:
+    """Log what the host refuses, if it does; the server runs without it."""
+    if refused:
+        logging.getLogger("duet.loop").info("%s", refused)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -178,6 +187,7 @@ class DuetServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell where."""
         asyncio.get_running_loop().set_exception_handler(OutOfFiles())
+        note(loop_first())
         await super().startup(sockets)
         self._listener.listen(KERNEL_QUEUE)
         be_prompt()

@@ -15,11 +15,12 @@ from duet import budgets
 from duet.confined import Child, Terms
 from duet.confined.replies import Odd
 from duet.errors import KernelError
+from duet.processes.priority import thread_first
 from duet.session.engine import Counts, LaneOf, Progress, Step
 from duet.session.lane.replies import counts, event, progress, reduction
 from duet.session.reduce import Reduction
 
-POOL: Final = ThreadPoolExecutor(32, thread_name_prefix="lane")
+POOL: Final = ThreadPoolExecutor(32, thread_name_prefix="lane", initializer=thread_first)
 """Threads that wait for children; those that serve pages never do."""
 
 
