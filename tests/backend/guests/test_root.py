@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from duet.errors import InfraError
-from duet.guests.root import GuestRoot, ensure_root
+from duet.guests import root as root_module
+from duet.guests.root import GuestRoot, ensure_root, run_recipe
+from duet.settings import repo_root
 
 Run = Callable[..., object]
 
@@ -70,7 +72,7 @@ def test_a_second_call_makes_nothing_and_is_quick(run_async: Run, made: Made) ->
     first = made.root
     stamp = first.image.stat().st_mtime_ns
     began = cpu_s()
-    assert make(run_async, cache=made.cache) == first
+    assert run_async(run_recipe(repo_root(), made.cache)) == first
     assert cpu_s() - began < made.cpu_s / 3
     assert first.image.stat().st_mtime_ns == stamp
     assert first.image == made.cache / "roots" / f"{first.key}.cpio"
@@ -87,6 +89,37 @@ def test_a_second_call_makes_nothing_and_is_quick(run_async: Run, made: Made) ->
         "duet-scratch",
     }
     assert not [path for path in (made.cache / "roots").iterdir() if path != first.image]
+
+
+def test_of_many_callers_one_looks_until_an_input_changes(
+    run_async: Run, checkout: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Path] = []
+
+    async def look(repo: Path, cache: Path) -> GuestRoot:
+        looks.append(repo)
+        await asyncio.sleep(0.05)
+        return made.root
+
+    async def callers(n: int = 10) -> int:
+        looks.clear()
+        where = (checkout, made.cache)
+        assert await asyncio.gather(*(ensure_root(*where) for _ in range(n))) == [made.root] * n
+        return len(looks)
+
+    monkeypatch.setattr(root_module, "run_recipe", look)
+    assert run_async(callers()) == 1
+    assert run_async(callers()) == 0, "also in another event loop"
+    workload = checkout / "lessons/02-grace-periods/workload"
+    (workload / "storm.c").write_text("int main(void)\n{\n\treturn 0;\n}\n")
+    assert run_async(callers()) == 1
+    (workload / "files" / "etc").mkdir(parents=True)
+    (workload / "files" / "etc" / "rain").write_text("rain")
+    assert run_async(callers()) == 1
+    monkeypatch.setenv("CC", "another-compiler")
+    assert run_async(callers()) == 1
+    monkeypatch.setattr(root_module, "TRUST_S", 0.0)
+    assert run_async(callers(3)) == 3, "what has no stamp is looked at in the end"
 
 
 def test_equal_inputs_give_equal_bytes(run_async: Run, made: Made, tmp_path: Path) -> None:

@@ -6,16 +6,21 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from duet.errors import InfraError
 from duet.guests.console import Console
 from duet.guests.limits import RECIPE_S
+from duet.guests.root_inputs import Stamp, stamps
 from duet.processes.limits import TERM_S
 from duet.processes.owned import OwnedProcess, reaper_words
 from duet.settings import cache_dir, repo_root
 
+TRUST_S = 60.0
+"""So long stamps alone are looked at. Libraries of the guest's programs have none."""
 NO_ROOM = "No space left on device"
 OUTPUT_BYTES = 1 << 20
 """Newest bytes of the recipe's output that are held. Usual: 300; a compiler's errors are more."""
@@ -36,8 +41,25 @@ class GuestRoot:
     programs: Path
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A root that was made or found, and of what, at which monotonic time."""
+
+    root: GuestRoot
+    stamps: tuple[Stamp | str, ...]
+    at_s: float
+
+
+_made: dict[tuple[Path, Path], Made] = {}
+_making: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
 async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> GuestRoot:
-    """Make agent, workloads and root image unless they are there (then about 0.2 s).
+    """Make agent, workloads and root image unless they are there.
+
+    The recipe looks at the content of all its inputs, which takes 0.2 s of CPU time. For TRUST_S
+    the root of this process's last look is taken while no stamp has changed; of several callers
+    one looks.
 
     Args:
         repo: the checkout; default is the one this package was started from.
@@ -46,8 +68,21 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
     Raises:
         InfraError: a tool is missing or a program does not compile.
     """
-    recipe = (repo or repo_root()) / "vm-images" / "root" / "build"
-    words = [sys.executable, str(recipe), "--json", "--cache", str(cache or cache_dir())]
+    where = (repo or repo_root(), cache or cache_dir())
+    async with _making.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+        now = await asyncio.to_thread(stamps, where[0])  # before the recipe reads the files
+        made = _made.get(where)
+        fresh = made is not None and time.monotonic() - made.at_s < TRUST_S
+        if made is None or not fresh or made.stamps != now or not made.root.image.is_file():
+            made = Made(await run_recipe(*where), now, time.monotonic())
+            _made[where] = made
+        return made.root
+
+
+async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
+    """See ensure_root(): without its memory."""
+    recipe = repo / "vm-images" / "root" / "build"
+    words = [sys.executable, str(recipe), "--json", "--cache", str(cache)]
     out, errors = Console(OUTPUT_BYTES), Console(OUTPUT_BYTES)
     process = OwnedProcess(
         [*reaper_words(), *words],  # the recipe starts compilers
@@ -67,10 +102,9 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
         ) from None
     if process.returncode:
         log = errors.tail().strip()
-        where = cache or cache_dir()
         if NO_ROOM in log:  # the compiler's or the linker's word, or our own
             raise InfraError(
-                f"the guest's root image cannot be made: {where} has no space left.",
+                f"the guest's root image cannot be made: {cache} has no space left.",
                 remedy="Free some space there, or name another folder with DUET_CACHE.",
                 detail=log,
             )

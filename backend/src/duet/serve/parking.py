@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from duet.errors import DuetError
@@ -42,6 +42,12 @@ def live_spec(request: RunRequest, run_id: str) -> RunSpec:
     )
 
 
+def _key(request: RunRequest) -> Hashable:
+    """What two equal requests share."""
+    knobs = tuple(sorted(request.params.items()))
+    return request.folder.slug, request.arms, request.workload, knobs, request.clock
+
+
 class Parking:
     """Owns the server's templates. Use as `async with`.
 
@@ -57,6 +63,8 @@ class Parking:
         self._owned = AsyncExitStack()
         self._tasks = Tasks()
         self._looking = False
+        self._expected: set[Hashable] = set()
+        """Runs for which guests are being parked, or wait to be; see _key()."""
 
     async def __aenter__(self) -> Parking:
         if self.templates is not None:
@@ -95,10 +103,18 @@ class Parking:
         """
         if self.templates is None:
             return
-        self._tasks.spawn(self._expect(request), f"expect {request.folder.slug}")
+        if _key(request) not in self._expected:  # else another page has opened the lesson, too
+            self._expected.add(_key(request))
+            self._tasks.spawn(self._expect_once(request), f"expect {request.folder.slug}")
         if not self._looking:
             self._looking = True
             self._tasks.spawn(self._expect_others(others), "expect other lessons")
+
+    async def _expect_once(self, request: RunRequest) -> None:
+        try:
+            await self._expect(request)
+        finally:
+            self._expected.remove(_key(request))
 
     async def _expect_others(self, others: Others) -> None:
         try:
