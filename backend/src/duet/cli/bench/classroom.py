@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from duet.lessons import load as lessons
 from duet.lessons.roles import knob
 
 PROBE_S = 0.1
+READ_S = 10.0
+"""Until the students' figures are read, once all have ended. Usual: 10 ms."""
 HEALTH, PAGE = "/api/health", "/"
 TARGET_MS = 200.0
 
@@ -52,12 +55,13 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
         for path in (HEALTH, PAGE):
             request_ms(address, path)
         words = (address, lesson, str(students), json.dumps(settings))
-        with helper("students", *words) as crowd:
-            while crowd.poll() is None and process.poll() is None:
+        with helper("students", *words) as crowd, ThreadPoolExecutor(1) as reader:
+            reading = reader.submit(line_of, crowd)
+            while not reading.done() and process.poll() is None:
                 health.append(request_ms(address, HEALTH))
                 page.append(request_ms(address, PAGE))
                 time.sleep(PROBE_S)
-            found = line_of(crowd)
+            found = reading.result(READ_S)
     ends = [one["end"] for one in found]
     waits = [one["waited_s"] for one in found]
     return ClassResult(

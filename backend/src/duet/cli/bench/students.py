@@ -28,6 +28,8 @@ OPEN_S = 60.0
 """Until a socket is open, while others open theirs. Usual: 10 ms."""
 ANSWER_S = 60.0
 """Until the answer to the last light question. Usual: 10 ms."""
+RUN_S = 600.0
+"""Until a student's run is over, all that come before it included. Usual: 20 s."""
 NOBODYS = "live-nobody"
 REFUSAL = "that run does not go on any more."
 """The answer to `stop` for a run that nobody has (serve/live_runs.py)."""
@@ -120,7 +122,11 @@ async def student(
         await ready.wait()
         probing = asyncio.create_task(one.probe(first_s), name="light questions")
         try:
-            found = await one.runs(start)
+            async with asyncio.timeout(RUN_S):
+                found = await one.runs(start)
+        except TimeoutError:
+            end = f"it was not over within {RUN_S:.0f} s"
+            found = {"run": "", "end": end, "waited_s": RUN_S, "took_s": RUN_S}
         finally:
             probing.cancel()
         async with asyncio.timeout(ANSWER_S):
