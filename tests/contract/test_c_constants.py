@@ -83,7 +83,7 @@ def test_bytes_of_frames_and_pages(c_values: Values) -> None:
 def test_enums_and_columns_of_the_loop(c_values: Values) -> None:
     acts = [act.name for act in Act]
     why = {"NO_MEMORY": Why.NO_MEMORY, "ALL_DONE": Why.DONE}
-    why |= {one.name: one for one in (Why.START, Why.PLACE, Why.LOST)}
+    why |= {one.name: one for one in (Why.START, Why.PLACE, Why.LOST, Why.NAMED)}
     out = {("STILL_OPEN" if one is Out.OPEN else one.name): one for one in Out}
     names = ["MAX_ARGS", *acts, *why, *out, "NTABLES", "ROLE_THREAD", "ROLE_OTHER"]
     expected = [MAX_ARGS, *map(int, Act), *why.values(), *out.values(), len(Out), THREAD, OTHER]

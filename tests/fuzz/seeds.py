@@ -9,7 +9,7 @@ from pathlib import Path
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of
 from duet.lessons.schema import Lesson
-from duet.session.merge import loss_acts
+from duet.session.merge import own_acts
 from duet.session.program import compile_program
 from duet.session.reduce_binding import program_words
 from duet.wire.frames import FrameType
@@ -137,7 +137,7 @@ def _words(lesson: Lesson, arm: str) -> list[int]:
     program = compile_program(
         lesson, arm, workload, symbols, lambda text: ids.setdefault(text, len(ids))
     )
-    return program_words(program, loss_acts())
+    return program_words(program, own_acts())
 
 
 class _Symbols(dict[str, int]):

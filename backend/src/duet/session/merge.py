@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duet.decode.columns import CpuColumns, LostEvents, Table
+from duet.session.names import Naming
 from duet.session.program import MAX_ARGS, PRINT_EVENT, Act, Program
 
 Ints = NDArray[np.int64]
+Acts = tuple[tuple[tuple[Act, int], ...], ...]
 LAST_SEQ = 1 << 62
 """Losses sort behind all events of their CPU at the same time."""
 
@@ -52,6 +54,7 @@ class Merger:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._loss_code = len(program.acts)
+        self._name_code = self._loss_code + 1
         self._held: list[Stream] = []
         self._ripe: Stream | None = None
 
@@ -73,6 +76,17 @@ class Merger:
                 self._held.append(self._flat(columns.cpu, name, code, table))
         if columns.losses:
             self._held.append(self._losses(columns.losses))
+
+    def add_names(self, cpu: int, names: Sequence[Naming]) -> None:
+        """Take names of threads, before the columns that say them.
+
+        Each is then worked on right before the event that says it, since the order is stable.
+        """
+        if names:
+            ts, seq, tid, number = np.array(names, np.int64).T
+            zeros = np.zeros(len(names), np.int64)
+            code = zeros + self._name_code
+            self._held.append(Stream(ts, zeros + cpu, seq, code, zeros, tid, number, zeros))
 
     def take(self, watermark_ns: int, limit: int) -> Stream | None:
         """Events up to and with the watermark, in order, at most `limit`; None if there are none.
@@ -144,6 +158,6 @@ class Merger:
         )
 
 
-def loss_acts() -> tuple[tuple[Act, int], ...]:
-    """The acts behind a loss, whose code follows those of the program."""
-    return ((Act.LOSS, 0),)
+def own_acts() -> Acts:
+    """The acts behind a loss and a name, whose codes follow those of the program."""
+    return ((Act.LOSS, 0),), ((Act.NAME, 0),)

@@ -33,6 +33,7 @@ class Act(IntEnum):
     PHASE = 6
     MARKER = 7
     LOSS = 8
+    NAME = 9
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from duet.decode.columns import CpuColumns
-from duet.session.merge import Merger, Stream, loss_acts
+from duet.session.merge import Merger, Stream, own_acts
+from duet.session.names import Names
 from duet.session.points import PointSorter
 from duet.session.program import Program
 from duet.session.reduce_binding import Loop, Out, Why
@@ -50,7 +51,8 @@ class LaneReducer:
         self._p = program
         self._merger = Merger(program)
         self._points = PointSorter(program.points)
-        self._loop = Loop(program, loss_acts())
+        self._loop = Loop(program, own_acts())
+        self._names = Names(program)
         self._rows = Rows(program, self._loop, threads)
         self._step_events = step_events
         self._origin: int | None = None
@@ -79,7 +81,7 @@ class LaneReducer:
         """Take decoded columns; they are worked on when the watermark has passed them."""
         for part in columns:
             self.events_read += part.events
-            self._rows.learn_names(part)
+            self._merger.add_names(part.cpu, self._names.find(part))
             self._merger.add(part)
             self._points.add(part)
 
@@ -145,7 +147,6 @@ class LaneReducer:
     def _run(self, stream: Stream) -> None:
         while True:
             why, about = self._loop.run(stream)
-            self._rows.place_others()
             if why is Why.DONE:
                 break
             if why is Why.START:
@@ -153,6 +154,8 @@ class LaneReducer:
                 self._rows.start(about)
             elif why is Why.PLACE:
                 self._rows.place_thread(about)
+            elif why is Why.NAMED:
+                self._rows.name(int(stream.a[about]), self._names.texts[int(stream.b[about])])
             else:
                 # What was open when events were lost has ended there, seen or not.
                 t0, t1 = int(stream.ts[about]), int(stream.a[about])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duet.native import compiled, loaded
-from duet.session.merge import Stream
+from duet.session.merge import Acts, Stream
 from duet.session.program import SWITCH_EVENT, Program
 
 FOLDER = Path(__file__).with_name("loop")
@@ -32,6 +32,7 @@ class Why(IntEnum):
     START = 1
     PLACE = 2
     LOST = 3
+    NAMED = 4
 
 
 class Out(IntEnum):
@@ -42,7 +43,6 @@ class Out(IntEnum):
     LINKS = 2
     OPEN = 3
     TIMES = 4
-    OTHERS = 5
 
 
 THREAD, OTHER = 1, 2
@@ -62,7 +62,6 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         ctypes.c_int,
         [_HANDLE, ctypes.c_long, ctypes.POINTER(ctypes.c_int64), _INT_OUT, _INT_OUT],
     ),
-    "reduce_rows_are": (None, [_HANDLE, ctypes.c_int]),
     "reduce_place": (None, [_HANDLE, ctypes.c_int64, ctypes.c_int]),
     "reduce_place_track": (None, [_HANDLE, ctypes.c_int, ctypes.c_int]),
     "reduce_still_open": (ctypes.c_int, [_HANDLE, ctypes.c_double]),
@@ -94,10 +93,10 @@ def library() -> ctypes.CDLL:
 class Loop:
     """One struct reduce; one thread at a time may use it."""
 
-    def __init__(self, program: Program, loss_acts: tuple[tuple[int, int], ...]) -> None:
+    def __init__(self, program: Program, own_acts: Acts) -> None:
         self._lib = library()
         self._kinds = len(program.kinds)
-        words = np.array(program_words(program, loss_acts), np.int64)
+        words = np.array(program_words(program, own_acts), np.int64)
         self._handle = ctypes.c_void_p(self._lib.reduce_new(words.ctypes.data, len(words)))
         if not self._handle:
             raise MemoryError("reduce_new")
@@ -141,10 +140,6 @@ class Loop:
         while self._lib.reduce_thread(self._handle, len(found), *outs):
             found.append((tid.value, bool(gone.value), row.value))
         return found
-
-    def rows_are(self, rows: int) -> None:
-        """How many rows there are; another process that comes later gets the next one."""
-        self._lib.reduce_rows_are(self._handle, rows)
 
     def place(self, tid: int, row: int) -> None:
         """A thread has this row from now on."""
@@ -191,11 +186,15 @@ class Loop:
         return int(self._lib.reduce_cycles(self._handle))
 
 
-def program_words(program: Program, loss_acts: tuple[tuple[int, int], ...]) -> list[int]:
-    """The program as reduce_new() reads it."""
+def program_words(program: Program, own_acts: Acts) -> list[int]:
+    """The program as reduce_new() reads it.
+
+    Args:
+        own_acts: of the merger's own codes, which follow those of the program.
+    """
     p = program
     words = [p.running, p.runnable, p.wait_other, p.codes.get(SWITCH_EVENT, -1), len(p.kinds)]
-    acts = (*p.acts, loss_acts)
+    acts = (*p.acts, *own_acts)
     words.append(len(acts))
     for pairs in acts:
         words += [len(pairs), *(int(number) for pair in pairs for number in pair)]

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
-from duet.decode.columns import CpuColumns
-from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Program
-from duet.session.reduce_binding import OTHER, THREAD, Loop, Out
+from duet.session.program import Program
+from duet.session.reduce_binding import OTHER, THREAD, Loop
 from duet.session.tables import Role, Row
 
 
@@ -24,8 +21,8 @@ class Rows:
         self._p = program
         self._loop = loop
         self._reserved = reserved
-        self._names: dict[int, bytes] = {}
-        self._ours: dict[bytes, bool] = {}
+        self._names: dict[int, str] = {}
+        self._started = False
         self._rows: list[Row] = []
         self._changed = False
         self._track_rows: dict[int, int] = {}
@@ -45,44 +42,32 @@ class Rows:
         track = self._track_rows.get(row)
         return frozenset() if track is None else self._p.tracks[track].events
 
-    def learn_names(self, part: CpuColumns) -> None:
-        if self._p.running < 0:
-            return  # no kinds, no threads to draw
-        pairs: dict[int, bytes] = {}
-        for event, tid, comm in (
-            (SWITCH_EVENT, "prev_pid", "prev_comm"),
-            (SWITCH_EVENT, "next_pid", "next_comm"),
-            (WAKING_EVENT, "pid", "comm"),
-        ):
-            if table := part.tables.get(event):
-                columns = table.columns
-                pairs.update(zip(columns[tid].tolist(), columns[comm].tolist(), strict=True))
-        for number, name in pairs.items():
-            known = self._names.get(number)
-            if name != known and number and self._is_ours(name) and not self._role(known):
-                self._names[number] = name
-                self._loop.know(number, self._role(name))
+    def name(self, tid: int, text: str) -> None:
+        """An event says a thread's name; the first one with a role is the thread's for good."""
+        if self._role(self._names.get(tid)):
+            return
+        self._names[tid], role = text, self._role(text)
+        self._loop.know(tid, role)
+        if self._started and self._is_numbered(text):
+            self.place_thread(tid)
+        elif self._started and role & OTHER:
+            self._append_row(tid, "other")
 
-    def _is_ours(self, name: bytes) -> bool:
-        if name not in self._ours:
-            self._ours[name] = fnmatchcase(name.decode(errors="replace"), self._p.comm)
-        return self._ours[name]
+    def _is_numbered(self, text: str) -> bool:
+        found = self._p.rows.match(text)
+        return found is not None and bool(found.groups())
 
-    def _role(self, name: bytes | None) -> int:
-        """A hog keeps its name, though an older event on another CPU may still tell another."""
-        if name is None:
+    def _role(self, text: str | None) -> int:
+        if text is None:
             return 0
-        text = name.decode(errors="replace")
         thread = THREAD if self._p.rows.match(text) else 0
         return thread | (OTHER if text == self._p.other else 0)
-
-    def _name(self, tid: int) -> str:
-        return self._names[tid].decode(errors="replace")
 
     def start(self, ts: int) -> None:
         """The start marker: time begins here, and the rows that are known are given out."""
         self._loop.start(ts)
-        alive = {tid: self._name(tid) for tid, gone, _ in self._loop.threads() if not gone}
+        self._started = True
+        alive = {tid: self._names[tid] for tid, gone, _ in self._loop.threads() if not gone}
         self._rows = [Row(number, 0, "", "thread") for number in range(self._reserved)]
         numbers = {t: m for t, n in alive.items() if (m := self._p.rows.match(n)) and m.groups()}
         for tid in sorted(numbers, key=lambda tid: (_order(numbers[tid].group(1)), tid)):
@@ -94,14 +79,12 @@ class Rows:
             self._track_rows[len(self._rows)] = number
             self._loop.place_track(number, len(self._rows))
             self._rows.append(Row(len(self._rows), -1, track.name, "track"))
-        self._loop.rows_are(len(self._rows))
         self._changed = True
 
     def _append_row(self, tid: int, role: Role) -> None:
         row = len(self._rows)
-        self._rows.append(Row(row, tid, self._name(tid), role))
+        self._rows.append(Row(row, tid, self._names[tid], role))
         self._loop.place(tid, row)
-        self._loop.rows_are(len(self._rows))
         self._changed = True
 
     def place_thread(self, tid: int) -> None:
@@ -110,19 +93,12 @@ class Rows:
         if not free:
             self._append_row(tid, "thread")
             return
-        found = self._p.rows.match(self._name(tid))
+        found = self._p.rows.match(self._names[tid])
         own = _order(found.group(1))[0] if found and found.groups() else -1
         row = own if own in free else free[0]
-        self._rows[row] = Row(row, tid, self._name(tid), "thread")
+        self._rows[row] = Row(row, tid, self._names[tid], "thread")
         self._loop.place(tid, row)
         self._changed = True
-
-    def place_others(self) -> None:
-        """Give others that came after the start the rows that follow."""
-        (tids,) = self._loop.take(Out.OTHERS, ("<i8",))
-        for tid in tids.tolist():
-            self._rows.append(Row(len(self._rows), tid, self._name(tid), "other"))
-            self._changed = True
 
 
 def _order(text: str) -> tuple[int, str]:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from duet.decode.columns import CpuColumns
-from duet.session.merge import Merger, Stream, loss_acts
+from duet.session.merge import Merger, Stream, own_acts
 from duet.session.points import PointSorter
 from duet.session.program import SWITCH_EVENT, Act, Program
 from duet.session.reduce import Reduction
@@ -45,12 +45,14 @@ class LaneReducer:
         self._p = program
         self._merger = Merger(program)
         self._points = PointSorter(program.points)
-        self._acts = (*program.acts, loss_acts())
+        self._acts = (*program.acts, *own_acts())
         self._step_events = step_events
         self._threads: dict[int, Thread] = {}
         self._names = Names(program)
         self._rows = Rows(program, threads)
         self._tracks = [Track(rule) for rule in program.tracks]
+        self._placed: dict[int, int] = {}
+        """Rows of threads that were named after the start."""
         self._origin: int | None = None
         self._watermark = 0
         self._made: dict[str, list[Cells]] = {"spans": [], "ops": [], "links": []}
@@ -74,9 +76,7 @@ class LaneReducer:
         """Take decoded columns; they are worked on when the watermark has passed them."""
         for part in columns:
             self.events_read += part.events
-            for tid in self._names.learn(part):
-                if tid in self._threads:
-                    self._threads[tid].name = text_of(self._names.of[tid])
+            self._merger.add_names(part.cpu, self._names.find(part))
             self._merger.add(part)
             self._points.add(part)
 
@@ -137,11 +137,21 @@ class LaneReducer:
         """The thread of that number if it belongs to the workload."""
         thread = self._threads.get(tid)
         if thread is None and tid in self._names.of:
-            name = text_of(self._names.of[tid])
-            thread = self._threads[tid] = Thread(tid, name)
-            if self._origin is not None and name == self._p.other:
-                self._arrive(thread, "other")
+            thread = self._threads[tid] = Thread(tid, text_of(self._names.of[tid]))
+            thread.row = self._placed.get(tid, -1)
         return thread
+
+    def _name(self, tid: int, number: int) -> None:
+        if not self._names.learn(tid, number):
+            return
+        name = text_of(self._names.of[tid])
+        found = self._p.rows.match(name)
+        if self._origin is not None and found and found.groups():
+            self._placed[tid] = self._rows.arrive("thread", tid, name)
+        elif self._origin is not None and name == self._p.other:
+            self._placed[tid] = self._rows.arrive("other", tid, name)
+        if (thread := self._threads.get(tid)) is not None:
+            thread.name, thread.row = name, self._placed.get(tid, -1)
 
     def _start(self, ts: int) -> None:
         """The start marker: time begins here, and the rows that are known are given out."""
@@ -193,6 +203,8 @@ class LaneReducer:
                         self._op_close(thread, ts)
                 elif act == Act.LOSS:
                     self._lose(ts, a, b)
+                elif act == Act.NAME:
+                    self._name(a, b)
                 elif a and self._origin is None:
                     self._start(ts)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names and rows of the reference implementation, by other means than duet.session.reduce.
 
-Names come from a list of all that was said of a thread; rows are worked out anew, from the list of
-who came, whenever somebody asks. Nothing is taken over from one question to the next.
+Names come from a list of all that was said; rows are worked out anew, from the list of who came,
+whenever somebody asks. Nothing is taken over from one question to the next.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from duet.decode.columns import CpuColumns
+from duet.session.names import Naming
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Program
 from duet.session.tables import Role, Row
 
@@ -20,7 +21,7 @@ NAMING = (
     (SWITCH_EVENT, "next_pid", "next_comm"),
     (WAKING_EVENT, "pid", "comm"),
 )
-"""Columns that name a thread; what a later one says counts more."""
+"""Columns that name a thread."""
 
 
 def text_of(comm: bytes) -> str:
@@ -39,32 +40,44 @@ class Names:
 
     program: Program
     of: dict[int, bytes] = field(default_factory=dict)
+    said: list[bytes] = field(default_factory=list)
+    """By number of the naming."""
+    pairs: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def has_role(self, comm: bytes) -> bool:
-        """A thread with such a name gets a row; it keeps the name, whatever older events say."""
+        """A thread with such a name gets a row; it keeps the name, whatever later events say."""
         name = text_of(comm)
         return name == self.program.other or re.match(self.program.rows, name) is not None
 
-    def learn(self, part: CpuColumns) -> list[int]:
-        """Read all names of a part; the threads whose name is new."""
+    def find(self, part: CpuColumns) -> list[Naming]:
+        """Events of a part that say a name for the first time on their CPU."""
         if self.program.running < 0:
             return []  # no kinds, no threads to draw
-        said: dict[int, list[bytes]] = {}
+        wanted = re.compile(fnmatch.translate(self.program.comm))
+        found = []
         for event, tids, comms in NAMING:
             if (table := part.tables.get(event)) is None:
                 continue
-            named = zip(table.columns[tids].tolist(), table.columns[comms].tolist(), strict=True)
-            for tid, comm in named:
-                said.setdefault(tid, []).append(comm)
-        wanted = re.compile(fnmatch.translate(self.program.comm))
-        new = []
-        for tid, comms_of in said.items():
-            last, known = comms_of[-1], self.of.get(tid)
-            settled = known is not None and (last == known or self.has_role(known))
-            if tid != 0 and not settled and wanted.match(text_of(last)):
-                self.of[tid] = last
-                new.append(tid)
-        return new
+            columns = (table.ts_ns, table.seq, table.columns[tids], table.columns[comms])
+            for ts, seq, tid, comm in zip(*(x.tolist() for x in columns), strict=True):
+                if tid and wanted.match(text_of(comm)):
+                    found.append(Naming(ts, seq, tid, len(self.said)))
+                    self.said.append(comm)
+        first = []
+        for naming in sorted(found):
+            pair = (part.cpu, naming.tid, self.said[naming.number])
+            if pair not in self.pairs:
+                self.pairs.append(pair)
+                first.append(naming)
+        return first
+
+    def learn(self, tid: int, number: int) -> bool:
+        """What an event says of a thread; whether that is news."""
+        known, comm = self.of.get(tid), self.said[number]
+        if known is not None and (comm == known or self.has_role(known)):
+            return False
+        self.of[tid] = comm
+        return True
 
 
 @dataclass(slots=True)

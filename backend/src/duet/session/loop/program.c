@@ -5,12 +5,8 @@
 #include "reduce.h"
 
 static const int widths[NTABLES][MAX_COLUMNS] = {
-	[SPANS] = {8, 8, 4, 1, 2, 8, 4},
-	[OPS] = {8, 8, 4, 1, 4},
-	[LINKS] = {8, 4, 4, 1, 4},
-	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4},
-	[TIMES] = {8, 8}, /* per operation: waited, lasted */
-	[OTHERS] = {8},	  /* threads that got a row here */
+	[SPANS] = {8, 8, 4, 1, 2, 8, 4},      [OPS] = {8, 8, 4, 1, 4}, [LINKS] = {8, 4, 4, 1, 4},
+	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4}, [TIMES] = {8, 8}, /* per operation: waited, lasted */
 };
 
 /* The program, as words; reading beyond its end gives zeros and a fault. */

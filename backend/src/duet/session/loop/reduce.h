@@ -25,11 +25,11 @@
 #define EXIT_STATES  0x30
 #define SLEEP_STATES 0xff
 
-enum act_kind { SWITCH, WAKING, OPEN, CLOSE, OP_OPEN, OP_CLOSE, PHASE, MARKER, LOSS };
+enum act_kind { SWITCH, WAKING, OPEN, CLOSE, OP_OPEN, OP_CLOSE, PHASE, MARKER, LOSS, NAME };
 enum state { UNKNOWN = -1, GONE = -2 };
 enum role { ROLE_THREAD = 1, ROLE_OTHER = 2 }; /* bits */
-enum why { NO_MEMORY = -1, ALL_DONE, START, PLACE, LOST };
-enum table_name { SPANS, OPS, LINKS, STILL_OPEN, TIMES, OTHERS, NTABLES };
+enum why { NO_MEMORY = -1, ALL_DONE, START, PLACE, LOST, NAMED };
+enum table_name { SPANS, OPS, LINKS, STILL_OPEN, TIMES, NTABLES };
 
 struct act {
 	int kind;
@@ -140,7 +140,6 @@ struct reduce {
 
 	int began;
 	int64_t origin;
-	int nrows;
 	uint32_t span_number, op_number, link_number;
 	int64_t cycles;
 	int64_t *counts;
@@ -170,7 +169,7 @@ int emit(struct reduce *r, int64_t t0, int64_t t1, int row, int kind, int cpu, d
 
 /* threads.c */
 struct thread *thread_find(const struct reduce *r, int64_t tid);
-int thread_of(struct reduce *r, int64_t tid, struct thread **found);
+struct thread *thread_of(struct reduce *r, int64_t tid);
 int enter(struct reduce *r, struct thread *thread, int state, int64_t ts, int cpu);
 int switches(struct reduce *r, int64_t ts, int cpu, const int64_t *args);
 int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target);
@@ -197,7 +196,6 @@ int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, 
 int64_t reduce_about(const struct reduce *r, int why);
 void reduce_start(struct reduce *r, int64_t origin);
 int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *row);
-void reduce_rows_are(struct reduce *r, int rows);
 void reduce_place(struct reduce *r, int64_t tid, int row);
 void reduce_place_track(struct reduce *r, int track, int row);
 int reduce_still_open(struct reduce *r, double mark);

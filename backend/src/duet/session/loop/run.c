@@ -55,6 +55,8 @@ static int carry_out(struct reduce *r, const struct act *act, const struct event
 		return phase(r, &r->tracks[act->operand], e->ts, e->cpu, e->pid, e->args[0]);
 	case LOSS:
 		return lose(r, e->ts);
+	case NAME:
+		return 0;
 	default:
 		r->about = e->ts;
 		return e->args[0] && !r->began ? START : 0;
@@ -65,11 +67,9 @@ static int carry_out(struct reduce *r, const struct act *act, const struct event
 static int happens(struct reduce *r, const struct event *e)
 {
 	const struct code *code = &r->codes[e->code];
-	struct thread *thread;
+	struct thread *thread = thread_of(r, e->pid);
 	int why;
 
-	if (thread_of(r, e->pid, &thread))
-		return NO_MEMORY;
 	if (!r->act && thread && e->code != r->switch_code) {
 		thread->woken = 0;
 		if (thread->state != r->running && thread->state != GONE &&
@@ -82,9 +82,9 @@ static int happens(struct reduce *r, const struct event *e)
 		why = carry_out(r, act, e, thread);
 		if (why)
 			return why;
-		if (act->kind == LOSS) { /* the caller counts it */
+		if (act->kind == LOSS || act->kind == NAME) { /* the caller counts, or learns it */
 			r->act++;
-			return LOST;
+			return act->kind == LOSS ? LOST : NAMED;
 		}
 	}
 	r->act = 0;
@@ -112,10 +112,10 @@ int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, 
 	return ALL_DONE;
 }
 
-/* START: the marker's time; PLACE: the thread that needs a row; LOST: the event's place. */
+/* START: the marker's time; PLACE: the thread that needs a row; LOST, NAMED: the event's place. */
 int64_t reduce_about(const struct reduce *r, int why)
 {
-	return why == LOST ? r->at : r->about;
+	return why == LOST || why == NAMED ? r->at : r->about;
 }
 
 static int still(struct reduce *r, int64_t since, double mark, int row, int kind, int cpu,

@@ -89,24 +89,15 @@ int reduce_know(struct reduce *r, int64_t tid, int role)
 }
 
 /* The thread of that number, if it belongs to the workload. */
-int thread_of(struct reduce *r, int64_t tid, struct thread **found)
+struct thread *thread_of(struct reduce *r, int64_t tid)
 {
 	struct thread *thread = thread_find(r, tid);
-	struct table *table;
 
-	*found = thread;
-	if (!thread || thread->made)
-		return 0;
-	thread->made = 1;
-	r->made[r->nmade++] = thread;
-	if (r->began && (thread->role & ROLE_OTHER)) {
-		table = row_of(r, OTHERS);
-		if (!table)
-			return -1;
-		put(table, 0, int64_t, tid);
-		thread->row = r->nrows++;
+	if (thread && !thread->made) {
+		thread->made = 1;
+		r->made[r->nmade++] = thread;
 	}
-	return 0;
+	return thread;
 }
 
 /* The state changes; the former one becomes a span. */
@@ -150,14 +141,11 @@ static int goes(struct reduce *r, struct thread *thread, int64_t ts, int cpu, in
 
 int switches(struct reduce *r, int64_t ts, int cpu, const int64_t *args)
 {
-	struct thread *thread;
+	struct thread *thread = thread_of(r, args[0]);
 
-	if (thread_of(r, args[0], &thread))
-		return -1;
 	if (thread && thread->state != GONE && goes(r, thread, ts, cpu, args[2]))
 		return -1;
-	if (thread_of(r, args[1], &thread))
-		return -1;
+	thread = thread_of(r, args[1]);
 	if (thread && thread->state != r->running)
 		return enter(r, thread, r->running, ts, cpu);
 	return 0;
@@ -185,11 +173,9 @@ static int link_up(struct reduce *r, const struct link *link, int64_t ts, int64_
 
 int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target)
 {
-	struct thread *thread;
+	struct thread *thread = thread_of(r, target);
 	int i;
 
-	if (thread_of(r, target, &thread))
-		return -1;
 	if (!thread || thread->state == GONE)
 		return 0;
 	/*
@@ -232,12 +218,7 @@ int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *
 	return 1;
 }
 
-/* The caller's rows: how many there are, and which is a thread's or a track's. */
-void reduce_rows_are(struct reduce *r, int rows)
-{
-	r->nrows = rows;
-}
-
+/* The caller's rows: which is a thread's or a track's. */
 void reduce_place(struct reduce *r, int64_t tid, int row)
 {
 	struct thread *thread = thread_find(r, tid);
