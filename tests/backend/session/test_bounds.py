@@ -20,6 +20,7 @@ from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
 from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
+from duet.session.arrivals import Pages
 from duet.session.engine import LaneEngine, LaneOf, Step
 from duet.session.lane import parts
 from duet.session.lane.child import LaneChild, terms_of
@@ -231,12 +232,12 @@ def test_a_closed_session_gives_up_its_lanes_at_once(
     run_async(once())
 
 
-def waiting(lesson: Lesson) -> tuple[LaneEngine, list[tuple[int, bytes]]]:
+def waiting(lesson: Lesson) -> tuple[LaneEngine, list[Pages]]:
     stage = Stage(cpus=1, hogs=1)
     stage.barrier()
     for number in range(50):
         stage.wake(10 + number, 0, 900, 100)
-    return LaneEngine(LaneOf(lesson, "srcu", "storm", SYMBOLS)), [(0, stage.cpus[0].take())]
+    return LaneEngine(LaneOf(lesson, "srcu", "storm", SYMBOLS)), [Pages(0, stage.cpus[0].take())]
 
 
 def test_events_that_no_beat_covers_are_bounded(

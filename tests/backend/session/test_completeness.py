@@ -60,15 +60,15 @@ def stats(overrun: int = 0, dropped: int = 0, read: int = 0, missed: int = 0) ->
 
 def test_what_a_page_and_a_counter_tell_is_counted_once() -> None:
     ledger = LossLedger()
-    ledger.stats(stats(overrun=50, read=10), 0, 1)
-    assert ledger.take() == []
+    ledger.stats(stats(overrun=50, read=10), 1)
+    assert ledger.take(float) == []
     assert ledger.by_place(50, 10, complete=True) == {"ring buffer": 50, "kprobe": 0, "host": 0}
     assert ledger.unreported(50, 10, 9.0, 20.0) == []
 
 
 def test_what_no_page_reported_is_reported_at_the_end() -> None:
     ledger = LossLedger()
-    ledger.stats(stats(overrun=50, dropped=7, read=12), 0, 1)
+    ledger.stats(stats(overrun=50, dropped=7, read=12), 1)
     (ring, full, host) = ledger.unreported(20, 10, 9.0, 30.0)
     assert (ring.events, ring.where, ring.t0_ns, ring.t1_ns) == (30, "ring buffer", 0.0, 9.0)
     assert (full.events, full.where, full.t0_ns, full.t1_ns) == (7, "ring buffer", 9.0, 30.0)
@@ -77,17 +77,18 @@ def test_what_no_page_reported_is_reported_at_the_end() -> None:
 
 def test_kprobe_misses_are_reported_as_they_grow() -> None:
     ledger = LossLedger()
-    ledger.stats(stats(missed=3), 1, 2)
-    assert [loss.events for loss in ledger.take()] == [3]
-    ledger.stats(stats(missed=3), 2, 3)
-    assert ledger.take() == []
-    ledger.stats(stats(missed=5), 3, 4)
-    assert [loss.events for loss in ledger.take()] == [2]
+    ledger.stats(stats(missed=3), 2)
+    assert [loss.events for loss in ledger.take(float)] == [3]
+    ledger.stats(stats(missed=3), 3)
+    assert ledger.take(float) == []
+    ledger.stats(stats(missed=5), 4)
+    (grown,) = ledger.take(lambda mono_ns: mono_ns - 1.0)
+    assert (grown.t0_ns, grown.t1_ns, grown.events) == (2.0, 3.0, 2)
     assert ledger.by_place(0, 0, complete=True)["kprobe"] == 5
 
 
 def test_nothing_is_missed_here_before_all_has_come() -> None:
     ledger = LossLedger()
-    ledger.stats(stats(read=100), 0, 1)
+    ledger.stats(stats(read=100), 1)
     assert ledger.by_place(0, 40, complete=False)["host"] == 0
     assert ledger.by_place(0, 40, complete=True)["host"] == 60

@@ -57,6 +57,7 @@ struct loss {
 	uint64_t t0;
 	uint64_t t1;
 	int64_t count; /* -1: the kernel did not say */
+	int64_t page;  /* before which they are missing */
 };
 
 struct duet {
@@ -491,7 +492,7 @@ static int check_page(struct duet *d, const unsigned char *page, int cpu, long n
 	return 0;
 }
 
-static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count)
+static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count, long page)
 {
 	if (d->nlosses == d->losses_room) {
 		long room = d->losses_room ? d->losses_room * 2 : 16;
@@ -502,7 +503,7 @@ static int note_loss(struct duet *d, uint64_t t0, uint64_t t1, int64_t count)
 		d->losses = more;
 		d->losses_room = room;
 	}
-	d->losses[d->nlosses++] = (struct loss){t0 ? t0 : t1, t1, count};
+	d->losses[d->nlosses++] = (struct loss){t0 ? t0 : t1, t1, count, page};
 	return 0;
 }
 
@@ -529,8 +530,8 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 		return fail(d, "page %ld of CPU %d could not be loaded", number, cpu);
 	missed = kbuffer_missed_events(d->kbuf);
 	record = kbuffer_read_event(d->kbuf, &ts);
-	if (missed &&
-	    note_loss(d, d->last_ts[cpu], record ? ts : u64(page), missed > 0 ? missed : -1))
+	if (missed && note_loss(d, d->last_ts[cpu], record ? ts : u64(page),
+				missed > 0 ? missed : -1, number))
 		return -1;
 	for (; record; record = kbuffer_next_event(d->kbuf, &ts)) {
 		int bytes = page + PAGE_HEADER + size - record;

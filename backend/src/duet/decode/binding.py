@@ -16,7 +16,12 @@ SOURCE = Path(__file__).with_name("_pages.c")
 class Loss(ctypes.Structure):
     """struct loss of _pages.c; count is -1 if the kernel did not say."""
 
-    _fields_ = (("t0", ctypes.c_uint64), ("t1", ctypes.c_uint64), ("count", ctypes.c_int64))
+    _fields_ = (
+        ("t0", ctypes.c_uint64),
+        ("t1", ctypes.c_uint64),
+        ("count", ctypes.c_int64),
+        ("page", ctypes.c_int64),
+    )
 
 
 _HANDLE = ctypes.c_void_p

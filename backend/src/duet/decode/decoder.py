@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 import numpy as np
 import numpy.ctypeslib  # numpy imports it late, and a confined child could not
@@ -69,8 +71,14 @@ class Decoder:
         counts = np.ctypeslib.as_array(self._lib.duet_unknown(self._handle), (65536,))
         return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
 
-    def decode(self, cpu: int, pages: bytes) -> CpuColumns:
+    def decode(
+        self, cpu: int, pages: bytes, complete: Sequence[tuple[int, int]] = ()
+    ) -> CpuColumns:
         """Decode whole pages of one CPU, oldest first.
+
+        Args:
+            complete: (number of a page, guest time): when this page and the next ones came, the
+                CPU was complete up to that time, so what is missing before them was lost later.
 
         Raises:
             DecodeError: not whole pages, or a record runs past its page; names page and bytes.
@@ -85,7 +93,7 @@ class Decoder:
             self._lib.duet_clear(self._handle)
             raise DecodeError(self._error())
         try:
-            return self._take(cpu)
+            return self._take(cpu, complete)
         finally:
             self._lib.duet_clear(self._handle)
 
@@ -130,7 +138,7 @@ class Decoder:
             )
         return found
 
-    def _take(self, cpu: int) -> CpuColumns:
+    def _take(self, cpu: int, complete: Sequence[tuple[int, int]]) -> CpuColumns:
         tables: dict[str, Table] = {}
         events = 0
         for index, event in enumerate(self.events):
@@ -147,7 +155,7 @@ class Decoder:
                     for place, field in enumerate(event.fields)
                 },
             )
-        return CpuColumns(cpu, tables, self._losses(cpu), events)
+        return CpuColumns(cpu, tables, self._losses(cpu, complete), events)
 
     def _field_column(self, table: int, place: int, rows: int, field: Field) -> NDArray[np.generic]:
         cells = self._bytes(table, place, rows * field.width)
@@ -160,13 +168,22 @@ class Decoder:
     def _bytes(self, table: int, column: int, size: int) -> bytes:
         return ctypes.string_at(self._lib.duet_column(self._handle, table, column), size)
 
-    def _losses(self, cpu: int) -> tuple[LostEvents, ...]:
+    def _losses(self, cpu: int, complete: Sequence[tuple[int, int]]) -> tuple[LostEvents, ...]:
         first = ctypes.POINTER(Loss)()
         count = self._lib.duet_losses(self._handle, ctypes.byref(first))
         return tuple(
-            LostEvents(cpu, item.t0, item.t1, item.count if item.count >= 0 else None)
+            LostEvents(
+                cpu, _begin(item, complete), item.t1, item.count if item.count >= 0 else None
+            )
             for item in first[:count]
         )
+
+
+def _begin(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
+    """Behind the CPU's last event, and behind the time up to which all was here."""
+    place = bisect_right(complete, loss.page, key=itemgetter(0))
+    here_ns = complete[place - 1][1] + 1 if place else 0
+    return max(int(loss.t0), min(here_ns, int(loss.t1)))
 
 
 def fields_of(lib: ctypes.CDLL, handle: ctypes.c_void_p, table: int) -> tuple[Field, ...]:

@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from duet import budgets
+from duet.confined.messages import Blob
 from duet.errors import InputError
+from duet.wire.pages import PAGE_BYTES
 
 
 class GuestFiles:
@@ -31,26 +36,49 @@ class GuestFiles:
         self.by_name[name] = content
 
 
+class Pages(NamedTuple):
+    """Whole pages of one CPU.
+
+    Args:
+        complete: see Decoder.decode.
+    """
+
+    cpu: int
+    pages: Blob
+    complete: Sequence[tuple[int, int]] = ()
+
+
 class PageQueue:
     """Pages in the order in which they came."""
 
     def __init__(self) -> None:
-        self._pages: list[tuple[int, bytes]] = []
+        self._pages: dict[int, list[bytes]] = {}
+        self._counts: dict[int, int] = {}
+        self._complete: dict[int, list[tuple[int, int]]] = {}
         self.size_bytes = 0
         self.host_ns = 0
         """When the newest of all pages came, those included that were taken."""
 
-    def add(self, cpu: int, pages: bytes, host_ns: int) -> None:
-        """Take whole pages of one CPU; nothing if there is none."""
+    def add(self, cpu: int, pages: bytes, host_ns: int, complete_ns: int) -> None:
+        """Take whole pages of one CPU; nothing if there is none.
+
+        Args:
+            complete_ns: the CPU was complete up to this guest time before they came.
+        """
         if pages:
-            self._pages.append((cpu, pages))
+            marks = self._complete.setdefault(cpu, [])
+            if not marks or marks[-1][1] != complete_ns:
+                marks.append((self._counts.get(cpu, 0), complete_ns))
+            self._counts[cpu] = self._counts.get(cpu, 0) + len(pages) // PAGE_BYTES
+            self._pages.setdefault(cpu, []).append(pages)
             self.size_bytes += len(pages)
             self.host_ns = host_ns
 
-    def take(self) -> tuple[tuple[int, bytes], ...]:
+    def take(self) -> tuple[Pages, ...]:
         """All pages, joined by CPU; the queue is empty afterwards."""
-        by_cpu: dict[int, list[bytes]] = {}
-        for cpu, part in self._pages:
-            by_cpu.setdefault(cpu, []).append(part)
-        self._pages, self.size_bytes = [], 0
-        return tuple((cpu, b"".join(parts)) for cpu, parts in by_cpu.items())
+        taken = tuple(
+            Pages(cpu, b"".join(parts), tuple(self._complete[cpu]))
+            for cpu, parts in self._pages.items()
+        )
+        self._pages, self._counts, self._complete, self.size_bytes = {}, {}, {}, 0
+        return taken

@@ -40,6 +40,10 @@ class Completeness:
             waiting.append((row.bytes_sent, row.empty_at_ns))
             self._settle(cpu)
 
+    def complete_ns(self, cpu: int) -> int:
+        """This CPU is complete up to this guest time; 0 before its first beat."""
+        return self._complete.get(cpu, 0)
+
     @property
     def watermark_ns(self) -> int:
         """Every CPU is complete up to this guest time; 0 before the first beat."""

@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from duet import budgets
-from duet.confined.messages import Blob
 from duet.confined.services import Answer
 from duet.decode import Decoder, prepare
 from duet.errors import InputError
 from duet.lessons.plan import workload_of
 from duet.lessons.schema import Lesson
 from duet.session import reduce_binding
+from duet.session.arrivals import Pages
 from duet.session.history import History, RawEvent
 from duet.session.program import compile_program
 from duet.session.reduce import LaneReducer, Reduction
@@ -59,12 +59,11 @@ class Step:
 
     Args:
         files: format files; None where the engine has begun.
-        pages: CPU and whole pages.
         drained: the agent's last word covers all it sent.
     """
 
     files: Mapping[str, bytes] | None
-    pages: Sequence[tuple[int, Blob]]
+    pages: Sequence[Pages]
     watermark_ns: int
     final: bool
     drained: bool
@@ -119,7 +118,7 @@ class LaneEngine:
                 return Reduction()
             self._begin(step.files or {})
         assert self._decoder and self._reducer and self._tally
-        columns = [self._decoder.decode(cpu, bytes(pages)) for cpu, pages in step.pages]
+        columns = [self._decoder.decode(p.cpu, bytes(p.pages), p.complete) for p in step.pages]
         self._reducer.feed(columns)
         self._tally.feed(columns)
         self._history.add(columns)
@@ -201,7 +200,8 @@ class LaneEngine:
                 self.__init__(request["lane"])  # type: ignore[misc]
                 return {}, ()
             case "step":
-                pages = list(zip(request["cpus"], blobs, strict=True))
+                parts = zip(request["cpus"], blobs, request["complete"], strict=True)
+                pages = [Pages(*part) for part in parts]
                 rest = (request[name] for name in ("watermark_ns", "final", "drained"))
                 return self._packed(self.step(Step(request["files"], pages, *rest)))
             case "counts":

@@ -8,6 +8,8 @@ never reached the buffer, and what the guest read but we did not decode was lost
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from duet.session.tables import Loss
 from duet.wire import Stats
 
@@ -17,16 +19,18 @@ class LossLedger:
 
     def __init__(self) -> None:
         self._stats: Stats | None = None
+        self._at_ns = 0
         self._final = False
         self._kprobe_reported = 0
-        self._new: list[Loss] = []
+        self._new: list[tuple[int, int, int]] = []
 
-    def stats(self, stats: Stats, t0_ns: float, t1_ns: float) -> None:
+    def stats(self, stats: Stats, at_ns: int) -> None:
         """Take new counters; `take` gives the losses that no page can report.
 
         Args:
-            t0_ns: guest time of the counters before these; t1_ns: of these.
+            at_ns: guest time of the counters.
         """
+        before_ns, self._at_ns = self._at_ns, at_ns
         self._stats = stats
         self._final = self._final or stats.final
         missed, self._kprobe_reported = (
@@ -34,12 +38,18 @@ class LossLedger:
             stats.kprobe_missed,
         )
         if missed > 0:
-            self._new.append(Loss(t0_ns, t1_ns, missed, "kprobe"))
+            self._new.append((before_ns, at_ns, missed))
 
-    def take(self) -> list[Loss]:
-        """Losses since the last call."""
+    def take(self, since_marker: Callable[[int], float]) -> list[Loss]:
+        """Losses since the last call.
+
+        Args:
+            since_marker: gives the time since the start marker, which is known by now.
+        """
         new, self._new = self._new, []
-        return new
+        return [
+            Loss(since_marker(t0), since_marker(t1), missed, "kprobe") for t0, t1, missed in new
+        ]
 
     @property
     def dropped(self) -> int:

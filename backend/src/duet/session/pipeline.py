@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from duet.errors import DuetError
-from duet.session.arrivals import GuestFiles, PageQueue
+from duet.session.arrivals import GuestFiles, PageQueue, Pages
 from duet.session.completeness import Completeness
 from duet.session.engine import Counts, LaneEngine, LaneOf, Progress, Step
 from duet.session.losses import LossLedger
@@ -53,7 +53,7 @@ class OwnEngine:
 class Work:
     """What is to be decoded and reduced now."""
 
-    pages: tuple[tuple[int, bytes], ...]
+    pages: tuple[Pages, ...]
     watermark_ns: int
     host_ns: int
     final: bool
@@ -82,7 +82,7 @@ class LanePipeline:
         self._completeness = Completeness(received)
         self._ledger = LossLedger()
         self._pages = PageQueue()
-        self._beat_ns = self._stats_ns = 0
+        self._beat_ns = 0
         self._drained = self._ended = False
         self._progress = Progress()
         self._counts = Counts()
@@ -119,8 +119,7 @@ class LanePipeline:
                 self._beat_ns = frame.mono_ns
                 self._completeness.beat(frame)
             case Stats():
-                was, self._stats_ns = self._stats_ns, self._beat_ns
-                self._ledger.stats(frame, self.since_marker(was), self.since_marker(self._stats_ns))
+                self._ledger.stats(frame, self._beat_ns)
             case Drained():
                 self._drained = True
 
@@ -130,8 +129,8 @@ class LanePipeline:
         Args:
             came: bytes that came with this chunk, a half page included.
         """
+        self._pages.add(cpu, pages, host_ns, self._completeness.complete_ns(cpu))
         self._completeness.bytes_came(cpu, came)
-        self._pages.add(cpu, pages, host_ns)
 
     def take(self, *, final: bool = False) -> Work | None:
         """Hand over what came since; None if there is nothing to do.
@@ -159,7 +158,8 @@ class LanePipeline:
             raise
         if not self._progress.begun:
             return result
-        result.losses += self._ledger.take()
+        if self.origin_ns is not None or work.final:
+            result.losses += self._ledger.take(self.since_marker)
         if work.final and not result.more and not self._ended:
             result.losses += self._last_losses()
         self.losses += result.losses

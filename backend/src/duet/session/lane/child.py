@@ -90,7 +90,7 @@ class LaneChild:
             return Reduction(), Progress()
         request: dict[str, object] = {**_fields(step), "do": "step"}
         child = self._child()
-        reply = child.call(request, [pages for _, pages in step.pages])
+        reply = child.call(request, [part.pages for part in step.pages])
         try:
             return reduction(reply), progress(reply)
         except (Odd, ValueError, TypeError) as error:
@@ -135,10 +135,11 @@ class LaneChild:
 
 
 def _fields(step: Step) -> dict[str, object]:
-    """The fields of a step; its pages travel as blobs."""
+    """The fields of a step; the bytes of its pages travel as blobs."""
     return {
         "files": step.files,
-        "cpus": [cpu for cpu, _ in step.pages],
+        "cpus": [part.cpu for part in step.pages],
+        "complete": [part.complete for part in step.pages],
         "watermark_ns": step.watermark_ns,
         "final": step.final,
         "drained": step.drained,
