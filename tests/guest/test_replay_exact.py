@@ -100,6 +100,7 @@ def test_a_replay_is_the_live_run(
                 assert sorted_rows(whole(played.sink, arm, table)) == sorted_rows(
                     whole(live, arm, table)
                 ), table
+            assert played.lanes[arm].lines == lane.lines and lane.lines[-1].t_ns > 0
             samples = [s for s, _ in live.samples.get(arm, [])]
             assert [s for s, _ in played.sink.samples.get(arm, [])] == samples
             assert bundle.manifest.arm(arm).loss["events"] == 0

@@ -153,6 +153,14 @@ def test_the_operations_are_as_many_as_the_workload_counted(
 
 
 @pytest.mark.parametrize("arm", ["rwsem", "srcu"])
+def test_lines_have_their_times_though_they_come_before_the_events(whole: Played, arm: str) -> None:
+    _, result, _ = whole
+    times = [line.t_ns for line in result.lanes[arm].lines]
+    assert times == sorted(times)
+    assert times[-1] >= whole[0].table(arm, "ops")["t1_ns"].max()  # its own sums
+
+
+@pytest.mark.parametrize("arm", ["rwsem", "srcu"])
 def test_states_of_a_row_have_no_gap_and_no_overlap(
     whole: Played, lesson02: LessonFolder, arm: str
 ) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from duet import budgets
 from duet.session.events import Line, SessionSink
@@ -47,10 +48,18 @@ class LaneIntake:
         self.begun = False
         """Something of this run has come."""
         self.frames = self.line_count = self.line_bytes = 0
-        self.lines: list[Line] = []
+        self._lines: list[LineFrame] = []
         self._wake = asyncio.Event()
         self._capacity = asyncio.Event()
         self._capacity.set()
+
+    @property
+    def lines(self) -> list[Line]:
+        """The first lines of the workload, at times that are exact once the start marker is known.
+
+        A replay has them all before it has worked on the first event.
+        """
+        return [self._timed(frame) for frame in self._lines]
 
     def begin(self, received: Mapping[int, int] | None = None) -> None:
         """The run begins on ports that gave so many bytes before; with its first record at last."""
@@ -138,8 +147,11 @@ class LaneIntake:
         text, most = frame.text, budgets.LINE_CHARACTERS
         if len(text) > most:
             text = f"{text[:most]} ... and {len(text) - most} characters more"
-        line = Line(frame.stream, text, self._pipeline.since_marker(frame.mono_ns))
-        if len(self.lines) < MAX_LINES:
-            self.lines.append(line)
-        self._sink.on_line(self._arm, line)
+        frame = replace(frame, text=text)
+        if len(self._lines) < MAX_LINES:
+            self._lines.append(frame)
+        self._sink.on_line(self._arm, self._timed(frame))
         self._lenses.line(text)
+
+    def _timed(self, frame: LineFrame) -> Line:
+        return Line(frame.stream, frame.text, self._pipeline.since_marker(frame.mono_ns))
