@@ -24,7 +24,7 @@ def once(bundle: Bundle, arm: str) -> tuple[int, float]:
     """Events and CPU seconds of one lane."""
     lesson = load(bundle.manifest.lesson).lesson
     entry = bundle.manifest.arm(arm)
-    lane = LaneOf(lesson, arm, bundle.manifest.workload, entry.symbols, hogs=3)
+    lane = LaneOf(lesson, arm, bundle.manifest.workload, entry.symbols, threads=3)
     pipeline = LanePipeline(OwnEngine(lane))
     reader, splitters, last = FrameReader(), dict[int, PageSplitter](), 0
     begin = time.process_time()
