@@ -47,6 +47,7 @@ class Action(Enum):
     RUN = ("start a live run", Role.STUDENT)
     CHANGE = ("change a patch", Role.STUDENT)
     CONTROL_OTHERS = ("control a run that somebody else started", Role.INSTRUCTOR)
+    TEACH = ("lead a class", Role.INSTRUCTOR)
     MEASURE = ("measure", Role.INSTRUCTOR)
     DELETE_OTHERS = ("delete a run that somebody else saved", Role.OPERATOR)
     OPERATE = ("look at how the server does", Role.OPERATOR)

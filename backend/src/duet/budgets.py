@@ -64,6 +64,9 @@ REFUSAL_EVERY_S: Final = 5.0
 """Least time between two notices to a page that its commands are refused."""
 REFUSALS: Final = 300
 """Refused commands until the socket is closed."""
+PLACES_PER_S: Final = 30.0
+PLACES_BURST: Final = 60
+"""Places that the driver of a class sends. Usual: 10/s. Beyond it they count as commands."""
 OPENS_PER_S: Final = 4.0
 OPENS_BURST: Final = 12
 """Of these, `open`, which is answered with a whole lesson and a recording. Usual: under 1/s."""
@@ -73,6 +76,17 @@ MESSAGES_PER_S: Final = 500.0
 MESSAGES_BURST: Final = 1000
 """All messages of one socket, acknowledgements included. Usual: 60/s while a recording arrives.
 Beyond it the socket is read more slowly."""
+
+# Classes (duet.classes, serve/classroom.py)
+
+CLASS_MEMBERS: Final = 400
+"""As many as there are sockets. Beyond it nobody joins."""
+CLASSES_OPEN: Final = 20
+"""Classes that go on at once. Beyond it none is started."""
+CLASS_QUESTIONS: Final = 200
+"""Questions asked in one class. Usual: 10. Beyond it none is asked or answered."""
+CLASS_WAITING: Final = 2000
+"""Calls that wait for the thread of the store. Beyond it an answer is refused, not acknowledged."""
 
 # A busy host
 

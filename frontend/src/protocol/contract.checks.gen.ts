@@ -128,6 +128,177 @@ export const readChanged: Read<wire.Changed> = shape((o) => ({
   problems: or(o['problems'], 'problems', Changed_problems, []),
 }));
 
+const ClassState_type = literal('class');
+
+const ClassState_part = oneOf('instructor', 'member');
+
+export const readClassState: Read<wire.ClassState> = shape((o) => ({
+  type: ClassState_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  title: string(o['title'], 'title'),
+  lesson: string(o['lesson'], 'lesson'),
+  code: string(o['code'], 'code'),
+  link: string(o['link'], 'link'),
+  open: boolean(o['open'], 'open'),
+  part: ClassState_part(o['part'], 'part'),
+  driving: boolean(o['driving'], 'driving'),
+  driver: string(o['driver'], 'driver'),
+  driver_member: string(o['driver_member'], 'driver_member'),
+  members: integer(o['members'], 'members'),
+  connected: integer(o['connected'], 'connected'),
+}));
+
+const ClassAnswered_type = literal('class_answered');
+
+const ClassAnswered_choice = maybe(integer);
+
+const Pointed_row = maybe(Batch_n);
+
+const Pointed_t_ns_one = atLeast(number, -1000000000000000000);
+
+const Pointed_t_ns = maybe(Pointed_t_ns_one);
+
+export const readPointed: Read<wire.Pointed> = shape((o) => ({
+  x: Changed_elapsed_s(o['x'], 'x'),
+  y: Changed_elapsed_s(o['y'], 'y'),
+  arm: or(o['arm'], 'arm', string, ''),
+  row: or(o['row'], 'row', Pointed_row, null),
+  t_ns: or(o['t_ns'], 't_ns', Pointed_t_ns, null),
+}));
+
+const ClassAnswered_mark = maybe(readPointed);
+
+export const readClassAnswered: Read<wire.ClassAnswered> = shape((o) => ({
+  type: ClassAnswered_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  step: string(o['step'], 'step'),
+  question: string(o['question'], 'question'),
+  round: Problem_line(o['round'], 'round'),
+  choice: ClassAnswered_choice(o['choice'], 'choice'),
+  value: Batch_newest_event_host_ms(o['value'], 'value'),
+  mark: ClassAnswered_mark(o['mark'], 'mark'),
+}));
+
+const ClassConfusion_type = literal('class_confusion');
+
+export const readConfusion: Read<wire.Confusion> = shape((o) => ({
+  at_s: integer(o['at_s'], 'at_s'),
+  count: integer(o['count'], 'count'),
+  step: string(o['step'], 'step'),
+}));
+
+const ClassConfusion_points = list(readConfusion);
+
+export const readClassConfusion: Read<wire.ClassConfusion> = shape((o) => ({
+  type: ClassConfusion_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  points: ClassConfusion_points(o['points'], 'points'),
+}));
+
+const ClassPlace_speed = above(number, 0);
+
+const ClassPlace_type = literal('class_place');
+
+export const readSpot: Read<wire.Spot> = shape((o) => ({
+  arm: string(o['arm'], 'arm'),
+  row: or(o['row'], 'row', Pointed_row, null),
+  t_ns: or(o['t_ns'], 't_ns', Pointed_t_ns, null),
+}));
+
+const ClassPlace_spotlight = maybe(readSpot);
+
+export const readClassPlace: Read<wire.ClassPlace> = shape((o) => ({
+  lesson: string(o['lesson'], 'lesson'),
+  step: or(o['step'], 'step', string, ''),
+  run: or(o['run'], 'run', ErrorMessage_run, null),
+  moment_ns: or(o['moment_ns'], 'moment_ns', Pointed_t_ns, null),
+  playing: or(o['playing'], 'playing', boolean, false),
+  speed: or(o['speed'], 'speed', ClassPlace_speed, 1),
+  panes: or(o['panes'], 'panes', Build_arms, []),
+  type: ClassPlace_type(o['type'], 'type'),
+  spotlight: or(o['spotlight'], 'spotlight', ClassPlace_spotlight, null),
+  class_id: string(o['class_id'], 'class_id'),
+  number: integer(o['number'], 'number'),
+  age_s: or(o['age_s'], 'age_s', Changed_elapsed_s, 0),
+  sent_ns: or(o['sent_ns'], 'sent_ns', number, 0),
+}));
+
+const ClassQuestion_type = literal('class_question');
+
+export const readClassQuestion: Read<wire.ClassQuestion> = shape((o) => ({
+  type: ClassQuestion_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  step: string(o['step'], 'step'),
+  question: string(o['question'], 'question'),
+  text: string(o['text'], 'text'),
+  options: Build_arms(o['options'], 'options'),
+  round: Problem_line(o['round'], 'round'),
+  revealed: boolean(o['revealed'], 'revealed'),
+}));
+
+const ClassRoster_type = literal('class_roster');
+
+export const readRosterMember: Read<wire.RosterMember> = shape((o) => ({
+  member: string(o['member'], 'member'),
+  name: string(o['name'], 'name'),
+  connected: boolean(o['connected'], 'connected'),
+  following: boolean(o['following'], 'following'),
+  step: string(o['step'], 'step'),
+  idle_s: number(o['idle_s'], 'idle_s'),
+  driving: boolean(o['driving'], 'driving'),
+  answered: integer(o['answered'], 'answered'),
+}));
+
+const ClassRoster_members = list(readRosterMember);
+
+export const readClassRoster: Read<wire.ClassRoster> = shape((o) => ({
+  type: ClassRoster_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  members: ClassRoster_members(o['members'], 'members'),
+}));
+
+const ClassTally_type = literal('class_tally');
+
+export const readBar: Read<wire.Bar> = shape((o) => ({
+  choice: ClassAnswered_choice(o['choice'], 'choice'),
+  value: Batch_newest_event_host_ms(o['value'], 'value'),
+  count: integer(o['count'], 'count'),
+}));
+
+const TallyRound_bars = list(readBar);
+
+const TallyRound_marks = list(readPointed);
+
+export const readTallyRound: Read<wire.TallyRound> = shape((o) => ({
+  round: Problem_line(o['round'], 'round'),
+  answers: integer(o['answers'], 'answers'),
+  bars: TallyRound_bars(o['bars'], 'bars'),
+  marks: TallyRound_marks(o['marks'], 'marks'),
+  right: ClassAnswered_choice(o['right'], 'right'),
+}));
+
+const ClassTally_rounds = list(readTallyRound);
+
+export const readClassTally: Read<wire.ClassTally> = shape((o) => ({
+  type: ClassTally_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  step: string(o['step'], 'step'),
+  question: string(o['question'], 'question'),
+  revealed: boolean(o['revealed'], 'revealed'),
+  rounds: ClassTally_rounds(o['rounds'], 'rounds'),
+}));
+
+const ClassWelcome_type = literal('class_welcome');
+
+export const readClassWelcome: Read<wire.ClassWelcome> = shape((o) => ({
+  type: ClassWelcome_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  part: ClassState_part(o['part'], 'part'),
+  member: string(o['member'], 'member'),
+  name: string(o['name'], 'name'),
+  secret: string(o['secret'], 'secret'),
+}));
+
 const Control_type = literal('control');
 
 const Control_by = oneOf('you', 'other', 'nobody');
@@ -156,16 +327,14 @@ const Held_type = literal('held');
 
 const Held_phase = oneOf('waiting', 'held', 'going');
 
-const Held_asked = maybe(integer);
-
 export const readHeld: Read<wire.Held> = shape((o) => ({
   type: Held_type(o['type'], 'type'),
   run_id: string(o['run_id'], 'run_id'),
   arm: string(o['arm'], 'arm'),
   phase: Held_phase(o['phase'], 'phase'),
   after: integer(o['after'], 'after'),
-  asked: Held_asked(o['asked'], 'asked'),
-  stood: Held_asked(o['stood'], 'stood'),
+  asked: ClassAnswered_choice(o['asked'], 'asked'),
+  stood: ClassAnswered_choice(o['stood'], 'stood'),
   message: or(o['message'], 'message', string, ''),
 }));
 
@@ -173,7 +342,7 @@ const Hello_type = literal('hello');
 
 const Hello_role = oneOf('viewer', 'student', 'instructor', 'operator');
 
-const Hello_denied_key = oneOf('watch', 'run', 'change', 'control_others', 'measure', 'delete_others');
+const Hello_denied_key = oneOf('watch', 'run', 'change', 'control_others', 'teach', 'measure', 'delete_others');
 
 const Hello_denied = partial(Hello_denied_key, string);
 
@@ -251,7 +420,7 @@ export const readLane: Read<wire.Lane> = shape((o) => ({
   remedy: or(o['remedy'], 'remedy', string, ''),
   detail: or(o['detail'], 'detail', string, ''),
   accel: or(o['accel'], 'accel', ErrorMessage_run, null),
-  pid: or(o['pid'], 'pid', Held_asked, null),
+  pid: or(o['pid'], 'pid', ClassAnswered_choice, null),
   kernel: or(o['kernel'], 'kernel', ErrorMessage_run, null),
   boot_s: or(o['boot_s'], 'boot_s', Batch_newest_event_host_ms, null),
   cloned: or(o['cloned'], 'cloned', boolean, false),
@@ -313,7 +482,7 @@ export const readLoss: Read<wire.Loss> = shape((o) => ({
   arm: string(o['arm'], 'arm'),
   t0_ns: number(o['t0_ns'], 't0_ns'),
   t1_ns: number(o['t1_ns'], 't1_ns'),
-  events: Held_asked(o['events'], 'events'),
+  events: ClassAnswered_choice(o['events'], 'events'),
   where: Loss_where(o['where'], 'where'),
 }));
 
@@ -371,7 +540,7 @@ const Made_seeds = list(integer);
 export const readMade: Read<wire.Made> = shape((o) => ({
   arms: Made_arms(o['arms'], 'arms'),
   host: Made_host(o['host'], 'host'),
-  shift: Held_asked(o['shift'], 'shift'),
+  shift: ClassAnswered_choice(o['shift'], 'shift'),
   seeds: Made_seeds(o['seeds'], 'seeds'),
 }));
 
@@ -415,7 +584,7 @@ export const readMetrics: Read<wire.Metrics> = shape((o) => ({
   run_id: string(o['run_id'], 'run_id'),
   arm: string(o['arm'], 'arm'),
   watermark_ns: number(o['watermark_ns'], 'watermark_ns'),
-  start_ns: or(o['start_ns'], 'start_ns', Held_asked, null),
+  start_ns: or(o['start_ns'], 'start_ns', ClassAnswered_choice, null),
   ops: integer(o['ops'], 'ops'),
   spans: Measured_params(o['spans'], 'spans'),
   events_read: integer(o['events_read'], 'events_read'),
@@ -594,8 +763,8 @@ export const readParam: Read<wire.Param> = shape((o) => ({
   help: string(o['help'], 'help'),
   type: or(o['type'], 'type', Param_type, 'int'),
   default: integer(o['default'], 'default'),
-  min: or(o['min'], 'min', Held_asked, null),
-  max: or(o['max'], 'max', Held_asked, null),
+  min: or(o['min'], 'min', ClassAnswered_choice, null),
+  max: or(o['max'], 'max', ClassAnswered_choice, null),
   choices: or(o['choices'], 'choices', Made_seeds, []),
   labels: or(o['labels'], 'labels', Build_arms, []),
   unit: or(o['unit'], 'unit', string, ''),
@@ -642,7 +811,7 @@ export const readAct: Read<wire.Act> = shape((o) => ({
   say: string(o['say'], 'say'),
   workload: string(o['workload'], 'workload'),
   min: or(o['min'], 'min', integer, 0),
-  max: or(o['max'], 'max', Held_asked, null),
+  max: or(o['max'], 'max', ClassAnswered_choice, null),
   max_param: or(o['max_param'], 'max_param', ErrorMessage_run, null),
 }));
 
@@ -672,8 +841,6 @@ export const readAccessCount: Read<wire.AccessCount> = shape((o) => ({
 
 const Metric_microscope = maybe(readAccessCount);
 
-const Metric_scale = above(number, 0);
-
 export const readMetric: Read<wire.Metric> = shape((o) => ({
   title: string(o['title'], 'title'),
   unit: string(o['unit'], 'unit'),
@@ -689,7 +856,7 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
   dwarf: or(o['dwarf'], 'dwarf', ErrorMessage_run, null),
   microscope: or(o['microscope'], 'microscope', Metric_microscope, null),
   resolution: or(o['resolution'], 'resolution', Changed_elapsed_s, 0),
-  scale: or(o['scale'], 'scale', Metric_scale, 1),
+  scale: or(o['scale'], 'scale', ClassPlace_speed, 1),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
   clocks: or(o['clocks'], 'clocks', PictureLesson_clocks, []),
   arms: or(o['arms'], 'arms', Build_arms, []),
@@ -781,7 +948,7 @@ const PictureLesson_links = list(readLink);
 
 export const readXrayConfig: Read<wire.XrayConfig> = shape((o) => ({
   probe: string(o['probe'], 'probe'),
-  hz: or(o['hz'], 'hz', Metric_scale, 10),
+  hz: or(o['hz'], 'hz', ClassPlace_speed, 10),
   of: or(o['of'], 'of', string, ''),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
 }));
@@ -860,8 +1027,6 @@ const Sought_at_once_1 = literal('all');
 
 const Sought_at_once = either(Sought_at_once_one, Sought_at_once_1);
 
-const Sought_at_least = maybe(Batch_n);
-
 export const readSought: Read<wire.Sought> = shape((o) => ({
   kind: or(o['kind'], 'kind', ErrorMessage_run, null),
   point: or(o['point'], 'point', ErrorMessage_run, null),
@@ -875,8 +1040,8 @@ export const readSought: Read<wire.Sought> = shape((o) => ({
   at_once: or(o['at_once'], 'at_once', Sought_at_once, 1),
   whole: or(o['whole'], 'whole', boolean, false),
   longer_ms: or(o['longer_ms'], 'longer_ms', Changed_elapsed_s, 0),
-  at_least: or(o['at_least'], 'at_least', Sought_at_least, null),
-  at_most: or(o['at_most'], 'at_most', Sought_at_least, null),
+  at_least: or(o['at_least'], 'at_least', Pointed_row, null),
+  at_most: or(o['at_most'], 'at_most', Pointed_row, null),
   most: or(o['most'], 'most', boolean, false),
   opens: or(o['opens'], 'opens', boolean, false),
 }));
@@ -905,7 +1070,7 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   params: or(o['params'], 'params', Measured_params, {}),
   window_ms: or(o['window_ms'], 'window_ms', Changed_elapsed_s, 0),
   window_steps: or(o['window_steps'], 'window_steps', Batch_n, 0),
-  seconds: or(o['seconds'], 'seconds', Metric_scale, 5),
+  seconds: or(o['seconds'], 'seconds', ClassPlace_speed, 5),
   moment: or(o['moment'], 'moment', string, 'newest'),
   align: or(o['align'], 'align', Scene_align, 'time'),
   operation: or(o['operation'], 'operation', Problem_line, 1),
@@ -1012,7 +1177,7 @@ export const readMail: Read<wire.Mail> = shape((o) => ({
 
 const PictureLesson_mails = map(readMail);
 
-const PublishedFigure_mail_ratio = maybe(Metric_scale);
+const PublishedFigure_mail_ratio = maybe(ClassPlace_speed);
 
 const PublishedFigure_mail_interval = maybe(Sought_where_value);
 
@@ -1045,7 +1210,7 @@ export const readReference: Read<wire.Reference> = shape((o) => ({
   quantity: string(o['quantity'], 'quantity'),
   arm: string(o['arm'], 'arm'),
   params: Measured_params(o['params'], 'params'),
-  value: Metric_scale(o['value'], 'value'),
+  value: ClassPlace_speed(o['value'], 'value'),
   title: or(o['title'], 'title', string, ''),
 }));
 
@@ -1148,7 +1313,7 @@ export const readRecordingLine: Read<wire.RecordingLine> = shape((o) => ({
   arms: Build_arms(o['arms'], 'arms'),
   clock: Measured_clock(o['clock'], 'clock'),
   workload: ErrorMessage_run(o['workload'], 'workload'),
-  seconds: Held_asked(o['seconds'], 'seconds'),
+  seconds: ClassAnswered_choice(o['seconds'], 'seconds'),
   bytes: integer(o['bytes'], 'bytes'),
   recorded_at: ErrorMessage_run(o['recorded_at'], 'recorded_at'),
 }));
@@ -1192,9 +1357,9 @@ export const readNativeMade: Read<wire.NativeMade> = shape((o) => ({
 
 export const readNativePoint: Read<wire.NativePoint> = shape((o) => ({
   threads: Problem_line(o['threads'], 'threads'),
-  median: Metric_scale(o['median'], 'median'),
-  low: Metric_scale(o['low'], 'low'),
-  high: Metric_scale(o['high'], 'high'),
+  median: ClassPlace_speed(o['median'], 'median'),
+  low: ClassPlace_speed(o['low'], 'low'),
+  high: ClassPlace_speed(o['high'], 'high'),
 }));
 
 const NativeLayout_curve = list(readNativePoint);
@@ -1209,7 +1374,7 @@ const NativeView_arms = list(readNativeLayout, 1);
 export const readNativeRatio: Read<wire.NativeRatio> = shape((o) => ({
   of: string(o['of'], 'of'),
   to: string(o['to'], 'to'),
-  median: Metric_scale(o['median'], 'median'),
+  median: ClassPlace_speed(o['median'], 'median'),
   low: number(o['low'], 'low'),
   high: number(o['high'], 'high'),
 }));
@@ -1293,7 +1458,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
   drawings: or(o['drawings'], 'drawings', Made_host, {}),
   native: or(o['native'], 'native', PictureLesson_native, null),
-  hz: or(o['hz'], 'hz', Metric_scale, 250),
+  hz: or(o['hz'], 'hz', ClassPlace_speed, 250),
   base: or(o['base'], 'base', string, ''),
 }));
 
@@ -1360,7 +1525,7 @@ export const readLaneState: Read<wire.LaneState> = shape((o) => ({
   run_id: string(o['run_id'], 'run_id'),
   arm: string(o['arm'], 'arm'),
   phase: Lane_phase(o['phase'], 'phase'),
-  pid: Held_asked(o['pid'], 'pid'),
+  pid: ClassAnswered_choice(o['pid'], 'pid'),
 }));
 
 const Health_lanes = list(readLaneState);
@@ -1427,7 +1592,7 @@ export const readSavedRun: Read<wire.SavedRun> = shape((o) => ({
   params: or(o['params'], 'params', SavedRun_params, null),
   clock: or(o['clock'], 'clock', Prediction_measured_on, null),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
-  seconds: or(o['seconds'], 'seconds', Held_asked, null),
+  seconds: or(o['seconds'], 'seconds', ClassAnswered_choice, null),
   recorded_at: or(o['recorded_at'], 'recorded_at', ErrorMessage_run, null),
   yours: boolean(o['yours'], 'yours'),
   deletable: boolean(o['deletable'], 'deletable'),
@@ -1505,6 +1670,47 @@ export const readArmSource: Read<wire.ArmSource> = shape((o) => ({
   files: ArmSource_files(o['files'], 'files'),
 }));
 
+export const readClassLine: Read<wire.ClassLine> = shape((o) => ({
+  class_id: string(o['class_id'], 'class_id'),
+  title: string(o['title'], 'title'),
+  lesson: string(o['lesson'], 'lesson'),
+  code: string(o['code'], 'code'),
+  open: boolean(o['open'], 'open'),
+  started_at: string(o['started_at'], 'started_at'),
+  members: integer(o['members'], 'members'),
+}));
+
+const ReportRound_marks = list(MeasuredRow_ops_per_s);
+
+export const readReportRound: Read<wire.ReportRound> = shape((o) => ({
+  round: integer(o['round'], 'round'),
+  answers: integer(o['answers'], 'answers'),
+  right: ClassAnswered_choice(o['right'], 'right'),
+  counts: Measured_params(o['counts'], 'counts'),
+  marks: ReportRound_marks(o['marks'], 'marks'),
+}));
+
+const ReportQuestion_rounds = list(readReportRound);
+
+export const readReportQuestion: Read<wire.ReportQuestion> = shape((o) => ({
+  step: string(o['step'], 'step'),
+  question: string(o['question'], 'question'),
+  text: string(o['text'], 'text'),
+  options: Build_arms(o['options'], 'options'),
+  rounds: ReportQuestion_rounds(o['rounds'], 'rounds'),
+  changed: integer(o['changed'], 'changed'),
+}));
+
+const ClassReport_questions = list(readReportQuestion);
+
+export const readClassReport: Read<wire.ClassReport> = shape((o) => ({
+  class_id: string(o['class_id'], 'class_id'),
+  title: string(o['title'], 'title'),
+  lesson: string(o['lesson'], 'lesson'),
+  members: integer(o['members'], 'members'),
+  questions: ClassReport_questions(o['questions'], 'questions'),
+}));
+
 export const readFailure: Read<wire.Failure> = shape((o) => ({
   code: string(o['code'], 'code'),
   sentence: string(o['sentence'], 'sentence'),
@@ -1522,6 +1728,14 @@ export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>(
   begun: readBegun,
   build: readBuild,
   changed: readChanged,
+  class: readClassState,
+  class_answered: readClassAnswered,
+  class_confusion: readClassConfusion,
+  class_place: readClassPlace,
+  class_question: readClassQuestion,
+  class_roster: readClassRoster,
+  class_tally: readClassTally,
+  class_welcome: readClassWelcome,
   control: readControl,
   error: readErrorMessage,
   gap: readGap,

@@ -8,6 +8,14 @@ export type ServerWire =
   | Begun
   | Build
   | Changed
+  | ClassState
+  | ClassAnswered
+  | ClassConfusion
+  | ClassPlace
+  | ClassQuestion
+  | ClassRoster
+  | ClassTally
+  | ClassWelcome
   | Control
   | ErrorMessage
   | Gap
@@ -31,6 +39,19 @@ export type ClientWire =
   | Do
   | Again
   | Change
+  | Answer
+  | Ask
+  | Confused
+  | Drive
+  | EndClass
+  | Follow
+  | ForgetMe
+  | HandWheel
+  | JoinClass
+  | LeaveClass
+  | ResumeClass
+  | Reveal
+  | StartClass
   | TakeControl
   | DropChange
   | Hold
@@ -186,6 +207,231 @@ export interface Problem {
   text: string;
 }
 /**
+ * The class; latest wins. It goes to each page of it.
+ */
+export interface ClassState {
+  type: 'class';
+  class_id: string;
+  title: string;
+  lesson: string;
+  /**
+   * three words with - between
+   */
+  code: string;
+  /**
+   * relative to the page's folder: ?class=CODE
+   */
+  link: string;
+  /**
+   * false: it has ended, or this page left it
+   */
+  open: boolean;
+  part: 'instructor' | 'member';
+  /**
+   * this page may send class_drive
+   */
+  driving: boolean;
+  /**
+   * name of who drives; empty: the instructor
+   */
+  driver: string;
+  /**
+   * its id; empty: the instructor
+   */
+  driver_member: string;
+  members: number;
+  connected: number;
+}
+/**
+ * An answer is stored on disk; to who gave it, and on coming back for each former answer.
+ */
+export interface ClassAnswered {
+  type: 'class_answered';
+  class_id: string;
+  step: string;
+  question: string;
+  round: number;
+  choice: number | null;
+  value: number | null;
+  mark: Pointed | null;
+}
+/**
+ * Where somebody pointed.
+ */
+export interface Pointed {
+  x: number;
+  y: number;
+  arm: string;
+  row: number | null;
+  t_ns: number | null;
+}
+/**
+ * The curve of confusion, to the instructor; latest wins.
+ */
+export interface ClassConfusion {
+  type: 'class_confusion';
+  class_id: string;
+  points: Confusion[];
+}
+/**
+ * How many members were lost in ten seconds.
+ */
+export interface Confusion {
+  /**
+   * seconds since the class began, a multiple of 10
+   */
+  at_s: number;
+  count: number;
+  /**
+   * where the driver was
+   */
+  step: string;
+}
+/**
+ * Where the driver is; latest wins. Newcomers and reconnects get it at once.
+ */
+export interface ClassPlace {
+  lesson: string;
+  step: string;
+  run: string | null;
+  moment_ns: number | null;
+  playing: boolean;
+  speed: number;
+  panes: string[];
+  type: 'class_place';
+  spotlight: Spot | null;
+  class_id: string;
+  /**
+   * rises with each place; also over a restart of the server
+   */
+  number: number;
+  /**
+   * since the driver sent it; a page that plays adds it
+   */
+  age_s: number;
+  /**
+   * Unix time in ns when the server sent it
+   */
+  sent_ns: number;
+}
+/**
+ * The driver's spotlight.
+ */
+export interface Spot {
+  arm: string;
+  row: number | null;
+  t_ns: number | null;
+}
+/**
+ * A question that was asked; latest wins per (step, question). To all.
+ */
+export interface ClassQuestion {
+  type: 'class_question';
+  class_id: string;
+  /**
+   * empty: a free poll
+   */
+  step: string;
+  question: string;
+  text: string;
+  options: string[];
+  /**
+   * that is open, or was the last
+   */
+  round: number;
+  revealed: boolean;
+}
+/**
+ * All members, to the instructor, at most once a second; latest wins.
+ */
+export interface ClassRoster {
+  type: 'class_roster';
+  class_id: string;
+  members: RosterMember[];
+}
+/**
+ * A member as the instructor sees it.
+ */
+export interface RosterMember {
+  member: string;
+  name: string;
+  connected: boolean;
+  /**
+   * false: explores
+   */
+  following: boolean;
+  step: string;
+  /**
+   * since the member's last command, when this was sent
+   */
+  idle_s: number;
+  driving: boolean;
+  /**
+   * questions answered in any round
+   */
+  answered: number;
+}
+/**
+ * What was answered; latest wins per (step, question).
+ *
+ * To the instructor live, at most 4 a second; to everyone once it is revealed, never before.
+ */
+export interface ClassTally {
+  type: 'class_tally';
+  class_id: string;
+  step: string;
+  question: string;
+  revealed: boolean;
+  rounds: TallyRound[];
+}
+/**
+ * One round.
+ */
+export interface TallyRound {
+  round: number;
+  answers: number;
+  bars: Bar[];
+  /**
+   * without names
+   */
+  marks: Pointed[];
+  /**
+   * how many were right; null: nobody was judged
+   */
+  right: number | null;
+}
+/**
+ * How many chose one answer.
+ */
+export interface Bar {
+  /**
+   * number of the option; null: this is a value
+   */
+  choice: number | null;
+  value: number | null;
+  count: number;
+}
+/**
+ * This page is in the class now. `class`, `class_place` and all `class_question` follow.
+ */
+export interface ClassWelcome {
+  type: 'class_welcome';
+  class_id: string;
+  part: 'instructor' | 'member';
+  /**
+   * id of the member; empty: the instructor
+   */
+  member: string;
+  /**
+   * as the class sees it, with a suffix if it was taken
+   */
+  name: string;
+  /**
+   * of the member, to come back by; the page stores it. Empty: the instructor
+   */
+  secret: string;
+}
+/**
  * Who controls the live run that this page watches; latest wins.
  */
 export interface Control {
@@ -262,6 +508,7 @@ export interface Hello {
     run?: string;
     change?: string;
     control_others?: string;
+    teach?: string;
     measure?: string;
     delete_others?: string;
   };
@@ -828,6 +1075,158 @@ export interface Change {
   diff: string;
 }
 /**
+ * A member answers; one of choice, value and mark. A later answer of a round replaces it.
+ *
+ * Args:
+ *     step: empty: a free poll.
+ *     question: id of the prediction or poll.
+ *     choice: number of the option, from 0.
+ *     value: of a question for a number.
+ *     right: the page's judgement, if the prediction has one; shown in reports only.
+ */
+export interface Answer {
+  type: 'class_answer';
+  step?: string;
+  question: string;
+  round?: number;
+  choice?: number | null;
+  value?: number | null;
+  mark?: Mark | null;
+  right?: boolean | null;
+}
+/**
+ * As a member sends it.
+ */
+export interface Mark {
+  x: number;
+  y: number;
+  arm?: string;
+  row?: number | null;
+  t_ns?: number | null;
+}
+/**
+ * The instructor opens a question to the class, or its second round.
+ *
+ * Args:
+ *     step: of a prediction of the lesson; empty: a free poll.
+ *     question: the prediction's id (the page's), or a former poll's; empty: a new poll.
+ *     round: 2 opens the second vote of think-pair-share.
+ *     text: of a new poll.
+ *     options: of a new poll, 2 to 6; of a prediction what its choices are called, or none.
+ */
+export interface Ask {
+  type: 'class_ask';
+  step?: string;
+  question?: string;
+  round?: number;
+  text?: string;
+  options?: string[];
+}
+/**
+ * A member is lost just now. Counted without a name.
+ */
+export interface Confused {
+  type: 'class_confused';
+}
+/**
+ * The driver is at another place. As often as 10 a second; later ones replace earlier ones.
+ */
+export interface Drive {
+  lesson: string;
+  step?: string;
+  run?: string | null;
+  moment_ns?: number | null;
+  playing?: boolean;
+  speed?: number;
+  panes?: string[];
+  type: 'class_drive';
+  spotlight?: Spotlight | null;
+}
+/**
+ * As the driver sends it.
+ */
+export interface Spotlight {
+  arm: string;
+  row?: number | null;
+  t_ns?: number | null;
+}
+/**
+ * The instructor ends the class; answers stay for the report.
+ */
+export interface EndClass {
+  type: 'class_end';
+}
+/**
+ * A member follows or explores, and at which step it is; sent on change and on activity.
+ *
+ * Args:
+ *     step: the one that the member sees.
+ */
+export interface Follow {
+  type: 'class_follow';
+  following: boolean;
+  step?: string;
+}
+/**
+ * Delete what this class holds of this member: the nickname and all answers.
+ */
+export interface ForgetMe {
+  type: 'class_forget';
+}
+/**
+ * The instructor gives the wheel to a member, or takes it back.
+ *
+ * Args:
+ *     member: from the roster; empty: the instructor drives.
+ */
+export interface HandWheel {
+  type: 'class_hand';
+  member?: string;
+}
+/**
+ * Join by the code, or come back by the secret that `class_welcome` gave.
+ *
+ * Args:
+ *     code: three words, with spaces or `-` between.
+ *     nickname: whatever the student wants to be called; a known secret makes it superfluous.
+ *     secret: of a former `class_welcome` of this class; an unknown one joins anew.
+ */
+export interface JoinClass {
+  type: 'class_join';
+  code: string;
+  nickname?: string;
+  secret?: string;
+}
+/**
+ * This page leaves the class; its member may come back by the secret.
+ */
+export interface LeaveClass {
+  type: 'class_leave';
+}
+/**
+ * The instructor's page comes (back) to a class that this visitor started.
+ */
+export interface ResumeClass {
+  type: 'class_resume';
+  class_id: string;
+}
+/**
+ * The instructor shows everyone what was answered; answers after it are refused.
+ */
+export interface Reveal {
+  type: 'class_reveal';
+  step?: string;
+  question: string;
+}
+/**
+ * Start a class of a lesson; this visitor is its instructor. `class_welcome` answers.
+ */
+export interface StartClass {
+  type: 'class_start';
+  lesson: string;
+  title?: string;
+}
+/**
  * Take or give back control of the live run that this page watches.
  */
 export interface TakeControl {
@@ -1317,6 +1716,63 @@ export interface Claim {
    * where the expectation comes from
    */
   source: string;
+}
+/**
+ * A class in the list of those that this visitor started.
+ */
+export interface ClassLine {
+  class_id: string;
+  title: string;
+  lesson: string;
+  code: string;
+  open: boolean;
+  /**
+   * ISO 8601 UTC
+   */
+  started_at: string;
+  members: number;
+}
+/**
+ * What a class answered, without names.
+ */
+export interface ClassReport {
+  class_id: string;
+  title: string;
+  lesson: string;
+  members: number;
+  questions: ReportQuestion[];
+}
+/**
+ * One question of a class; the step is empty for a free poll.
+ */
+export interface ReportQuestion {
+  step: string;
+  question: string;
+  text: string;
+  options: string[];
+  rounds: ReportRound[];
+  /**
+   * members whose second answer differs from their first
+   */
+  changed: number;
+}
+/**
+ * One round of a question.
+ */
+export interface ReportRound {
+  round: number;
+  answers: number;
+  /**
+   * null: nobody was judged
+   */
+  right: number | null;
+  counts: {
+    [k: string]: number;
+  };
+  /**
+   * where they pointed: x and y as parts of the picture
+   */
+  marks: number[][];
 }
 /**
  * Two recordings of one lesson, differences first.

@@ -6,6 +6,7 @@ import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import type {
   BuildMessage,
   ChangedMessage,
+  ClassMessage,
   ControlMessage,
   ErrorMessage,
   HeldMessage,
@@ -45,6 +46,8 @@ export class Cells {
   readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
   /** The last run of those that this page asked for to begin. */
   readonly begun = new Cell<string | null>(null);
+  /** The newest message about a class that this page is in. */
+  readonly classNews = new Cell<ClassMessage | null>(null);
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
   /** The recording that comes in, while it does. */
   readonly reading = new Cell<ReadingMessage | null>(null);

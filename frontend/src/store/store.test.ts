@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test, vi } from 'vitest';
 import { laneMessage, opBatch, runMessage, spanBatch } from '../../test/fixtures/messages.ts';
+import type { ServerMessage } from '../protocol/messages.ts';
 import { Store } from './store.ts';
 
 const head = (seq: number, watermark = 1000, runId = 'r') => ({ runId, arm: 'a', seq, watermark });
@@ -280,4 +281,21 @@ test('an error about a run that was never there takes nothing off the stage', ()
   expect([...store.lost.get()]).toEqual(['live-7']);
   store.forgive('live-7');
   expect(store.lost.get().size).toBe(0);
+});
+
+test('messages about a class reach whoever listens, in order', () => {
+  const store = new Store();
+  const came: unknown[] = [];
+  store.classNews.subscribe(() => came.push(store.classNews.get()));
+  const tally = (revealed: boolean): ServerMessage => ({
+    type: 'class_tally',
+    class_id: 'c',
+    step: 'first',
+    question: 'q',
+    revealed,
+    rounds: [],
+  });
+  store.dispatch(tally(false));
+  store.dispatch(tally(true));
+  expect(came).toEqual([tally(false), tally(true)]);
 });

@@ -107,6 +107,15 @@ export class Store extends Cells {
         return this.runs.set({ ...message, at: performance.now() });
       case 'begun':
         return this.begun.set(message.run_id);
+      case 'class':
+      case 'class_welcome':
+      case 'class_roster':
+      case 'class_place':
+      case 'class_question':
+      case 'class_answered':
+      case 'class_tally':
+      case 'class_confusion':
+        return this.classNews.set(message);
       case 'error':
         if (message.run != null) this.#runs.lose(message.run);
         return this.complain(message);

@@ -175,6 +175,51 @@ class Comparison(Body):
     worth: str
 
 
+class ClassLine(Body):
+    """A class in the list of those that this visitor started."""
+
+    class_id: str
+    title: str
+    lesson: str
+    code: str
+    open: bool
+    started_at: str = Field(description="ISO 8601 UTC")
+    members: int
+
+
+class ReportRound(Body):
+    """One round of a question."""
+
+    round: int
+    answers: int
+    right: int | None = Field(description="null: nobody was judged")
+    counts: dict[str, int] = Field(description="choice, or value, as text -> answers")
+    marks: list[list[float]] = Field(
+        description="where they pointed: x and y as parts of the picture"
+    )
+
+
+class ReportQuestion(Body):
+    """One question of a class; the step is empty for a free poll."""
+
+    step: str
+    question: str
+    text: str
+    options: list[str]
+    rounds: list[ReportRound]
+    changed: int = Field(description="members whose second answer differs from their first")
+
+
+class ClassReport(Body):
+    """What a class answered, without names."""
+
+    class_id: str
+    title: str
+    lesson: str
+    members: int
+    questions: list[ReportQuestion]
+
+
 class Failure(Body):
     """Why a request failed, as a person should read it."""
 

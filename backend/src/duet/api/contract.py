@@ -25,7 +25,8 @@ REF = "#/$defs/"
 LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
 HTTP: tuple[type[BaseModel], ...] = (
     *(bodies.Health, bodies.LessonLine, bodies.RawEvent, bodies.SavedRun, bodies.Deleted),
-    *(bodies.Comparison, bodies.ArmSource, bodies.FailureBody),
+    *(bodies.Comparison, bodies.ArmSource, bodies.ClassLine, bodies.ClassReport),
+    bodies.FailureBody,
 )
 """The models of what HTTP routes answer; a lesson is in LESSONS."""
 

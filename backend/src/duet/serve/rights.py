@@ -20,6 +20,19 @@ ACTIONS: Final[dict[type[m.Command], Action]] = {
     m.Change: Action.CHANGE,
     m.DropChange: Action.CHANGE,
     m.Judge: Action.MEASURE,
+    m.StartClass: Action.TEACH,
+    m.ResumeClass: Action.TEACH,
+    m.EndClass: Action.TEACH,
+    m.HandWheel: Action.TEACH,
+    m.Ask: Action.TEACH,
+    m.Reveal: Action.TEACH,
+    m.JoinClass: Action.WATCH,
+    m.LeaveClass: Action.WATCH,
+    m.Drive: Action.WATCH,
+    m.Follow: Action.WATCH,
+    m.Answer: Action.WATCH,
+    m.Confused: Action.WATCH,
+    m.ForgetMe: Action.WATCH,
 }
 
 
@@ -35,6 +48,7 @@ def denied(visitor: Visitor) -> dict[m.ActionName, str]:
         "run": Action.RUN,
         "change": Action.CHANGE,
         "control_others": Action.CONTROL_OTHERS,
+        "teach": Action.TEACH,
         "measure": Action.MEASURE,
         "delete_others": Action.DELETE_OTHERS,
     }

@@ -89,6 +89,10 @@ def pack(message: m.Message) -> Packet:
             key = ("judged", message.lesson, message.challenge)
         case m.Measured():
             key = ("measured", message.lesson)
+        case m.ClassState() | m.ClassPlace() | m.ClassRoster() | m.ClassConfusion():
+            key = (message.type,)
+        case m.ClassQuestion() | m.ClassTally():
+            key = (message.type, message.step, message.question)
         case m.Control() | m.LessonMessage() | m.Runs() | m.Begun():
             key = (message.type,)
     return Packet(body, str(getattr(message, "type", "")), key, span)

@@ -169,6 +169,8 @@ ENDINGS = frozenset({"run", "lane"})
 """Before these every gap is reported, so that nothing of a run comes after its `done`."""
 LASTING_TYPES = frozenset(
     {"hello", "lesson", "build", "measured", "control", "runs", "begun", "error"}
+    | {"class", "class_welcome", "class_place", "class_roster", "class_question", "class_tally"}
+    | {"class_answered", "class_confusion"}
 )
 """Types that belong to the viewer, not to a run; they survive a switch of runs."""
 

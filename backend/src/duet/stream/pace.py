@@ -23,6 +23,7 @@ class Pace:
     def __init__(self) -> None:
         self._messages = Bucket(budgets.MESSAGES_PER_S, budgets.MESSAGES_BURST)
         self._commands = Bucket(budgets.COMMANDS_PER_S, budgets.COMMANDS_BURST)
+        self._places = Bucket(budgets.PLACES_PER_S, budgets.PLACES_BURST)
         self._opens = Bucket(budgets.OPENS_PER_S, budgets.OPENS_BURST)
         self._said_at = -math.inf
         self.refused = 0
@@ -34,6 +35,8 @@ class Pace:
 
     def allows(self, command: m.ClientMessage) -> bool:
         """Count a command; False when it has to be refused."""
+        if isinstance(command, m.Drive) and self._places.take():
+            return True
         if self._commands.take() and (not isinstance(command, m.Open) or self._opens.take()):
             return True
         self.refused += 1

@@ -32,6 +32,41 @@ from duet.stream.messages.change import (
     DropChange,
     Problem,
 )
+from duet.stream.messages.class_commands import (
+    Answer,
+    Ask,
+    ClassCommand,
+    Confused,
+    Drive,
+    EndClass,
+    Follow,
+    ForgetMe,
+    HandWheel,
+    JoinClass,
+    LeaveClass,
+    Mark,
+    ResumeClass,
+    Reveal,
+    Spotlight,
+    StartClass,
+)
+from duet.stream.messages.classroom import (
+    Bar,
+    ClassAnswered,
+    ClassConfusion,
+    ClassMessage,
+    ClassPlace,
+    ClassQuestion,
+    ClassRoster,
+    ClassState,
+    ClassTally,
+    ClassWelcome,
+    Confusion,
+    Pointed,
+    RosterMember,
+    Spot,
+    TallyRound,
+)
 from duet.stream.messages.commands import (
     Ack,
     Again,
@@ -65,6 +100,9 @@ __all__ = [
     "Ack",
     "ActionName",
     "Again",
+    "Answer",
+    "Ask",
+    "Bar",
     "Batch",
     "Begun",
     "Build",
@@ -72,25 +110,44 @@ __all__ = [
     "Change",
     "ChangePhase",
     "Changed",
+    "ClassAnswered",
+    "ClassCommand",
+    "ClassConfusion",
+    "ClassMessage",
+    "ClassPlace",
+    "ClassQuestion",
+    "ClassRoster",
+    "ClassState",
+    "ClassTally",
+    "ClassWelcome",
     "ClientMessage",
     "ClockName",
     "Command",
+    "Confused",
+    "Confusion",
     "Contention",
     "Control",
     "Do",
+    "Drive",
     "DropChange",
     "Dtype",
+    "EndClass",
     "ErrorMessage",
+    "Follow",
+    "ForgetMe",
     "Gap",
+    "HandWheel",
     "Held",
     "Hello",
     "Hold",
+    "JoinClass",
     "Judge",
     "JudgePhase",
     "Judged",
     "JudgedLine",
     "Lane",
     "LanePhase",
+    "LeaveClass",
     "Lens",
     "LessonCard",
     "LessonMessage",
@@ -100,6 +157,7 @@ __all__ = [
     "Made",
     "MadeArm",
     "MadePatch",
+    "Mark",
     "Measure",
     "Measured",
     "MeasuredRow",
@@ -107,9 +165,13 @@ __all__ = [
     "Message",
     "Metrics",
     "Open",
+    "Pointed",
     "Problem",
     "Purpose",
     "Reading",
+    "ResumeClass",
+    "Reveal",
+    "RosterMember",
     "Row",
     "Rows",
     "Run",
@@ -118,9 +180,13 @@ __all__ = [
     "Sample",
     "ServerMessage",
     "Source",
+    "Spot",
+    "Spotlight",
     "Start",
+    "StartClass",
     "Stop",
     "TakeControl",
+    "TallyRound",
     "WaitingRun",
     "Waits",
 ]
@@ -147,10 +213,22 @@ ServerMessage = Annotated[
     | Begun
     | Changed
     | Judged
+    | ClassMessage
     | ErrorMessage,
     Field(discriminator="type"),
 ]
 Command = (
-    Open | Start | Stop | Again | Do | Hold | Measure | Judge | TakeControl | Change | DropChange
+    Open
+    | Start
+    | Stop
+    | Again
+    | Do
+    | Hold
+    | Measure
+    | Judge
+    | TakeControl
+    | Change
+    | DropChange
+    | ClassCommand
 )
 ClientMessage = Annotated[Command | Ack, Field(discriminator="type")]
