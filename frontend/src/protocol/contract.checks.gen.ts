@@ -195,7 +195,13 @@ export const readClassConfusion: Read<wire.ClassConfusion> = shape((o) => ({
   points: ClassConfusion_points(o['points'], 'points'),
 }));
 
-const ClassPlace_speed = above(number, 0);
+const ClassPlace_mode = oneOf('play', 'paused', 'scope');
+
+const ClassPlace_direction = atLeast(integer, -1);
+
+const ClassPlace_speed_one = above(number, 0);
+
+const ClassPlace_speed = maybe(ClassPlace_speed_one);
 
 const ClassPlace_type = literal('class_place');
 
@@ -210,11 +216,11 @@ const ClassPlace_spotlight = maybe(readSpot);
 export const readClassPlace: Read<wire.ClassPlace> = shape((o) => ({
   lesson: string(o['lesson'], 'lesson'),
   step: or(o['step'], 'step', string, ''),
-  run: or(o['run'], 'run', ErrorMessage_run, null),
+  place: or(o['place'], 'place', string, ''),
   moment_ns: or(o['moment_ns'], 'moment_ns', Pointed_t_ns, null),
-  playing: or(o['playing'], 'playing', boolean, false),
-  speed: or(o['speed'], 'speed', ClassPlace_speed, 1),
-  panes: or(o['panes'], 'panes', Build_arms, []),
+  mode: or(o['mode'], 'mode', ClassPlace_mode, 'paused'),
+  direction: or(o['direction'], 'direction', ClassPlace_direction, 1),
+  speed: or(o['speed'], 'speed', ClassPlace_speed, null),
   type: ClassPlace_type(o['type'], 'type'),
   spotlight: or(o['spotlight'], 'spotlight', ClassPlace_spotlight, null),
   class_id: string(o['class_id'], 'class_id'),
@@ -856,7 +862,7 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
   dwarf: or(o['dwarf'], 'dwarf', ErrorMessage_run, null),
   microscope: or(o['microscope'], 'microscope', Metric_microscope, null),
   resolution: or(o['resolution'], 'resolution', Changed_elapsed_s, 0),
-  scale: or(o['scale'], 'scale', ClassPlace_speed, 1),
+  scale: or(o['scale'], 'scale', ClassPlace_speed_one, 1),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
   clocks: or(o['clocks'], 'clocks', PictureLesson_clocks, []),
   arms: or(o['arms'], 'arms', Build_arms, []),
@@ -948,7 +954,7 @@ const PictureLesson_links = list(readLink);
 
 export const readXrayConfig: Read<wire.XrayConfig> = shape((o) => ({
   probe: string(o['probe'], 'probe'),
-  hz: or(o['hz'], 'hz', ClassPlace_speed, 10),
+  hz: or(o['hz'], 'hz', ClassPlace_speed_one, 10),
   of: or(o['of'], 'of', string, ''),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
 }));
@@ -1070,7 +1076,7 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   params: or(o['params'], 'params', Measured_params, {}),
   window_ms: or(o['window_ms'], 'window_ms', Changed_elapsed_s, 0),
   window_steps: or(o['window_steps'], 'window_steps', Batch_n, 0),
-  seconds: or(o['seconds'], 'seconds', ClassPlace_speed, 5),
+  seconds: or(o['seconds'], 'seconds', ClassPlace_speed_one, 5),
   moment: or(o['moment'], 'moment', string, 'newest'),
   align: or(o['align'], 'align', Scene_align, 'time'),
   operation: or(o['operation'], 'operation', Problem_line, 1),
@@ -1177,8 +1183,6 @@ export const readMail: Read<wire.Mail> = shape((o) => ({
 
 const PictureLesson_mails = map(readMail);
 
-const PublishedFigure_mail_ratio = maybe(ClassPlace_speed);
-
 const PublishedFigure_mail_interval = maybe(Sought_where_value);
 
 export const readPublishedFigure: Read<wire.PublishedFigure> = shape((o) => ({
@@ -1189,9 +1193,9 @@ export const readPublishedFigure: Read<wire.PublishedFigure> = shape((o) => ({
   unit: string(o['unit'], 'unit'),
   context: string(o['context'], 'context'),
   link: or(o['link'], 'link', ErrorMessage_run, null),
-  mail_ratio: or(o['mail_ratio'], 'mail_ratio', PublishedFigure_mail_ratio, null),
+  mail_ratio: or(o['mail_ratio'], 'mail_ratio', ClassPlace_speed, null),
   mail_interval: or(o['mail_interval'], 'mail_interval', PublishedFigure_mail_interval, null),
-  exponent: or(o['exponent'], 'exponent', PublishedFigure_mail_ratio, null),
+  exponent: or(o['exponent'], 'exponent', ClassPlace_speed, null),
   not_testable: or(o['not_testable'], 'not_testable', string, ''),
   metric: or(o['metric'], 'metric', ErrorMessage_run, null),
   arm: or(o['arm'], 'arm', ErrorMessage_run, null),
@@ -1210,7 +1214,7 @@ export const readReference: Read<wire.Reference> = shape((o) => ({
   quantity: string(o['quantity'], 'quantity'),
   arm: string(o['arm'], 'arm'),
   params: Measured_params(o['params'], 'params'),
-  value: ClassPlace_speed(o['value'], 'value'),
+  value: ClassPlace_speed_one(o['value'], 'value'),
   title: or(o['title'], 'title', string, ''),
 }));
 
@@ -1357,9 +1361,9 @@ export const readNativeMade: Read<wire.NativeMade> = shape((o) => ({
 
 export const readNativePoint: Read<wire.NativePoint> = shape((o) => ({
   threads: Problem_line(o['threads'], 'threads'),
-  median: ClassPlace_speed(o['median'], 'median'),
-  low: ClassPlace_speed(o['low'], 'low'),
-  high: ClassPlace_speed(o['high'], 'high'),
+  median: ClassPlace_speed_one(o['median'], 'median'),
+  low: ClassPlace_speed_one(o['low'], 'low'),
+  high: ClassPlace_speed_one(o['high'], 'high'),
 }));
 
 const NativeLayout_curve = list(readNativePoint);
@@ -1374,7 +1378,7 @@ const NativeView_arms = list(readNativeLayout, 1);
 export const readNativeRatio: Read<wire.NativeRatio> = shape((o) => ({
   of: string(o['of'], 'of'),
   to: string(o['to'], 'to'),
-  median: ClassPlace_speed(o['median'], 'median'),
+  median: ClassPlace_speed_one(o['median'], 'median'),
   low: number(o['low'], 'low'),
   high: number(o['high'], 'high'),
 }));
@@ -1458,7 +1462,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   measured: or(o['measured'], 'measured', PictureLesson_measured, []),
   drawings: or(o['drawings'], 'drawings', Made_host, {}),
   native: or(o['native'], 'native', PictureLesson_native, null),
-  hz: or(o['hz'], 'hz', ClassPlace_speed, 250),
+  hz: or(o['hz'], 'hz', ClassPlace_speed_one, 250),
   base: or(o['base'], 'base', string, ''),
 }));
 

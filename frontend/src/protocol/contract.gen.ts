@@ -40,7 +40,7 @@ export type ClientWire =
   | Again
   | Change
   | Answer
-  | Ask
+  | AskClass
   | Confused
   | Drive
   | EndClass
@@ -293,11 +293,11 @@ export interface Confusion {
 export interface ClassPlace {
   lesson: string;
   step: string;
-  run: string | null;
+  place: string;
   moment_ns: number | null;
-  playing: boolean;
-  speed: number;
-  panes: string[];
+  mode: 'play' | 'paused' | 'scope';
+  direction: number;
+  speed: number | null;
   type: 'class_place';
   spotlight: Spot | null;
   class_id: string;
@@ -1114,7 +1114,7 @@ export interface Mark {
  *     text: of a new poll.
  *     options: of a new poll, 2 to 6; of a prediction what its choices are called, or none.
  */
-export interface Ask {
+export interface AskClass {
   type: 'class_ask';
   step?: string;
   question?: string;
@@ -1134,11 +1134,11 @@ export interface Confused {
 export interface Drive {
   lesson: string;
   step?: string;
-  run?: string | null;
+  place?: string;
   moment_ns?: number | null;
-  playing?: boolean;
-  speed?: number;
-  panes?: string[];
+  mode?: 'play' | 'paused' | 'scope';
+  direction?: number;
+  speed?: number | null;
   type: 'class_drive';
   spotlight?: Spotlight | null;
 }

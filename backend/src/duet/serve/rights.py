@@ -24,7 +24,7 @@ ACTIONS: Final[dict[type[m.Command], Action]] = {
     m.ResumeClass: Action.TEACH,
     m.EndClass: Action.TEACH,
     m.HandWheel: Action.TEACH,
-    m.Ask: Action.TEACH,
+    m.AskClass: Action.TEACH,
     m.Reveal: Action.TEACH,
     m.JoinClass: Action.WATCH,
     m.LeaveClass: Action.WATCH,

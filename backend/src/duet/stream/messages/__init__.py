@@ -34,7 +34,7 @@ from duet.stream.messages.change import (
 )
 from duet.stream.messages.class_commands import (
     Answer,
-    Ask,
+    AskClass,
     ClassCommand,
     Confused,
     Drive,
@@ -101,7 +101,7 @@ __all__ = [
     "ActionName",
     "Again",
     "Answer",
-    "Ask",
+    "AskClass",
     "Bar",
     "Batch",
     "Begun",

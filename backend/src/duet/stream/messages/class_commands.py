@@ -11,7 +11,6 @@ from duet.stream.messages.base import Message
 
 NAME_CHARS = 32
 MOST_OPTIONS = 6
-MOST_PANES = 16
 Word = Annotated[str, Field(max_length=64)]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e18, le=1e18)]
 Round = Annotated[StrictInt, Field(ge=1, le=2)]
@@ -54,18 +53,24 @@ class PlaceFields(Message):
     """Where the driver is: a place, no data.
 
     Args:
-        run: as in `open`; null: what fits the step.
-        moment_ns: guest time; null: the newest.
-        panes: that are open, by the page's own names.
+        lesson: slug of the lesson that is open.
+        step: its step.
+        place: the page's own address as its `writePlace` makes it ("?lesson=...&step=..."): run,
+            arms, knobs, clock, workload, window, alignment, panes. The server passes it on as it
+            is; pages read it as they read a link, and leave out what makes no sense.
+        moment_ns: frame time; null: where the step looks.
+        mode: what the playback does from there.
+        direction: 1 forwards, -1 backwards.
+        speed: guest seconds per second; null: the step's own.
     """
 
     lesson: Annotated[str, Field(min_length=1, max_length=64)]
     step: Word = ""
-    run: Annotated[str, Field(max_length=128)] | None = None
+    place: Annotated[str, Field(max_length=1024)] = ""
     moment_ns: Number | None = None
-    playing: StrictBool = False
-    speed: Annotated[float, Field(gt=0, le=1e6)] = 1.0
-    panes: Annotated[list[Word], Field(max_length=MOST_PANES)] = Field(default_factory=list)
+    mode: Literal["play", "paused", "scope"] = "paused"
+    direction: Annotated[StrictInt, Field(ge=-1, le=1)] = 1
+    speed: Annotated[float, Field(gt=0, le=1e6)] | None = None
 
 
 class StartClass(Message):
@@ -140,7 +145,7 @@ class HandWheel(Message):
     member: Word = ""
 
 
-class Ask(Message):
+class AskClass(Message):
     """The instructor opens a question to the class, or its second round.
 
     Args:
@@ -211,7 +216,7 @@ ClassCommand = (
     | Drive
     | Follow
     | HandWheel
-    | Ask
+    | AskClass
     | Answer
     | Reveal
     | Confused
