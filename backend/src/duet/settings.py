@@ -142,6 +142,24 @@ def runs_dir() -> Path:
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
 
 
+CLASSES_DAYS = 180
+
+
+def classes_url() -> str:
+    """Database of classes, a URL of SQLAlchemy: $DUET_CLASSES_DB, or a file beside saved runs."""
+    given = os.environ.get("DUET_CLASSES_DB")
+    return given or f"sqlite:///{runs_dir().absolute().parent / 'classes.sqlite'}"
+
+
+def classes_days() -> int:
+    """How long classes that have ended are stored: $DUET_CLASSES_DAYS.
+
+    Raises:
+        InputError: not a whole number from 0 to a million.
+    """
+    return _whole("DUET_CLASSES_DAYS", CLASSES_DAYS, "delete ended classes at the next start")
+
+
 def trials_dir() -> Path:
     """Where `duet try` writes its trials: $DUET_TRIALS or the user's data folder."""
     given = os.environ.get("DUET_TRIALS")
@@ -166,13 +184,13 @@ def archive_limits() -> tuple[int, int]:
     return runs, megabytes << 20
 
 
-def _whole(name: str, usual: int) -> int:
+def _whole(name: str, usual: int, at_zero: str = "keep no run") -> int:
     given = os.environ.get(name, "")
     if given == "":
         return usual
     if not given.isdecimal() or int(given) > 1_000_000:
         raise InputError(
             f"{name} must be a whole number from 0 to 1000000, but {given!r:.40} came.",
-            remedy=f"Unset it for {usual}, or set it to 0 to keep no run.",
+            remedy=f"Unset it for {usual}, or set it to 0 to {at_zero}.",
         )
     return int(given)

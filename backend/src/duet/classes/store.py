@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One thread that owns the database: calls are queued to it, bounded, and awaited.
+
+Calls that wait together share a transaction, so an answer of each of 300 members costs a few
+syncs of the disk. A call returns after the commit: what it stored is on the disk then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from duet import budgets
+from duet.classes import queries
+from duet.classes.database import engine_of, trouble, upgrade
+from duet.classes.limits import CALL_S, CLOSE_S, DAY_S, TOGETHER, UNUSED_DAYS
+from duet.errors import InfraError
+
+Result = TypeVar("Result")
+log = logging.getLogger("duet.classes")
+
+
+class Call:
+    """One piece of work and who waits for it."""
+
+    def __init__(self, work: Callable[[Connection], Any]) -> None:
+        self.work = work
+        self.future: Future[Any] = Future()
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def finish(self) -> None:
+        """Wake whoever waits."""
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+class ClassStore:
+    """The store. `begin` and `close` frame its life.
+
+    Args:
+        url: of SQLAlchemy; see settings.classes_url.
+        days: ended classes that are older are deleted when it begins.
+    """
+
+    def __init__(self, url: str, days: int) -> None:
+        self._url = url
+        self._days = days
+        self._waiting: deque[Call] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._broken: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="classes", daemon=True)
+
+    def begin(self) -> None:
+        """Start the thread, which opens the database; what is asked meanwhile waits."""
+        self._thread.start()
+
+    async def close(self) -> None:
+        """Store what waits, and end."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread.ident is not None:
+            await asyncio.to_thread(self._thread.join, CLOSE_S)
+
+    async def ask(self, work: Callable[[Connection], Result], within_s: float = CALL_S) -> Result:
+        """Do something in the database; returns once it is committed.
+
+        Raises:
+            InfraError: too much waits, it took too long, or the database refused.
+            DuetError: what the work itself raised.
+        """
+        call = Call(work)
+        with self._changed:
+            if self._closing or len(self._waiting) >= budgets.CLASS_WAITING:
+                raise InfraError(
+                    "the database of classes is behind and takes nothing more just now.",
+                    remedy="Try again in some seconds.",
+                )
+            self._waiting.append(call)
+            self._changed.notify()
+        try:
+            async with asyncio.timeout(within_s):
+                result: Result = await asyncio.wrap_future(call.future)
+        except TimeoutError as error:
+            raise InfraError(
+                f"the database of classes did not answer within {within_s:.0f} s.",
+                remedy="Try again; look at the disk of the server.",
+            ) from error
+        return result
+
+    # In the thread
+
+    def _run(self) -> None:
+        engine: Engine | None = None
+        try:
+            engine = self._open()
+        except SQLAlchemyError as error:
+            self._broken = trouble(error)
+        except Exception as error:
+            self._broken = error
+        if self._broken is not None:
+            log.error("no class can be held: %s", self._broken)
+        while calls := self._next():
+            if engine is not None:
+                carry_out(engine, calls)
+            for call in calls if engine is None else ():
+                call.error = self._broken
+            for call in calls:
+                call.finish()
+        if engine is not None:
+            engine.dispose()
+
+    def _open(self) -> Engine:
+        engine = engine_of(self._url)
+        now_s = time.time()
+        with engine.begin() as connection:
+            upgrade(connection)
+            queries.end_unused(connection, now_s - UNUSED_DAYS * DAY_S, now_s)
+            deleted = queries.delete_ended(connection, now_s - self._days * DAY_S)
+        if deleted:
+            log.info("%d classes that ended more than %d days ago are deleted", deleted, self._days)
+        return engine
+
+    def _next(self) -> list[Call]:
+        """What waits, oldest first; empty: it is over."""
+        with self._changed:
+            while True:
+                self._changed.wait_for(lambda: self._waiting or self._closing)
+                calls: list[Call] = []
+                while self._waiting and len(calls) < TOGETHER:
+                    call = self._waiting.popleft()
+                    if call.future.set_running_or_notify_cancel():
+                        calls.append(call)
+                if calls or (self._closing and not self._waiting):
+                    return calls
+
+
+def carry_out(engine: Engine, calls: list[Call]) -> None:
+    """All of them in one transaction; one that fails is undone alone."""
+    try:
+        with engine.begin() as connection:
+            for call in calls:
+                try:
+                    with connection.begin_nested():
+                        call.result = call.work(connection)
+                except SQLAlchemyError as error:
+                    call.error = trouble(error)
+                except Exception as error:
+                    call.error = error
+    except SQLAlchemyError as error:  # nothing was committed
+        for call in calls:
+            call.error = trouble(error)
