@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What a page knows of the class that it is in, as one reducer: a message goes in, the next state comes out. Pure. */
+
+import type { ClassMessage } from '../protocol/messages.ts';
+
+type Of<T extends ClassMessage['type']> = Extract<ClassMessage, { type: T }>;
+export type ClassFacts = Of<'class'>;
+export type ClassPlace = Of<'class_place'>;
+export type ClassQuestion = Of<'class_question'>;
+export type ClassTally = Of<'class_tally'>;
+export type ClassAnswered = Of<'class_answered'>;
+export type RosterMember = Of<'class_roster'>['members'][number];
+export type ConfusionPoint = Of<'class_confusion'>['points'][number];
+export type TallyRound = ClassTally['rounds'][number];
+
+/** A class that this page is in, or was in when it ended. */
+export interface Room {
+  readonly classId: string;
+  readonly part: 'instructor' | 'member';
+  /** Id and name of this member; both empty: the instructor. */
+  readonly member: string;
+  readonly name: string;
+  /** Null until the server has described it. */
+  readonly facts: ClassFacts | null;
+  readonly place: ClassPlace | null;
+  /** The page's time when that place came, ms. */
+  readonly placeAt: number;
+  readonly roster: readonly RosterMember[];
+  /** By keyOf. */
+  readonly questions: ReadonlyMap<string, ClassQuestion>;
+  readonly tallies: ReadonlyMap<string, ClassTally>;
+  /** This member's own, by answerKey. */
+  readonly answers: ReadonlyMap<string, ClassAnswered>;
+  readonly confusion: readonly ConfusionPoint[];
+}
+
+/** What names a question: a prediction by its step and id, a free poll by its id alone. */
+export function keyOf({ step, question }: Pick<ClassQuestion, 'step' | 'question'>): string {
+  return JSON.stringify([step, question]);
+}
+
+export function answerKey(of: Pick<ClassQuestion, 'step' | 'question'>, round: number): string {
+  return JSON.stringify([of.step, of.question, round]);
+}
+
+/** It goes on, and this page is in it. */
+export function isOpen(room: Room | null): room is Room {
+  return room !== null && room.facts?.open === true;
+}
+
+function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
+  const { class_id: classId, part, member, name } = message;
+  const known = room?.classId === classId && room.part === part && room.member === member;
+  // Who comes back keeps what he has: the server sends it again, newest last.
+  if (known) return { ...room, name };
+  return {
+    ...{ classId, part, member, name },
+    facts: null,
+    place: null,
+    placeAt: 0,
+    roster: [],
+    questions: new Map(),
+    tallies: new Map(),
+    answers: new Map(),
+    confusion: [],
+  };
+}
+
+/** @param nowMs the page's time, for places whose driver plays */
+export function reduceClass(room: Room | null, message: ClassMessage, nowMs: number): Room | null {
+  if (message.type === 'class_welcome') return welcomed(room, message);
+  // What was on its way when this page left is of no class of its own.
+  if (room === null || message.class_id !== room.classId) return room;
+  switch (message.type) {
+    case 'class':
+      return { ...room, facts: message, part: message.part };
+    case 'class_place':
+      if (room.place !== null && message.number < room.place.number) return room;
+      return { ...room, place: message, placeAt: nowMs };
+    case 'class_roster':
+      return { ...room, roster: message.members };
+    case 'class_question':
+      return { ...room, questions: new Map(room.questions).set(keyOf(message), message) };
+    case 'class_tally':
+      return { ...room, tallies: new Map(room.tallies).set(keyOf(message), message) };
+    case 'class_answered': {
+      const key = answerKey(message, message.round);
+      return { ...room, answers: new Map(room.answers).set(key, message) };
+    }
+    case 'class_confusion':
+      return { ...room, confusion: message.points };
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The class of this page: takes its messages, sends its commands, and comes back to it by itself after a break. */
+
+import { Cell } from '../base/signal.ts';
+import type { ClientMessage, ErrorMessage } from '../protocol/messages.ts';
+import type { Cells } from '../store/cells.ts';
+import { isOpen, type Room, reduceClass } from './class-state.ts';
+import {
+  currentMembership,
+  forget,
+  leaveCurrent,
+  type Membership,
+  membershipOf,
+  remember,
+} from './memory.ts';
+import { Throttle } from './throttle.ts';
+
+type Command<T extends ClientMessage['type']> = Omit<Extract<ClientMessage, { type: T }>, 'type'>;
+export type DrivenPlace = Command<'class_drive'>;
+
+/** The server takes at most ten places a second. */
+const driveEveryMs = 100;
+
+/** Codes of errors that say that this page cannot come back to its class. */
+const gone: ReadonlySet<string> = new Set(['no-class', 'nickname', 'full']);
+
+/** What is on its way in. */
+export interface Entering {
+  readonly how: 'start' | 'join' | 'back';
+  readonly code: string;
+}
+
+type Store = Pick<Cells, 'classNews' | 'connection' | 'hello' | 'errors' | 'dismiss'> & {
+  readonly command: (message: ClientMessage) => void;
+};
+
+export class Classroom {
+  readonly room = new Cell<Room | null>(null);
+  /** A member follows the driver; else he explores. */
+  readonly following = new Cell(true);
+  readonly entering = new Cell<Entering | null>(null);
+  /** Why the last attempt to start or to join failed; empty: it did not. */
+  readonly refused = new Cell('');
+  readonly #store: Store;
+  readonly #driving = new Throttle(driveEveryMs);
+  #membership: Membership | null = null;
+  /** The connection broke: the server does not know any more that this page is in a class. */
+  #broke = true;
+  #secret = '';
+  #told = '';
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#membership = currentMembership();
+  }
+
+  /** Listens until what comes back is called. */
+  run(): () => void {
+    const { classNews, connection, hello, errors } = this.#store;
+    const offs = [
+      classNews.subscribe(() => this.#take()),
+      connection.subscribe(() => {
+        if (connection.get().state !== 'open') this.#broke = true;
+      }),
+      hello.subscribe(() => this.#greeted()),
+      errors.subscribe(() => this.#complained(errors.get().at(-1))),
+    ];
+    return () => {
+      this.#driving.cancel();
+      for (const off of offs) off();
+    };
+  }
+
+  start(lesson: string, title: string): void {
+    this.#enter({ how: 'start', code: '' }, { type: 'class_start', lesson, title });
+  }
+
+  /** By a code and a nickname; who was in this class before comes back as who he was. */
+  join(code: string, nickname: string): void {
+    const known = membershipOf(code);
+    if (known !== null) {
+      this.#membership = known;
+      this.#comeBack(known);
+      return;
+    }
+    this.#enter({ how: 'join', code }, { type: 'class_join', code, nickname });
+  }
+
+  leave(): void {
+    this.#store.command({ type: 'class_leave' });
+    leaveCurrent();
+    this.#out();
+  }
+
+  /** Deletes what the class has of this member. */
+  forgetMe(): void {
+    this.#store.command({ type: 'class_forget' });
+    if (this.#membership !== null) forget(this.#membership.code);
+    this.#out();
+  }
+
+  end(): void {
+    this.#store.command({ type: 'class_end' });
+  }
+
+  /** The notice that the class has ended was read. */
+  dismiss(): void {
+    if (!isOpen(this.room.get())) this.#out();
+  }
+
+  /** Where the driver is. `read` is called when it is sent, so that a moving moment is the newest. */
+  drive(read: () => DrivenPlace | null): void {
+    this.#driving.call(() => {
+      const place = this.#store.connection.get().state === 'open' ? read() : null;
+      if (place !== null && this.room.get()?.facts?.driving === true)
+        this.#store.command({ type: 'class_drive', ...place });
+    });
+  }
+
+  /** For the roster: whether this member follows, and the step that he sees; sent when it changes. */
+  report(step: string): void {
+    const room = this.room.get();
+    if (!isOpen(room) || room.part !== 'member') return;
+    const told = JSON.stringify([room.classId, this.following.get(), step]);
+    if (told === this.#told || this.#store.connection.get().state !== 'open') return;
+    this.#told = told;
+    this.#store.command({ type: 'class_follow', following: this.following.get(), step });
+  }
+
+  detach(): void {
+    if (this.isFollowing()) this.following.set(false);
+  }
+
+  followAgain(): void {
+    this.following.set(true);
+  }
+
+  isFollowing(): boolean {
+    const room = this.room.get();
+    return isOpen(room) && room.facts?.driving === false && this.following.get();
+  }
+
+  readonly hand = (member: string) => this.#store.command({ type: 'class_hand', member });
+  readonly ask = (question: Command<'class_ask'>) =>
+    this.#store.command({ type: 'class_ask', ...question });
+  readonly answer = (answer: Command<'class_answer'>) =>
+    this.#store.command({ type: 'class_answer', ...answer });
+  readonly reveal = (question: Command<'class_reveal'>) =>
+    this.#store.command({ type: 'class_reveal', ...question });
+  readonly confused = () => this.#store.command({ type: 'class_confused' });
+
+  #enter(entering: Entering, command: ClientMessage): void {
+    this.refused.set('');
+    this.entering.set(entering);
+    this.#store.command(command);
+  }
+
+  #comeBack({ part, classId, code, secret }: Membership): void {
+    const command: ClientMessage =
+      part === 'instructor'
+        ? { type: 'class_resume', class_id: classId }
+        : { type: 'class_join', code, secret };
+    this.#enter({ how: 'back', code }, command);
+  }
+
+  #greeted(): void {
+    if (!this.#broke) return;
+    this.#broke = false;
+    this.#told = '';
+    const ended = this.room.get()?.facts?.open === false;
+    if (this.#membership !== null && !ended) this.#comeBack(this.#membership);
+  }
+
+  #take(): void {
+    const message = this.#store.classNews.get();
+    if (message === null) return;
+    if (message.type === 'class_welcome') {
+      this.entering.set(null);
+      this.refused.set('');
+      if (message.class_id !== this.room.get()?.classId) this.following.set(true);
+      this.#secret = message.secret;
+    }
+    const before = this.room.get();
+    const room = reduceClass(before, message, performance.now());
+    this.room.set(room);
+    if (message.type !== 'class' || room === null || message.class_id !== room.classId) return;
+    if (!message.open) {
+      forget(message.code);
+      this.#membership = null;
+      return;
+    }
+    // Whoever drove and hands the wheel over follows from there on.
+    if (before?.facts?.driving === true && !message.driving) this.following.set(true);
+    const { code, part } = message;
+    const secret = this.#secret || (this.#membership?.secret ?? '');
+    this.#membership = { classId: room.classId, code, part, secret };
+    remember(this.#membership);
+  }
+
+  #complained(error: ErrorMessage | undefined): void {
+    const entering = this.entering.get();
+    if (entering === null || error === undefined || error.run != null) return;
+    if (entering.how === 'back' && !gone.has(error.code)) return;
+    this.entering.set(null);
+    this.refused.set(sentenceOf(error));
+    this.#store.dismiss(error);
+    if (entering.how !== 'back') return;
+    forget(entering.code);
+    this.#out();
+  }
+
+  #out(): void {
+    this.#membership = null;
+    this.#secret = '';
+    this.#told = '';
+    this.#driving.cancel();
+    this.room.set(null);
+  }
+}
+
+/** The terminal writes errors in lower case after "error:". */
+function sentenceOf({ sentence, remedy }: ErrorMessage): string {
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)} ${remedy}`.trim();
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * What a browser stores of classes: the membership of each (localStorage), and which one this tab is in
+ * (sessionStorage). Where a store is forbidden or full, a reload forgets the class and the rest goes on.
+ */
+
+/** How a page comes back to a class. */
+export interface Membership {
+  readonly classId: string;
+  readonly code: string;
+  readonly part: 'instructor' | 'member';
+  /** Of the member; empty: the instructor. */
+  readonly secret: string;
+}
+
+/** Codes are compared without case, spaces and hyphens. */
+export function plainCode(code: string): string {
+  return code.toLowerCase().replace(/[^a-z]/g, '');
+}
+
+const prefix = 'duet.class.';
+const current = 'duet.class';
+
+/** Accessing the store of a page may throw by itself. */
+function attempt<T>(act: () => T, otherwise: T): T {
+  try {
+    return act();
+  } catch {
+    return otherwise;
+  }
+}
+
+export function membershipOf(code: string): Membership | null {
+  const text = attempt(() => localStorage.getItem(prefix + plainCode(code)), null);
+  const value = attempt<unknown>(() => JSON.parse(text ?? 'null'), null);
+  if (typeof value !== 'object' || value === null) return null;
+  const { classId, code: full, part, secret } = value as Partial<Membership>;
+  const texts = [classId, full, secret].every((one) => typeof one === 'string');
+  return texts && (part === 'instructor' || part === 'member') ? (value as Membership) : null;
+}
+
+export function remember(membership: Membership): void {
+  attempt(() => {
+    localStorage.setItem(prefix + plainCode(membership.code), JSON.stringify(membership));
+    sessionStorage.setItem(current, membership.code);
+  }, undefined);
+}
+
+/** The class that this tab was in before a reload. */
+export function currentMembership(): Membership | null {
+  const code = attempt(() => sessionStorage.getItem(current), null);
+  return code === null ? null : membershipOf(code);
+}
+
+/** This tab is in no class any more; it may come back by the code. */
+export function leaveCurrent(): void {
+  attempt(() => sessionStorage.removeItem(current), undefined);
+}
+
+/** The class is over, or has deleted this member. */
+export function forget(code: string): void {
+  leaveCurrent();
+  attempt(() => localStorage.removeItem(prefix + plainCode(code)), undefined);
+}
