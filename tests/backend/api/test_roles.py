@@ -178,7 +178,7 @@ def test_each_role_may_run_and_measure_as_it_says(served: Served, run_async: Any
     sentence = "A viewer may not start a live run; that takes the role student or higher."
     assert viewer[0]["run"] == viewer[1]["run"] == sentence
     assert student[1]["run"] == "yes" and "may not measure" in student[1]["measure"]
-    assert set(student[0]) == {"control_others", "measure", "delete_others"}
+    assert set(student[0]) == {"control_others", "teach", "measure", "delete_others"}
     assert teacher[1]["run"] == "yes" and set(teacher[0]) == {"delete_others"}
     assert operator == ({}, {"run": "yes"})
 

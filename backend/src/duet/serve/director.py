@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from duet import __version__
-from duet.errors import DuetError
+from duet.classes.store import ClassStore
 from duet.lessons import cache as lesson_cache
 from duet.runs.request import MeasureRequest, RunRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.build_task import BuildTask
 from duet.serve.checks import read_judge, read_start, refuse_guests
+from duet.serve.classroom import Classrooms
 from duet.serve.expecting import Expecting
 from duet.serve.interfaces import Kernels, Recordings, Run, Stage
 from duet.serve.lesson_opener import LessonOpener
@@ -41,6 +41,7 @@ class Director:
         saved: where live runs are saved once they are over; None: nowhere.
         slots: live runs at once, as many as the stage has.
         changing: with what changes of visitors are built; None: there are none.
+        classes: where classes are stored; None: there are none.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Director:
         saved: ArchivedRuns | None = None,
         slots: int = 1,
         changing: Changing | None = None,
+        classes: ClassStore | None = None,
     ) -> None:
         self.hub = hub
         self.kernels = kernels
@@ -73,47 +75,43 @@ class Director:
                 source.publish = self._opener.publish
         self.changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
+        self.classes = Classrooms(hub, classes)
         self._live = live
 
     async def __aenter__(self) -> Director:
         await self.live_runs.__aenter__()
+        self.hub.on_leave = self._left
+        await self.classes.__aenter__()
         if self._builds is not None:
             self._builds.start()
         await self.changes.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        await self.classes.__aexit__(*error)
         await self.changes.__aexit__()
         if self._builds is not None:
             await self._builds.close()
         for source in (self.recordings, self.saved):
             if source is not None:
                 await source.close()
+        self.hub.on_leave = lambda _: None
         await self.live_runs.__aexit__(*error)
+
+    def _left(self, viewer: Viewer) -> None:
+        self.classes.left(viewer)
+        self.live_runs.left(viewer)
 
     def warm(self) -> None:
         """Read all lessons and look up their kernels once. Blocking; call it before the loop runs.
 
         The first viewer's greeting would do it on the event loop otherwise.
         """
-        for folder in lesson_cache.usable():
-            with contextlib.suppress(DuetError):
-                self._lessons.view(folder.slug)
+        self._lessons.read_all()
 
     def greet(self, viewer: Viewer) -> None:
         """First messages of a new viewer."""
-        cards = [
-            lesson_card(folder, self.kernels.ready(folder.slug)) for folder in lesson_cache.usable()
-        ]
-        hello = m.Hello(
-            version=__version__,
-            viewer=viewer.ident,
-            live=self._live,
-            lessons=cards,
-            role=viewer.visitor.role.word,
-            denied=denied(viewer.visitor),
-        )
-        viewer.put(pack(hello))
+        viewer.put(pack(hello(viewer, self.kernels, self._live)))
         self.live_runs.greet(viewer)
         for message in self.kernels.latest():
             viewer.put(pack(message))
@@ -150,6 +148,8 @@ class Director:
                 await self.live_runs.controlled(viewer).hold(command.on, command.after)
             case m.Stop():
                 self.live_runs.stop(viewer, command.run)
+            case _:
+                await self.classes.command(viewer, command)
 
     def lesson(self, slug: str) -> dict[str, JsonValue]:
         """A lesson for the page or over HTTP.
@@ -181,3 +181,16 @@ class Director:
         if self._builds is not None:
             self._builds.ask(command.lesson, command.arms)
         return read_start(command, self.own, self.kernels)
+
+
+def hello(viewer: Viewer, kernels: Kernels, live: bool) -> m.Hello:
+    """The first message of a page."""
+    cards = [lesson_card(folder, kernels.ready(folder.slug)) for folder in lesson_cache.usable()]
+    return m.Hello(
+        version=__version__,
+        viewer=viewer.ident,
+        live=live,
+        lessons=cards,
+        role=viewer.visitor.role.word,
+        denied=denied(viewer.visitor),
+    )

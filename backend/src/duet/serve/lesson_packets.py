@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import JsonValue
 
-from duet.errors import InputError
+from duet.errors import DuetError, InputError
 from duet.lessons import cache as lesson_cache
 from duet.lessons import terms
 from duet.lessons.load import LessonFolder
@@ -80,6 +81,12 @@ class LessonCache:
             known = self._made(sources)
             self._views[slug] = known
         return known
+
+    def read_all(self) -> None:
+        """Read all lessons that can be read. Blocking."""
+        for folder in lesson_cache.usable():
+            with contextlib.suppress(DuetError):
+                self.view(folder.slug)
 
     def packet(self, slug: str, arms: Iterable[str] = ()) -> Packet:
         """A lesson as its message, with those of these arms that are changes of visitors.

@@ -66,16 +66,18 @@ class LiveRuns:
 
     async def __aenter__(self) -> LiveRuns:
         await self._stage.__aenter__()
-        self._hub.on_leave = self._control.left
         self._tasks.spawn(self._conductor.conduct(), "conductor")
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        self._hub.on_leave = lambda _: None
         await self._tasks.end()
         if self._archiver is not None:
             await self._archiver.close()
         await self._stage.__aexit__(None, None, None)
+
+    def left(self, viewer: Viewer) -> None:
+        """A page has gone; see RunControl.left."""
+        self._control.left(viewer)
 
     # What viewers ask
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from duet.changes import Changes
+from duet.classes.store import ClassStore
 from duet.kernels import KernelSettings
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.capacity import live_runs
@@ -14,6 +15,7 @@ from duet.serve.live_run import GuestStage
 from duet.serve.own_lessons import Changing
 from duet.serve.recordings import LessonRecordings
 from duet.serve.stored import claim
+from duet.settings import classes_days, classes_url
 from duet.stream.hub import Hub
 
 
@@ -32,4 +34,7 @@ def default_director(
     slots = live_runs()
     stage = GuestStage(settings, slots)
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
-    return Director(hub, stage, LessonRecordings(), kernels, builds, live, saved, slots, changing)
+    classes = ClassStore(classes_url(), classes_days())
+    return Director(
+        hub, stage, LessonRecordings(), kernels, builds, live, saved, slots, changing, classes
+    )

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Carries out the commands of classes; one that has begun is carried out to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+
+from duet.classes import queries
+from duet.classes.store import ClassStore
+from duet.errors import InfraError
+from duet.serve.classroom import messages
+from duet.serve.classroom.entering import Entering
+from duet.serve.classroom.limits import BUCKET_S
+from duet.serve.classroom.questions import Questions
+from duet.serve.classroom.refusals import not_yours
+from duet.serve.classroom.room import Room, Seat
+from duet.serve.classroom.rooms import Rooms
+from duet.serve.classroom.storing import keep_storing, store_all, store_place
+from duet.serve.classroom.wheel import Wheel
+from duet.stream import messages as m
+from duet.stream.codec import pack
+from duet.stream.hub import Hub, Viewer
+
+
+class Classrooms:
+    """All classes of a server. Use as `async with`.
+
+    Args:
+        store: where classes are stored; it begins and ends with this. None: there are no classes.
+    """
+
+    def __init__(self, hub: Hub, store: ClassStore | None) -> None:
+        self.store = store
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._storing: asyncio.Task[None] | None = None
+        self._rooms: Rooms | None = None
+        if store is not None:
+            self._rooms = Rooms(hub, store)
+            self._entering = Entering(self._rooms)
+            self._wheel = Wheel(self._rooms)
+            self._questions = Questions(self._rooms)
+
+    async def __aenter__(self) -> Classrooms:
+        if self.store is not None and self._rooms is not None:
+            self.store.begin()
+            self._storing = asyncio.create_task(
+                keep_storing(self.store, self._rooms), name="class places"
+            )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self.store is None or self._rooms is None:
+            return
+        if self._storing is not None:
+            self._storing.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await store_all(self.store, self._rooms)
+        self._rooms.close()
+        await self.store.close()
+
+    def open(self) -> int:
+        """Classes in memory."""
+        return 0 if self._rooms is None else len(self._rooms)
+
+    def left(self, viewer: Viewer) -> None:
+        """A page has gone."""
+        if self._rooms is not None:
+            self._rooms.rise(viewer)
+
+    async def command(self, viewer: Viewer, command: m.ClassCommand) -> None:
+        """Carry out one command.
+
+        Raises:
+            DuetError: why not.
+        """
+        if self._rooms is None:
+            raise InfraError("this server holds no classes.", remedy="Use one that does.")
+        match command:
+            case m.Drive():
+                self._wheel.drive(self._rooms.seat(viewer), command)
+            case m.Follow():
+                self._wheel.follow(self._rooms.seat(viewer), command)
+            case m.LeaveClass():
+                self._leave(self._rooms, self._rooms.seat(viewer))
+            case m.StartClass():
+                await self._whole(self._entering.start(viewer, command))
+            case m.ResumeClass():
+                await self._whole(self._entering.resume(viewer, command))
+            case m.JoinClass():
+                await self._whole(self._entering.join(viewer, command))
+            case _:
+                seat = self._rooms.seat(viewer)
+                await self._whole(self._seated(self._rooms, seat, command))
+
+    async def _seated(self, rooms: Rooms, seat: Seat, command: m.ClassCommand) -> None:
+        match command:
+            case m.Answer():
+                await self._questions.answer(seat, command)
+            case m.Confused():
+                await self._confused(rooms, seat)
+            case m.ForgetMe():
+                await self._forget(rooms, seat)
+            case _ if seat.member is not None:
+                raise not_yours("the instructor may do that")
+            case m.AskClass():
+                await self._questions.ask(seat, command)
+            case m.Reveal():
+                await self._questions.reveal(seat, command)
+            case m.HandWheel():
+                await self._wheel.hand(seat, command.member)
+            case m.EndClass():
+                await self._end(rooms, seat.room)
+
+    async def _whole(self, work: Coroutine[None, None, None]) -> None:
+        """Work goes on when its page has gone: what is in memory stays what is stored."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        await asyncio.shield(task)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits has it; nobody may
+
+    def _leave(self, rooms: Rooms, seat: Seat) -> None:
+        rooms.rise(seat.viewer)
+        seat.viewer.put(pack(messages.state(seat, gone=True)))
+        if seat.member is not None and seat.drives:
+            work = self._wheel.hand(seat, "")
+            task = asyncio.create_task(work)
+            self._tasks.add(task)
+            task.add_done_callback(self._done)
+
+    async def _end(self, rooms: Rooms, room: Room) -> None:
+        await store_place(rooms.store, room)
+        await rooms.store.ask(lambda c: queries.end_class(c, room.facts.class_id, time.time()))
+        room.open = False
+        rooms.notices(room).state_now()
+        rooms.drop(room)
+
+    async def _confused(self, rooms: Rooms, seat: Seat) -> None:
+        room, member = seat.room, seat.member
+        if member is None:
+            raise not_yours("members are lost")
+        at_s = int((time.time() - room.facts.started_s) // BUCKET_S) * BUCKET_S
+        if room.lost[0] != at_s:
+            room.lost = (at_s, set())
+        if member.ident in room.lost[1]:
+            return
+        room.lost[1].add(member.ident)
+        step = "" if room.place is None else str(room.place.fields["step"])
+        class_id = room.facts.class_id
+        await rooms.store.ask(lambda c: queries.add_confusion(c, class_id, at_s, step))
+        room.confusion[at_s, step] = room.confusion.get((at_s, step), 0) + 1
+        rooms.notices(room).confusion.soon()
+
+    async def _forget(self, rooms: Rooms, seat: Seat) -> None:
+        room, member = seat.room, seat.member
+        if member is None:
+            raise not_yours("members can be forgotten")
+        class_id, ident = room.facts.class_id, member.ident
+        await rooms.store.ask(lambda c: queries.forget_member(c, class_id, ident))
+        pages = [other for other in room.seats.values() if other.member is member]
+        touched = room.drop_member(ident)
+        for page in pages:
+            rooms.rise(page.viewer)
+            page.viewer.put(pack(messages.state(page, gone=True)))
+        notices = rooms.notices(room)
+        notices.state_now()
+        notices.people()
+        notices.tally(*touched)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How often a class sends and stores what changes all the time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+STATE_EVERY_S: Final = 1.0
+"""Who comes and goes; a change of the driver and the end go out at once."""
+ROSTER_EVERY_S: Final = 1.0
+TALLY_EVERY_S: Final = 0.25
+CONFUSION_EVERY_S: Final = 1.0
+PLACE_EVERY_S: Final = 2.0
+"""Between two times that the driver's place is stored."""
+BUCKET_S: Final = 10
+"""In which a member counts as lost once."""
+NUMBERS_SKIPPED: Final = 1000
+"""Of places that a killed server may have sent and not stored: 2 s of them are 60 to 120."""

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why a command of a class is not carried out; the page knows them by their codes."""
+
+from __future__ import annotations
+
+from duet.access import FORBIDDEN
+from duet.errors import InputError
+
+NO_CLASS = "no-class"
+"""The page is in no class, or there is none of that code, id or secret."""
+NICKNAME = "nickname"
+CLOSED = "closed"
+"""The question takes no such answer (any more)."""
+FULL = "full"
+
+
+def refusal(code: str, sentence: str, remedy: str) -> InputError:
+    """An error with its code."""
+    error = InputError(sentence, remedy=remedy)
+    error.code = code
+    return error
+
+
+def unknown_class() -> InputError:
+    """One sentence for what is unknown, ended or another's."""
+    return refusal(
+        NO_CLASS,
+        "there is no such open class of yours.",
+        "Compare the code with the one on the screen; a class that has ended has its report alone.",
+    )
+
+
+def not_here() -> InputError:
+    """The page is in no class."""
+    return refusal(NO_CLASS, "this page is in no class.", "Join with the code of the class.")
+
+
+def not_yours(what: str) -> InputError:
+    """Others may do that."""
+    return refusal(FORBIDDEN, f"only {what}.", "Ask the instructor of the class.")

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All classes in memory and who sits in them; loads a class from the store when somebody comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+
+from sqlalchemy import Connection
+
+from duet import budgets
+from duet.classes import queries, reading
+from duet.classes.records import ClassFacts, Stored
+from duet.classes.store import ClassStore
+from duet.classes.words import squeezed
+from duet.serve.classroom.notices import Notices
+from duet.serve.classroom.refusals import FULL, not_here, refusal, unknown_class
+from duet.serve.classroom.room import Member, Room, Seat
+from duet.serve.classroom.storing import store_place
+from duet.stream.hub import Hub, Viewer, ViewerId
+
+
+class Rooms:
+    """Classes by id, seats by page.
+
+    Args:
+        hub: knows which pages are still connected.
+    """
+
+    def __init__(self, hub: Hub, store: ClassStore) -> None:
+        self.store = store
+        self._hub = hub
+        self._rooms: dict[str, Room] = {}
+        self._notices: dict[str, Notices] = {}
+        self._seats: dict[ViewerId, Seat] = {}
+        self._loading = asyncio.Lock()
+
+    def __len__(self) -> int:
+        return len(self._rooms)
+
+    def __iter__(self) -> Iterator[Room]:
+        return iter(list(self._rooms.values()))
+
+    def notices(self, room: Room) -> Notices:
+        """What sends for a class."""
+        known = self._notices.get(room.facts.class_id)
+        if known is None:
+            known = Notices(room)
+            if room.facts.class_id in self._rooms:
+                self._notices[room.facts.class_id] = known
+        return known
+
+    def seat(self, viewer: Viewer) -> Seat:
+        """Where a page sits.
+
+        Raises:
+            InputError: in no class.
+        """
+        found = self._seats.get(viewer.ident)
+        if found is None:
+            raise not_here()
+        return found
+
+    # Classes
+
+    @contextlib.asynccontextmanager
+    async def made(self, facts: ClassFacts) -> AsyncIterator[Room]:
+        """A new class, which stays in memory within the block.
+
+        Raises:
+            InputError: too many go on.
+        """
+        async with self._loading:
+            await self._make_room()
+            stored = await self.store.ask(lambda c: queries.start_class(c, facts))
+            room = self._add(Stored(stored, None, (), (), (), ()))
+        with _held(room):
+            yield room
+
+    @contextlib.asynccontextmanager
+    async def found(self, class_id: str = "", code: str = "") -> AsyncIterator[Room]:
+        """An open class by its id or its code, which stays in memory within the block.
+
+        Raises:
+            InputError: there is none, or too many go on.
+        """
+        room = self._in_memory(class_id, code)
+        if room is None:
+            async with self._loading:
+                room = self._in_memory(class_id, code) or await self._loaded(class_id, code)
+        with _held(room):
+            yield room
+
+    def _in_memory(self, class_id: str, code: str) -> Room | None:
+        if class_id:
+            return self._rooms.get(class_id)
+        wanted = squeezed(code)
+        return next((r for r in self._rooms.values() if squeezed(r.facts.code) == wanted), None)
+
+    async def _loaded(self, class_id: str, code: str) -> Room:
+        def read(connection: Connection) -> Stored | None:
+            known = class_id or reading.open_class(connection, code)
+            return reading.load(connection, known) if known else None
+
+        stored = await self.store.ask(read)
+        if stored is None or stored.facts.ended_s is not None:
+            raise unknown_class()
+        await self._make_room()
+        return self._add(stored)
+
+    def _add(self, stored: Stored) -> Room:
+        room = Room(stored)
+        self._rooms[room.facts.class_id] = room
+        return room
+
+    async def _make_room(self) -> None:
+        """Where the memory holds as many classes as it may, the longest empty one leaves it."""
+        while len(self._rooms) >= budgets.CLASSES_OPEN:
+            empty = next((r for r in self._rooms.values() if not r.seats and not r.busy), None)
+            if empty is None:
+                raise refusal(
+                    FULL,
+                    f"{len(self._rooms)} classes go on here already, which is the most.",
+                    "Wait until one of them has ended.",
+                )
+            await store_place(self.store, empty)
+            if not empty.seats and not empty.busy:
+                self.drop(empty)
+
+    def drop(self, room: Room) -> None:
+        """A class leaves the memory."""
+        for seat in list(room.seats.values()):
+            self._seats.pop(seat.viewer.ident, None)
+        room.seats.clear()
+        self._rooms.pop(room.facts.class_id, None)
+        if (notices := self._notices.pop(room.facts.class_id, None)) is not None:
+            notices.close()
+
+    # Seats
+
+    def sit(self, viewer: Viewer, room: Room, member: Member | None) -> Seat:
+        """A page is in a class now, and in no other.
+
+        Raises:
+            InputError: the page has gone meanwhile, or the class has ended.
+        """
+        if self._hub.viewer(viewer.ident) is not viewer or not room.open:
+            raise unknown_class()
+        self.rise(viewer)
+        seat = Seat(room, viewer, member)
+        self._seats[viewer.ident] = room.seats[viewer.ident] = seat
+        self.notices(room).people()
+        return seat
+
+    def rise(self, viewer: Viewer) -> Seat | None:
+        """A page is in no class any more; gives where it was."""
+        seat = self._seats.pop(viewer.ident, None)
+        if seat is not None:
+            seat.room.seats.pop(viewer.ident, None)
+            self._rooms[seat.room.facts.class_id] = self._rooms.pop(seat.room.facts.class_id)
+            self.notices(seat.room).people()
+        return seat
+
+    def close(self) -> None:
+        """All classes leave the memory."""
+        for room in self:
+            self.drop(room)
+
+
+@contextlib.contextmanager
+def _held(room: Room) -> Iterator[None]:
+    """Keep a class in memory."""
+    room.busy += 1
+    try:
+        yield
+    finally:
+        room.busy -= 1

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stores the driver's place now and then, since it changes ten times a second."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from duet.classes import queries
+from duet.classes.store import ClassStore
+from duet.errors import DuetError
+from duet.serve.classroom.limits import PLACE_EVERY_S
+from duet.serve.classroom.room import Room
+
+log = logging.getLogger("duet.classes")
+
+
+async def store_place(store: ClassStore, room: Room) -> None:
+    """Store where the driver of a class is, if that has changed.
+
+    Raises:
+        InfraError: it is not stored.
+    """
+    place = room.place
+    if place is not None and place is not room.place_stored:
+        await store.ask(lambda c: queries.put_place(c, room.facts.class_id, place))
+        room.place_stored = place
+
+
+async def store_all(store: ClassStore, rooms: Iterable[Room]) -> None:
+    """Of all classes; trouble goes into the log, and is tried again."""
+    for room in rooms:
+        try:
+            await store_place(store, room)
+        except DuetError as error:
+            log.warning("the place of a class is not stored: %s", error)
+
+
+async def keep_storing(store: ClassStore, rooms: Iterable[Room]) -> None:
+    """For ever; `rooms` is read anew each time."""
+    while True:
+        await asyncio.sleep(PLACE_EVERY_S)
+        await store_all(store, rooms)
