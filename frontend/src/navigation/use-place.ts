@@ -51,7 +51,10 @@ interface Visit {
   readonly visit: number;
 }
 
-export function usePlace(): readonly [Place, Go, number] {
+/** Goes to a place as to a link: all of it is restored. The entry of the history is replaced. */
+export type VisitPlace = (to: Place) => void;
+
+export function usePlace(): readonly [Place, Go, number, VisitPlace] {
   const [{ place, visit }, set] = useState<Visit>(() => ({
     place: readPlace(location.search),
     visit: 0,
@@ -81,5 +84,12 @@ export function usePlace(): readonly [Place, Go, number] {
     },
     [address],
   );
-  return [place, go, visit];
+  const visitPlace = useCallback<VisitPlace>(
+    (to) => {
+      address.replace(to);
+      set((now) => ({ place: to, visit: now.visit + 1 }));
+    },
+    [address],
+  );
+  return [place, go, visit, visitPlace];
 }

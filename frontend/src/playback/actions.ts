@@ -9,8 +9,9 @@ import { claimedPlace } from '../derive/sought/place.ts';
 import type { FrameSource, Mark } from '../derive/types.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
+import type { Actor } from './player.ts';
 import type { Stage } from './provider.tsx';
-import type { Mode, PlaybackState } from './state.ts';
+import type { Action, Mode, PlaybackState } from './state.ts';
 
 export interface Playback {
   readonly state: PlaybackState & {
@@ -31,6 +32,8 @@ export interface Playback {
   /** Plays backwards, or pauses where it does. */
   readonly backwards: () => void;
   readonly scope: () => void;
+  /** The scope goes on from this window and moment. */
+  readonly sweep: () => void;
   readonly reverse: () => void;
   readonly seek: (moment: number) => void;
   readonly setWindow: (start: number, span?: number) => void;
@@ -53,56 +56,58 @@ export interface Playback {
   readonly goto: (scene: Scene, paused?: boolean) => void;
 }
 
-/** What people do to playback, as functions. */
-export function actions(stage: Stage) {
+/** What people do to playback, as functions; `by` says who does it. */
+export function actions(stage: Stage, by: Actor = 'person') {
+  const act = (action: Action) => stage.player.do(action, by);
   const { player } = stage;
   const before: { mode: Mode } = { mode: 'scope' };
   return {
     frame: player.frame,
     now: () => player.state,
     play: (direction?: Direction) =>
-      player.do({ type: 'play', ...(direction === undefined ? {} : { direction }) }),
-    pause: () => player.do({ type: 'pause' }),
+      act({ type: 'play', ...(direction === undefined ? {} : { direction }) }),
+    pause: () => act({ type: 'pause' }),
     veil: (veiled: boolean) => {
-      if (player.state.veiled !== veiled) player.do({ type: 'veil', veiled });
+      if (player.state.veiled !== veiled) act({ type: 'veil', veiled });
     },
     toggle: () => {
       const { mode } = player.state;
       const back = mode === 'play' && player.state.direction < 0;
-      if (back) player.do({ type: 'play', direction: 1 });
+      if (back) act({ type: 'play', direction: 1 });
       else if (mode !== 'paused') {
         before.mode = mode;
-        player.do({ type: 'pause' });
-      } else if (before.mode === 'scope') player.do({ type: 'resume' });
-      else player.do({ type: 'play', direction: 1 });
+        act({ type: 'pause' });
+      } else if (before.mode === 'scope') act({ type: 'resume' });
+      else act({ type: 'play', direction: 1 });
     },
     backwards: () => {
       const { mode, direction } = player.state;
-      if (mode === 'play' && direction < 0) player.do({ type: 'pause' });
+      if (mode === 'play' && direction < 0) act({ type: 'pause' });
       else {
         before.mode = 'play';
-        player.do({ type: 'play', direction: -1 });
+        act({ type: 'play', direction: -1 });
       }
     },
-    scope: () => player.do({ type: 'scope' }),
-    reverse: () => player.do({ type: 'reverse' }),
-    seek: (moment: number) => player.do({ type: 'seek', moment }),
+    scope: () => act({ type: 'scope' }),
+    sweep: () => act({ type: 'resume' }),
+    reverse: () => act({ type: 'reverse' }),
+    seek: (moment: number) => act({ type: 'seek', moment }),
     setWindow: (start: number, span?: number) =>
-      player.do({ type: 'window', start, ...(span === undefined ? {} : { span }) }),
-    zoom: (factor: number) => player.do({ type: 'zoom', factor }),
-    view: (start: number, span: number) => player.do({ type: 'view', start, span }),
-    setSpeed: (speed: number) => player.do({ type: 'speed', speed }),
-    beat: (direction: Direction) => player.do({ type: 'beat', direction }),
-    event: (direction: Direction) => player.do({ type: 'event', direction }),
-    nextLongWait: () => player.do({ type: 'long_wait' }),
-    firstDivergence: () => player.do({ type: 'divergence' }),
-    nextLoss: () => player.do({ type: 'loss' }),
+      act({ type: 'window', start, ...(span === undefined ? {} : { span }) }),
+    zoom: (factor: number) => act({ type: 'zoom', factor }),
+    view: (start: number, span: number) => act({ type: 'view', start, span }),
+    setSpeed: (speed: number) => act({ type: 'speed', speed }),
+    beat: (direction: Direction) => act({ type: 'beat', direction }),
+    event: (direction: Direction) => act({ type: 'event', direction }),
+    nextLongWait: () => act({ type: 'long_wait' }),
+    firstDivergence: () => act({ type: 'divergence' }),
+    nextLoss: () => act({ type: 'loss' }),
     look: (start: number, span: number, moment: number) =>
-      player.do({ type: 'look', start, span, moment }),
+      act({ type: 'look', start, span, moment }),
     align: (alignment: Alignment, nth?: number, asked = false) =>
-      player.do({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }), asked }),
-    select: (mark: Mark | null) => player.do({ type: 'select', mark }),
-    focus: (kinds: readonly string[]) => player.do({ type: 'focus', kinds }),
+      act({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }), asked }),
+    select: (mark: Mark | null) => act({ type: 'select', mark }),
+    focus: (kinds: readonly string[]) => act({ type: 'focus', kinds }),
     goto: (scene: Scene, paused = false) => {
       const index = stage.currentIndex();
       const lesson = stage.lesson();
@@ -114,7 +119,7 @@ export function actions(stage: Stage) {
           : claimedPlace(index, scene, lesson, viewOf(lesson.view).moments).place;
       const { seconds, focus } = scene;
       const hold = scene.show.includes('hold');
-      player.do({ type: 'place', place, seconds, focus, hold, paused });
+      act({ type: 'place', place, seconds, focus, hold, paused });
     },
   };
 }

@@ -15,12 +15,14 @@ import { useEventsVersion, useLesson } from '../store/hooks.tsx';
 import type { Counts } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { actions, type Playback } from './actions.ts';
+import type { Actor } from './player.ts';
 import { reducedMotion, useRunIndex, useStage, useWholeIndex } from './provider.tsx';
 
-export function usePlayback(): Playback {
+/** @param by who acts: a person, or the page itself, which makes nobody leave the driver of a class */
+export function usePlayback(by: Actor = 'person'): Playback {
   const stage = useStage();
   const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
-  const acts = useMemo(() => actions(stage), [stage]);
+  const acts = useMemo(() => actions(stage, by), [stage, by]);
   const index = useRunIndex();
   return useMemo(
     () => ({

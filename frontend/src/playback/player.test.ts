@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Text is of the frame that is painted: the very same at rest, at most a tenth of a second old while a moment moves. */
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { FakeClock } from '../../test/fixtures/fake-clock.ts';
 import { FrameLoop } from '../base/raf.ts';
@@ -96,4 +96,17 @@ test('where the window turns, or begins again, text turns with it', () => {
     if (player.state.moment < before) expect(same(), 'again from the begin').toBe(true);
     before = player.state.moment;
   }
+});
+
+test('a person who moves the playback is reported; the page, and what leaves the moment where it is, are not', () => {
+  const { player } = playing();
+  const moved = vi.fn();
+  player.moved.subscribe(moved);
+  player.do({ type: 'seek', moment: 5 * cell }, 'page');
+  player.do({ type: 'select', mark: null });
+  player.do({ type: 'pause' });
+  expect(moved).not.toHaveBeenCalled();
+  player.do({ type: 'seek', moment: 6 * cell });
+  player.do({ type: 'play' });
+  expect(moved).toHaveBeenCalledTimes(2);
 });

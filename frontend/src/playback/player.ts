@@ -25,6 +25,15 @@ function turned(before: PlaybackState, after: PlaybackState): boolean {
 /** While guests run on the wall clock, browser and guests share the cores. */
 const liveFps = 20;
 
+/** A person, or the page: a link, a step, the driver of a class. */
+export type Actor = 'person' | 'page';
+
+/** What makes the playback stand or go elsewhere. */
+const motion = [
+  ...(['mode', 'moment', 'start', 'span', 'speed', 'direction'] as const),
+  ...(['alignment', 'operation', 'offset'] as const),
+];
+
 export class Player {
   readonly #loop: FrameLoop;
   readonly #world: () => World;
@@ -38,6 +47,8 @@ export class Player {
   readonly #frames = new Signal();
   /** The state for text: every action at once, motion at most ten times a second. */
   readonly texts = new Signal();
+  /** A person moved the playback, or changed how it moves: no link, no step, no driver of a class. */
+  readonly moved = new Signal();
   /** For canvases: the frame, and a call for each new one. */
   readonly frame: FrameSource;
 
@@ -62,10 +73,12 @@ export class Player {
     return this.#loop.add(this.#tick, 'move');
   }
 
-  do(action: Action): void {
-    this.#set(reduce(this.#state, action, this.#world()));
+  do(action: Action, by: Actor = 'person'): void {
+    const before = this.#state;
+    this.#set(reduce(before, action, this.#world()));
     this.#tellText();
     this.#loop.wake();
+    if (by === 'person' && motion.some((of) => before[of] !== this.#state[of])) this.moved.emit();
   }
 
   /** New events came: a scope that waits for a window may have one now. */
