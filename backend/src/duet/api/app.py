@@ -12,6 +12,7 @@ from fastapi import Depends, FastAPI, WebSocket
 from fastapi.concurrency import run_in_threadpool
 
 from duet import __version__, confined
+from duet.api.classes import add_class_routes
 from duet.api.costly import Costly
 from duet.api.front import Behind, Front
 from duet.api.guard import Guard, answered_names, is_loopback
@@ -96,6 +97,7 @@ def create_app(
     app.state.admission = admission
     app.state.costly = costly
     add_routes(app, director, stills or Stills(director.measuring))
+    add_class_routes(app, director)
     add_metrics(app, director)
     add_page(app, page)
     return app

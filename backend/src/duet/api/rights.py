@@ -22,6 +22,9 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/kept": Action.WATCH,
     "/api/kept/{name}": Action.RUN,
     "/api/compare": Action.WATCH,
+    "/api/classes": Action.WATCH,
+    "/api/classes/{class_id}/report": Action.WATCH,
+    "/api/classes/{class_id}/report.csv": Action.WATCH,
     "/metrics": Action.OPERATE,
 }
 """The least that each route needs. One that is not here answers nobody."""

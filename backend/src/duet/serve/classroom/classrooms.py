@@ -7,12 +7,13 @@ import asyncio
 import time
 from collections.abc import Coroutine
 
-from duet.classes import queries
+from duet.classes import queries, reading
+from duet.classes.records import ClassFacts, Stored
 from duet.classes.store import ClassStore
-from duet.errors import InfraError
+from duet.errors import InfraError, InputError
 from duet.serve.classroom import messages
 from duet.serve.classroom.entering import Entering
-from duet.serve.classroom.limits import BUCKET_S
+from duet.serve.classroom.members import Members
 from duet.serve.classroom.questions import Questions
 from duet.serve.classroom.refusals import not_yours
 from duet.serve.classroom.room import Room, Seat
@@ -41,6 +42,7 @@ class Classrooms:
             self._entering = Entering(self._rooms)
             self._wheel = Wheel(self._rooms)
             self._questions = Questions(self._rooms)
+            self._members = Members(self._rooms)
 
     async def __aenter__(self) -> Classrooms:
         if self.store is not None and self._rooms is not None:
@@ -68,6 +70,28 @@ class Classrooms:
         """A page has gone."""
         if self._rooms is not None:
             self._rooms.rise(viewer)
+
+    async def of_instructor(self, visitor: str) -> list[tuple[ClassFacts, int]]:
+        """Classes that a visitor started, each with the number of its members."""
+        if self.store is None:
+            return []
+        return await self.store.ask(lambda c: reading.classes_of(c, visitor))
+
+    async def stored(self, visitor: str, class_id: str) -> Stored:
+        """All that is stored of a class that this visitor started.
+
+        Raises:
+            InputError: there is none.
+        """
+        found = None
+        if self.store is not None:
+            found = await self.store.ask(lambda c: reading.load(c, class_id))
+        if found is None or found.facts.instructor != visitor:
+            raise InputError(
+                f"this browser started no class '{class_id:.40}'.",
+                remedy="Ask for /api/classes in the browser that started it.",
+            )
+        return found
 
     async def command(self, viewer: Viewer, command: m.ClassCommand) -> None:
         """Carry out one command.
@@ -99,9 +123,9 @@ class Classrooms:
             case m.Answer():
                 await self._questions.answer(seat, command)
             case m.Confused():
-                await self._confused(rooms, seat)
+                await self._members.confused(seat)
             case m.ForgetMe():
-                await self._forget(rooms, seat)
+                await self._members.forget(seat)
             case _ if seat.member is not None:
                 raise not_yours("the instructor may do that")
             case m.AskClass():
@@ -140,35 +164,3 @@ class Classrooms:
         room.open = False
         rooms.notices(room).state_now()
         rooms.drop(room)
-
-    async def _confused(self, rooms: Rooms, seat: Seat) -> None:
-        room, member = seat.room, seat.member
-        if member is None:
-            raise not_yours("members are lost")
-        at_s = int((time.time() - room.facts.started_s) // BUCKET_S) * BUCKET_S
-        if room.lost[0] != at_s:
-            room.lost = (at_s, set())
-        if member.ident in room.lost[1]:
-            return
-        room.lost[1].add(member.ident)
-        step = "" if room.place is None else str(room.place.fields["step"])
-        class_id = room.facts.class_id
-        await rooms.store.ask(lambda c: queries.add_confusion(c, class_id, at_s, step))
-        room.confusion[at_s, step] = room.confusion.get((at_s, step), 0) + 1
-        rooms.notices(room).confusion.soon()
-
-    async def _forget(self, rooms: Rooms, seat: Seat) -> None:
-        room, member = seat.room, seat.member
-        if member is None:
-            raise not_yours("members can be forgotten")
-        class_id, ident = room.facts.class_id, member.ident
-        await rooms.store.ask(lambda c: queries.forget_member(c, class_id, ident))
-        pages = [other for other in room.seats.values() if other.member is member]
-        touched = room.drop_member(ident)
-        for page in pages:
-            rooms.rise(page.viewer)
-            page.viewer.put(pack(messages.state(page, gone=True)))
-        notices = rooms.notices(room)
-        notices.state_now()
-        notices.people()
-        notices.tally(*touched)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a member does for itself: being lost, and being forgotten."""
+
+from __future__ import annotations
+
+import time
+
+from duet.classes import queries
+from duet.serve.classroom import messages
+from duet.serve.classroom.limits import BUCKET_S
+from duet.serve.classroom.refusals import not_yours
+from duet.serve.classroom.room import Seat
+from duet.serve.classroom.rooms import Rooms
+from duet.stream.codec import pack
+
+
+class Members:
+    """Of all classes."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+
+    async def confused(self, seat: Seat) -> None:
+        """A member is lost; it counts once in ten seconds, without a name.
+
+        Raises:
+            InputError: it is no member's page.
+        """
+        rooms, room, member = self._rooms, seat.room, seat.member
+        if member is None:
+            raise not_yours("members are lost")
+        at_s = int((time.time() - room.facts.started_s) // BUCKET_S) * BUCKET_S
+        if room.lost[0] != at_s:
+            room.lost = (at_s, set())
+        if member.ident in room.lost[1]:
+            return
+        room.lost[1].add(member.ident)
+        step = "" if room.place is None else str(room.place.fields["step"])
+        class_id = room.facts.class_id
+        await rooms.store.ask(lambda c: queries.add_confusion(c, class_id, at_s, step))
+        room.confusion[at_s, step] = room.confusion.get((at_s, step), 0) + 1
+        rooms.notices(room).confusion.soon()
+
+    async def forget(self, seat: Seat) -> None:
+        """Delete a member's nickname and answers; its pages are out of the class.
+
+        Raises:
+            InputError: it is no member's page.
+        """
+        rooms, room, member = self._rooms, seat.room, seat.member
+        if member is None:
+            raise not_yours("members can be forgotten")
+        class_id, ident = room.facts.class_id, member.ident
+        await rooms.store.ask(lambda c: queries.forget_member(c, class_id, ident))
+        pages = [other for other in room.seats.values() if other.member is member]
+        touched = room.drop_member(ident)
+        for page in pages:
+            rooms.rise(page.viewer)
+            page.viewer.put(pack(messages.state(page, gone=True)))
+        notices = rooms.notices(room)
+        notices.state_now()
+        notices.people()
+        notices.tally(*touched)
