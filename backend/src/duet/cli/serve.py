@@ -91,7 +91,8 @@ def begin_log(to_console: logging.Handler, as_lines: bool) -> None:
         JsonLines() if as_lines else logging.Formatter("%(levelname)s %(name)s: %(message)s")
     )
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    for name in ("uvicorn", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("duet.runs").setLevel(logging.INFO if as_lines else logging.ERROR)
 
 

@@ -93,15 +93,17 @@ def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
 
 
 @contextlib.contextmanager
-def server(**variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A real `duet serve` with a folder of its own for saved runs; yields host:port.
 
     Args:
+        words: further options.
         variables: of its environment, beside those of this process.
     """
     command = [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"]
+    command += words
     with tempfile.TemporaryDirectory(prefix="duet-class-") as folder:
-        environment = os.environ | {"DUET_RUNS": folder, "DUET_SETUP": "skip"} | variables
+        environment = os.environ | own_places(folder) | variables
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, env=environment
         ) as process:
@@ -113,6 +115,15 @@ def server(**variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(20)
                 process.kill()
+
+
+def own_places(folder: str) -> dict[str, str]:
+    """Variables of a server that stores everything in that folder."""
+    return {
+        "DUET_RUNS": f"{folder}/runs",
+        "DUET_CLASSES_DB": f"sqlite:///{folder}/classes.sqlite",
+        "DUET_SETUP": "skip",
+    }
 
 
 def answers(ms: list[float]) -> Answers:

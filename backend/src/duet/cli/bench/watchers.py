@@ -107,6 +107,9 @@ class Watcher(asyncio.Protocol):
         self._handled += 1
         if self._handled % ACK_EVERY == 0:
             self._say(msgpack.packb({"type": "ack", "n": self._handled}))
+        self._message(body)
+
+    def _message(self, body: bytes) -> None:
         if body.startswith(b"\x8b\xa4type\xa5batch") or b"\xa4type\xa5batch" in body[:16]:
             self._seen.watching += self._seen.phase is None
             self._seen.batch(body)

@@ -10,6 +10,7 @@ import typer
 from duet.cli.commands.options import Json, Lesson
 from duet.cli.results.benching import (
     ClassResult,
+    FollowersResult,
     LanesResult,
     SwitchResult,
     ViewersResult,
@@ -19,6 +20,7 @@ from duet.cli.results.keys import keys_text
 LANES_KEYS = keys_text(LanesResult, "Times go from the request to a lane's first decoded event.")
 VIEWERS_KEYS = keys_text(ViewersResult)
 CLASS_KEYS = keys_text(ClassResult)
+FOLLOWERS_KEYS = keys_text(FollowersResult)
 SWITCH_KEYS = keys_text(SwitchResult, "Times go from the click to a batch of every lane.")
 
 bench = typer.Typer(
@@ -77,6 +79,25 @@ def classroom(
     from duet.cli.bench.classroom import classroom as body
 
     return body(lesson, students, different, json)
+
+
+@bench.command("followers", epilog=FOLLOWERS_KEYS)
+def followers(
+    count: Annotated[int, typer.Option("--followers", min=2, max=340)] = 300,
+    rate: Annotated[float, typer.Option("--rate", min=1, max=30, help="Places a second.")] = 10,
+    seconds: Annotated[float, typer.Option(min=1, max=600)] = 20,
+    stalled: Annotated[
+        int, typer.Option(min=0, max=100, help="So many read nothing in the second half.")
+    ] = 1,
+    json: Json = False,
+) -> int:
+    """Measure how late the followers of a class see where its driver is, and what that costs.
+
+    A real server, whose classes are stored in a folder of their own; no guest runs.
+    """
+    from duet.cli.bench.followers import followers as body
+
+    return body(count, rate, seconds, stalled, json)
 
 
 @bench.command("switch", epilog=SWITCH_KEYS)

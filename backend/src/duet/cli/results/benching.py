@@ -106,6 +106,33 @@ class ClassResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Following:
+    """From the driver's sending of a place to its arrival at a follower that reads."""
+
+    places: int
+    missed: int = key("replaced by a later one before they were sent")
+    p50_ms: float = key()
+    p99_ms: float = key()
+    longest_ms: float = key()
+
+
+@dataclass(frozen=True, slots=True)
+class FollowersResult:
+    """Of `duet bench followers`."""
+
+    followers: int
+    places_per_s: float
+    seconds: float
+    joined_s: float = key("until all were in the class")
+    server_cores: float = key("CPU time of the server alone")
+    all_read: Following = key()
+    some_stalled: Following = key()
+    stalled: int = key("followers that read nothing in the second half")
+    closed: int = key("by the server")
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
 class SwitchResult:
     """Of `duet bench switch`. Times go from the click to the first batch of the slowest lane."""
 
