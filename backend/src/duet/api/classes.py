@@ -80,7 +80,9 @@ def _question(stored: Stored, facts: QuestionFacts) -> bodies.ReportQuestion:
 
 
 def _round(score: Score) -> bodies.ReportRound:
-    counts = {str(choice) if value is None else f"{value:g}": n for choice, value, n in score.bars}
+    counts = {
+        str(choice) if value is None else f"{value:.15g}": n for choice, value, n in score.bars
+    }
     marks = [[float(mark["x"]), float(mark["y"])] for mark in score.marks]
     return bodies.ReportRound(
         round=score.round, answers=score.answers, right=score.right, counts=counts, marks=marks
