@@ -10,7 +10,12 @@ from duet.cli.results.host import BackupResult
 from duet.serve.backup import Contents, make, restore
 from duet.serve.stored import Places
 
-WORDS = {"run": "saved runs", "change": "files of changes", "tokens": "file of tokens"}
+WORDS = {
+    "run": "saved runs",
+    "change": "files of changes",
+    "tokens": "file of tokens",
+    "classes": "database of classes",
+}
 
 
 def backup(file: Path, as_json: bool) -> int:

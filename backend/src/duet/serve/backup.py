@@ -3,16 +3,20 @@
 
 The file is a zip with a manifest that names each file with its size and SHA-256. Making one needs
 no pause of the server: each of its files appears whole, by a rename or a link, and stays as it is.
+The database of classes is copied by SQLite's own means, which gives one moment of it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import sqlite3
+import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +24,7 @@ from typing import IO, Final
 
 from duet import __version__, durable
 from duet.errors import InfraError, InputError
-from duet.serve.stored import FORMAT, Places, claim, kind_of
+from duet.serve.stored import CLASSES, FORMAT, Places, claim, kind_of
 
 MANIFEST: Final = "manifest.json"
 MODE: Final = 0o600
@@ -76,16 +80,21 @@ def make(target: Path, places: Places) -> Contents:
         with durable.written(target, MODE) as file, zipfile.ZipFile(file, "w") as archive:
             for name, path in places.files():
                 try:
-                    source = path.open("rb")
+                    opened = snapshot(path) if name == CLASSES else path.open("rb")
                 except FileNotFoundError:  # pruned, or deleted by somebody just now
                     continue
-                with source:
+                with opened as source:
                     items.append(_added(archive, name, source))
             contents = Contents(
                 datetime.now(UTC).isoformat(timespec="seconds"), __version__, tuple(items)
             )
             tree = {"format": FORMAT, **asdict(contents)}
             archive.writestr(MANIFEST, json.dumps(tree, indent=1), zipfile.ZIP_DEFLATED)
+    except sqlite3.Error as error:
+        raise InfraError(
+            f"the database of classes cannot be copied ({error}).",
+            remedy="Run as the user of the server, and look at its disk.",
+        ) from error
     except OSError as error:
         raise InfraError(
             f"{target} cannot be written: {error.strerror or error}.",
@@ -113,13 +122,15 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
                     f"{len(there)} files are stored here already, such as {places.path(there[0])}.",
                     remedy="Add --replace to have those of the backup in their place alone.",
                 )
+            targets = [places.path(item.name) for item in contents.items]
             claim(places.runs)
-            for item in contents.items:
+            for item, path in zip(contents.items, targets, strict=True):
                 with archive.open(item.name) as file:
-                    _write(places.path(item.name), item, file)
+                    _write(path, item, file)
             given = {item.name for item in contents.items}
             for name in there:
                 if name not in given:
+                    _remove_ahead(name, places.path(name))
                     places.path(name).unlink(missing_ok=True)
     except (zipfile.BadZipFile, EOFError, zipfile.LargeZipFile, NotImplementedError) as error:
         raise InputError(f"{source} is no whole backup ({error}).", remedy=REMEDY) from error
@@ -130,6 +141,21 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
             remedy="Run as the user of the server; make room; then restore again with --replace.",
         ) from error
     return contents
+
+
+@contextlib.contextmanager
+def snapshot(path: Path) -> Iterator[IO[bytes]]:
+    """One moment of an SQLite database that may be in use, as a file to read."""
+    with tempfile.TemporaryDirectory(prefix="duet-backup-") as folder:
+        copy = Path(folder, path.name)
+        copy.touch(MODE)
+        with (
+            contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as database,
+            contextlib.closing(sqlite3.connect(copy)) as target,
+        ):
+            database.backup(target)
+        with copy.open("rb") as file:
+            yield file
 
 
 def _added(archive: zipfile.ZipFile, name: str, source: IO[bytes]) -> Item:
@@ -186,6 +212,13 @@ def _check(items: Iterable[Item], archive: zipfile.ZipFile) -> None:
 
 def _write(path: Path, item: Item, file: IO[bytes]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_ahead(item.name, path)
     with durable.written(path, item.mode & 0o666) as target:
         _copied(file, target.write)
     os.utime(path, ns=(item.mtime_ns, item.mtime_ns))
+
+
+def _remove_ahead(name: str, path: Path) -> None:
+    """What a former database had written ahead belongs to no other."""
+    for ending in ("-wal", "-shm") if name == CLASSES else ():
+        path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from duet import __version__, durable, settings
+from duet.classes.database import file_of
 from duet.errors import InputError
 from duet.lessons.own import OWN
 
@@ -24,10 +25,12 @@ FORMAT_FILE: Final = "format.json"
 MOST_BYTES: Final = 4096
 RUN: Final = r"run-[0-9a-z-]{1,40}"
 CHANGE: Final = OWN.pattern.replace("?P<base>", "?:").replace("?P<digest>", "?:")
+CLASSES: Final = "classes.sqlite"
 NAMES: Final = {
     "owner": re.compile(rf"runs/{RUN}\.owner"),
     "run": re.compile(rf"runs/{RUN}\.duet"),
     "tokens": re.compile(r"access\.json"),
+    "classes": re.compile(r"classes\.sqlite"),
     "change": re.compile(rf"changes/(?P<arm>{CHANGE})/((?P=arm)\.patch|change\.json)"),
 }
 """Kind -> how its files are named in a backup."""
@@ -40,20 +43,37 @@ def kind_of(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where things lie; names in a backup begin with the name of the place."""
+    """Where things lie; names in a backup begin with the name of the place.
+
+    Args:
+        classes: an SQLite file; None: another database, whose own backup saves it.
+    """
 
     runs: Path
     access: Path
     changes: Path
+    classes: Path | None = None
 
     @classmethod
     def default(cls) -> Places:
         """As the environment says."""
         changes = settings.cache_dir() / "changes/kernel-patches"
-        return cls(settings.runs_dir(), settings.access_file(), changes)
+        classes = file_of(settings.classes_url())
+        return cls(settings.runs_dir(), settings.access_file(), changes, classes)
 
     def path(self, name: str) -> Path:
-        """The file of a name that `kind_of` knows."""
+        """The file of a name that `kind_of` knows.
+
+        Raises:
+            InputError: it is the file of classes, and those are in another database here.
+        """
+        if name == CLASSES:
+            if self.classes is None:
+                raise InputError(
+                    "classes are in another database here (DUET_CLASSES_DB).",
+                    remedy="Unset DUET_CLASSES_DB, or set it to an SQLite file.",
+                )
+            return self.classes
         place, _, rest = name.partition("/")
         return self.access if not rest else getattr(self, place) / rest
 
@@ -64,6 +84,7 @@ class Places:
         """
         runs = sorted(self.runs.glob("run-*.duet"))
         found = [("access.json", self.access)]
+        found += [(CLASSES, self.classes)] if self.classes is not None else []
         found += [(f"runs/{path.name}", path) for path in runs]
         for facts in sorted(self.changes.glob("own-*/change.json")):  # written after the patch
             arm = facts.parent.name

@@ -17,7 +17,7 @@ File = Annotated[Path, typer.Argument(help="A file; it has hashes of tokens and 
 
 
 def backup(file: File, json: Json = False) -> int:
-    """Write saved runs, tokens and visitors' changes into one file; the server may run.
+    """Write saved runs, tokens, classes and visitors' changes into one file; the server may run.
 
     Kernels are not in it: they are built again. Nor are trials of ./duet try.
     """

@@ -112,5 +112,5 @@ class BackupResult:
     file: str
     made_at: str = key("ISO 8601 UTC")
     version: str = key("of the Kernel Duet that made it")
-    files: Mapping[Any, int] = key(shape="{run|owner|tokens|change: n}")
+    files: Mapping[Any, int] = key(shape="{run|owner|tokens|classes|change: n}")
     bytes: int = key("of all files")
