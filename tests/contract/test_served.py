@@ -21,6 +21,7 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
 from duet.serve.archive import ArchiveFolder
 from duet.serve.wiring import default_director
+from tests.support.class_pages import class_app, cookie, drive, join, start, teacher_and_two
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import toy_app
 
@@ -126,6 +127,48 @@ def test_a_live_run(root: Path, run_async: Any) -> None:
     kinds = {message["type"] for message in seen}
     assert kinds >= {"hello", "lesson", "run", "lane", "rows", "batch", "metrics", "begun", "runs"}
     assert complaints(root, [*packed(seen), ("readHealth", health)]) == []
+
+
+def test_a_class(root: Path, tmp_path: Path, run_async: Any) -> None:
+    async def taught(address: str) -> list[dict[str, Any]]:
+        async with teacher_and_two(address) as (teacher, one, two):
+            state = await start(teacher)
+            welcome = await join(one, state["code"], "Ada")
+            await teacher.say(type="class_ask", text="Why?", options=["a", "b"])
+            await one.until_type("class_question")
+            await one.say(type="class_answer", question="poll-1", choice=1, right=True)
+            mark = {"x": 0.5, "y": 0.5, "arm": "srcu", "t_ns": 1.0}
+            await one.say(type="class_answer", step="s", question="q", mark=mark)
+            await one.say(type="class_confused")
+            await one.until_type("class_answered", question="q")
+            await teacher.say(type="class_reveal", step="s", question="q")
+            await one.until_type("class_tally", revealed=True)
+            await drive(teacher, "s", spotlight={"arm": "srcu", "row": 1}, speed=0.5)
+            await one.until_type("class_place")
+            await teacher.until_type("class_confusion")
+            await teacher.until(lambda m: m["type"] == "class_roster" and m["members"])
+            await join(two, state["code"], "", welcome["secret"])
+            await two.until_type("class_answered", question="q")
+            return teacher.seen + one.seen + two.seen
+
+    with serving(class_app(tmp_path)) as address:
+        seen = run_async(taught(address))
+        (line,) = json.loads(asked(address, "/api/classes"))
+        report = asked(address, f"/api/classes/{line['class_id']}/report")
+    kinds = {message["type"] for message in seen if message["type"].startswith("class")}
+    assert len(kinds) == 8
+    bodies = [("readClassLine", json.dumps(line).encode()), ("readClassReport", report)]
+    assert complaints(root, [*packed(seen), *bodies]) == []
+
+
+def asked(address: str, path: str) -> bytes:
+    """As the browser that started the class."""
+    connection = http.client.HTTPConnection(address, timeout=200)
+    try:
+        connection.request("GET", path, headers=cookie(address, "teacher"))
+        return connection.getresponse().read()
+    finally:
+        connection.close()
 
 
 def test_a_wrong_answer_is_seen(root: Path) -> None:

@@ -146,9 +146,14 @@ CLASSES_DAYS = 180
 
 
 def classes_url() -> str:
-    """Database of classes, a URL of SQLAlchemy: $DUET_CLASSES_DB, or a file beside saved runs."""
+    """Database of classes, a URL of SQLAlchemy: $DUET_CLASSES_DB.
+
+    Else a file beside the folder of saved runs, and named after it, so that two servers with
+    folders of their own share no classes.
+    """
+    runs = runs_dir().absolute()
     given = os.environ.get("DUET_CLASSES_DB")
-    return given or f"sqlite:///{runs_dir().absolute().parent / 'classes.sqlite'}"
+    return given or f"sqlite:///{runs.with_name(f'{runs.name}-classes.sqlite')}"
 
 
 def classes_days() -> int:

@@ -125,7 +125,7 @@ def test_another_database_has_a_backup_of_its_own(
         restore(backup, replace_runs(here, tmp_path), replace=True)
     monkeypatch.setenv("DUET_CLASSES_DB", "")
     monkeypatch.setenv("DUET_RUNS", str(tmp_path / "runs"))
-    assert Places.default().classes == tmp_path / "classes.sqlite"
+    assert Places.default().classes == tmp_path / "runs-classes.sqlite"
     assert kind_of("classes.sqlite") == "classes" and kind_of("classes/x.sqlite") is None
 
 
