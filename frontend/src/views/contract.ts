@@ -19,6 +19,13 @@ import type { Toy } from '../toys/types.ts';
 import type { About } from './about.ts';
 import type { Pen, TileMaker } from './paints.ts';
 
+/** What everyone in a class is to look at. */
+export interface Spotlight {
+  readonly arm: string;
+  /** Null: the whole lane. */
+  readonly mark: Mark | null;
+}
+
 export interface CanvasProps {
   readonly runIndex: RunIndex;
   readonly lesson: Lesson;
@@ -39,6 +46,8 @@ export interface CanvasProps {
   readonly onSeek?: (moment: number) => void;
   /** The window was zoomed, moved or brushed (frame time, ns). */
   readonly onWindow?: (start: number, span: number) => void;
+  /** What everyone in a class is to look at. */
+  readonly spotlight?: Spotlight | null;
 }
 
 /** Everything a pure drawing needs. */

@@ -9,9 +9,10 @@ import type { Theme } from '../base/theme.ts';
 import { frameEnd } from '../derive/episodes.ts';
 import { collect, holding, marksOf } from '../derive/figures.ts';
 import type { Frame, Mark } from '../derive/types.ts';
-import type { CanvasProps, Drawing, ViewKind } from './contract.ts';
+import type { CanvasProps, Drawing, Spotlight, ViewKind } from './contract.ts';
 import { GestureOverlay } from './gesture-overlay.tsx';
 import { canvasTiles } from './paints.ts';
+import { ringOf, SpotRing } from './spot-ring.tsx';
 import type { GestureOptions } from './time-gestures.ts';
 import { type Spoken, useCalmFigures } from './use-calm-figures.ts';
 import { type Draw, useCanvas, useSize } from './use-canvas.ts';
@@ -26,7 +27,7 @@ const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', hei
 /** Fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
   const { runIndex, lesson, frame, theme, show, header, sentence } = props;
-  const { onHover, onSelect, onSeek, onWindow } = props;
+  const { onHover, onSelect, onSeek, onWindow, spotlight } = props;
   const headerHeight = header === undefined ? 0 : (props.headerHeight ?? 34);
   const artist = useMemo(() => view.artist(lesson, show), [view, lesson, show]);
   const box = useRef<HTMLDivElement>(null);
@@ -63,6 +64,13 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
     if (size === null) return null;
     const drawing = drawingOf({ runIndex, lesson, theme, show }, frame.get(), size);
     return { drawing, layout: artist.layout(drawing, headerHeight, fontSize) };
+  };
+  const around = (spot: Spotlight) => {
+    const picture = now();
+    if (picture === null) return null;
+    const { layout, drawing } = picture;
+    const point = spot.mark && artist.place(layout, drawing, spot.mark);
+    return ringOf(layout, drawing.size, spot, point);
   };
   const pointing = usePointing({ artist, now, invalidate, pointed, onHover, onSelect, onSeek });
   const gestures: GestureOptions = {
@@ -129,6 +137,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
             {header(lane.arm)}
           </div>
         ))}
+      {spotlight != null && <SpotRing frame={frame} where={() => around(spotlight)} />}
       {tip !== null && size !== null && still !== null && (
         <div className="mark-tip" style={tipStyle(theme, tip, size, fontSize)}>
           {artist.describe(still.drawing, tip.mark)}
