@@ -3,6 +3,8 @@
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { siteOf } from './base/site.ts';
+import { ClassroomProvider } from './classroom/hooks.tsx';
+import { ClassGate } from './classroom/join.tsx';
 import { Front } from './home/home.tsx';
 import { usePlace } from './navigation/use-place.ts';
 import { LessonLoader } from './page/lesson-loader.tsx';
@@ -30,7 +32,7 @@ function Exhibits() {
 
 export function App() {
   const [store] = useState(() => new Store());
-  const [place, go, visit] = usePlace();
+  const [place, go, visit, visitPlace] = usePlace();
   const site = siteOf();
   const lesson = place.lesson ?? site?.lesson ?? null;
   // Before the effects of what is below: they ask for their lesson at once.
@@ -40,22 +42,25 @@ export function App() {
   }, [store]);
   return (
     <StoreProvider store={store}>
-      {site === null && new URLSearchParams(location.search).has('gallery') ? (
-        <Exhibits />
-      ) : lesson === null ? (
-        <Front onOpen={(lesson) => go({ lesson })} />
-      ) : place.beside !== null ? (
-        <Suspense fallback={<p role="status">Loading the comparison…</p>}>
-          <CompareView
-            key={`${lesson} beside`}
-            slug={lesson}
-            place={{ ...place, beside: place.beside }}
-            {...{ go, visit }}
-          />
-        </Suspense>
-      ) : (
-        <LessonLoader key={lesson} slug={lesson} {...{ place, go, visit }} />
-      )}
+      <ClassroomProvider visit={visitPlace}>
+        <ClassGate place={place} />
+        {site === null && new URLSearchParams(location.search).has('gallery') ? (
+          <Exhibits />
+        ) : lesson === null ? (
+          <Front onOpen={(lesson) => go({ lesson })} />
+        ) : place.beside !== null ? (
+          <Suspense fallback={<p role="status">Loading the comparison…</p>}>
+            <CompareView
+              key={`${lesson} beside`}
+              slug={lesson}
+              place={{ ...place, beside: place.beside }}
+              {...{ go, visit }}
+            />
+          </Suspense>
+        ) : (
+          <LessonLoader key={lesson} slug={lesson} {...{ place, go, visit }} />
+        )}
+      </ClassroomProvider>
     </StoreProvider>
   );
 }

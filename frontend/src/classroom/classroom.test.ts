@@ -165,3 +165,16 @@ test('who hands the wheel over follows from there on', () => {
   store.dispatch(facts({ driving: false }));
   expect(classroom.isFollowing()).toBe(true);
 });
+
+test('nothing is sent into a class before the server knows again that this page is in it', () => {
+  const { store, classroom, greet, lose } = member();
+  store.dispatch(facts({ driving: true }));
+  lose();
+  greet();
+  classroom.report('one');
+  classroom.drive(() => ({ lesson: '02-grace-periods' }));
+  expect(sent.slice(1)).toEqual([back]);
+  store.dispatch(welcome('member', 'secret-1'));
+  classroom.report('one');
+  expect(sent.at(-1)?.type).toBe('class_follow');
+});

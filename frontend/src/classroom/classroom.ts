@@ -4,7 +4,9 @@
 import { Cell } from '../base/signal.ts';
 import type { ClientMessage, ErrorMessage } from '../protocol/messages.ts';
 import type { Cells } from '../store/cells.ts';
-import { isOpen, type Room, reduceClass } from './class-state.ts';
+import { isOpen, reduceClass } from './class-state.ts';
+import type { Command } from './commands.ts';
+import { ClassMember } from './member.ts';
 import {
   currentMembership,
   forget,
@@ -15,7 +17,6 @@ import {
 } from './memory.ts';
 import { Throttle } from './throttle.ts';
 
-type Command<T extends ClientMessage['type']> = Omit<Extract<ClientMessage, { type: T }>, 'type'>;
 export type DrivenPlace = Command<'class_drive'>;
 
 /** The server takes at most ten places a second. */
@@ -34,24 +35,22 @@ type Store = Pick<Cells, 'classNews' | 'connection' | 'hello' | 'errors' | 'dism
   readonly command: (message: ClientMessage) => void;
 };
 
-export class Classroom {
-  readonly room = new Cell<Room | null>(null);
-  /** A member follows the driver; else he explores. */
-  readonly following = new Cell(true);
+export class Classroom extends ClassMember {
   readonly entering = new Cell<Entering | null>(null);
   /** Why the last attempt to start or to join failed; empty: it did not. */
   readonly refused = new Cell('');
   readonly #store: Store;
   readonly #driving = new Throttle(driveEveryMs);
   #membership: Membership | null = null;
-  /** The connection broke: the server does not know any more that this page is in a class. */
+  /** The connection broke, and the server has not greeted this page anew. */
   #broke = true;
   #secret = '';
-  #told = '';
 
-  constructor(store: Store) {
+  /** @param asked the code of a class that the address asks for; null: the one of before a reload */
+  constructor(store: Store, asked: string | null = null) {
+    super(store.command);
     this.#store = store;
-    this.#membership = currentMembership();
+    this.#membership = asked === null ? currentMembership() : membershipOf(asked);
   }
 
   /** Listens until what comes back is called. */
@@ -60,7 +59,7 @@ export class Classroom {
     const offs = [
       classNews.subscribe(() => this.#take()),
       connection.subscribe(() => {
-        if (connection.get().state !== 'open') this.#broke = true;
+        if (connection.get().state !== 'open') this.#broke = this.away = true;
       }),
       hello.subscribe(() => this.#greeted()),
       errors.subscribe(() => this.#complained(errors.get().at(-1))),
@@ -99,10 +98,6 @@ export class Classroom {
     this.#out();
   }
 
-  end(): void {
-    this.#store.command({ type: 'class_end' });
-  }
-
   /** The notice that the class has ended was read. */
   dismiss(): void {
     if (!isOpen(this.room.get())) this.#out();
@@ -111,43 +106,11 @@ export class Classroom {
   /** Where the driver is. `read` is called when it is sent, so that a moving moment is the newest. */
   drive(read: () => DrivenPlace | null): void {
     this.#driving.call(() => {
-      const place = this.#store.connection.get().state === 'open' ? read() : null;
+      const place = this.away ? null : read();
       if (place !== null && this.room.get()?.facts?.driving === true)
         this.#store.command({ type: 'class_drive', ...place });
     });
   }
-
-  /** For the roster: whether this member follows, and the step that he sees; sent when it changes. */
-  report(step: string): void {
-    const room = this.room.get();
-    if (!isOpen(room) || room.part !== 'member') return;
-    const told = JSON.stringify([room.classId, this.following.get(), step]);
-    if (told === this.#told || this.#store.connection.get().state !== 'open') return;
-    this.#told = told;
-    this.#store.command({ type: 'class_follow', following: this.following.get(), step });
-  }
-
-  detach(): void {
-    if (this.isFollowing()) this.following.set(false);
-  }
-
-  followAgain(): void {
-    this.following.set(true);
-  }
-
-  isFollowing(): boolean {
-    const room = this.room.get();
-    return isOpen(room) && room.facts?.driving === false && this.following.get();
-  }
-
-  readonly hand = (member: string) => this.#store.command({ type: 'class_hand', member });
-  readonly ask = (question: Command<'class_ask'>) =>
-    this.#store.command({ type: 'class_ask', ...question });
-  readonly answer = (answer: Command<'class_answer'>) =>
-    this.#store.command({ type: 'class_answer', ...answer });
-  readonly reveal = (question: Command<'class_reveal'>) =>
-    this.#store.command({ type: 'class_reveal', ...question });
-  readonly confused = () => this.#store.command({ type: 'class_confused' });
 
   #enter(entering: Entering, command: ClientMessage): void {
     this.refused.set('');
@@ -166,7 +129,7 @@ export class Classroom {
   #greeted(): void {
     if (!this.#broke) return;
     this.#broke = false;
-    this.#told = '';
+    this.unreported();
     const ended = this.room.get()?.facts?.open === false;
     if (this.#membership !== null && !ended) this.#comeBack(this.#membership);
   }
@@ -175,6 +138,7 @@ export class Classroom {
     const message = this.#store.classNews.get();
     if (message === null) return;
     if (message.type === 'class_welcome') {
+      this.away = false;
       this.entering.set(null);
       this.refused.set('');
       if (message.class_id !== this.room.get()?.classId) this.following.set(true);
@@ -212,7 +176,7 @@ export class Classroom {
   #out(): void {
     this.#membership = null;
     this.#secret = '';
-    this.#told = '';
+    this.unreported();
     this.#driving.cancel();
     this.room.set(null);
   }

@@ -11,23 +11,44 @@ import {
 } from 'react';
 
 import { Cell } from '../base/signal.ts';
+import { siteOf } from '../base/site.ts';
+import type { VisitPlace } from '../navigation/use-place.ts';
 import { useStore } from '../store/hooks.tsx';
 import type { Room } from './class-state.ts';
 import { Classroom, type Entering } from './classroom.ts';
+import { codeIn } from './memory.ts';
 
 const Context = createContext<Classroom | null>(null);
+const Visiting = createContext<VisitPlace>(() => {});
 
 /** Owns the class of the page; below a StoreProvider. */
-export function ClassroomProvider({ children }: { readonly children: ReactNode }) {
+export function ClassroomProvider({
+  visit,
+  children,
+}: {
+  readonly visit: VisitPlace;
+  readonly children: ReactNode;
+}) {
   const store = useStore();
-  const [classroom] = useState(() => new Classroom(store));
+  const [classroom] = useState(
+    () => new Classroom(store, siteOf() === null ? codeIn(location.search) : null),
+  );
   useEffect(() => classroom.run(), [classroom]);
-  return <Context value={classroom}>{children}</Context>;
+  return (
+    <Context value={classroom}>
+      <Visiting value={visit}>{children}</Visiting>
+    </Context>
+  );
 }
 
 /** Null where a page has no classes: an exhibit, a test. */
 export function useClassroom(): Classroom | null {
   return useContext(Context);
+}
+
+/** Goes to a place as to a link. */
+export function useVisit(): VisitPlace {
+  return useContext(Visiting);
 }
 
 const nothing = {
@@ -51,15 +72,10 @@ export function useRoom() {
   const refused = useCell<string>(cells.refused);
   const open = room?.facts?.open === true;
   const driving = open && room.facts?.driving === true;
-  return {
-    classroom,
-    room,
-    entering,
-    refused,
-    open,
-    driving,
-    following: open && !driving && wants,
-  };
+  const following = open && !driving && wants;
+  /** It follows, or will, once it has come back after a reload. */
+  const led = following || (room === null && entering?.how === 'back');
+  return { classroom, room, entering, refused, open, driving, following, led };
 }
 
 export type RoomNow = ReturnType<typeof useRoom>;

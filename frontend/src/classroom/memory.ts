@@ -21,6 +21,12 @@ export function plainCode(code: string): string {
 const prefix = 'duet.class.';
 const current = 'duet.class';
 
+/** The code that an address asks to join; null: none. */
+export function codeIn(search: string): string | null {
+  const code = new URLSearchParams(search).get('class')?.trim().slice(0, 64) ?? '';
+  return plainCode(code) === '' ? null : code;
+}
+
 /** Accessing the store of a page may throw by itself. */
 function attempt<T>(act: () => T, otherwise: T): T {
   try {

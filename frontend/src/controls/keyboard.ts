@@ -30,6 +30,7 @@ export type Act =
   | 'present'
   | 'theme'
   | 'deselect'
+  | 'follow'
   | 'help'
   | WindowAct;
 
@@ -37,8 +38,15 @@ export type Key = KeyOf<Act>;
 
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
-/** All keys; `aligned` false leaves out those that align by an operation. */
-export function keyList(operation: string, beat = operation, aligned = true): readonly Key[] {
+const follow: Key = { act: 'follow', keys: ['g'], shown: 'g', what: 'follow the class again' };
+
+/** All keys; `aligned` false leaves out those that align by an operation, `inClass` adds those of a class. */
+export function keyList(
+  operation: string,
+  beat = operation,
+  aligned = true,
+  inClass = false,
+): readonly Key[] {
   const all: readonly Key[] = [
     { act: 'toggle', keys: [' '], shown: 'Space', what: 'play or pause' },
     { act: 'backwards', keys: ['b'], shown: 'b', what: 'play backwards, or pause' },
@@ -70,6 +78,7 @@ export function keyList(operation: string, beat = operation, aligned = true): re
       shown: 'Esc',
       what: 'let go of what is selected, and of the picture: arrows step the run again',
     },
+    ...(inClass ? [follow] : []),
     { act: 'help', keys: ['?'], shown: '?', what: 'this sheet' },
   ];
   return aligned ? all : all.filter(({ act }) => !byOperation.has(act));

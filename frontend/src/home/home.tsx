@@ -3,6 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { plural } from '../base/units.ts';
+import { JoinOnFront } from '../classroom/join.tsx';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../panels/mail.ts';
 import { readAnswers } from '../panels/predict.ts';
@@ -56,6 +57,7 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
           <Card key={lesson.slug} {...lesson} onOpen={onOpen} />
         ))}
       </ul>
+      {hello && <JoinOnFront />}
       {hello && <SavedOnHome titles={hello.lessons} />}
       {hello && hello.role !== 'operator' && (
         <p className="quiet small" data-testid="role">

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell of a lesson that is read: story, stage, side and transport. */
 
+import { ClassArea } from '../classroom/class-area.tsx';
+import { ClassButton } from '../classroom/start.tsx';
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
 import { tableFor } from '../derive/measured-table.ts';
@@ -71,7 +73,9 @@ export function LessonPage({ page }: Props) {
         onFront={() => go({ ...frontPage })}
         onPresent={acts.present}
         onHelp={acts.help}
+        tool={<ClassButton lesson={lesson} />}
       />
+      <ClassArea page={page} />
       <LessonStory {...{ page, width, changing }} side={width === 'middle' && side} />
       <LessonMain page={page} />
       {width === 'wide' && side}

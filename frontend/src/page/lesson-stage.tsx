@@ -40,6 +40,7 @@ export function LessonStage(props: { readonly page: LessonModel; readonly header
       }
       onMark={page.onMark}
       onLoss={() => page.setDialog('losses')}
+      spotlight={page.inClass.spotlight}
     />
   );
 }

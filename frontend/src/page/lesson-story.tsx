@@ -2,6 +2,7 @@
 /** The left side of a lesson page: the step in words, what does not fit it, its prediction and the questions. */
 
 import { type ReactNode, useEffect } from 'react';
+import { useAnswerClass } from '../classroom/use-answer-class.ts';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/moves.ts';
@@ -102,6 +103,7 @@ function RunMismatch({ page }: Props) {
 function Prediction({ page }: Props) {
   const { lesson, scene, guess, contended } = page;
   const { prediction, answer, settle } = guess;
+  const answerClass = useAnswerClass(scene);
   const blocked = prediction && notJudged(lesson, scene, prediction, page.server.run, contended);
   const truth = answer && blocked === '' && page.nav.whole ? answer.choice : null;
   useEffect(() => {
@@ -115,7 +117,10 @@ function Prediction({ page }: Props) {
       answer={answer}
       unfit={blocked ?? ''}
       plural={lesson.operation.plural}
-      onGuess={guess.say}
+      onGuess={(choice) => {
+        guess.say(choice);
+        answerClass(choice, truth === null ? null : truth === choice);
+      }}
       onForget={guess.forget}
     />
   );

@@ -12,6 +12,7 @@ import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
 import { contendedOf } from '../runs/contention.ts';
 import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
+import type { Spotlight } from '../views/contract.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
 
@@ -39,6 +40,8 @@ interface Props {
   readonly veil: ReactNode;
   readonly onMark: (mark: Mark | null) => void;
   readonly onLoss: () => void;
+  /** What everyone in the class is to look at. */
+  readonly spotlight?: Spotlight | null;
 }
 
 export function Stage(props: Props) {
@@ -112,6 +115,7 @@ export function Stage(props: Props) {
             onSelect={props.onMark}
             onSeek={seek}
             onWindow={onWindow}
+            spotlight={props.spotlight ?? null}
           />
         </div>
       )}

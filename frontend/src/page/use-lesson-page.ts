@@ -3,6 +3,9 @@
 
 import { useEffect, useMemo, useState } from 'react';
 import { siteOf } from '../base/site.ts';
+import { useRoom } from '../classroom/hooks.tsx';
+import { useOwnGo } from '../classroom/use-follow.ts';
+import { useInClass } from '../classroom/use-in-class.ts';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { playbackActs } from '../controls/use-transport.tsx';
 import { windowKeys } from '../controls/window-keys.ts';
@@ -61,30 +64,38 @@ const ofTime: ReadonlySet<Act> = new Set<Act>([
 export type LessonModel = ReturnType<typeof useLessonPage>;
 
 export function useLessonPage(props: LessonProps) {
-  const { lesson, scene, arms, place, go, visit, first } = props;
+  const { lesson, scene, arms, place, visit, first } = props;
+  const go = useOwnGo(props.go, place);
+  const { led, open: member, classroom } = useRoom();
   const theme = useTheme();
   const server = useServer();
   const index = useRunIndex();
-  const plain = usePlayback();
+  const plain = usePlayback('page');
+  const own = usePlayback();
   const whole = useSettled(index);
   const nav = useNavigation(
     { lesson, scene, place, visit, index, whole, runs: server },
-    { playback: plain, go, first },
+    { playback: plain, go: props.go, first },
   );
   const [answers, save] = useAnswers(lesson.slug);
-  const guess = useGuess(props, answers, save);
-  const playback = behindVeil(plain, guess);
+  // The moment of a driver is nothing that a member has sought: the question comes first.
+  const sought = led ? { ...place, moment: null } : place;
+  const guess = useGuess({ lesson, scene, place: sought }, answers, save);
+  const playback = behindVeil(own, guess);
   const { veiled } = guess;
   // After the navigation's effects: a step begins where it looks, and stands there.
   useEffect(() => plain.veil(veiled), [plain, veiled]);
   const questions = useQuestions(lesson, index, answers, save);
+  const ready = nav.settled && !nav.awaiting && !nav.coming;
+  const seen = { lesson, scene, arms, place, run: nav.runName, ready, veiled, playback: plain };
+  const inClass = useInClass(seen, index);
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const [records, setRecords] = useState<Behind | null>(null);
   /** Whoever sees the stage goes on seeing it: the curtain does not come back over the own run. */
   const stayOpen = () => {
     if (!guess.veiled) guess.reveal();
   };
-  const actions = useRunActions(props, server, stayOpen);
+  const actions = useRunActions({ ...props, go }, server, stayOpen);
   const moving = playback.state.mode !== 'paused';
   const open = server.connection.state === 'open';
   useIdle(nav.whole && !moving && !nav.coming && !actions.goesOn && open);
@@ -102,8 +113,8 @@ export function useLessonPage(props: LessonProps) {
     if (to !== null) step(to);
   };
   const keys = useMemo(
-    () => keyList(lesson.operation.name, lesson.beat?.name, unaligned(lesson) === null),
-    [lesson],
+    () => keyList(lesson.operation.name, lesson.beat?.name, unaligned(lesson) === null, member),
+    [lesson, member],
   );
   const acts: Record<Act, () => void> = {
     ...playbackActs(playback, theme),
@@ -122,6 +133,7 @@ export function useLessonPage(props: LessonProps) {
       playback.select(null);
       questions.drop();
     },
+    follow: () => classroom?.followAgain(),
     help: () => setDialog('help'),
   };
   useKeys(keys, (act) => {
@@ -130,7 +142,7 @@ export function useLessonPage(props: LessonProps) {
   return {
     ...props,
     ...{ theme, server, index, playback, nav, guess, questions, actions, keys, acts, step, toggle },
-    ...{ answers, save, dialog, setDialog, records, setRecords },
+    ...{ answers, save, dialog, setDialog, records, setRecords, go, inClass },
     moving,
     site: siteOf() !== null,
     recorded: server.run?.source === 'recorded',
@@ -142,6 +154,7 @@ export function useLessonPage(props: LessonProps) {
     contended: contendedOf(lesson, server.run, server.shownLanes),
     onMark: (mark: Mark | null) => {
       playback.select(mark);
+      if (inClass.pick(mark)) return;
       if (!mark || questions.point(mark, place.panes.includes('questions'))) return;
       playback.pause();
       setRecords(index && behindOf(index, playback.frame.get(), lesson, mark));

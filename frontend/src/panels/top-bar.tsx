@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The header of a lesson and its small tools: share, present, theme, keys. */
 
+import type { ReactNode } from 'react';
 import { Mark } from '../ui/icons.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
 import { copiedMs, useCopy } from '../ui/use-copy.ts';
@@ -49,9 +50,11 @@ interface TopProps {
   /** Without it nothing is presented. */
   readonly onPresent?: () => void;
   readonly onHelp: () => void;
+  /** A further button. */
+  readonly tool?: ReactNode;
 }
 
-export function TopBar({ question, address, onFront, onPresent, onHelp }: TopProps) {
+export function TopBar({ question, address, onFront, onPresent, onHelp, tool }: TopProps) {
   return (
     <header className="top">
       <a
@@ -68,6 +71,7 @@ export function TopBar({ question, address, onFront, onPresent, onHelp }: TopPro
       <h1>{question}</h1>
       <nav className="tools" aria-label="Page">
         <ShareButton address={address} />
+        {tool}
         {onPresent && (
           <button type="button" className="button" onClick={onPresent} data-testid="present-button">
             present

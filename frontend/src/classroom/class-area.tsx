@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** All that a lesson page shows of its class: the line over it, the panel beside it, the link. */
+
+import { useEffect, useState } from 'react';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { askedIn, waiting } from './asked.ts';
+import { ClassBar } from './class-bar.tsx';
+import { ClassPanel } from './class-panel.tsx';
+import { useRoom } from './hooks.tsx';
+import { Invite } from './invite.tsx';
+import type { InClass } from './use-in-class.ts';
+
+interface Page {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly inClass: InClass;
+  readonly guess: { readonly guess: number | null };
+}
+
+export function ClassArea({ page }: { readonly page: Page }) {
+  const now = useRoom();
+  const { classroom, room, open } = now;
+  const { lesson, scene, arms, inClass, guess } = page;
+  const [panel, setPanel] = useState(false);
+  const [invites, setInvites] = useState(false);
+  const all = room === null ? [] : askedIn(room, lesson, scene);
+  const member = room?.part === 'member';
+  const asks = room && member ? waiting(room, all, scene.id, guess.guess !== null) : [];
+  const revealed = member ? all.filter((one) => one.revealed && room.tallies.has(one.key)) : [];
+  // What is new for a member opens the panel.
+  const news = JSON.stringify([asks, revealed].map((list) => list.map((one) => one.key)));
+  const some = asks.length + revealed.length > 0;
+  useEffect(() => {
+    if (some && news !== '') setPanel(true);
+  }, [some, news]);
+  if (classroom === null || room?.facts == null) return null;
+  return (
+    <>
+      <ClassBar
+        {...{ now, room, lesson, arms, inClass }}
+        panel={panel && open}
+        waiting={asks.length}
+        onPanel={() => setPanel(!panel)}
+        onInvite={() => setInvites(true)}
+      />
+      {panel && open && (
+        <ClassPanel
+          {...{ classroom, room, lesson, scene, all }}
+          open={asks}
+          onClose={() => setPanel(false)}
+        />
+      )}
+      <Dialog
+        title={room.facts.title}
+        open={invites && open}
+        onClose={() => setInvites(false)}
+        side="wide"
+        testId="class-invite-dialog"
+      >
+        <Invite facts={room.facts} />
+      </Dialog>
+    </>
+  );
+}

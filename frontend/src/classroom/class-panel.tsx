@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The panel of a class beside the page, which can be used meanwhile: no dialog. */
+
+import { type ReactNode, useState } from 'react';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { Asked } from './asked.ts';
+import type { Room } from './class-state.ts';
+import type { Classroom } from './classroom.ts';
+import { InstructorQuestions, MemberQuestions } from './questions.tsx';
+import { ConfusionCurve, Roster } from './roster.tsx';
+
+interface Props {
+  readonly classroom: Classroom;
+  readonly room: Room;
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly all: readonly Asked[];
+  /** What this member is to answer. */
+  readonly open: readonly Asked[];
+  readonly onClose: () => void;
+}
+
+export function ClassPanel(props: Props) {
+  const { classroom, room, lesson, all, open, onClose } = props;
+  const teaches = room.part === 'instructor';
+  return (
+    <aside
+      className="class-panel"
+      aria-label="Class"
+      data-testid="class-panel"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose();
+      }}
+    >
+      <header>
+        <h2>{room.facts?.title}</h2>
+        <button type="button" className="button" onClick={onClose}>
+          close
+        </button>
+      </header>
+      {teaches ? (
+        <>
+          <Part title="Questions">
+            <InstructorQuestions {...{ classroom, room, all }} />
+          </Part>
+          <Part title="Who is here">
+            <Roster {...{ classroom, room, lesson }} />
+          </Part>
+          <Part title="Lost just now">
+            <ConfusionCurve points={room.confusion} />
+          </Part>
+          <Ending words="end the class" sure="End it for all" act={() => classroom.end()} />
+        </>
+      ) : (
+        <>
+          <Part title="Questions">
+            <MemberQuestions {...{ classroom, room, open, all }} />
+          </Part>
+          <p className="small quiet">
+            You are {room.name} here.{' '}
+            <button
+              type="button"
+              className="link"
+              onClick={() => classroom.leave()}
+              data-testid="class-leave"
+            >
+              leave the class
+            </button>
+          </p>
+          <Ending
+            words="delete my name and answers"
+            sure="Delete them and leave"
+            act={() => classroom.forgetMe()}
+          />
+        </>
+      )}
+    </aside>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="class-part" aria-label={title}>
+      <h3 className="eyebrow">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+/** What cannot be taken back takes two clicks. */
+function Ending(props: {
+  readonly words: string;
+  readonly sure: string;
+  readonly act: () => void;
+}) {
+  const [asked, setAsked] = useState(false);
+  if (!asked)
+    return (
+      <p className="small">
+        <button
+          type="button"
+          className="link"
+          onClick={() => setAsked(true)}
+          data-testid="class-ending"
+        >
+          {props.words}
+        </button>
+      </p>
+    );
+  return (
+    <p className="class-buttons">
+      <button type="button" className="button" onClick={props.act} data-testid="class-ending-sure">
+        {props.sure}
+      </button>
+      <button type="button" className="button" onClick={() => setAsked(false)}>
+        cancel
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The class of a page, and whether the page follows its driver. */
+
+import { Cell } from '../base/signal.ts';
+import { isOpen, type Room } from './class-state.ts';
+import { ClassCommands } from './commands.ts';
+
+export class ClassMember extends ClassCommands {
+  readonly room = new Cell<Room | null>(null);
+  /** A member follows the driver; else he explores. */
+  readonly following = new Cell(true);
+  /** The server does not know (any more) that this page is in the class. */
+  protected away = true;
+  #reported = '';
+
+  /** For the roster: whether this member follows, and the step that he sees; sent when it changes. */
+  report(step: string): void {
+    const room = this.room.get();
+    if (!isOpen(room) || room.part !== 'member') return;
+    const report = JSON.stringify([room.classId, this.following.get(), step]);
+    if (report === this.#reported || this.away) return;
+    this.#reported = report;
+    this.send({ type: 'class_follow', following: this.following.get(), step });
+  }
+
+  detach(): void {
+    if (this.isFollowing()) this.following.set(false);
+  }
+
+  followAgain(): void {
+    this.following.set(true);
+  }
+
+  isFollowing(): boolean {
+    const room = this.room.get();
+    return isOpen(room) && room.facts?.driving === false && this.following.get();
+  }
+
+  /** The server does not know any more what was reported. */
+  protected unreported(): void {
+    this.#reported = '';
+  }
+}

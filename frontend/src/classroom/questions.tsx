@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Questions in the panel of a class: what a member is to answer, and what an instructor asks and reveals. */
+
+import { type FormEvent, useState } from 'react';
+import { off } from '../ui/off.ts';
+import type { Asked } from './asked.ts';
+import type { Room } from './class-state.ts';
+import type { Classroom } from './classroom.ts';
+import { Histogram } from './histogram.tsx';
+
+interface Props {
+  readonly classroom: Classroom;
+  readonly room: Room;
+}
+
+export function MemberQuestions({
+  classroom,
+  room,
+  open,
+  all,
+}: Props & { readonly open: readonly Asked[]; readonly all: readonly Asked[] }) {
+  const shown = all.filter((one) => one.revealed && room.tallies.has(one.key));
+  return (
+    <>
+      {open.map((one) => (
+        <section key={`${one.key} ${one.round}`} className="class-question" aria-label="Question">
+          <p className="eyebrow">{one.round === 2 ? 'The same question again' : 'A question'}</p>
+          <p>{one.text}</p>
+          <ul data-testid={`class-options-${one.question}`}>
+            {one.options.map((option, choice) => (
+              <li key={option}>
+                <button
+                  type="button"
+                  className="button choice"
+                  onClick={() =>
+                    classroom.answer({
+                      ...{ step: one.step, question: one.question, round: one.round, choice },
+                    })
+                  }
+                >
+                  {option}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {shown.map((one) => (
+        <section key={one.key} className="class-question" aria-label="Answers of the class">
+          <p className="eyebrow">How the class has answered</p>
+          <p>{one.text}</p>
+          <Histogram room={room} asked={one} />
+        </section>
+      ))}
+      {open.length + shown.length === 0 && (
+        <p className="quiet small">No question is open, and no answers have been revealed.</p>
+      )}
+    </>
+  );
+}
+
+export function InstructorQuestions({
+  classroom,
+  room,
+  all,
+}: Props & { readonly all: readonly Asked[] }) {
+  return (
+    <>
+      {all.map((one) => (
+        <section key={one.key} className="class-question" aria-label="Question">
+          <p>{one.text}</p>
+          {room.tallies.has(one.key) ? (
+            <Histogram room={room} asked={one} />
+          ) : (
+            <p className="small quiet">Nobody has answered yet.</p>
+          )}
+          <QuestionButtons {...{ classroom, room, one }} />
+        </section>
+      ))}
+      <PollForm classroom={classroom} />
+    </>
+  );
+}
+
+function QuestionButtons({ classroom, room, one }: Props & { readonly one: Asked }) {
+  const { step, question, options } = one;
+  const answers = room.tallies.get(one.key)?.rounds.reduce((n, r) => n + r.answers, 0) ?? 0;
+  const of = { step, question, options: step ? options.slice(0, 6) : [] };
+  return (
+    <p className="class-buttons">
+      {!one.asked && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => classroom.ask(of)}
+          data-testid={`class-ask-${question}`}
+        >
+          ask
+        </button>
+      )}
+      {one.asked && one.round === 1 && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => classroom.ask({ ...of, round: 2 })}
+          data-testid={`class-again-${question}`}
+          {...off(one.revealed && 'The answers have been revealed.')}
+        >
+          ask again
+        </button>
+      )}
+      <button
+        type="button"
+        className="button"
+        onClick={() => classroom.reveal({ step, question })}
+        data-testid={`class-reveal-${question}`}
+        {...off(
+          one.revealed
+            ? 'All see the answers.'
+            : answers === 0 && 'Nobody has answered this question yet.',
+        )}
+      >
+        {one.revealed ? 'revealed' : 'reveal'}
+      </button>
+    </p>
+  );
+}
+
+const mostOptions = 6;
+
+function PollForm({ classroom }: { readonly classroom: Classroom }) {
+  const [text, setText] = useState('');
+  const [lines, setLines] = useState('');
+  const options = [...new Set(lines.split('\n').map((line) => line.trim()))].filter(Boolean);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    classroom.ask({ text: text.trim(), options });
+    setText('');
+    setLines('');
+  };
+  const why = !text.trim()
+    ? 'A poll needs a question.'
+    : options.length < 2 || options.length > mostOptions
+      ? `A poll has 2 to ${mostOptions} options.`
+      : '';
+  return (
+    <details className="class-poll">
+      <summary>a question of your own</summary>
+      <form className="class-form" onSubmit={submit}>
+        <label>
+          Question
+          <input
+            value={text}
+            maxLength={300}
+            onChange={(event) => setText(event.target.value)}
+            data-testid="class-poll-text"
+          />
+        </label>
+        <label>
+          Options, one a line
+          <textarea
+            rows={3}
+            maxLength={760}
+            value={lines}
+            onChange={(event) => setLines(event.target.value)}
+            data-testid="class-poll-options"
+          />
+        </label>
+        <button type="submit" className="button" data-testid="class-poll-ask" {...off(why)}>
+          ask the class
+        </button>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Who is in the class, for its instructor: where each is, who drives, and how many are lost. */
+
+import { plural } from '../base/units.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import { HeadRow } from '../ui/head-row.tsx';
+import { off } from '../ui/off.ts';
+import type { ConfusionPoint, Room, RosterMember } from './class-state.ts';
+import type { Classroom } from './classroom.ts';
+
+/** Who has done nothing for so long is idle, s. */
+const idleS = 120;
+
+interface Props {
+  readonly classroom: Classroom;
+  readonly room: Room;
+  readonly lesson: Lesson;
+}
+
+/** What a member does, in two words. */
+export function doing({ connected, following, idle_s, driving }: RosterMember): string {
+  if (!connected) return 'away';
+  if (driving) return 'drives';
+  const idle = idle_s >= idleS ? `, idle ${Math.floor(idle_s / 60)} min` : '';
+  return `${following ? 'follows' : 'explores'}${idle}`;
+}
+
+/** The title of a step; its id, where it is of another lesson. */
+export function stepTitle(lesson: Pick<Lesson, 'scenes'>, id: string): string {
+  return lesson.scenes.find((scene) => scene.id === id)?.title ?? id;
+}
+
+export function Roster({ classroom, room, lesson }: Props) {
+  const { roster, facts } = room;
+  if (roster.length === 0)
+    return <p className="quiet small">Nobody has joined yet. Show the link or the code.</p>;
+  return (
+    <>
+      {facts?.driver_member && (
+        <p className="class-buttons">
+          <button
+            type="button"
+            className="button"
+            onClick={() => classroom.hand('')}
+            data-testid="class-take-back"
+          >
+            take the wheel back from {facts.driver}
+          </button>
+        </p>
+      )}
+      <table className="table small" data-testid="class-roster">
+        <HeadRow heads={['name', 'does', 'step', 'wheel']} />
+        <tbody>
+          {roster.map((member) => (
+            <tr key={member.member} data-away={member.connected ? undefined : ''}>
+              <td>{member.name}</td>
+              <td>{doing(member)}</td>
+              <td>{stepTitle(lesson, member.step)}</td>
+              <td>
+                <button
+                  type="button"
+                  className="link"
+                  aria-label={`Hand the wheel to ${member.name}`}
+                  onClick={() => classroom.hand(member.member)}
+                  {...off(
+                    member.driving
+                      ? `${member.name} drives.`
+                      : !member.connected && `${member.name} is away.`,
+                  )}
+                >
+                  hand over
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** So many times of ten seconds are shown. */
+const shownBuckets = 60;
+const bucketS = 10;
+
+/** Counts of the last ten minutes, oldest first. */
+export function bucketsOf(points: readonly ConfusionPoint[]): readonly number[] {
+  const last = points.reduce((most, { at_s }) => Math.max(most, at_s), 0);
+  const counts = new Map(points.map(({ at_s, count }) => [at_s, count]));
+  return Array.from(
+    { length: shownBuckets },
+    (_, i) => counts.get(last - (shownBuckets - 1 - i) * bucketS) ?? 0,
+  );
+}
+
+const [barWidth, chartHeight] = [5, 40];
+
+export function ConfusionCurve({ points }: { readonly points: readonly ConfusionPoint[] }) {
+  const all = points.reduce((sum, { count }) => sum + count, 0);
+  if (all === 0) return <p className="small quiet">Nobody has said to be lost.</p>;
+  const counts = bucketsOf(points);
+  const most = Math.max(...counts, 1);
+  const words = `${plural(all, 'time', 'times')} somebody was lost; at most ${most} in ten seconds.`;
+  return (
+    <figure className="class-confusion">
+      <svg
+        viewBox={`0 0 ${shownBuckets * barWidth} ${chartHeight}`}
+        role="img"
+        aria-label={words}
+        preserveAspectRatio="none"
+        data-testid="class-confusion"
+      >
+        {counts.map((count, i) => (
+          <rect
+            // biome-ignore lint/suspicious/noArrayIndexKey: a bucket is its place
+            key={i}
+            x={i * barWidth}
+            y={chartHeight * (1 - count / most)}
+            width={barWidth - 1}
+            height={chartHeight * (count / most)}
+          />
+        ))}
+      </svg>
+      <figcaption className="small quiet">{words} Ten minutes, in steps of ten seconds.</figcaption>
+    </figure>
+  );
+}
