@@ -183,6 +183,23 @@ def test_each_role_may_run_and_measure_as_it_says(served: Served, run_async: Any
     assert operator == ({}, {"run": "yes"})
 
 
+def test_a_student_follows_a_class_and_starts_none(served: Served, run_async: Any) -> None:
+    async def codes(role: Role) -> list[str]:
+        async with served.page(served.cookie(role)) as one:
+            found = []
+            for command in (
+                {"type": "class_start", "lesson": "02-grace-periods"},
+                {"type": "class_join", "code": "no such class", "nickname": "Ada"},
+            ):
+                await one.say(**command)
+                found.append((await one.until_type("error"))["code"])
+        return found
+
+    # This server holds no classes, which is said to whoever may ask.
+    assert run_async(codes(Role.STUDENT)) == ["forbidden", "infra"]
+    assert run_async(codes(Role.INSTRUCTOR)) == ["infra", "infra"]
+
+
 def test_a_saved_run_is_deleted_by_its_owner_or_the_operator(served: Served) -> None:
     mine, theirs = served.cookie(Role.STUDENT), served.cookie(Role.STUDENT)
     own, other, old = served.save(owner(mine)), served.save(owner(theirs)), served.save("")
