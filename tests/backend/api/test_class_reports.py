@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import http.client
 import io
@@ -14,11 +15,11 @@ from tests.support.class_pages import browser, class_app, cookie, join, start, t
 from tests.support.toy_server import SLUG, serving
 
 
-def get(address: str, path: str, name: str) -> tuple[int, str, str]:
+def get(address: str, path: str, name: str, method: str = "GET") -> tuple[int, str, str]:
     """Status, type and body, as a browser of that name gets it."""
     connection = http.client.HTTPConnection(address, timeout=60)
     try:
-        connection.request("GET", path, headers=cookie(address, name))
+        connection.request(method, path, headers=cookie(address, name))
         answer = connection.getresponse()
         return answer.status, str(answer.headers["content-type"]), answer.read().decode()
     finally:
@@ -96,3 +97,23 @@ def test_the_newest_class_comes_first(tmp_path: Path, run_async: Any) -> None:
         run_async(two(address))
         lines = json.loads(get(address, "/api/classes", "teacher")[2])
     assert [(one["title"], one["open"]) for one in lines] == [("second", True), ("first", False)]
+
+
+def test_a_class_is_deleted_by_who_started_it(tmp_path: Path, run_async: Any) -> None:
+    async def going_on(address: str) -> tuple[int, int]:
+        async with browser(address, "teacher") as teacher, browser(address, "ada") as one:
+            state = await start(teacher)
+            await join(one, state["code"], "Ada Lovelace")
+            path = f"/api/classes/{state['class_id']}"
+            found = [
+                (await asyncio.to_thread(get, address, path, name, "DELETE"))[0]
+                for name in ("ada", "teacher")
+            ]
+            await one.until_type("class", open=False)
+            assert json.loads(get(address, "/api/classes", "teacher")[2]) == []
+            assert get(address, path + "/report", "teacher")[0] == 404
+            return found[0], found[1]
+
+    with serving(class_app(tmp_path)) as address:
+        assert run_async(going_on(address)) == (404, 200)
+    assert b"Lovelace" not in (tmp_path / "classes.sqlite").read_bytes()

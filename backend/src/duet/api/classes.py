@@ -39,6 +39,11 @@ def add_class_routes(app: FastAPI, director: Director) -> None:
         disposition = {"content-disposition": 'attachment; filename="class-report.csv"'}
         return Response(text.encode(), media_type="text/csv; charset=utf-8", headers=disposition)
 
+    @app.delete("/api/classes/{class_id}")
+    async def delete_class(request: Request, class_id: str) -> bodies.Deleted:
+        await director.classes.delete(visitor_of(request.scope).ident, class_id)
+        return bodies.Deleted(deleted=class_id)
+
     async def made(request: Request, class_id: str) -> bodies.ClassReport:
         return report_of(await director.classes.stored(visitor_of(request.scope).ident, class_id))
 

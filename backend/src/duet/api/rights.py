@@ -23,6 +23,7 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/kept/{name}": Action.RUN,
     "/api/compare": Action.WATCH,
     "/api/classes": Action.WATCH,
+    "/api/classes/{class_id}": Action.WATCH,
     "/api/classes/{class_id}/report": Action.WATCH,
     "/api/classes/{class_id}/report.csv": Action.WATCH,
     "/metrics": Action.OPERATE,

@@ -36,6 +36,11 @@ def end_class(connection: Connection, class_id: str, now_s: float) -> None:
     _change(connection, class_id, ended_s=now_s)
 
 
+def delete_class(connection: Connection, class_id: str) -> None:
+    """Delete a class with all that is stored of it."""
+    connection.execute(delete(CLASSES).where(CLASSES.c.class_id == class_id))
+
+
 def set_driver(connection: Connection, class_id: str, driver: str) -> None:
     """Another has the wheel; empty: the instructor."""
     _change(connection, class_id, driver=driver)

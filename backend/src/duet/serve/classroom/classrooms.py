@@ -4,21 +4,21 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Coroutine
 
-from duet.classes import queries, reading
+from duet.classes import reading
 from duet.classes.records import ClassFacts, Stored
 from duet.classes.store import ClassStore
 from duet.errors import InfraError, InputError
 from duet.serve.classroom import messages
+from duet.serve.classroom.ending import delete, end
 from duet.serve.classroom.entering import Entering
 from duet.serve.classroom.members import Members
 from duet.serve.classroom.questions import Questions
 from duet.serve.classroom.refusals import not_yours
-from duet.serve.classroom.room import Room, Seat
+from duet.serve.classroom.room import Seat
 from duet.serve.classroom.rooms import Rooms
-from duet.serve.classroom.storing import keep_storing, store_all, store_place
+from duet.serve.classroom.storing import keep_storing, store_all
 from duet.serve.classroom.wheel import Wheel
 from duet.stream import messages as m
 from duet.stream.codec import pack
@@ -93,6 +93,16 @@ class Classrooms:
             )
         return found
 
+    async def delete(self, visitor: str, class_id: str) -> None:
+        """Delete a class that this visitor started; one that goes on ends.
+
+        Raises:
+            InputError: there is none.
+        """
+        await self.stored(visitor, class_id)
+        if self._rooms is not None:
+            await self._whole(delete(self._rooms, class_id))
+
     async def command(self, viewer: Viewer, command: m.ClassCommand) -> None:
         """Carry out one command.
 
@@ -135,7 +145,7 @@ class Classrooms:
             case m.HandWheel():
                 await self._wheel.hand(seat, command.member)
             case m.EndClass():
-                await self._end(rooms, seat.room)
+                await end(rooms, seat.room)
 
     async def _whole(self, work: Coroutine[None, None, None]) -> None:
         """Work goes on when its page has gone: what is in memory stays what is stored."""
@@ -157,10 +167,3 @@ class Classrooms:
             task = asyncio.create_task(work)
             self._tasks.add(task)
             task.add_done_callback(self._done)
-
-    async def _end(self, rooms: Rooms, room: Room) -> None:
-        await store_place(rooms.store, room)
-        await rooms.store.ask(lambda c: queries.end_class(c, room.facts.class_id, time.time()))
-        room.open = False
-        rooms.notices(room).state_now()
-        rooms.drop(room)
