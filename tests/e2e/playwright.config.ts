@@ -22,6 +22,8 @@ export default defineConfig({
     { name: 'access', testMatch: /(access|entry|editor|reading|stage)\.spec\.ts/ },
     // A server of the test's own that asks for tokens.
     { name: 'roles', testMatch: 'roles.spec.ts' },
+    // A server of the test's own, which is started anew in the middle of a class.
+    { name: 'class', testMatch: 'class.spec.ts' },
     { name: 'offline', testMatch: 'offline.spec.ts' },
     // An exported folder, from a plain web server of the test's own and from file://; stills of a served page.
     { name: 'site', testMatch: /(site|still)\.spec\.ts/ },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** All that a lesson page shows of its class: the line over it, the panel beside it, the link. */
+/** All that a lesson page shows of its class: the line over it, the panel at its side, the link. */
 
 import { useEffect, useState } from 'react';
 import type { Lesson, Scene } from '../protocol/lesson.ts';

@@ -6,6 +6,7 @@ import type { Place } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-place.ts';
 import type { Playback } from '../playback/actions.ts';
 import { useStage } from '../playback/provider.tsx';
+import type { Scene } from '../protocol/lesson.ts';
 import type { ClassPlace } from './class-state.ts';
 import {
   isThere,
@@ -28,10 +29,14 @@ export interface PageNow extends Scenery {
   readonly playback: Playback;
 }
 
-function move(playback: Playback, target: Target): void {
+function move(playback: Playback, scene: Scene, target: Target): void {
   if (isThere(playback.now(), target)) return;
   const { align, nth, speed, look, mode, direction } = target;
-  if (look === null) return;
+  if (look === null) {
+    // The driver shares no moment: each looks where the step does.
+    if (playback.now().mode !== 'scope') playback.goto(scene);
+    return;
+  }
   const { alignment, operation } = playback.now();
   if (alignment !== align || (nth !== undefined && nth !== operation)) playback.align(align, nth);
   if (speed !== null) playback.setSpeed(speed);
@@ -71,7 +76,8 @@ export function useFollow(page: PageNow): void {
     if (!page.ready) return;
     done.current = key;
     const lateMs = performance.now() - (room?.placeAt ?? 0);
-    move(page.playback, targetOf(driver, page.scene, lateMs, page.playback.state.watermark));
+    const end = page.playback.state.watermark;
+    move(page.playback, page.scene, targetOf(driver, page.scene, lateMs, end));
   });
   const step = page.scene.id;
   // Also when the class has become known, and when following has changed.

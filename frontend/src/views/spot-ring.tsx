@@ -5,8 +5,8 @@ import { type CSSProperties, useLayoutEffect, useRef } from 'react';
 import type { FrameSource, Size } from '../derive/types.ts';
 import type { Laid, Point, Spotlight } from './contract.ts';
 
-/** Around a mark, px. */
-const radius = 18;
+/** Around a mark, and beyond the sides of a lane, px. */
+const [radius, outset] = [18, 6];
 
 /** Where the ring is, px; a mark that is out of view has the ring of its lane. */
 export function ringOf(
@@ -24,9 +24,9 @@ export function ringOf(
   const below = lanes.flatMap(({ top }) => (top > lane.top + 1 ? [top] : []));
   const height = Math.min(size.height, ...below) - lane.top;
   return {
-    left: lane.left,
+    left: lane.left - outset,
     top: lane.top,
-    width: lane.width,
+    width: lane.width + 2 * outset,
     height,
     borderRadius: 'var(--radius)',
   };

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** A class in real browsers: an instructor and three students go through a recording of a lesson together. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Browser, expect, type Page, test } from '@playwright/test';
+
+const duet = join(__dirname, '../../duet');
+const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-class-'));
+const names = ['Ada', 'Barbara', 'Grace'] as const;
+const steps = { first: 'one-hog', asks: 'three-hogs' } as const;
+const prediction = 'three-hogs';
+/** A guard against pages that do not follow at all; how fast they do is printed. */
+const followsMs = 10_000;
+
+interface State {
+  readonly mode: string;
+  readonly moment: number;
+  readonly start: number;
+  readonly span: number;
+}
+
+interface Duet {
+  readonly player: { readonly state: State; readonly do: (action: object) => void };
+}
+
+let server: ChildProcess;
+let base = '';
+let teacher: Page;
+let students: Page[] = [];
+
+/** @param port 0: any that is free */
+async function serve(port: string): Promise<string> {
+  server = spawn(duet, ['serve', '--port', port, '--no-build', '--no-guests', '--json'], {
+    env: { ...process.env, DUET_SETUP: 'skip', DUET_RUNS: join(folder, 'runs') },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  for await (const line of createInterface({ input: server.stdout! })) {
+    return (JSON.parse(line) as { url: string }).url;
+  }
+  throw new Error('the server has ended');
+}
+
+async function endServer(): Promise<void> {
+  const ended = once(server, 'exit');
+  server.kill('SIGTERM');
+  await ended;
+}
+
+async function open(browser: Browser, address: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(new URL(address, base).href);
+  return page;
+}
+
+const state = (page: Page) => page.evaluate(() => (window as unknown as { duet: Duet }).duet.player.state);
+const act = (page: Page, action: object) =>
+  page.evaluate((what) => (window as unknown as { duet: Duet }).duet.player.do(what), action);
+
+/** Until a page stands at that moment; the time of that, by the clock that all pages share. */
+const standsAt = (page: Page, moment: number, limit = followsMs) =>
+  page.evaluate(
+    ([at, ms]) =>
+      new Promise<number>((done, fail) => {
+        const late = setTimeout(() => fail(new Error('the page did not follow')), ms);
+        const look = () => {
+          const { mode, moment: here } = (window as unknown as { duet: Duet }).duet.player.state;
+          if (mode !== 'paused' || Math.abs(here - at!) > 1) return void requestAnimationFrame(look);
+          clearTimeout(late);
+          done(Date.now());
+        };
+        look();
+      }),
+    [moment, limit] as const,
+  );
+
+const said = (page: Page, words: string) => expect(page.getByTestId('class-words')).toContainText(words);
+const atStep = (page: Page, step: string) => expect.poll(() => page.url()).toContain(`step=${step}`);
+
+test.beforeAll(async ({ browser }) => {
+  base = await serve('0');
+  teacher = await open(browser, `?lesson=02-grace-periods&step=${steps.first}`);
+  await teacher.getByTestId('class-start').click();
+  await teacher.getByTestId('class-begin').click();
+  const link = await teacher.getByTestId('class-link').textContent();
+  await expect(teacher.getByTestId('class-qr')).toBeVisible();
+  await teacher.getByTestId('class-dialog').getByRole('button', { name: 'close' }).click();
+  for (const name of names) {
+    const page = await open(browser, link ?? '');
+    await page.getByTestId('class-name-field').fill(name);
+    await page.getByTestId('class-join-button').click();
+    await said(page, 'You follow the instructor');
+    students.push(page);
+  }
+});
+
+test.afterAll(async () => {
+  for (const page of [teacher, ...students]) await page.context().close();
+  students = [];
+  await endServer();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.describe.configure({ mode: 'serial' });
+
+test('students come to the lesson and the step of the driver, and to his moment', async () => {
+  for (const page of students) await atStep(page, steps.first);
+  expect(students[0]!.url()).not.toContain('class=');
+  await expect(teacher.getByTestId('class-panel-button')).toContainText('3 here');
+  await act(teacher, { type: 'seek', moment: 100e6 });
+  await Promise.all(students.map((page) => standsAt(page, 100e6)));
+  const waits: number[] = [];
+  for (const moment of [101e6, 103e6, 95e6, 110e6, 99e6]) {
+    const seen = students.map((page) => standsAt(page, moment));
+    // The pages listen before the driver moves.
+    await Promise.all(students.map((page) => page.evaluate(() => 0)));
+    const began = await teacher.evaluate((at) => {
+      (window as unknown as { duet: Duet }).duet.player.do({ type: 'seek', moment: at });
+      return Date.now();
+    }, moment);
+    waits.push(...(await Promise.all(seen)).map((at) => at - began));
+  }
+  const sorted = waits.toSorted((a, b) => a - b);
+  test.info().annotations.push({ type: 'followed after, ms', description: sorted.join(' ') });
+  console.log(`pages of students followed after ${sorted.join(', ')} ms`);
+});
+
+test('who plays alone explores, as the instructor sees, and comes back with g', async () => {
+  const [ada, barbara] = students as [Page, Page, Page];
+  await ada.locator('body').press('ArrowRight');
+  await said(ada, 'You explore on your own; the class is at “One hog”');
+  const own = (await state(ada)).moment;
+  await act(teacher, { type: 'seek', moment: 120e6 });
+  await standsAt(barbara, 120e6);
+  expect((await state(ada)).moment).toBe(own);
+  await teacher.getByTestId('class-panel-button').click();
+  const row = teacher.getByTestId('class-roster').getByRole('row', { name: /Ada/ });
+  await expect(row).toContainText('explores');
+  await ada.locator('body').press('g');
+  await standsAt(ada, 120e6);
+  await said(ada, 'You follow the instructor');
+  await expect(row).toContainText('follows');
+});
+
+test('a step of the driver is a step of all; one of a student is his own', async () => {
+  const [ada, barbara] = students as [Page, Page, Page];
+  await ada.getByTestId('step-next').click();
+  await said(ada, 'You explore on your own');
+  await atStep(barbara, steps.first);
+  await ada.getByTestId('class-follow').click();
+  await atStep(ada, steps.first);
+  await act(teacher, { type: 'play', direction: 1 });
+  await expect.poll(async () => (await state(barbara)).mode).toBe('play');
+  await teacher.getByTestId('step-next').click();
+  for (const page of students) await atStep(page, steps.asks);
+});
+
+test('a reloaded page of a student is the same student, who follows', async () => {
+  const [ada] = students as [Page, Page, Page];
+  await ada.reload();
+  await said(ada, 'You follow the instructor');
+  await atStep(ada, steps.asks);
+  await expect(teacher.getByTestId('class-roster').getByRole('row')).toHaveCount(1 + names.length);
+});
+
+test('predictions come in as answers; students see them when they are revealed, not before', async () => {
+  const [ada, barbara, grace] = students as [Page, Page, Page];
+  const live = teacher.getByTestId(`class-histogram-${prediction}-1`);
+  for (const [i, page] of students.entries()) {
+    await expect(page.getByTestId('veil')).toBeVisible();
+    await page.locator('.predict .choice').nth(i === 0 ? 0 : 1).click();
+  }
+  await expect(live).toContainText('3 answers');
+  await expect(live.locator('li').nth(1)).toContainText('2');
+  for (const page of students) await expect(page.getByTestId(`class-histogram-${prediction}-1`)).toHaveCount(0);
+  await teacher.getByTestId(`class-ask-${prediction}`).click();
+  await teacher.getByTestId(`class-again-${prediction}`).click();
+  for (const page of students)
+    await page.getByTestId(`class-options-${prediction}`).getByRole('button').first().click();
+  await expect(teacher.getByTestId(`class-histogram-${prediction}-2`)).toContainText('3 answers');
+  await teacher.getByTestId(`class-reveal-${prediction}`).click();
+  for (const page of [ada, barbara, grace]) {
+    await expect(page.getByTestId(`class-histogram-${prediction}-1`)).toContainText('3 answers');
+    await expect(page.getByTestId(`class-histogram-${prediction}-2`).locator('li').first()).toContainText('3');
+  }
+});
+
+test('a poll of the instructor reaches all', async () => {
+  await teacher.getByText('a question of your own').click();
+  await teacher.getByTestId('class-poll-text').fill('Shall we go on?');
+  await teacher.getByTestId('class-poll-options').fill('yes\nno');
+  await teacher.getByTestId('class-poll-ask').click();
+  await students[0]!.getByTestId('class-options-poll-1').getByRole('button', { name: 'no' }).click();
+  await expect(teacher.getByTestId('class-histogram-poll-1-1')).toContainText('1 answer');
+});
+
+test('a spotlight is seen by all, and a lost student is counted', async () => {
+  await teacher.getByTestId('veil').getByRole('button').click();
+  await teacher.getByTestId('class-spot').click();
+  await teacher.getByTestId('class-spot-srcu').click();
+  for (const page of [teacher, ...students]) await expect(page.getByTestId('spot-ring')).toBeVisible();
+  await teacher.getByTestId('class-spot-off').click();
+  for (const page of students) await expect(page.getByTestId('spot-ring')).toHaveCount(0);
+  await students[0]!.getByTestId('class-lost').click();
+  await expect(teacher.getByTestId('class-confusion')).toBeVisible();
+});
+
+test('the wheel goes to a student and comes back', async () => {
+  const [ada, barbara] = students as [Page, Page, Page];
+  await teacher.getByRole('button', { name: 'Hand the wheel to Ada' }).click();
+  await said(ada, 'You have the wheel');
+  await said(barbara, 'You follow Ada');
+  await said(teacher, 'You follow Ada');
+  await act(ada, { type: 'seek', moment: 150e6 });
+  for (const page of [teacher, barbara]) await standsAt(page, 150e6);
+  await teacher.getByTestId('class-take-back').click();
+  await said(teacher, 'You drive');
+  await said(ada, 'You follow the instructor');
+});
+
+test('after a restart of the server all are in the class again, with its answers', async () => {
+  const port = new URL(base).port;
+  await endServer();
+  await said(students[0]!, 'No connection to the class');
+  await serve(port);
+  for (const page of students) await said(page, 'You follow the instructor');
+  await said(teacher, 'You drive');
+  await expect(teacher.getByTestId(`class-histogram-${prediction}-1`)).toContainText('3 answers');
+  await act(teacher, { type: 'seek', moment: 130e6 });
+  for (const page of students) await standsAt(page, 130e6);
+  await students[1]!.reload();
+  await expect(students[1]!.getByTestId(`class-histogram-${prediction}-1`)).toContainText('(you)');
+});
+
+test('the end of the class is the end for all', async () => {
+  await teacher.getByTestId('class-ending').click();
+  await teacher.getByTestId('class-ending-sure').click();
+  for (const page of [teacher, ...students]) await said(page, 'The class has ended');
+  await students[0]!.getByRole('button', { name: 'dismiss' }).click();
+  await expect(students[0]!.getByTestId('class-bar')).toHaveCount(0);
+});
