@@ -240,3 +240,44 @@ def test_the_file_of_a_url() -> None:
     assert file_of("sqlite:////a/b.sqlite") == Path("/a/b.sqlite")
     assert file_of("sqlite://") is None and file_of("postgresql://x/y") is None
     assert file_of("no url") is None
+
+
+def test_a_full_disk_refuses_answers_and_loses_none_that_was_confirmed(
+    tmp_path: Path, run_async: Run
+) -> None:
+    """SQLite itself refuses: the file may have no further page. Calls come together."""
+
+    def limit(connection: Connection, pages: int) -> None:
+        there = connection.scalar(text("PRAGMA page_count"))
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {there + pages}")
+
+    async def go() -> tuple[int, int]:
+        async with store(tmp_path) as one:
+            await one.ask(fill)
+            await one.ask(lambda c: limit(c, 3))
+            confirmed, refused = set[str](), 0
+
+            async def put(number: int) -> None:
+                nonlocal refused
+                step = f"{number:>03}" * 20  # so that a page has few of them
+                question = replace(QUESTION, question=step)
+                try:
+                    await one.ask(lambda c: queries.put_question(c, "c1", question))
+                except InfraError as error:
+                    assert "full" in error.sentence
+                    refused += 1
+                else:
+                    confirmed.add(step)
+
+            for turn in range(10):
+                await asyncio.gather(*(put(number) for number in range(turn * 30, turn * 30 + 30)))
+            await one.ask(lambda c: limit(c, 1000))
+            await put(999)
+            found = await one.ask(lambda c: reading.load(c, "c1"))
+        assert found is not None
+        there = {question.question for question in found.questions}
+        assert confirmed <= there and len(there) <= len(confirmed) + 1
+        return len(confirmed), refused
+
+    confirmed, refused = run_async(go())
+    assert confirmed >= 1 and refused >= 1

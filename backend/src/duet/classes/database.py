@@ -120,7 +120,7 @@ def _make_file(url: URL) -> None:
 
 
 def _begin_sqlite(connection: Any, _: object) -> None:
-    """Python's sqlite3 shall begin no transaction by itself: its own way knows no savepoints."""
+    """Python's sqlite3 shall begin no transaction by itself: ours are immediate, also to read."""
     connection.isolation_level = None
     for name, value in PRAGMAS.items():
         connection.execute(f"PRAGMA {name} = {value}").close()

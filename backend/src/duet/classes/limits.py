@@ -13,7 +13,7 @@ OPEN_S: Final = 60.0
 """To open the database and bring it to the newest revision. Usual: 0.5 s."""
 BUSY_MS: Final = 5000
 """SQLite waits so long for another process, such as a backup that begins."""
-TOGETHER: Final = 256
+TOGETHER: Final = 64
 """Calls that share a transaction, and with it one sync of the disk."""
 UNUSED_DAYS: Final = 60
 """A class that nobody ended and nobody visited for so long ends when a server starts."""

@@ -149,17 +149,18 @@ class ClassStore:
 
 
 def carry_out(engine: Engine, calls: list[Call]) -> None:
-    """All of them in one transaction; one that fails is undone alone."""
+    """All of them in one transaction; if one fails, each in its own.
+
+    Savepoints would not do: SQLite undoes the whole transaction when the disk is full, and the
+    commit that follows says nothing of it.
+    """
     try:
         with engine.begin() as connection:
             for call in calls:
-                try:
-                    with connection.begin_nested():
-                        call.result = call.work(connection)
-                except SQLAlchemyError as error:
-                    call.error = trouble(error)
-                except Exception as error:
-                    call.error = error
-    except SQLAlchemyError as error:  # nothing was committed
-        for call in calls:
-            call.error = trouble(error)
+                call.result = call.work(connection)
+    except Exception as error:
+        if len(calls) > 1:
+            for call in calls:
+                carry_out(engine, [call])
+        else:
+            calls[0].error = trouble(error) if isinstance(error, SQLAlchemyError) else error
