@@ -11,9 +11,6 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
@@ -77,23 +74,22 @@ def upgrade(connection: Connection) -> None:
     Raises:
         InputError: a newer Kernel Duet has written it.
     """
+    from alembic import command  # 0.3 s, which only the thread of a store takes
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
     try:
-        command.upgrade(alembic_config(connection), "head")
+        command.upgrade(config, "head")
     except CommandError as error:
         raise InputError(
             "the database of classes has a revision that this Kernel Duet does not know.",
             remedy="Use the newer version again, or name another database with DUET_CLASSES_DB.",
             detail=str(error),
         ) from error
-
-
-def alembic_config(connection: Connection) -> Config:
-    """Alembic's settings, without a file."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    return config
 
 
 def trouble(error: SQLAlchemyError) -> InfraError:
