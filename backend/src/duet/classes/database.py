@@ -43,7 +43,7 @@ def engine_of(url: str) -> Engine:
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite":
             _make_file(parsed)
-        engine = create_engine(parsed)
+        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     except (ArgumentError, NoSuchModuleError) as error:
         raise InputError("DUET_CLASSES_DB is not a URL of SQLAlchemy.", remedy=remedy) from error
     except ImportError as error:
