@@ -58,7 +58,7 @@ class States(Collector):
         yield gauge("duet_runs_active", "Runs, measurements and judgements.", len(live.running()))
         yield gauge("duet_runs_waiting", "Requests in the queue.", live.waiting())
         yield gauge("duet_pages_open", "Pages that are connected.", len(hub.viewers))
-        classes = self._director.classes.open()
+        classes = len(self._director.classes.rooms())
         yield gauge("duet_classes_open", "Classes in memory, with pages or not.", classes)
         yield gauge("duet_lanes", "Lanes of runs that go on, or of the newest.", phases, "phase")
         yield gauge("duet_child_processes", "Below this process.", children(), "program")

@@ -16,7 +16,7 @@ from duet.serve.classroom.entering import Entering
 from duet.serve.classroom.members import Members
 from duet.serve.classroom.questions import Questions
 from duet.serve.classroom.refusals import not_yours
-from duet.serve.classroom.room import Seat
+from duet.serve.classroom.room import Room, Seat
 from duet.serve.classroom.rooms import Rooms
 from duet.serve.classroom.storing import keep_storing, store_all
 from duet.serve.classroom.wheel import Wheel
@@ -57,14 +57,18 @@ class Classrooms:
             return
         if self._storing is not None:
             self._storing.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.idle()
         await store_all(self.store, self._rooms)
         self._rooms.close()
         await self.store.close()
 
-    def open(self) -> int:
+    async def idle(self) -> None:
+        """Until no command is being carried out."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def rooms(self) -> list[Room]:
         """Classes in memory."""
-        return 0 if self._rooms is None else len(self._rooms)
+        return [] if self._rooms is None else list(self._rooms)
 
     def left(self, viewer: Viewer) -> None:
         """A page has gone."""

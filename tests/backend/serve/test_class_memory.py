@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a class has in memory is what is stored, whatever its pages do at once, and leave."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import pytest
+
+from duet.classes import reading
+from duet.classes.store import ClassStore
+from duet.errors import DuetError
+from duet.serve.classroom import Classrooms
+from duet.serve.classroom.room import Room
+from duet.stream import messages as m
+from duet.stream.hub import Hub, Viewer
+from tests.support.class_worker import come
+from tests.support.toy_server import SLUG
+
+PAGES, COMMANDS = 8, 60
+
+
+def some(rng: random.Random, code: str, secrets: list[str]) -> m.ClassCommand:
+    """A command, often one that is refused."""
+    step = rng.choice(["", "s", "s2"])
+    question = rng.choice(["poll-1", "poll-2"]) if step == "" else rng.choice(["q", "r"])
+    key = {"step": step, "question": question}
+    kind = rng.choice(["answer"] * 6 + ["ask", "reveal", "join", "join", "forget", "lost", "hand"])
+    match kind:
+        case "answer":
+            number = rng.randrange(3)
+            turn = rng.choice([1, 1, 1, 2])
+            return m.Answer(type="class_answer", **key, round=turn, choice=number)
+        case "ask":
+            poll = {"text": "Why?", "options": ["a", "b"]}
+            chosen = rng.choice([key, {"step": ""} | poll, key | poll])
+            return m.AskClass(type="class_ask", **chosen, round=rng.choice([1, 2]))
+        case "reveal":
+            return m.Reveal(type="class_reveal", **key)
+        case "join":
+            secret = rng.choice([*secrets, ""]) if secrets else ""
+            return m.JoinClass(type="class_join", code=code, nickname="Ada", secret=secret)
+        case "forget":
+            return m.ForgetMe(type="class_forget")
+        case "hand":
+            return m.HandWheel(type="class_hand")
+    return m.Confused(type="class_confused")
+
+
+async def page(
+    rooms: Classrooms, hub: Hub, viewer: Viewer, rng: random.Random, code: str, secrets: list[str]
+) -> None:
+    """One page; now and then it goes in the middle of a command, and another one comes."""
+    for _ in range(COMMANDS):
+        command = some(rng, code, secrets)
+        task = asyncio.create_task(rooms.command(viewer, command))
+        if rng.random() < 0.15:
+            await asyncio.sleep(rng.random() * 0.01)
+            hub.leave(viewer)
+            task.cancel()
+            viewer = hub.join()
+        with contextlib.suppress(DuetError, asyncio.CancelledError):
+            await task
+        while (packet := viewer.outbox.pop()) is not None:
+            if packet.type == "class_welcome":
+                secrets.append(msgpack.unpackb(packet.body)["secret"])
+
+
+def seen(room: Room) -> dict[str, object]:
+    """What a room knows of its class."""
+    return {
+        "facts": room.facts,
+        "members": {ident: one.facts for ident, one in room.members.items()},
+        "answered": {ident: one.answered for ident, one in room.members.items()},
+        "questions": {key: one.facts for key, one in room.questions.items()},
+        "answers": {key: one.answers for key, one in room.questions.items()},
+        "confusion": room.confusion,
+    }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_memory_and_store_agree(tmp_path: Path, run_async: Any, seed: int) -> None:
+    async def go() -> None:
+        hub = Hub()
+        store = ClassStore(f"sqlite:///{tmp_path / 'classes.sqlite'}", 180)
+        async with Classrooms(hub, store) as rooms:
+            hub.on_leave = rooms.left
+            teacher = hub.join()
+            await rooms.command(teacher, m.StartClass(type="class_start", lesson=SLUG))
+            state = await come(teacher, "class")
+            secrets: list[str] = []
+            rngs = [random.Random(f"{seed} {n}") for n in range(PAGES)]
+            work = [page(rooms, hub, hub.join(), rng, state["code"], secrets) for rng in rngs[1:]]
+            await asyncio.gather(page(rooms, hub, teacher, rngs[0], "none", secrets), *work)
+            await rooms.idle()
+            (room,) = rooms.rooms()
+            found = await store.ask(lambda c: reading.load(c, state["class_id"]))
+            assert found is not None
+            stored, memory = seen(Room(found)), seen(room)
+            assert len(room.members) > 3 and sum(map(len, memory["answers"].values())) > 3  # type: ignore[attr-defined]
+            for name, value in memory.items():
+                assert value == stored[name], name
+
+    run_async(go())
