@@ -162,7 +162,7 @@ def classes_days() -> int:
     Raises:
         InputError: not a whole number from 0 to a million.
     """
-    return _whole("DUET_CLASSES_DAYS", CLASSES_DAYS, "delete ended classes at the next start")
+    return _whole("DUET_CLASSES_DAYS", CLASSES_DAYS, "delete classes once they have ended")
 
 
 def trials_dir() -> Path:

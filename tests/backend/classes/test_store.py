@@ -32,6 +32,7 @@ from duet.classes.records import (
 from duet.classes.store import ClassStore
 from duet.classes.tables import METADATA
 from duet.errors import DuetError, InfraError, InputError
+from duet.serve.classroom import storing
 
 FACTS = ClassFacts("c1", "", "Grace periods", "02-grace-periods", "teacher", 1000.0)
 MEMBER = MemberFacts("m1", "Ada", "0" * 64, 1001.0)
@@ -169,6 +170,27 @@ def test_old_classes_are_deleted_and_unused_ones_end(tmp_path: Path, run_async: 
         return {facts.class_id: facts.ended_s is None for facts, _ in found}
 
     assert run_async(go()) == {"young": False, "forgotten": False, "used": True}
+
+
+def test_a_server_that_runs_on_deletes_old_classes(
+    tmp_path: Path, run_async: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does twice a day."""
+    for name in ("PLACE_EVERY_S", "DELETE_EVERY_S"):
+        monkeypatch.setattr(storing, name, 0.05)
+
+    async def go() -> None:
+        async with store(tmp_path, days=1) as one:
+            await one.ask(fill)
+            await one.ask(lambda c: queries.end_class(c, "c1", time.time() - 2 * DAY_S))
+            work = asyncio.create_task(storing.keep_storing(one, []))
+            async with asyncio.timeout(30):
+                while await one.ask(lambda c: reading.load(c, "c1")) is not None:
+                    pass
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    run_async(go())
 
 
 def test_a_store_that_is_behind_refuses(

@@ -51,7 +51,7 @@ class ClassStore:
 
     Args:
         url: of SQLAlchemy; see settings.classes_url.
-        days: ended classes that are older are deleted when it begins.
+        days: classes that ended before are deleted when it begins, and by `delete_old`.
     """
 
     def __init__(self, url: str, days: int) -> None:
@@ -101,7 +101,21 @@ class ClassStore:
             ) from error
         return result
 
+    async def delete_old(self) -> int:
+        """Delete classes that ended longer ago than they are stored; how many these were.
+
+        Raises:
+            InfraError: the database refused.
+        """
+        return await self.ask(self._delete_old)
+
     # In the thread
+
+    def _delete_old(self, connection: Connection) -> int:
+        deleted = queries.delete_ended(connection, time.time() - self._days * DAY_S)
+        if deleted:
+            log.info("%d classes that ended over %d days ago are deleted", deleted, self._days)
+        return deleted
 
     def _run(self) -> None:
         engine: Engine | None = None
@@ -129,9 +143,7 @@ class ClassStore:
         with engine.begin() as connection:
             upgrade(connection)
             queries.end_unused(connection, now_s - UNUSED_DAYS * DAY_S, now_s)
-            deleted = queries.delete_ended(connection, now_s - self._days * DAY_S)
-        if deleted:
-            log.info("%d classes that ended more than %d days ago are deleted", deleted, self._days)
+            self._delete_old(connection)
         return engine
 
     def _next(self) -> list[Call]:

@@ -12,6 +12,8 @@ TALLY_EVERY_S: Final = 0.25
 CONFUSION_EVERY_S: Final = 1.0
 PLACE_EVERY_S: Final = 2.0
 """Between two times that the driver's place is stored."""
+DELETE_EVERY_S: Final = 12 * 3600.0
+"""Between two looks for classes that are too old; a server looks when it starts, too."""
 BUCKET_S: Final = 10
 """In which a member counts as lost once."""
 NUMBERS_SKIPPED: Final = 1000

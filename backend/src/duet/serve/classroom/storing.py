@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import time
 from collections.abc import Iterable
 
 from duet.classes import queries
 from duet.classes.store import ClassStore
 from duet.errors import DuetError
-from duet.serve.classroom.limits import PLACE_EVERY_S
+from duet.serve.classroom.limits import DELETE_EVERY_S, PLACE_EVERY_S
 from duet.serve.classroom.room import Room
 
 log = logging.getLogger("duet.classes")
@@ -38,7 +40,12 @@ async def store_all(store: ClassStore, rooms: Iterable[Room]) -> None:
 
 
 async def keep_storing(store: ClassStore, rooms: Iterable[Room]) -> None:
-    """For ever; `rooms` is read anew each time."""
+    """For ever; `rooms` is read anew each time. Twice a day what is too old is deleted."""
+    tidied_s = time.monotonic()
     while True:
         await asyncio.sleep(PLACE_EVERY_S)
         await store_all(store, rooms)
+        if time.monotonic() - tidied_s >= DELETE_EVERY_S:
+            tidied_s = time.monotonic()
+            with contextlib.suppress(DuetError):  # the next time will do
+                await store.delete_old()
