@@ -110,3 +110,12 @@ test('a lane that changes its phase does not redraw who shows another lane', () 
   act(() => store.dispatch(laneMessage('r', 'srcu', 'failed')));
   expect(container.textContent).toBe('failed');
 });
+
+test('a run of the lesson that was left is not read as one of the lesson that was opened', () => {
+  const store = storeOf(drawing);
+  const { getByTestId } = show(store);
+  act(() => playback.seek(6 * cell));
+  expect(getByTestId('counts').textContent).not.toBe('');
+  act(() => store.lesson.set({ ...store.lesson.get()!, slug: '09-other', kinds: [] }));
+  expect(getByTestId('counts').textContent).toBe('');
+});

@@ -33,7 +33,10 @@ export function reducedMotion(): boolean {
 function indexNow(store: Store): RunIndex | null {
   const run = store.shown();
   const lesson = store.lesson.get();
-  return run === null || lesson === null ? null : indexRun(run, lesson);
+  if (run === null || lesson === null) return null;
+  // The run of the lesson that was left stays on show until the new one has events.
+  const other = run.message !== null && run.message.lesson !== lesson.slug;
+  return other ? null : indexRun(run, lesson);
 }
 
 /** Owns the player. `arms` are the lanes on show, in order; without it all of the run. */
