@@ -42,7 +42,10 @@ export function App() {
   }, [store]);
   return (
     <StoreProvider store={store}>
-      <ClassroomProvider visit={visitPlace}>
+      <ClassroomProvider
+        visit={visitPlace}
+        off={place.embed || place.present === 'notes' || place.present === 'handout'}
+      >
         <ClassGate place={place} />
         {site === null && new URLSearchParams(location.search).has('gallery') ? (
           <Exhibits />

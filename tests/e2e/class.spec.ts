@@ -211,7 +211,7 @@ test('a spotlight is seen by all, and a lost student is counted', async () => {
 
 test('the wheel goes to a student and comes back', async () => {
   const [ada, barbara] = students as [Page, Page, Page];
-  await teacher.getByRole('button', { name: 'Hand the wheel to Ada' }).click();
+  await teacher.getByRole('button', { name: 'hand over to Ada' }).click();
   await said(ada, 'You have the wheel');
   await said(barbara, 'You follow Ada');
   await said(teacher, 'You follow Ada');
@@ -220,6 +220,26 @@ test('the wheel goes to a student and comes back', async () => {
   await teacher.getByTestId('class-take-back').click();
   await said(teacher, 'You drive');
   await said(ada, 'You follow the instructor');
+});
+
+test('the class goes along into slides, and into another lesson', async () => {
+  const [ada] = students as [Page, Page, Page];
+  await teacher.locator('body').press('p');
+  await expect(teacher.getByTestId('present')).toBeVisible();
+  await act(teacher, { type: 'seek', moment: 160e6 });
+  await standsAt(ada, 160e6);
+  await expect(ada.getByTestId('present')).toHaveCount(0);
+  await teacher.locator('body').press('p');
+  await teacher.getByRole('link', { name: 'Kernel Duet' }).click();
+  await teacher.getByTestId('lesson-05-cacheline-pingpong').getByRole('heading').getByRole('link').click();
+  for (const page of students) await expect.poll(() => page.url()).toContain('lesson=05-cacheline-pingpong');
+  await teacher.getByRole('link', { name: 'Kernel Duet' }).click();
+  await teacher.getByTestId('lesson-02-grace-periods').getByRole('heading').getByRole('link').click();
+  for (const page of students) await expect.poll(() => page.url()).toContain('lesson=02-grace-periods');
+  await teacher.goto(new URL(`?lesson=02-grace-periods&step=${steps.asks}`, base).href);
+  await said(teacher, 'You drive');
+  for (const page of students) await atStep(page, steps.asks);
+  await teacher.getByTestId('class-panel-button').click();
 });
 
 test('after a restart of the server all are in the class again, with its answers', async () => {

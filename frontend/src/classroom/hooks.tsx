@@ -24,18 +24,21 @@ const Visiting = createContext<VisitPlace>(() => {});
 /** Owns the class of the page; below a StoreProvider. */
 export function ClassroomProvider({
   visit,
+  off = false,
   children,
 }: {
   readonly visit: VisitPlace;
+  /** This page is in no class: it is a frame, or what a speaker reads. */
+  readonly off?: boolean;
   readonly children: ReactNode;
 }) {
   const store = useStore();
   const [classroom] = useState(
     () => new Classroom(store, siteOf() === null ? codeIn(location.search) : null),
   );
-  useEffect(() => classroom.run(), [classroom]);
+  useEffect(() => (off ? undefined : classroom.run()), [classroom, off]);
   return (
-    <Context value={classroom}>
+    <Context value={off ? null : classroom}>
       <Visiting value={visit}>{children}</Visiting>
     </Context>
   );

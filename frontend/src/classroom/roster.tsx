@@ -60,7 +60,7 @@ export function Roster({ classroom, room, lesson }: Props) {
                 <button
                   type="button"
                   className="link"
-                  aria-label={`Hand the wheel to ${member.name}`}
+                  aria-label={`hand over to ${member.name}`}
                   onClick={() => classroom.hand(member.member)}
                   {...off(
                     member.driving

@@ -42,7 +42,10 @@ export function useDrive(page: PageNow, spotlight: Spot | null): void {
     };
     send();
     if (!moves) return undefined;
-    const timer = setInterval(send, againMs);
+    const timer = setInterval(() => {
+      // A page that nobody sees does not speak over one that is seen.
+      if (!document.hidden) send();
+    }, againMs);
     return () => clearInterval(timer);
   }, [classroom, driving, key, moves]);
 }

@@ -52,12 +52,12 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
               : 'Looking for the lessons…'}
         </p>
       )}
+      {hello && <JoinOnFront />}
       <ul>
         {hello?.lessons.map((lesson) => (
           <Card key={lesson.slug} {...lesson} onOpen={onOpen} />
         ))}
       </ul>
-      {hello && <JoinOnFront />}
       {hello && <SavedOnHome titles={hello.lessons} />}
       {hello && hello.role !== 'operator' && (
         <p className="quiet small" data-testid="role">
