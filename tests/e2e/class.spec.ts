@@ -200,9 +200,13 @@ test('a poll of the instructor reaches all', async () => {
 
 test('a spotlight is seen by all, and a lost student is counted', async () => {
   await teacher.getByTestId('veil').getByRole('button').click();
+  await students[2]!.setViewportSize({ width: 390, height: 844 });
+  await students[2]!.evaluate(() => scrollTo(0, 0));
   await teacher.getByTestId('class-spot').click();
   await teacher.getByTestId('class-spot-srcu').click();
   for (const page of [teacher, ...students]) await expect(page.getByTestId('spot-ring')).toBeVisible();
+  // A picture that was scrolled away comes into sight.
+  await expect(students[2]!.getByTestId('spot-ring')).toBeInViewport();
   await teacher.getByTestId('class-spot-off').click();
   for (const page of students) await expect(page.getByTestId('spot-ring')).toHaveCount(0);
   await students[0]!.getByTestId('class-lost').click();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A ring around the mark or the lane that everyone is to look at; it pulses, and stands still where motion is unwanted. */
 
-import { type CSSProperties, useLayoutEffect, useRef } from 'react';
+import { type CSSProperties, useEffect, useLayoutEffect, useRef } from 'react';
 import type { FrameSource, Size } from '../derive/types.ts';
 import type { Laid, Point, Spotlight } from './contract.ts';
 
@@ -55,5 +55,10 @@ export function SpotRing({ frame, where }: Props) {
     put();
     return frame.subscribe(put);
   });
+  // Where the picture is out of sight, as on a phone, it comes into it.
+  useEffect(() => {
+    // What it returns in newer browsers is nothing that React may call.
+    ring.current?.scrollIntoView?.({ block: 'nearest' });
+  }, []);
   return <div ref={ring} className="spot-ring" aria-hidden="true" data-testid="spot-ring" />;
 }
