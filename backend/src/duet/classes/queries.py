@@ -155,7 +155,7 @@ def question_facts(row: Row[Any]) -> QuestionFacts:
     """A row of the table of questions."""
     options = tuple(row.options)
     return QuestionFacts(
-        row.step, row.question, row.text, options, row.round, row.revealed, row.asked
+        row.step, row.question, row.text, options, row.round, row.revealed, row.by_instructor
     )
 
 

@@ -60,7 +60,7 @@ class QuestionFacts:
 
     Args:
         round: that is open, or was the last.
-        asked: the instructor asked it; else the first answer opened it.
+        by_instructor: the instructor asked it; else the first answer opened it.
     """
 
     step: str
@@ -69,7 +69,7 @@ class QuestionFacts:
     options: tuple[str, ...] = ()
     round: int = 1
     revealed: bool = False
-    asked: bool = False
+    by_instructor: bool = False
 
     @property
     def key(self) -> Key:

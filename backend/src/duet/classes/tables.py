@@ -70,7 +70,7 @@ QUESTIONS: Final = Table(
     Column("options", JSON, nullable=False),
     Column("round", Integer, nullable=False),
     Column("revealed", Boolean, nullable=False),
-    Column("asked", Boolean, nullable=False),
+    Column("by_instructor", Boolean, nullable=False),
 )
 ANSWERS: Final = Table(
     "answers",

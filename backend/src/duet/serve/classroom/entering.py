@@ -93,7 +93,7 @@ class Entering:
         if room.place is not None:
             sent.append(messages.class_place(room.facts.class_id, room.place))
         questions = list(room.questions.values())
-        seen = [q for q in questions if member is None or q.facts.asked]
+        seen = [q for q in questions if member is None or q.facts.by_instructor]
         sent += [messages.class_question(room, one) for one in seen]
         if member is not None:
             sent += [messages.answered(room, one) for one in room.answers_of(member.ident)]

@@ -49,7 +49,7 @@ class Questions:
             known = room.questions.get((command.step, command.question))
             if known is None:
                 raise refusal(CLOSED, "nobody has answered that question yet.", "Ask it first.")
-            await self._change(room, replace(known.facts, revealed=True, asked=True))
+            await self._change(room, replace(known.facts, revealed=True, by_instructor=True))
 
     async def _change(self, room: Room, facts: QuestionFacts) -> None:
         await self._rooms.store.ask(lambda c: queries.put_question(c, room.facts.class_id, facts))
@@ -124,7 +124,7 @@ def new(room: Room, command: m.AskClass) -> QuestionFacts:
         command.text.strip(),
         tuple(command.options),
         command.round,
-        asked=True,
+        by_instructor=True,
     )
 
 
@@ -137,7 +137,7 @@ def again(known: QuestionFacts, command: m.AskClass) -> QuestionFacts:
         options=tuple(command.options) or known.options,
         round=round_,
         revealed=known.revealed and round_ == known.round,
-        asked=True,
+        by_instructor=True,
     )
 
 
@@ -149,7 +149,7 @@ def refuse_unasked(room: Room, command: m.Answer) -> None:
     """
     if not command.step:
         raise refusal(CLOSED, "there is no such poll.", "Wait until it is asked.")
-    opened = sum(not question.facts.asked for question in room.questions.values())
+    opened = sum(not question.facts.by_instructor for question in room.questions.values())
     refuse_more(room, budgets.CLASS_QUESTIONS // 2, opened)
     refuse_more(room, budgets.CLASS_QUESTIONS, len(room.questions))
 

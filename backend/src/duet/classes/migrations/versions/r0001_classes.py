@@ -83,7 +83,7 @@ def _members_and_questions() -> None:
         sa.Column("options", sa.JSON, nullable=False),
         sa.Column("round", sa.Integer, nullable=False),
         sa.Column("revealed", sa.Boolean, nullable=False),
-        sa.Column("asked", sa.Boolean, nullable=False),
+        sa.Column("by_instructor", sa.Boolean, nullable=False),
         sa.PrimaryKeyConstraint("class_id", "step", "question", name="pk_questions"),
         _of_class("questions"),
     )
