@@ -15,6 +15,7 @@ import psutil
 
 from duet.budgets import IDLE_CHILDREN
 from duet.guests.clones.ready import MOST_READY
+from duet.serve.recordings import MAX_OPEN_RUNS, READERS
 from duet.serve.stored import FORMAT_FILE
 from tests.soak.parked import (
     Memory,
@@ -32,6 +33,9 @@ SPARE_FDS = 3
 SPARE_HELPERS = 8
 FDS_A_HELPER = 3
 """Data, status, and a file that is read."""
+NAMELESS = re.compile(r"/#\d+ \(deleted\)$")
+MOST_BUNDLES = 2 * (MAX_OPEN_RUNS + READERS)
+"""Recordings and saved runs that are open at once: which ones depends on what was asked for."""
 MOST_GUESTS = 6 + MOST_READY
 WARM_ROUNDS = 6
 """The program is loaded in these."""
@@ -89,8 +93,15 @@ def descriptors(pid: int) -> Counter[str]:
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):
             if not (name := str(link.readlink())).startswith("/memfd:duet-"):
-                found[re.sub(r":.*|/.*", "", name) or "file"] += 1
+                found[kind_of(name)] += 1
     return found
+
+
+def kind_of(name: str) -> str:
+    """socket, pipe, file, ..., by the link in /proc/PID/fd; `bundle`: a file without a name, into
+    which a recording or a saved run is unpacked while it is open (bundle/unpacked.py).
+    """
+    return "bundle" if NAMELESS.search(name) else re.sub(r":.*|/.*", "", name) or "file"
 
 
 def strays(world: World, guests: int) -> list[str]:
@@ -161,7 +172,7 @@ class Ledger:
             found.append(f"{now.guests} guests")
         if quiet and now.guests in self.fds:
             before = self.fds[now.guests]
-            more = {kind: n - before[kind] for kind, n in now.fds.items()}
+            more = {kind: n - before[kind] for kind, n in now.fds.items() if kind != "bundle"}
             # Of children that were killed the server's ends stay, as those of others do.
             self.most_helpers = max(self.most_helpers, len(now.helpers))
             children = max(0, self.most_helpers - self.helpers[now.guests])
@@ -170,6 +181,8 @@ class Ledger:
                     f"descriptors grew from {dict(before)} to {dict(now.fds)}, "
                     f"and helpers by {children}"
                 )
+        if now.fds["bundle"] > MOST_BUNDLES:
+            found.append(f"{now.fds['bundle']} recordings are open, and {MOST_BUNDLES} may be")
         if len(now.helpers) > IDLE_CHILDREN + SPARE_HELPERS:
             found.append(f"{len(now.helpers)} helpers: {now.helpers[-SPARE_HELPERS:]}")
         return found

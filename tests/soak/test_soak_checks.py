@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,17 @@ import pytest
 
 from duet.settings import repo_root
 from tests.soak.fault import refused
-from tests.soak.leaks import SLOPE_MB, SPARE_FDS, WARM_ROUNDS, Held, Ledger, slope_of, strays
+from tests.soak.leaks import (
+    MOST_BUNDLES,
+    SLOPE_MB,
+    SPARE_FDS,
+    WARM_ROUNDS,
+    Held,
+    Ledger,
+    kind_of,
+    slope_of,
+    strays,
+)
 from tests.soak.parked import Memory
 from tests.soak.soak import FAULTS, unexplained
 from tests.soak.world import MARK, World, in_namespace
@@ -84,6 +95,19 @@ def test_descriptors_are_compared_while_no_guest_is_being_parked() -> None:
     assert ledger._faults(now(20 + SPARE_FDS), quiet=True) == []
     assert "descriptors grew" in ledger._faults(now(21 + SPARE_FDS), quiet=True)[0]
     assert ledger._faults(now(40), quiet=False) == []
+
+
+def test_open_recordings_are_bounded_and_not_compared() -> None:
+    def now(bundles: int) -> Held:
+        return Held(2, [], 0, Counter(bundle=bundles), 100.0, 4, [], Memory(0, 0, 0))
+
+    with tempfile.TemporaryFile(dir="/tmp") as file:
+        assert kind_of(str(Path(f"/proc/self/fd/{file.fileno()}").readlink())) == "bundle"
+    assert kind_of("/tmp/kernel") == "file" and kind_of("socket:[12]") == "socket"
+    ledger = Ledger()
+    ledger.fds[2], ledger.helpers[2] = Counter(bundle=1), 0
+    assert ledger._faults(now(MOST_BUNDLES), quiet=True) == []
+    assert "recordings are open" in ledger._faults(now(MOST_BUNDLES + 1), quiet=True)[0]
 
 
 def test_what_is_left_in_folders_is_seen() -> None:
