@@ -142,29 +142,6 @@ def runs_dir() -> Path:
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
 
 
-CLASSES_DAYS = 180
-
-
-def classes_url() -> str:
-    """Database of classes, a URL of SQLAlchemy: $DUET_CLASSES_DB.
-
-    Else a file beside the folder of saved runs, and named after it, so that two servers with
-    folders of their own share no classes.
-    """
-    runs = runs_dir().absolute()
-    given = os.environ.get("DUET_CLASSES_DB")
-    return given or f"sqlite:///{runs.with_name(f'{runs.name}-classes.sqlite')}"
-
-
-def classes_days() -> int:
-    """How long classes that have ended are stored: $DUET_CLASSES_DAYS.
-
-    Raises:
-        InputError: not a whole number from 0 to a million.
-    """
-    return _whole("DUET_CLASSES_DAYS", CLASSES_DAYS, "delete classes once they have ended")
-
-
 def trials_dir() -> Path:
     """Where `duet try` writes its trials: $DUET_TRIALS or the user's data folder."""
     given = os.environ.get("DUET_TRIALS")
@@ -180,7 +157,7 @@ def archive_limits() -> tuple[int, int]:
         InputError: one of them is not a whole number from 0 to a million.
     """
     runs, megabytes = (
-        _whole(name if name in os.environ else former, usual)
+        whole_number(name if name in os.environ else former, usual)
         for name, former, usual in (
             ("DUET_SAVED_RUNS", "DUET_KEEP_RUNS", SAVED_RUNS),
             ("DUET_SAVED_MB", "DUET_KEEP_MB", SAVED_MB),
@@ -189,7 +166,12 @@ def archive_limits() -> tuple[int, int]:
     return runs, megabytes << 20
 
 
-def _whole(name: str, usual: int, at_zero: str = "keep no run") -> int:
+def whole_number(name: str, usual: int, at_zero: str = "keep no run") -> int:
+    """A number of the environment, or the usual one.
+
+    Raises:
+        InputError: not a whole number from 0 to a million.
+    """
     given = os.environ.get(name, "")
     if given == "":
         return usual

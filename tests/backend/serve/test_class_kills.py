@@ -106,16 +106,16 @@ def real_server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A whole server, which is killed at the end of the block if it was not before."""
     command = [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--no-guests"]
     environment = os.environ | own_places(str(folder))
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*command, "--json"], stdout=subprocess.PIPE, text=True, env=environment
-    )
-    try:
-        assert process.stdout is not None
-        tree = json.loads(process.stdout.readline())
-        yield process, f"{tree['host']}:{tree['port']}"
-    finally:
-        process.kill()
-        process.wait(WAIT_S)
+    ) as process:
+        try:
+            assert process.stdout is not None
+            tree = json.loads(process.stdout.readline())
+            yield process, f"{tree['host']}:{tree['port']}"
+        finally:
+            process.kill()
+            process.wait(WAIT_S)
 
 
 async def answer_until_killed(

@@ -50,7 +50,7 @@ class ClassStore:
     """The store. `begin` and `close` frame its life.
 
     Args:
-        url: of SQLAlchemy; see settings.classes_url.
+        url: of SQLAlchemy; see duet.classes.configured.
         days: classes that ended before are deleted when it begins, and by `delete_old`.
     """
 

@@ -78,8 +78,7 @@ def serve(
         name = shown_name(host, names)
         greeting = Greeting(browser, as_json, name, sessions, links, front.public)
         server = DuetServer(config, listener, greeting, progress)
-        with session_first() as refused:
-            note(refused)
+        with session_first():
             asyncio.run(server.serve(sockets=[listener]))
     return 0
 
@@ -127,12 +126,6 @@ def be_prompt() -> None:
     sys.setswitchinterval(LOCK_SWITCH_S)
     gc.collect()
     gc.freeze()
-
-
-def note(refused: str) -> None:
-    """Log what the host refuses, if it does; the server runs without it."""
-    if refused:
-        logging.getLogger("duet.loop").info("%s", refused)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -188,7 +181,7 @@ class DuetServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell where."""
         asyncio.get_running_loop().set_exception_handler(OutOfFiles())
-        note(loop_first())
+        loop_first()
         await super().startup(sockets)
         self._listener.listen(KERNEL_QUEUE)
         be_prompt()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import sys
@@ -27,6 +28,8 @@ SERVER_NICE: Final = -10
 """A thread that wakes has a CPU within some ms of busy guests and helpers. At 0 the event loop
 waited for up to 400 ms on two CPUs, with 5 ms of work to do, while a class started its runs."""
 SESSION: Final = Path("/proc/self/autogroup")
+
+LOG = logging.getLogger("duet.loop")
 
 
 @contextlib.contextmanager
@@ -44,7 +47,9 @@ def session_first() -> Iterator[str]:
     except FileNotFoundError:  # sessions share no CPUs here
         yield ""
     except OSError as error:
-        yield f"the server's session gets no priority over guests ({error.strerror})"
+        refused = f"the server's session gets no priority over guests ({error.strerror})"
+        LOG.info("%s", refused)
+        yield refused
     else:
         try:
             yield ""
@@ -85,4 +90,6 @@ def loop_first() -> str:
         watcher = asyncio.PidfdChildWatcher()
         watcher.attach_loop(loop)
         asyncio.set_child_watcher(watcher)
-    return thread_first()
+    if refused := thread_first():
+        LOG.info("%s", refused)
+    return refused

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from duet import __version__, durable, settings
+from duet.classes.configured import classes_url
 from duet.classes.database import file_of
 from duet.errors import InputError
 from duet.lessons.own import OWN
@@ -58,7 +59,7 @@ class Places:
     def default(cls) -> Places:
         """As the environment says."""
         changes = settings.cache_dir() / "changes/kernel-patches"
-        classes = file_of(settings.classes_url())
+        classes = file_of(classes_url())
         return cls(settings.runs_dir(), settings.access_file(), changes, classes)
 
     def path(self, name: str) -> Path:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from duet.changes import Changes
+from duet.classes.configured import classes_days, classes_url
 from duet.classes.store import ClassStore
 from duet.kernels import KernelSettings
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
@@ -15,7 +16,6 @@ from duet.serve.live_run import GuestStage
 from duet.serve.own_lessons import Changing
 from duet.serve.recordings import LessonRecordings
 from duet.serve.stored import claim
-from duet.settings import classes_days, classes_url
 from duet.stream.hub import Hub
 
 

@@ -53,8 +53,9 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
     def send_now(self, framed: bytes) -> bool:
         """Write whole frames, unless something waits before them or the peer is gone; whether."""
-        free = self.transport.get_write_buffer_size() == 0 and not self.disconnected
-        if not free or self.close_sent or self.conn.state is not State.OPEN:
+        free = self.transport.get_write_buffer_size() == 0
+        gone = self.disconnected or self.transport.is_closing()
+        if not free or gone or self.close_sent or self.conn.state is not State.OPEN:
             return False
         self.transport.write(framed)
         return True
