@@ -21,6 +21,7 @@ from duet.classes.records import (
 )
 from duet.serve.classroom.limits import NUMBERS_SKIPPED
 from duet.stream.codec import Packet
+from duet.stream.framed import Framed
 from duet.stream.hub import Viewer, ViewerId
 
 
@@ -147,8 +148,9 @@ class Room:
     @staticmethod
     def send(packet: Packet, seats: Iterable[Seat]) -> None:
         """To some pages."""
+        framed = Framed(packet)
         for seat in seats:
-            seat.viewer.put(packet)
+            seat.viewer.give(framed)
 
 
 def hashed(secret: str) -> str:
