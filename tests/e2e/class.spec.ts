@@ -260,6 +260,14 @@ test('after a restart of the server all are in the class again, with its answers
   await expect(students[1]!.getByTestId(`class-histogram-${prediction}-1`)).toContainText('(you)');
 });
 
+test('the report has what was answered, for the instructor alone', async () => {
+  const where = await teacher.getByTestId('class-report').evaluate((link: HTMLAnchorElement) => link.href);
+  const table = await (await teacher.request.get(where)).text();
+  const rows = table.split('\n').filter((row) => row.includes(prediction));
+  expect(rows.length).toBeGreaterThan(0);
+  expect(table).not.toContain('Ada');
+});
+
 test('the end of the class is the end for all', async () => {
   await teacher.getByTestId('class-ending').click();
   await teacher.getByTestId('class-ending-sure').click();

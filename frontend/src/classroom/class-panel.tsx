@@ -49,6 +49,7 @@ export function ClassPanel(props: Props) {
           <Part title="Lost just now">
             <ConfusionCurve points={room.confusion} />
           </Part>
+          <Report classId={room.classId} />
           <Ending words="end the class" sure="End it for all" act={() => classroom.end()} />
         </>
       ) : (
@@ -75,6 +76,24 @@ export function ClassPanel(props: Props) {
         </>
       )}
     </aside>
+  );
+}
+
+/** What was answered, without names; it can be asked for after the class, too. */
+function Report({ classId }: { readonly classId: string }) {
+  const report = `api/classes/${encodeURIComponent(classId)}/report`;
+  return (
+    <p className="small quiet">
+      All answers, without names:{' '}
+      <a href={`${report}.csv`} download data-testid="class-report">
+        as a table (CSV)
+      </a>
+      ,{' '}
+      <a href={report} target="_blank" rel="noreferrer">
+        as JSON
+      </a>
+      .
+    </p>
   );
 }
 

@@ -97,7 +97,7 @@ const [barWidth, chartHeight] = [5, 40];
 
 export function ConfusionCurve({ points }: { readonly points: readonly ConfusionPoint[] }) {
   const all = points.reduce((sum, { count }) => sum + count, 0);
-  if (all === 0) return <p className="small quiet">Nobody has said to be lost.</p>;
+  if (all === 0) return <p className="small quiet">Nobody says that they are lost.</p>;
   const counts = bucketsOf(points);
   const most = Math.max(...counts, 1);
   const words = `${plural(all, 'time', 'times')} somebody was lost; at most ${most} in ten seconds.`;
