@@ -34,6 +34,8 @@ async def main():
     print(own(), await asyncio.to_thread(own), int(said), child.returncode, refused)
 with session_first() as refused:
     print(session(), refused)
+    with session_first():  # another server of the same session
+        pass
     asyncio.run(main())
 print(session())
 """

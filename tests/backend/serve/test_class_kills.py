@@ -107,7 +107,11 @@ def real_server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     command = [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--no-guests"]
     environment = os.environ | own_places(str(folder))
     with subprocess.Popen(
-        [*command, "--json"], stdout=subprocess.PIPE, text=True, env=environment
+        [*command, "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,  # a killed server leaves its session's priority
     ) as process:
         try:
             assert process.stdout is not None

@@ -39,10 +39,11 @@ def session_first() -> Iterator[str]:
     Yields:
         Why the host refuses, as a sentence without its stop, or nothing.
     """
+    former = SERVER_NICE
     try:
         found = re.search(r"nice (-?\d+)", SESSION.read_text())
         former = int(found[1]) if found else 0
-        if former > SERVER_NICE:
+        if former > SERVER_NICE:  # else another server of this session has done it
             SESSION.write_text(str(SERVER_NICE))
     except FileNotFoundError:  # sessions share no CPUs here
         yield ""
@@ -54,8 +55,9 @@ def session_first() -> Iterator[str]:
         try:
             yield ""
         finally:
-            with contextlib.suppress(OSError):
-                SESSION.write_text(str(former))
+            if former > SERVER_NICE:
+                with contextlib.suppress(OSError):
+                    SESSION.write_text(str(former))
 
 
 def thread_first() -> str:
