@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import Callable, Coroutine
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from duet.lessons.load import LessonFolder, load
+from duet.processes.priority import SESSION
 from duet.settings import repo_root
 
 # A busy host makes an example slow, not wrong; CI's own limit ends what hangs. The same examples
@@ -27,6 +29,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "duet"))
 # and interrupt would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup() -> None:
+    """A server that a test killed has left its priority to this session, and with it to all that
+    later tests start: guests would wait behind the programs that are to keep a host busy."""
+    with contextlib.suppress(OSError):
+        SESSION.write_text("0")
 
 
 @pytest.fixture(scope="session", autouse=True)
