@@ -15,10 +15,11 @@ import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from duet.cli.bench.watchers import ACK_EVERY
+
 SLUG = "02-grace-periods"
 ARMS = ("rwsem", "srcu")
 OVER = ("done", "stopped", "failed")
-ACK_EVERY = 128
 Message = dict[str, Any]
 
 

@@ -61,6 +61,11 @@ export function waiting(
   });
 }
 
+/** What the instructor has revealed, and how the class has answered it. */
+export function revealedIn(room: Room, all: readonly Asked[]): readonly Asked[] {
+  return all.filter((one) => one.revealed && room.tallies.has(one.key));
+}
+
 export interface Column {
   readonly label: string;
   readonly count: number;

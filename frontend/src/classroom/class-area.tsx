@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'react';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { askedIn, waiting } from './asked.ts';
+import { askedIn, revealedIn, waiting } from './asked.ts';
 import { ClassBar } from './class-bar.tsx';
 import { ClassPanel } from './class-panel.tsx';
 import { useRoom } from './hooks.tsx';
@@ -28,7 +28,7 @@ export function ClassArea({ page }: { readonly page: Page }) {
   const all = room === null ? [] : askedIn(room, lesson, scene);
   const member = room?.part === 'member';
   const asks = room && member ? waiting(room, all, scene.id, guess.guess !== null) : [];
-  const revealed = member ? all.filter((one) => one.revealed && room.tallies.has(one.key)) : [];
+  const revealed = room && member ? revealedIn(room, all) : [];
   // What is new for a member opens the panel.
   const news = JSON.stringify([asks, revealed].map((list) => list.map((one) => one.key)));
   const some = asks.length + revealed.length > 0;

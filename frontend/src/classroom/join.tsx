@@ -3,7 +3,7 @@
 
 import { type FormEvent, useEffect, useState } from 'react';
 import { siteOf } from '../base/site.ts';
-import { frontPage, type Place } from '../navigation/place.ts';
+import { frontPage, type Place, searchOf } from '../navigation/place.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { off } from '../ui/off.ts';
 import { requestedOf } from './driven.ts';
@@ -17,8 +17,7 @@ function cleanAddress(): void {
   const query = new URLSearchParams(location.search);
   if (!query.has('class')) return;
   query.delete('class');
-  const text = query.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
-  history.replaceState(history.state, '', location.pathname + (text && `?${text}`) + location.hash);
+  history.replaceState(history.state, '', location.pathname + searchOf(query) + location.hash);
 }
 
 /** Joins by the link of a class, and brings a follower to the lesson of its driver. */

@@ -3,10 +3,13 @@
 
 import { type FormEvent, useState } from 'react';
 import { off } from '../ui/off.ts';
-import type { Asked } from './asked.ts';
+import { type Asked, revealedIn } from './asked.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 import { Histogram } from './histogram.tsx';
+
+/** Of a question (MOST_OPTIONS of class_commands.py). */
+const mostOptions = 6;
 
 interface Props {
   readonly classroom: Classroom;
@@ -19,7 +22,7 @@ export function MemberQuestions({
   open,
   all,
 }: Props & { readonly open: readonly Asked[]; readonly all: readonly Asked[] }) {
-  const shown = all.filter((one) => one.revealed && room.tallies.has(one.key));
+  const shown = revealedIn(room, all);
   return (
     <>
       {open.map((one) => (
@@ -85,7 +88,7 @@ export function InstructorQuestions({
 function QuestionButtons({ classroom, room, one }: Props & { readonly one: Asked }) {
   const { step, question, options } = one;
   const answers = room.tallies.get(one.key)?.rounds.reduce((n, r) => n + r.answers, 0) ?? 0;
-  const of = { step, question, options: step ? options.slice(0, 6) : [] };
+  const of = { step, question, options: step ? options.slice(0, mostOptions) : [] };
   return (
     <p className="class-buttons">
       {!one.asked && (
@@ -125,8 +128,6 @@ function QuestionButtons({ classroom, room, one }: Props & { readonly one: Asked
     </p>
   );
 }
-
-const mostOptions = 6;
 
 function PollForm({ classroom }: { readonly classroom: Classroom }) {
   const [text, setText] = useState('');

@@ -230,6 +230,11 @@ export function writePlace(place: Place, keep = ''): string {
   put('present', place.present === 'slides' ? '1' : place.present);
   put('slide', place.slide);
   if (place.embed) q.set('embed', '1');
+  return searchOf(q);
+}
+
+/** Parameters as an address shows them; empty: without the `?`. */
+export function searchOf(q: URLSearchParams): string {
   const text = q.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   return text ? `?${text}` : '';
 }

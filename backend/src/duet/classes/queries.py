@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from duet.classes.records import (
     AnswerFacts,
@@ -74,13 +74,9 @@ def forget_member(connection: Connection, class_id: str, member: str) -> None:
 
 def put_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
     """Store a question, or how it stands now."""
-    of = (
-        QUESTIONS.c.class_id == class_id,
-        QUESTIONS.c.step == question.step,
-        QUESTIONS.c.question == question.question,
-    )
     values = asdict(question) | {"options": list(question.options)}
-    if connection.execute(update(QUESTIONS).where(*of).values(values)).rowcount:
+    this = _that_question(class_id, question)
+    if connection.execute(update(QUESTIONS).where(*this).values(values)).rowcount:
         return
     asked = select(func.count()).select_from(QUESTIONS).where(QUESTIONS.c.class_id == class_id)
     number = connection.scalar(asked)
@@ -89,13 +85,17 @@ def put_question(connection: Connection, class_id: str, question: QuestionFacts)
 
 def open_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
     """Store a question that an answer opens, unless it is there."""
-    there = select(QUESTIONS.c.number).where(
+    there = select(QUESTIONS.c.number).where(*_that_question(class_id, question))
+    if connection.execute(there).first() is None:
+        put_question(connection, class_id, question)
+
+
+def _that_question(class_id: str, question: QuestionFacts) -> tuple[ColumnElement[bool], ...]:
+    return (
         QUESTIONS.c.class_id == class_id,
         QUESTIONS.c.step == question.step,
         QUESTIONS.c.question == question.question,
     )
-    if connection.execute(there).first() is None:
-        put_question(connection, class_id, question)
 
 
 def put_answer(connection: Connection, class_id: str, answer: AnswerFacts) -> None:

@@ -39,7 +39,6 @@ def session_first() -> Iterator[str]:
     Yields:
         Why the host refuses, as a sentence without its stop, or nothing.
     """
-    former = SERVER_NICE
     try:
         found = re.search(r"nice (-?\d+)", SESSION.read_text())
         former = int(found[1]) if found else 0

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
+from duet.cli.bench.watchers import ACK_EVERY
 from duet.errors import InfraError
 from duet.lessons import load as lessons
 from duet.lessons.schema import ClockName
@@ -24,7 +25,6 @@ OPEN_S: Final = 60.0
 REST_S: Final = 60.0
 """From `stop` to the end of a live run. Usual: 0.5 s."""
 OVER: Final = ("done", "stopped", "failed")
-ACK_EVERY: Final = 128
 Message = dict[str, Any]
 
 

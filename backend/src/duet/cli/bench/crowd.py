@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import msgpack
 
-from duet.cli.bench.watchers import BIN_MS, BINS, Seen, Watcher
+from duet.cli.bench.watchers import BIN_MS, BINS, Seen, Watcher, two_halves
 from duet.errors import InfraError
 
 JOIN_S = 120.0
@@ -95,15 +95,7 @@ async def crowd(
             if seen.refused:
                 raise InfraError(seen.refused, remedy="Take fewer followers.")
     print(json.dumps({"joined": seen.joined}), flush=True)
-    await loop.run_in_executor(None, sys.stdin.readline)  # all processes begin together
-    seen.phase = 0
-    await asyncio.sleep(seconds / 2)
-    seen.phase = 1
-    for one in made[:stalled]:
-        if one.transport is not None:
-            one.transport.pause_reading()
-    await asyncio.sleep(seconds / 2)
-    seen.phase = None
+    await two_halves(seen, made[:stalled], seconds)
     return {
         "bins": seen.bins,
         "missed": seen.missed,

@@ -7,7 +7,6 @@ The server is the real one, in a process of its own, and so are the followers; t
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import time
 from typing import Any
@@ -17,13 +16,11 @@ import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 
 from duet.cli.bench.classroom import server
-from duet.cli.bench.viewers import counted, delays, helper, line_of
+from duet.cli.bench.viewers import answered, counted, crowds_of, delays, line_of
 from duet.cli.output import emit
 from duet.cli.results.benching import FollowersResult, Following
-from duet.errors import InfraError
 from duet.lessons.load import slugs
 
-PROCESSES = 2
 SETTLE_S = 2.0
 """Until the news of who joined has gone out."""
 WAIT_S = 60.0
@@ -48,16 +45,8 @@ async def measure(count: int, rate: float, seconds: float, stalled: int) -> Foll
     with server("--no-guests") as (process, address):
         async with connect(f"ws://{address}/ws", compression=None, max_size=None) as driver:
             reading, code = await started(driver)
-            shares = [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
-            with contextlib.ExitStack() as stack:
-                began = time.monotonic()
-                crowds = [
-                    stack.enter_context(
-                        helper("crowd", address, code, str(share),
-                               str(stalled if n == 0 else 0), str(seconds))
-                    )
-                    for n, share in enumerate(shares)
-                ]  # fmt: skip
+            began = time.monotonic()
+            with crowds_of("crowd", (address, code), count, stalled, seconds) as crowds:
                 for one in crowds:
                     await asyncio.to_thread(line_of, one)
                 joined_s = time.monotonic() - began
@@ -83,19 +72,8 @@ async def measure(count: int, rate: float, seconds: float, stalled: int) -> Foll
 async def started(driver: ClientConnection) -> tuple[asyncio.Task[None], str]:
     """Start a class; gives its code, and the task that reads on as its instructor."""
     await driver.send(msgpack.packb({"type": "class_start", "lesson": slugs()[0]}))
-    async with asyncio.timeout(WAIT_S):
-        while True:
-            message = msgpack.unpackb(await driver.recv())
-            if message["type"] == "error":
-                raise InfraError(message["sentence"], remedy=message["remedy"])
-            if message["type"] == "class":
-                break
-
-    async def drain() -> None:
-        async for _ in driver:
-            pass
-
-    return asyncio.create_task(drain()), str(message["code"])
+    reading, message = await answered(driver, "class", WAIT_S)
+    return reading, str(message["code"])
 
 
 async def drive(driver: ClientConnection, rate: float) -> None:

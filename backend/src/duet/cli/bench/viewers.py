@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgpack
@@ -56,15 +56,9 @@ async def measure(
         address = str(line_of(server)["address"])
         async with connect(f"ws://{address}/ws", compression=None, max_size=None) as owner:
             draining, run_id = await started(owner, lesson)
-            shares = [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
-            with contextlib.ExitStack() as stack:
-                crowds = [
-                    stack.enter_context(
-                        helper("watchers", address, lesson, run_id, str(share),
-                               str(stalled if n == 0 else 0), str(seconds))
-                    )
-                    for n, share in enumerate(shares)
-                ]  # fmt: skip
+            with crowds_of(
+                "watchers", (address, lesson, run_id), count, stalled, seconds
+            ) as crowds:
                 for crowd in crowds:
                     await asyncio.to_thread(line_of, crowd)
                 await asyncio.sleep(SETTLE_S)
@@ -93,19 +87,47 @@ async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[No
     arms = [arm.name for arm in lesson_cache.find(lesson).lesson.arms][:ARMS]
     await owner.send(msgpack.packb({"type": "open", "lesson": lesson}))
     await owner.send(msgpack.packb({"type": "start", "lesson": lesson, "arms": arms}))
-    async with asyncio.timeout(WAIT_S):
+    draining, message = await answered(owner, "begun", WAIT_S)
+    return draining, str(message["run_id"])
+
+
+async def answered(
+    owner: ClientConnection, kind: str, within_s: float
+) -> tuple[asyncio.Task[None], dict[str, Any]]:
+    """The task that reads on after a message of that type, and this message.
+
+    Raises:
+        InfraError: the server refuses.
+        TimeoutError: none came in time.
+    """
+    async with asyncio.timeout(within_s):
         while True:
-            message = msgpack.unpackb(await owner.recv())
+            message: dict[str, Any] = msgpack.unpackb(await owner.recv())
             if message["type"] == "error":
                 raise InfraError(message["sentence"], remedy=message["remedy"])
-            if message["type"] == "begun":
+            if message["type"] == kind:
                 break
 
     async def drain() -> None:
         async for _ in owner:
             pass
 
-    return asyncio.create_task(drain()), str(message["run_id"])
+    return asyncio.create_task(drain()), message
+
+
+@contextlib.contextmanager
+def crowds_of(
+    module: str, words: Sequence[str], count: int, stalled: int, seconds: float
+) -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes of `module` that share `count` connections; the stalled ones are in the first."""
+    shares = [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                helper(module, *words, str(share), str(stalled if n == 0 else 0), str(seconds))
+            )
+            for n, share in enumerate(shares)
+        ]
 
 
 async def counted(

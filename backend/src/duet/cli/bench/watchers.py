@@ -13,6 +13,7 @@ import os
 import struct
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -138,16 +139,22 @@ async def watch(
         )
         made.append(watcher)
     print(json.dumps({"connected": len(made)}), flush=True)
+    await two_halves(seen, made[:stalled], seconds)
+    return {"bins": seen.bins, "closed": seen.closed, "load": os.getloadavg()[0]}
+
+
+async def two_halves(seen: Seen, stalled: Iterable[Watcher], seconds: float) -> None:
+    """From the start signal on: half the time without and half with stalled ones."""
+    loop = asyncio.get_running_loop()
     await loop.run_in_executor(None, sys.stdin.readline)  # all processes begin together
     seen.phase = 0
     await asyncio.sleep(seconds / 2)
     seen.phase = 1
-    for watcher in made[:stalled]:
+    for watcher in stalled:
         if watcher.transport is not None:
             watcher.transport.pause_reading()
     await asyncio.sleep(seconds / 2)
     seen.phase = None
-    return {"bins": seen.bins, "closed": seen.closed, "load": os.getloadavg()[0]}
 
 
 if __name__ == "__main__":
