@@ -10,7 +10,7 @@ PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:ca
 PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.ts --retries $(RETRIES)
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
-# How often a test of guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
+# How often a test of processes, guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
 .PHONY: help run test dev check contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test
@@ -30,7 +30,7 @@ test: ## all tests: unit, page, real guests, browser (builds the kernels it boot
 	done
 
 test-unit: ## Python and C tests that boot nothing
-	$(PYTEST) tests -m "not guest" -n $(JOBS) --dist worksteal
+	$(PYTEST) -r aR --reruns $(RETRIES) tests -m "not guest" -n $(JOBS) --dist worksteal
 
 test-page: ## vitest
 	cd frontend && npm test --silent
