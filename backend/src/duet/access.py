@@ -71,6 +71,19 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """Who a learning platform or a hub says that a visitor is.
+
+    Args:
+        key: the same at each visit and on each browser; a hash of the platform and its user.
+        name: as the platform shows it; may be empty.
+    """
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Visitor:
     """One browser.
 
@@ -79,11 +92,18 @@ class Visitor:
             visitor (in owner files, to others) and grants nothing.
         role: from the token of its first visit.
         grant: that token; None: this server asks for none.
+        person: None: nobody vouches for who it is.
     """
 
     ident: str
     role: Role
     grant: Grant | None = field(default=None, compare=False)
+    person: Person | None = field(default=None, compare=False)
+
+    @property
+    def key(self) -> str:
+        """Names whoever answers: the person, else the browser."""
+        return self.ident if self.person is None else self.person.key
 
     def may(self, action: Action) -> bool:
         """Whether the visitor's role allows an action."""
