@@ -40,7 +40,7 @@ def test_a_patch_and_a_folder_become_two_lanes_a_report_and_a_lesson(
         [
             sys.executable, "-m", "duet", "try", str(PATCH), "--run", str(work),
             "--trace", "sched:sched_process_fork,probe:pipe_write(iocb=$arg1)",
-            "--watch", "pipe_read,pipe_write",
+            "--watch", "pipe_read,pipe_write", "--xray", "jiffies_64,runqueues.nr_switches",
             "--clock", "count", "--repeats", "2", "--save-lesson", str(lesson), "--json",
         ],
         env={**os.environ, "DUET_TRIALS": str(tmp_path / "trials")},
@@ -51,6 +51,7 @@ def test_a_patch_and_a_folder_become_two_lanes_a_report_and_a_lesson(
     assert [arm["arm"] for arm in result["arms"]] == ["stock", "wake-all"]
     assert result["functions"] == ["pipe_read"] and result["left_out"] == []
     assert result["events"] == ["sched/sched_process_fork", "duet/pipe_write"]
+    assert result["variables"] == ["jiffies_64", "runqueues.nr_switches"]
     assert all(0.1 < ms < 60_000 for ms in result["elapsed_ms"].values())
     inspect = subprocess.run(
         [sys.executable, "-m", "duet", "inspect", result["recording"], "--json"],

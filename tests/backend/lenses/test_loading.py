@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from duet.errors import DuetError, InputError
+from duet.kernels.paths import split_path
 from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.loading import Probes, fault_of, load_probe
 from duet.lenses.memory import Gone, Memory
@@ -119,10 +120,4 @@ def test_a_path_that_is_none_is_refused(of: str) -> None:
 
 
 def test_a_path_is_steps() -> None:
-    match = variable.PATH.match("init_task.mm->pgd[3].x")
-    assert match and variable.STEP.findall(match["steps"]) == [
-        ("mm", ""),
-        ("pgd", ""),
-        ("", "3"),
-        ("x", ""),
-    ]
+    assert split_path("init_task.mm->pgd[3].x") == ("init_task", ["mm", "pgd", 3, "x"])

@@ -42,6 +42,7 @@ from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
 from duet.trials.story import Times
 from duet.trials.tracing import Tracing, choose
+from duet.trials.variables import choose_variables
 from duet.trials.write import write_trial
 
 RECORDING = "first"
@@ -104,6 +105,9 @@ def run_trial(asked: Asked, how: How) -> Tried:
     stock = arm_spec(lessons.load(trial.slug), trial.arms[0].name)
     src = kernels.source_tree(stock)
     tracing = propose(tracing, images, trial.own_patches, src, trial.watch)
+    missing = list(tracing.missing)
+    variables = choose_variables(images, trial.xray, trial.own_patches, missing)
+    tracing = replace(tracing, variables=variables, missing=tuple(missing))
     lesson = write_trial(folder, trial, tracing, Times())
     for sentence in tracing.missing:
         note(f"left out: {sentence}")
@@ -134,6 +138,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         fields=[f"{field.struct}.{field.name}" for field in tracing.fields],
         watched=list(tracing.watched),
         shared=shared_counts(report),
+        variables=[one.path for one in tracing.variables],
         proposed=[one.argument for one in tracing.proposed],
         given=trial.given,
         check=trial.check or None,

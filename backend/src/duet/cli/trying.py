@@ -59,6 +59,8 @@ def print_result(result: TryResult, report: Report | None) -> None:
         print(f"events: {', '.join(result.events)}")
     if result.fields:
         print(f"fields: {', '.join(result.fields)}")
+    if result.variables:
+        print(f"x-ray: {', '.join(result.variables)}")
     for argument in result.proposed:
         print(f"to trace, too: --trace '{argument}'")
     print()

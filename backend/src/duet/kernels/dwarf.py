@@ -7,6 +7,7 @@ drgn reads it in a confined child (duet.kernels.vmlinux); answers are checked. A
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -61,6 +62,22 @@ def number_members(vmlinux: Path, name: str) -> tuple[str, ...]:
         InfraError: vmlinux cannot be read or carries no DWARF.
     """
     return ask(vmlinux, {"do": "members", "name": name}, _members)
+
+
+def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Those of these paths from global variables that end at a number, e.g. `rcu_state.gp_seq`.
+
+    Raises:
+        InfraError: vmlinux cannot be read or carries no DWARF.
+    """
+
+    def take(reply: Reply) -> tuple[str, ...]:
+        found = reply.tree.get("answer")
+        if not isinstance(found, list) or len(found) != len(paths):
+            raise Odd("no list of answers")
+        return tuple(path for path, ends in zip(paths, found, strict=True) if ends is True)
+
+    return ask(vmlinux, {"do": "paths", "paths": list(paths)}, take)
 
 
 def _members(reply: Reply) -> tuple[str, ...]:

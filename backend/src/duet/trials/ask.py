@@ -14,6 +14,7 @@ from duet.trials.command import Command, read_command
 from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import NoPatch, Patch, parse, read_patches, series_name
 from duet.trials.spec import Better, Headline, Trial, plain_name
+from duet.trials.variables import read_paths
 
 MOST_ARMS = 9
 STRESSOR = re.compile(r"--(?!timeout|seed|verbose|metrics|perf|times)([a-z0-9-]+) \d+\b")
@@ -39,6 +40,7 @@ class Asked:
     trace: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
+    xray: tuple[str, ...] = ()
     comm: str = ""
     clock: ClockName = "wall"
     times: int = 1
@@ -90,6 +92,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         functions=asked.functions,
         trace=tuple(_split(asked.trace)),
         watch=tuple(_split(asked.watch)),
+        xray=read_paths(asked.xray),
         comm=asked.comm,
         headline=_headline(asked, command),
         bases=tuple(bases),

@@ -76,6 +76,7 @@ class Trial:
         functions: globs of --fn.
         trace: of --trace.
         watch: functions of --watch, whose accesses are counted.
+        xray: paths of --xray, whose numbers are read.
         comm: glob of the tasks' names; "": that of the command.
         given: the command line that makes it again, for the report.
         check: the one that looks for mistakes of the same kernels; "": there is none.
@@ -92,6 +93,7 @@ class Trial:
     functions: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
+    xray: tuple[str, ...] = ()
     comm: str = ""
     headline: Headline | None = None
     bases: tuple[TrialBase, ...] = ()

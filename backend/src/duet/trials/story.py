@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from duet.trials.spec import Trial, TrialArm
-from duet.trials.tracing import Tracing
+from duet.trials.tracing import Tracing, Variable
 
 Tree = dict[str, Any]
 WHOLE_MS = 1000.0
@@ -41,6 +41,7 @@ def story(trial: Trial, tracing: Tracing, times: Times) -> Tree:
         window = min(times.call_ms * CALLS, whole * CLOSE) or whole * CLOSE
         near = {"align": "operation", "moment": "first_op", "window_ms": _ms(window)}
     parts = ["functions", *(["points"] if tracing.marks else [])]
+    parts += ["counters"] if tracing.variables else []
     focus = ["running", *calls]
     scenes: list[Tree] = [
         {
@@ -114,6 +115,8 @@ def _calls(tracing: Tracing) -> str:
 def _more(trial: Trial, tracing: Tracing) -> str:
     """What a next call can show: fields under the microscope, and events of the subsystem."""
     parts = []
+    if tracing.variables:
+        parts.append("The x-ray reads " + ", ".join(map(_variable, tracing.variables)) + ".")
     if tracing.fields:
         fields = ", ".join(f"`{field.struct}.{field.name}`" for field in tracing.fields)
         parts.append(f"The patch adds or moves {fields}; the numbers say where they begin.")
@@ -126,6 +129,10 @@ def _more(trial: Trial, tracing: Tracing) -> str:
         rows = "".join(f"\n- `--trace '{one.argument}'`" for one in tracing.proposed)
         parts.append(f"Events of this subsystem that can be traced, too:\n{rows}")
     return "".join(f"\n\n{part}" for part in parts)
+
+
+def _variable(one: Variable) -> str:
+    return f"`{one.path}`" + (f" ({', '.join(one.arms)} alone)" if one.arms else "")
 
 
 def _arm_text(arm: TrialArm) -> str:

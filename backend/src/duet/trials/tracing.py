@@ -77,6 +77,19 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """A number of the kernel's that the x-ray reads while the command runs.
+
+    Args:
+        path: as in C, from a global variable.
+        arms: the kernels that have it; (): all.
+    """
+
+    path: str
+    arms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """Events of one group that a next call can draw.
 
@@ -103,6 +116,7 @@ class Tracing:
     Args:
         watched: functions whose accesses the microscope counts, the first one's call an operation.
         proposed: events of the subsystem that are not traced.
+        variables: what the x-ray reads.
     """
 
     functions: tuple[Function, ...] = ()
@@ -111,6 +125,7 @@ class Tracing:
     fields: tuple[Field, ...] = ()
     watched: tuple[str, ...] = ()
     proposed: tuple[Proposal, ...] = ()
+    variables: tuple[Variable, ...] = ()
 
 
 @dataclass

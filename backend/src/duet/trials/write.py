@@ -25,6 +25,9 @@ HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `duet try`: {}
 DIGEST = ".trial"
 """Says from which trial the folder was written."""
 MOST_RUNS = 1000
+XRAY = "numbers"
+"""The probe that reads variables; docs/PROBES.md."""
+XRAY_HZ = 20
 ROLES = ("before", "after", "alternative")
 KERNEL_TASKS = r"(?:kworker|swapper|ksoftirqd|rcu_|migration|cpuhp|kthreadd|duet-agent)"
 
@@ -204,6 +207,12 @@ def _trace(trial: Trial, tracing: Tracing) -> Tree:
         points.append({"name": mark.key, "probe": mark.key, "title": mark.title})
         points[-1] |= {"fields": list(mark.fields)} if mark.fields else {}
     tree: Tree = {"kinds": kinds, "probes": probes, "spans": spans, "points": points}
+    if tracing.variables:
+        paths = [one.path for one in tracing.variables]
+        tree["xray"] = [{"probe": XRAY, "of": ",".join(paths), "hz": XRAY_HZ}]
+        tree["counters"] = [
+            {"name": plain_name(path), "title": path, "xray": XRAY, "field": path} for path in paths
+        ]
     if tracing.watched:
         names = list(tracing.watched)
         tree["microscope"] = {"functions": names, "operation": names[0], "workloads": [WATCHED]}

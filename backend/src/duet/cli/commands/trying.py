@@ -73,6 +73,14 @@ def try_(
             "of the first is an operation.",
         ),
     ] = None,
+    xray: Annotated[
+        Words,
+        typer.Option(
+            "--xray",
+            help="Global variables with commas whose numbers are read while the command runs: "
+            "nr_files,rcu_state.gp_seq; default: those that changed lines name.",
+        ),
+    ] = None,
     comm: Annotated[
         str, typer.Option("--comm", help="Names of the tasks that are drawn, with * and ?.")
     ] = "",
@@ -142,6 +150,7 @@ def try_(
         trace=tuple(trace or ()),
         functions=tuple(fn or ()),
         watch=tuple(watch or ()),
+        xray=tuple(xray or ()),
         comm=comm,
         clock=clock_name(clock),
         times=times,

@@ -65,6 +65,7 @@ class TryResult:
     verdict: str | None = key()
     saved: str | None = key("path of --save-lesson")
     fields: Sequence[str] = key("that the patches add or move", shape="[struct.member]")
+    variables: Sequence[str] = key("global variables whose numbers the x-ray reads")
     watched: Sequence[str] = key("functions, by the microscope")
     shared: Mapping[str, Mapping[str, float]] = key(
         "with --watch: reads, writes and read-modify-writes of lines that CPUs share and write, "

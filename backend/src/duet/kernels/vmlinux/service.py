@@ -29,7 +29,7 @@ def warm() -> None:
 
 
 class VmlinuxService:
-    """Requests `number`, `has_function`, `members`, `functions`, `variable` and `names`.
+    """Requests `number`, `has_function`, `members`, `paths`, `functions`, `variable` and `names`.
 
     The other side is duet.kernels.dwarf and duet.lenses.scope.
     """
@@ -41,6 +41,7 @@ class VmlinuxService:
             "number": self._number,
             "has_function": lambda asked: self._types.has_function(asked["name"]),
             "members": lambda asked: self._types.number_members(asked["name"]),
+            "paths": lambda asked: self._types.number_paths(asked["paths"]),
             "functions": self._function_rows,
             "variable": lambda asked: [list(p) for p in ranges_of(self._variables, asked["name"])],
             "names": lambda asked: [list(p) for p in names_at(self._variables, asked["addresses"])],

@@ -4,21 +4,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import drgn
 
 from duet.errors import InfraError, InputError
+from duet.kernels.paths import split_path
 from duet.kernels.vmlinux import REMEDY
-
-NUMBERS = (
-    drgn.TypeKind.INT,
-    drgn.TypeKind.BOOL,
-    drgn.TypeKind.ENUM,
-    drgn.TypeKind.POINTER,
+from duet.kernels.vmlinux.variables import (
+    NUMBERS,
+    WrongPath,
+    end_type,
+    holds_number,
+    plain,
 )
+
 COMPARE = "Compare it with the kernel's source, and mind which arms have it."
 
 
@@ -60,7 +62,7 @@ class Structures:
             if ask == "offsetof":
                 return int(drgn.offsetof(kind, str(member)))
             for part in member.split(".") if member else ():
-                kind = _plain(kind).member(part).type
+                kind = plain(kind).member(part).type
             return int(drgn.sizeof(kind))
 
     def has_function(self, name: str) -> bool:
@@ -85,7 +87,26 @@ class Structures:
         """
         with self._sense(f"the kernel has no '{name}':"):
             members = self._program.type(name).members or ()
-            return [one.name for one in members if one.name and _plain(one.type).kind in NUMBERS]
+            return [one.name for one in members if one.name and plain(one.type).kind in NUMBERS]
+
+    def number_paths(self, paths: Sequence[str]) -> list[bool]:
+        """Of each path of a global variable whether it ends at a number.
+
+        Raises:
+            InfraError: its DWARF makes no sense.
+        """
+        with self._sense():
+            return [self._ends_at_number(path) for path in paths]
+
+    def _ends_at_number(self, path: str) -> bool:
+        parts = split_path(path)
+        if parts is None:
+            return False
+        name, steps = parts
+        try:
+            return holds_number(end_type(self._program.variable(name).type_, steps))
+        except (LookupError, WrongPath):
+            return False
 
     @contextmanager
     def _sense(self, absent: str = "") -> Iterator[None]:
@@ -112,12 +133,6 @@ class Structures:
             f"read: {why}.",
             remedy=f"{REMEDY[:-1]}; its config asks for debug information.",
         )
-
-
-def _plain(kind: drgn.Type) -> drgn.Type:
-    while kind.kind is drgn.TypeKind.TYPEDEF:
-        kind = kind.type
-    return kind
 
 
 def _line(error: Exception) -> str:

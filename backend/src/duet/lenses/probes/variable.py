@@ -16,7 +16,6 @@ sum over CPUs. cpus: how many copies there are (0: it is not per CPU).
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterator
 
@@ -24,6 +23,16 @@ import drgn
 import numpy as np
 
 from duet.errors import InputError
+from duet.kernels.paths import split_path
+from duet.kernels.vmlinux.variables import (
+    COUNTER,
+    NUMBERS,
+    RECORDS,
+    WrongPath,
+    end_type,
+    only_member,
+    plain,
+)
 from duet.lenses.fields import Field, fields_of
 from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.memory import Gone, Memory
@@ -34,28 +43,23 @@ TITLE = "a global variable"
 LINE = 64
 MOST_ELEMENTS = 256
 MOST_BYTES = 1 << 16
-PATH = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<steps>(?:(?:\.|->)[A-Za-z_]\w*|\[\d+\])*)$")
-STEP = re.compile(r"(?:\.|->)([A-Za-z_]\w*)|\[(\d+)\]")
-COUNTER = "percpu_counter"
-NUMBERS = (drgn.TypeKind.INT, drgn.TypeKind.BOOL, drgn.TypeKind.ENUM, drgn.TypeKind.POINTER)
-RECORDS = (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION)
 
 
 class Probe:
     """The variable is found once; the way from it is walked at each sample."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
-        match = PATH.match(of)
-        if match is None:
+        parts = split_path(of)
+        if parts is None:
             raise InputError(
                 f"the probe variable wants the name of a variable and a path, but '{of:.60}' came.",
                 remedy="Give it with `of` (--of), e.g. nr_files or rcu_state.gp_seq.",
             )
         self._of = of
         self._program, self._memory = kernel.program, memory
-        self._steps = [name or int(index) for name, index in STEP.findall(match["steps"])]
-        kernel.address(match["name"])  # it says what is missing
-        self._root = self._variable(match["name"])
+        name, self._steps = parts
+        kernel.address(name)  # it says what is missing
+        self._root = self._variable(name)
         first, last = kernel.find("__per_cpu_start"), kernel.find("__per_cpu_end")
         at = int(self._root.address_ or 0)
         self._offsets = cpu_offsets(kernel, memory)
@@ -92,19 +96,11 @@ class Probe:
         Raises:
             LensError: the path does not fit the types.
         """
-        for step in self._steps:
-            kind = _plain(kind)
-            if isinstance(step, int):
-                if kind.kind not in (drgn.TypeKind.ARRAY, drgn.TypeKind.POINTER):
-                    raise self._lost(f"{kind.type_name()} is no array")
-                kind = kind.type
-                continue
-            if kind.kind == drgn.TypeKind.POINTER:
-                kind = _plain(kind.type)
-            if kind.kind not in RECORDS or not kind.has_member(step):
-                raise self._lost(f"{kind.type_name()} has no field {step}")
-            kind = kind.member(step).type
-        if _plain(kind).kind == drgn.TypeKind.VOID or not 0 < drgn.sizeof(kind) <= MOST_BYTES:
+        try:
+            kind = end_type(kind, self._steps)
+        except WrongPath as error:
+            raise self._lost(str(error)) from None
+        if plain(kind).kind == drgn.TypeKind.VOID or not 0 < drgn.sizeof(kind) <= MOST_BYTES:
             raise self._lost(f"{kind.type_name()} has no size, or more than {MOST_BYTES} bytes")
         return kind
 
@@ -126,7 +122,7 @@ class Probe:
         """What lies at the end of the path; None: a pointer on the way is NULL."""
         try:
             for step in self._steps:
-                if _plain(found.type_).kind == drgn.TypeKind.POINTER and not found.value_():
+                if plain(found.type_).kind == drgn.TypeKind.POINTER and not found.value_():
                     return None
                 found = found[step] if isinstance(step, int) else found.member_(step)
             return found
@@ -135,7 +131,7 @@ class Probe:
 
     def _number(self, found: drgn.Object) -> float | None:
         """The number that an object is or holds; None: it is none."""
-        kind = _plain(found.type_)
+        kind = plain(found.type_)
         if kind.kind in NUMBERS:
             return float(int(found.value_()))
         if kind.kind not in RECORDS:
@@ -143,8 +139,8 @@ class Probe:
         if kind.tag == COUNTER:
             shares = int(found.counters.value_())
             return float(int(found.count.value_()) + sum(self._shares(shares)))
-        names = [member.name for member in kind.members or () if member.name]
-        return self._number(found.member_(names[0])) if len(names) == 1 else None
+        member = only_member(kind)
+        return None if member is None else self._number(found.member_(member))
 
     def _shares(self, base: int) -> Iterator[int]:
         """What each CPU has not yet added to a percpu_counter (s32)."""
@@ -185,31 +181,24 @@ class Probe:
     def _value(self, kind: drgn.Type, raw: bytes, field: Field) -> float:
         """The number of one row, of the bytes that were read; 0: it is none."""
         whole = drgn.Object.from_bytes_(self._program, kind, raw)
-        plain = _plain(kind)
-        if plain.kind in RECORDS:
+        bare = plain(kind)
+        if bare.kind in RECORDS:
             return self._number(whole.member_(field.name)) or 0.0
-        if plain.kind == drgn.TypeKind.ARRAY:
+        if bare.kind == drgn.TypeKind.ARRAY:
             return self._number(whole[field.at // field.size]) or 0.0
         return self._number(whole) or 0.0
 
 
 def _rows(kind: drgn.Type, name: str) -> Iterator[Field]:
-    plain = _plain(kind)
-    if plain.kind in RECORDS:
-        yield from fields_of(plain)
-    elif plain.kind == drgn.TypeKind.ARRAY and plain.length:
-        size = drgn.sizeof(plain.type)
-        for index in range(min(plain.length, MOST_ELEMENTS)):
+    bare = plain(kind)
+    if bare.kind in RECORDS:
+        yield from fields_of(bare)
+    elif bare.kind == drgn.TypeKind.ARRAY and bare.length:
+        size = drgn.sizeof(bare.type)
+        for index in range(min(bare.length, MOST_ELEMENTS)):
             yield Field(f"[{index}]", index * size, size)
     else:
         yield Field(name, 0, drgn.sizeof(kind))
-
-
-def _plain(kind: drgn.Type) -> drgn.Type:
-    """Without typedefs."""
-    while kind.kind == drgn.TypeKind.TYPEDEF:
-        kind = kind.type
-    return kind
 
 
 def _address(found: drgn.Object) -> int:
