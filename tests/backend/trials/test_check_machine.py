@@ -49,7 +49,7 @@ def qemus() -> list[psutil.Process]:
 
 
 def own_folders() -> set[Path]:
-    """Private directories that this process made; others run tests beside it."""
+    """Private directories that this process made; other processes run tests at the same time."""
     found = set()
     for folder in live_folders(passable_base()):
         with contextlib.suppress(FileNotFoundError):
