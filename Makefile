@@ -112,7 +112,7 @@ bench: ## figures: decode, reduce, latency, frames of the page
 	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
 
 pins: ## compile the hash-pinned requirements anew
-	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs; do \
+	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs requirements-hub; do \
 		../$(VENV)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--python-version 3.11 --custom-compile-command 'make pins' $$f.in -o $$f.txt; done
 
@@ -123,4 +123,4 @@ image-test: ## build the image, start it without any right, and ask for its page
 	@packaging/image.sh test
 
 clean: ## remove what set-up made in the checkout (not the kernel cache)
-	rm -rf .venv .venv-docs .setup-stamps build/docs frontend/node_modules frontend/dist
+	rm -rf .venv .venv-docs .venv-hub .setup-stamps build/docs frontend/node_modules frontend/dist

@@ -77,6 +77,13 @@ python_dev() {
 	.venv/bin/uv pip install -q --python $PYTHON --require-hashes -r backend/requirements-dev.txt
 }
 
+python_hub() {
+	say "installing JupyterHub for its tests (hash-pinned)"
+	rm -rf .venv-hub
+	$PYTHON -m venv --without-pip .venv-hub
+	.venv/bin/uv pip install -q --python .venv-hub/bin/python --require-hashes -r backend/requirements-hub.txt
+}
+
 python_docs() {
 	say "installing the packages of make docs (hash-pinned)"
 	rm -rf .venv-docs
@@ -126,6 +133,7 @@ setup_dev() {
 	# shellcheck disable=SC2086
 	packages $DEV_PACKAGES
 	once python-dev backend/requirements-dev.txt "$STAMPS/python" -- python_dev
+	once hub backend/requirements-hub.txt "$STAMPS/venv" -- python_hub
 	# Browser tests stand in tests/e2e and import the page's own packages.
 	ln -sfn ../frontend/node_modules tests/node_modules
 }

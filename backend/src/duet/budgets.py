@@ -109,6 +109,21 @@ same. Beyond it the page says that a link is needed."""
 SESSION_CHECK_S: Final = 1.0
 """Sockets whose token was rotated or revoked, or whose session expired, are closed this late."""
 
+HUB_ANSWER_S: Final = 10.0
+"""JupyterHub has this to answer a request about a user. Usual: 10 ms."""
+
+HUB_CHECK_S: Final = 30.0
+"""What the hub said about a token counts for this time; so late is a log-out there noticed."""
+
+HUB_GRACE_S: Final = 600.0
+"""And for this time while the hub does not answer: a hub that restarts sends nobody out."""
+
+HUB_LOGIN_S: Final = 600.0
+"""From going to the hub until coming back with a code; a person may type a password there."""
+
+HUB_TOKENS: Final = 4096
+"""Whose answers are stored. Usual: one for each browser of a course. The oldest go first."""
+
 WRONG_TOKENS_WINDOW_S: Final = 60.0
 """The next two are counted over this time."""
 

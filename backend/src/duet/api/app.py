@@ -16,7 +16,7 @@ from duet.api.classes import add_class_routes
 from duet.api.costly import Costly
 from duet.api.front import Behind, Front
 from duet.api.guard import Guard, answered_names, is_loopback
-from duet.api.identity import Identity
+from duet.api.identity import AnyoneIn, Door, Identity, TokensOnly
 from duet.api.metrics import add_metrics
 from duet.api.page import add_page
 from duet.api.rights import may_call
@@ -44,6 +44,8 @@ def create_app(
     hub: Hub | None = None,
     stills: Stills | None = None,
     sessions: Sessions | None = None,
+    door: Door | None = None,
+    opened: frozenset[str] = frozenset(),
     front: Front | None = None,
 ) -> FastAPI:
     """The whole application.
@@ -55,9 +57,13 @@ def create_app(
         names: more host names to answer to.
         stills: what takes pictures for readers without scripts; None: Chromium.
         sessions: asks each visitor for a token; None: each visitor is the operator.
+        door: how visitors are let in, in place of both.
+        opened: see Guard.
         front: the proxy before the server.
     """
     hub, front = hub or Hub(), front or Front()
+    if door is None:
+        door = AnyoneIn() if sessions is None else TokensOnly(sessions)
     director = make_director(hub)
     watchdog = Watchdog()
     costly = Costly(director.measuring)
@@ -67,7 +73,7 @@ def create_app(
         confined.start()  # the first recording shall not wait for it
         await run_in_threadpool(director.warm)  # loads Starlette's own threads as well
         async with watchdog, director, asyncio.TaskGroup() as tasks:
-            watch = tasks.create_task(expel_ended(hub, sessions), name="sessions")
+            watch = tasks.create_task(expel_ended(hub, door), name="sessions")
             yield
             watch.cancel()
         costly.close()
@@ -81,9 +87,9 @@ def create_app(
         openapi_url=None,
         dependencies=[Depends(may_call)],
     )
-    app.add_middleware(Identity, sessions=sessions)
+    app.add_middleware(Identity, door=door)
     answered = answered_names(host, (*names, *front.names))
-    app.add_middleware(Guard, names=answered, any_address=not is_loopback(host))
+    app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), opened=opened)
     app.add_middleware(Behind, front=front)
     admission = Admission.behind(front.proxies)
     endpoint = Endpoint(hub, director, stall_s, admission.sockets)
@@ -103,10 +109,12 @@ def create_app(
     return app
 
 
-async def expel_ended(hub: Hub, sessions: Sessions | None) -> None:
+async def expel_ended(hub: Hub, door: Door) -> None:
     """Close sockets whose session expired, or whose token was rotated or revoked."""
-    while sessions is not None:
+    while True:
         await asyncio.sleep(SESSION_CHECK_S)
-        for viewer in hub.viewers:
-            if not sessions.holds(viewer.visitor):
+        viewers = list(hub.viewers)
+        ended = {id(one) for one in await door.ended([viewer.visitor for viewer in viewers])}
+        for viewer in viewers:
+            if id(viewer.visitor) in ended:
                 viewer.expel(NEEDED.short)

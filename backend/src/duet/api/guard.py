@@ -67,10 +67,18 @@ class Guard:
         names: from answered_names.
         any_address: also answer to literal addresses (a rebound name is never literal); for a
             server that is open to the network on purpose.
+        opened: paths besides the page that pages of other sites may open in its place.
     """
 
-    def __init__(self, app: ASGIApp, names: frozenset[str], any_address: bool = False) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        names: frozenset[str],
+        any_address: bool = False,
+        opened: frozenset[str] = frozenset(),
+    ) -> None:
         self._app = app
+        self._opened = opened
         self._names = names
         self._any_address = any_address
 
@@ -82,7 +90,7 @@ class Guard:
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         wrong = self._why_not(acts, headers, asked_of(scope))
         if wrong is None and scope["type"] == "http":
-            wrong = fetch_site.refused(scope["method"], scope["path"], headers)
+            wrong = fetch_site.refused(scope["method"], scope["path"], headers, self._opened)
         if wrong is None:
             await self._app(scope, receive, _with_headers(send, _is_embed(scope)))
         elif scope["type"] == "http":

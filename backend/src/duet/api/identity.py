@@ -9,7 +9,9 @@ neither history nor Referer has it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 from urllib.parse import unquote_plus
 
 from starlette.datastructures import Headers
@@ -38,6 +40,18 @@ from duet.stream.endpoint import CLOSE_TOKEN
 BEARER = "bearer "
 
 
+class Door(Protocol):
+    """How visitors are let in."""
+
+    async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Call `app` with a visitor in the scope, or answer in its place."""
+        ...
+
+    async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
+        """Those of `visitors` who may not be here any more."""
+        ...
+
+
 class AnyoneIn:
     """Loopback without tokens: each browser has a name, and each is the operator."""
 
@@ -49,6 +63,10 @@ class AnyoneIn:
             if names_browser(scope):
                 send = with_cookie(send, cookie_line(scope, secret))
         await let_in(Visitor(ident_of(secret), Role.OPERATOR), app, scope, receive, send)
+
+    async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
+        """See Door."""
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,10 @@ class TokensOnly:
             await socket.close(CLOSE_TOKEN, why.short)
         else:
             await refusal(scope, why)(scope, receive, send)
+
+    async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
+        """See Door."""
+        return [visitor for visitor in visitors if not self.sessions.holds(visitor)]
 
     def _first_visit(self, token: str, rest: str, scope: Scope) -> Response:
         address = _address(scope)
@@ -105,12 +127,12 @@ class Identity:
     """ASGI middleware; see the module. Stands behind the Guard.
 
     Args:
-        sessions: None: no tokens are asked for.
+        door: how visitors are let in.
     """
 
-    def __init__(self, app: ASGIApp, sessions: Sessions | None = None) -> None:
+    def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
-        self._door = AnyoneIn() if sessions is None else TokensOnly(sessions)
+        self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):

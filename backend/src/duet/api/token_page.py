@@ -78,9 +78,13 @@ OPERATOR = (
 )
 
 
-def token_page(why: Why) -> str:
-    """A page that says what is needed."""
-    body = f"<p>{escape(why.sentence)}</p>\n<p><b>{escape(why.remedy)}</b></p>\n{OPERATOR}"
+def token_page(why: Why, footer: str = OPERATOR) -> str:
+    """A page that says what is needed.
+
+    Args:
+        footer: HTML.
+    """
+    body = f"<p>{escape(why.sentence)}</p>\n<p><b>{escape(why.remedy)}</b></p>\n{footer}"
     return PAGE.format(head="", title=escape(why.title), body=body)
 
 

@@ -20,10 +20,11 @@ from duet.api.app import create_app
 from duet.api.front import Front
 from duet.api.guard import is_loopback
 from duet.budgets import LOCK_SWITCH_S
+from duet.cli.admission import TokenOptions, admission
 from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
 from duet.cli.build_progress import BuildProgress
 from duet.cli.ending import ending
-from duet.cli.serve_access import Greeting, TokenOptions, admission, shown_name
+from duet.cli.serve_access import Greeting, shown_name
 from duet.errors import InfraError, InputError
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
@@ -63,7 +64,7 @@ def serve(
     sweep_all()
     allow_files()
     with bind(host, port) as listener, build_progress(console, as_lines) as progress:
-        sessions, links = admission(host, tokens)
+        admitted = admission(host, tokens, front)
         settings = KernelSettings.default(source)
         app = create_app(
             lambda hub: default_director(hub, settings, builds, live, progress),
@@ -71,12 +72,13 @@ def serve(
             host=host,
             names=names,
             hub=Hub(),
-            sessions=sessions,
+            door=admitted.door,
+            opened=admitted.opened,
             front=front,
         )
         config = server_config(app, timeout_graceful_shutdown=GRACE_S)
         name = shown_name(host, names)
-        greeting = Greeting(browser, as_json, name, sessions, links, front.public)
+        greeting = Greeting(browser, as_json, name, admitted, front.public)
         server = DuetServer(config, listener, greeting, progress)
         with session_first():
             asyncio.run(server.serve(sockets=[listener]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who a server lets in, and what it prints about it when it listens."""
+"""What a server prints when it listens, and the addresses in it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from urllib.parse import urlencode
 from duet.access import Role
 from duet.api.front import Front, Proxies, PublicUrl
 from duet.api.guard import is_loopback
-from duet.api.sessions import Sessions
-from duet.api.tokens import AccessFile
+from duet.cli.admission import Admission
 from duet.cli.results.host import ServeResult
-from duet.errors import InputError
 from duet.settings import public_url, trusted_proxies
 
 ANY = ("", "0.0.0.0", "::", "0")
@@ -37,44 +35,6 @@ OPEN_PROXY = (
     "Whoever passes the proxy may do everything here, unless you add --token-required, or the\n"
     "proxy itself asks who comes."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class TokenOptions:
-    """Options of `duet serve`.
-
-    Args:
-        required: tokens even on loopback; made where there are none.
-        new: replace those that there are.
-    """
-
-    required: bool = False
-    new: bool = False
-
-
-def admission(host: str, tokens: TokenOptions) -> tuple[Sessions | None, dict[Role, str]]:
-    """Who checks visitors (None: nobody needs to), and the tokens that were made just now.
-
-    Raises:
-        InputError: the address can be reached from elsewhere and there are no tokens, or their
-            file is not usable.
-        InfraError: tokens cannot be stored.
-    """
-    if is_loopback(host) and not (tokens.required or tokens.new):
-        return None, {}
-    file = AccessFile.default()
-    made: dict[Role, str] = {}
-    if tokens.new:
-        made = file.make(Role, again=True)
-    elif not file.load().tokens:
-        if not tokens.required:
-            raise InputError(
-                f"{host or 'every address'} can be reached from other machines, and there are no "
-                "tokens yet that say who may do what.",
-                remedy="Add --token-required, which makes them and prints a link for each role.",
-            )
-        made = file.make(Role, again=False)
-    return Sessions(file), made
 
 
 def front_of(public: str | None, proxies: list[str] | None) -> Front:
@@ -124,8 +84,7 @@ class Greeting:
     browser: bool
     as_json: bool
     name: str
-    sessions: Sessions | None
-    links: Mapping[Role, str]
+    admission: Admission
     public: PublicUrl | None = None
 
     def say(self, host: str, port: int) -> None:
@@ -133,28 +92,27 @@ class Greeting:
         shown = f"[{self.name}]" if ":" in self.name else self.name
         own = f"http://{shown}:{port}/"
         url = own if self.public is None else str(self.public)
-        links = {role: link(url, self.links[role]) for role in FOR_WHOM if role in self.links}
+        made, who = self.admission.links, self.admission.who
+        links = {role: link(url, made[role]) for role in FOR_WHOM if role in made}
         if self.as_json:
             by_word = {role.word: address for role, address in links.items()}
             print(
                 json.dumps(
-                    asdict(
-                        ServeResult(
-                            url, host, port, os.getpid(), self.sessions is not None, by_word
-                        )
-                    )
+                    asdict(ServeResult(url, host, port, os.getpid(), who == "tokens", by_word))
                 )
             )
         else:
             print(f"Kernel Duet is at {url} (Ctrl-C ends it)")
             if self.public is not None:
                 print(f"It listens on {own} for the proxy.")
-                if self.sessions is None:
+                if who == "nobody":
                     print(OPEN_PROXY)
+            if who == "hub":
+                print("JupyterHub says who comes.")
             if links:
                 print("Links, each opened once per browser; they are not shown again:")
                 print(link_lines(links))
-            elif self.sessions is not None:
+            elif who == "tokens":
                 print("It opens with the links that ./duet token or an earlier start printed;")
                 print("./duet token rotate makes new ones and ends the old.")
         sys.stdout.flush()

@@ -110,6 +110,10 @@ def serve(
         list[str] | None,
         typer.Option("--trusted-proxy", help="Address or network of a proxy; repeatable."),
     ] = None,
+    hub: Annotated[
+        bool,
+        typer.Option("--hub", help="Let in the users of JupyterHub, of which this is a service."),
+    ] = False,
     source: Source = None,
     json: Json = False,
 ) -> int:
@@ -118,11 +122,12 @@ def serve(
     On this machine alone everybody may do everything. Beyond it (--host) a link with a token is
     needed: one each for operator, instructors, students and viewers; see ./duet token.
     """
+    from duet.cli.admission import TokenOptions
     from duet.cli.serve import serve as body
-    from duet.cli.serve_access import TokenOptions, front_of
+    from duet.cli.serve_access import front_of
 
     names = tuple(allow_host or [])
-    tokens = TokenOptions(token_required, new_tokens)
+    tokens = TokenOptions(token_required, new_tokens, hub)
     front = front_of(public_url, trusted_proxy)
     return body(host, port, not no_build, not no_guests, open, names, source, json, tokens, front)
 

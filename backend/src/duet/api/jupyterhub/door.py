@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lets in whom JupyterHub knows, as themselves.
+
+A page without a session goes to the hub, which asks who it is and sends the browser back with a
+code. The code becomes a token of that user, the token a session. What the hub says of the token is
+looked at again and again (checks.py), so a log-out there ends the session here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable
+from urllib.parse import parse_qs
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from duet.access import Grant, Person, Visitor
+from duet.api.cookies import IDENT_CHARACTERS, PAGES, cookie_line, from_elsewhere, read_cookie
+from duet.api.identity import let_in
+from duet.api.jupyterhub.checks import Checks, ident_of_token
+from duet.api.jupyterhub.cookies import (
+    Signer,
+    login_line,
+    login_over,
+    new_login,
+    read_login,
+)
+from duet.api.jupyterhub.service import CALLBACK, HubGone, HubService, HubUser
+from duet.api.token_page import Why, going_on, token_page
+from duet.budgets import SESSION_S
+from duet.stream.endpoint import CLOSE_TOKEN
+
+LOG_IN = "Open Kernel Duet again: JupyterHub asks who you are."
+NEEDED = Why(
+    401,
+    "JupyterHub says who you are",
+    "This browser has no session here, or you have logged out at the hub.",
+    LOG_IN,
+    "Your session is over. Open this page again: JupyterHub asks who you are.",
+)
+REFUSED = Why(
+    403,
+    "JupyterHub did not let you in",
+    "The hub’s answer does not belong to a login that this browser began, or has been used.",
+    LOG_IN,
+    "JupyterHub did not let you in.",
+)
+GONE = Why(
+    503,
+    "JupyterHub does not answer",
+    "The hub, which says who you are, gives no usable answer.",
+    "Wait a moment, and open this page again.",
+    "JupyterHub does not answer. Wait a moment, and open this page again.",
+)
+AGAIN = '<p><a href="./">Open Kernel Duet</a></p>'
+SCHEMES = ("token ", "bearer ")
+"""Of a script's Authorization header, with a token of the user's for this service."""
+
+
+class HubDoor:
+    """See the module; one of the doors of api/identity.py."""
+
+    def __init__(self, service: HubService, checks: Checks | None = None) -> None:
+        self._service = service
+        self._signer = Signer(service.api_token)
+        self._checks = checks or Checks(service)
+
+    async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == CALLBACK:
+            await (await self._come_back(scope))(scope, receive, send)
+            return
+        why = NEEDED
+        try:
+            token = self._token(scope)
+            user = None if token is None else await self._checks.user(token)
+            if token is not None and user is not None:
+                await let_in(self._visitor(token, user), app, scope, receive, send)
+                return
+        except HubGone:
+            why = GONE
+        if scope["type"] == "websocket":
+            socket = WebSocket(scope, receive, send)
+            await socket.accept()  # a page cannot read why a handshake was refused
+            await socket.close(CLOSE_TOKEN, why.short)
+            return
+        page = scope["path"] in PAGES and scope["method"] in ("GET", "HEAD")
+        answer = self._to_hub(scope) if page and why is NEEDED else refusal(scope, why)
+        await answer(scope, receive, send)
+
+    async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
+        """Those whose token is nobody's any more, or whose role has changed."""
+        gone = []
+        for visitor in visitors:
+            if visitor.grant is None:
+                continue
+            try:
+                user = await self._checks.user_by_ident(visitor.grant.token)
+            except HubGone:
+                user = None
+            if user is None or self._service.role_of(user) is not visitor.role:
+                gone.append(visitor)
+        return gone
+
+    async def _come_back(self, scope: Scope) -> Response:
+        """From the hub, with a code: a session, if this browser had begun a login."""
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        state, code = (query.get(name, [""])[0] for name in ("state", "code"))
+        login = read_login(scope, self._signer, state)
+        if login is None or not code:
+            return refusal(scope, REFUSED)
+        try:
+            token = await run_in_threadpool(self._service.token_of, code)
+            user = None if token is None else await self._checks.user(token)
+        except HubGone:
+            return refusal(scope, GONE)
+        if token is None or user is None:
+            return refusal(scope, REFUSED)
+        answer = RedirectResponse(f"./{login.query and '?' + login.query}", 303)
+        answer.headers["cache-control"] = "no-store"
+        value = self._signer.sign("session", f"{token} {int(time.time() + SESSION_S)}")
+        answer.headers.append("set-cookie", cookie_line(scope, value))
+        answer.headers.append("set-cookie", login_over(scope, login.state))
+        return answer
+
+    def _to_hub(self, scope: Scope) -> Response:
+        if from_elsewhere(scope):  # the browser held its cookie back
+            answer: Response = HTMLResponse(going_on())
+        else:
+            login = new_login(scope)
+            answer = RedirectResponse(self._service.authorize_url(login.state), 302)
+            answer.headers["set-cookie"] = login_line(scope, self._signer, login)
+        answer.headers["cache-control"] = "no-store"
+        return answer
+
+    def _token(self, scope: Scope) -> str | None:
+        given = Headers(scope=scope).get("authorization", "")
+        for scheme in SCHEMES:
+            if given[: len(scheme)].lower() == scheme:
+                return given[len(scheme) :].strip()
+        token, _, until = (self._signer.read("session", read_cookie(scope)) or "").partition(" ")
+        return token if token and time.time() < int(until) else None
+
+    def _visitor(self, token: str, user: HubUser) -> Visitor:
+        """The same on each browser of a user: saved runs and classes are the user's."""
+        key = hashlib.sha256(f"jupyterhub {user.name}".encode()).hexdigest()
+        return Visitor(
+            key[:IDENT_CHARACTERS],
+            self._service.role_of(user),
+            Grant(ident_of_token(token), time.time() + SESSION_S),
+            Person(key, user.name),
+        )
+
+
+def refusal(scope: Scope, why: Why) -> Response:
+    """A page for people, JSON for scripts."""
+    if scope["path"] in (*PAGES, CALLBACK):
+        answer: Response = HTMLResponse(token_page(why, AGAIN), why.status)
+    else:
+        body = {"code": "token", "sentence": why.sentence, "remedy": why.remedy, "detail": ""}
+        answer = JSONResponse({"error": body}, why.status)
+    answer.headers["cache-control"] = "no-store"
+    return answer

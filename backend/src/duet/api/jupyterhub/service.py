@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The hub's side: what a service knows of it, and the three requests that it makes.
+
+https://jupyterhub.readthedocs.io/en/stable/reference/services.html: OAuth 2 with an authorization
+code. jupyterhub's own HubOAuth does the same for Tornado, and would bring the hub's packages along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import requests
+
+from duet.access import Role
+from duet.budgets import HUB_ANSWER_S
+from duet.errors import InfraError, InputError
+
+NEEDED = ("JUPYTERHUB_API_URL", "JUPYTERHUB_API_TOKEN", "JUPYTERHUB_SERVICE_PREFIX")
+INSTRUCTORS = "DUET_HUB_INSTRUCTORS"
+CALLBACK = "/oauth_callback"
+"""Where the hub sends browsers back to, below the service's prefix."""
+
+
+class HubGone(InfraError):
+    """The hub gives no usable answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubUser:
+    """Whom the hub knows by a token."""
+
+    name: str
+    admin: bool
+    groups: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class HubService:
+    """What the hub tells a service about itself, in the service's environment.
+
+    Args:
+        api_url: where this machine reaches the hub, e.g. http://127.0.0.1:8081/hub/api.
+        api_token: of the service; it is the OAuth client's secret, too.
+        client_id: e.g. service-duet.
+        prefix: path of the service as browsers see it, e.g. /services/duet/.
+        hub: where browsers reach the hub, e.g. /hub/ or https://hub.example.org/hub/.
+        instructors: the group whose members are instructors.
+    """
+
+    api_url: str
+    api_token: str
+    client_id: str
+    prefix: str
+    hub: str
+    instructors: str = "instructors"
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str]) -> HubService:
+        """From the environment that JupyterHub gives to its services.
+
+        Raises:
+            InputError: variables are missing.
+        """
+        missing = [name for name in NEEDED if not environ.get(name)]
+        if missing:
+            raise InputError(
+                f"--hub wants the variables that JupyterHub gives to a service, but "
+                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set.",
+                remedy="Set them as docs/PROXIES.md says, or let the hub start this server.",
+            )
+        prefix = environ["JUPYTERHUB_SERVICE_PREFIX"].rstrip("/") + "/"
+        base = environ.get("JUPYTERHUB_BASE_URL", "/").rstrip("/")
+        own = f"{environ.get('JUPYTERHUB_HOST', '')}{base}/hub/"
+        return cls(
+            api_url=environ["JUPYTERHUB_API_URL"].rstrip("/"),
+            api_token=environ["JUPYTERHUB_API_TOKEN"],
+            client_id=environ.get("JUPYTERHUB_CLIENT_ID")
+            or f"service-{environ.get('JUPYTERHUB_SERVICE_NAME') or prefix.split('/')[-2]}",
+            prefix=prefix,
+            hub=environ.get("JUPYTERHUB_PUBLIC_HUB_URL") or own,
+            instructors=environ.get(INSTRUCTORS) or "instructors",
+        )
+
+    @property
+    def redirect(self) -> str:
+        """As the hub has it registered for the service."""
+        return self.prefix.rstrip("/") + CALLBACK
+
+    def authorize_url(self, state: str) -> str:
+        """Where a browser asks the hub for a code."""
+        query = {"client_id": self.client_id, "response_type": "code", "state": state}
+        query["redirect_uri"] = self.redirect
+        return f"{self.hub.rstrip('/')}/api/oauth2/authorize?{urlencode(query)}"
+
+    def token_of(self, code: str) -> str | None:
+        """The token for a code; None: the hub does not take the code. Blocking.
+
+        Raises:
+            HubGone: no usable answer.
+        """
+        form = {"client_id": self.client_id, "client_secret": self.api_token, "code": code}
+        form |= {"grant_type": "authorization_code", "redirect_uri": self.redirect}
+        answer = _asked("POST", f"{self.api_url}/oauth2/token", data=form)
+        token = answer.get("access_token") if answer is not None else None
+        return token if isinstance(token, str) else None
+
+    def user_of(self, token: str) -> HubUser | None:
+        """Whose token it is; None: nobody's now, or it is not one for this service. Blocking.
+
+        Raises:
+            HubGone: no usable answer.
+        """
+        headers = {"Authorization": f"token {token}"}
+        model = _asked("GET", f"{self.api_url}/user", headers=headers)
+        if model is None or model.get("kind") != "user" or not self._for_us(model):
+            return None
+        groups = frozenset(map(str, model.get("groups") or ()))
+        return HubUser(str(model["name"]), model.get("admin") is True, groups)
+
+    def role_of(self, user: HubUser) -> Role:
+        """An admin of the hub runs this server as well."""
+        if user.admin:
+            return Role.OPERATOR
+        return Role.INSTRUCTOR if self.instructors in user.groups else Role.STUDENT
+
+    def _for_us(self, model: Mapping[str, Any]) -> bool:
+        name = self.client_id.removeprefix("service-")
+        wanted = {"access:services", f"access:services!service={name}"}
+        return not wanted.isdisjoint(model.get("scopes") or ())
+
+
+def _asked(method: str, url: str, **more: Any) -> dict[str, Any] | None:
+    """The hub's answer; None: it refuses.
+
+    Raises:
+        HubGone: there is none that makes sense.
+    """
+    try:
+        answer = requests.request(method, url, timeout=HUB_ANSWER_S, allow_redirects=False, **more)
+        if answer.status_code in (400, 401, 403, 404):
+            return None
+        answer.raise_for_status()
+        tree = answer.json()
+    except (requests.RequestException, ValueError) as error:
+        raise _gone(str(error)) from error
+    if not isinstance(tree, dict):
+        raise _gone("its answer is no JSON object")
+    return tree
+
+
+def _gone(why: str) -> HubGone:
+    return HubGone(
+        "JupyterHub gives no usable answer about its users.",
+        remedy="Wait a moment; if it stays so, look at the hub and at JUPYTERHUB_API_URL.",
+        detail=why[:500],
+    )
