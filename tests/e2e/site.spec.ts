@@ -2,11 +2,11 @@
 /** A lesson exported as a folder: it plays from a plain web server below a path, and as a file; nothing else answers. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, type Page, test } from '@playwright/test';
 import { rested } from './moments.ts';
@@ -20,6 +20,18 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 const below = '/lectures/umount/';
+const reveal = join(__dirname, '../node_modules/reveal.js/dist');
+/** A deck as docs/EMBEDDING.md has it, beside the exported lesson. */
+const slides = `<!doctype html><meta charset="utf-8"><title>Umount</title>
+<link rel="stylesheet" href="reveal/reveal.css">
+<div class="reveal"><div class="slides">
+<section><h2>Why is umount slow?</h2></section>
+<section><kernel-duet step="ticks" at="200" ratio="16/9" style="width: 900px" autoplay></kernel-duet></section>
+<section><kernel-duet src="javascript:alert(1)">no scripts</kernel-duet></section>
+</div></div>
+<script src="reveal/reveal.js"></script>
+<script src="kernel-duet.js"></script>
+<script>Reveal.initialize({ hash: false });</script>`;
 let scratch = '';
 let folder = '';
 let server: Server;
@@ -41,15 +53,17 @@ test.beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'duet-e2e-site-'));
   folder = join(scratch, 'site');
   exported('02-grace-periods/3-hogs', folder);
+  writeFileSync(join(folder, 'slides.html'), slides);
   server = createServer((request, answer) => {
     const path = new URL(request.url ?? '/', 'http://x').pathname;
     const name = path.startsWith(below) ? path.slice(below.length) || 'index.html' : '';
-    if (!readdirSync(folder).includes(name)) {
+    const file = name.startsWith('reveal/') ? join(reveal, name.slice('reveal/'.length)) : join(folder, name);
+    if (!readdirSync(dirname(file)).includes(basename(file))) {
       answer.writeHead(404).end();
       return;
     }
     answer.writeHead(200, { 'content-type': types[extname(name)] ?? 'application/octet-stream' });
-    answer.end(readFileSync(join(folder, name)));
+    answer.end(readFileSync(file));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}${below}`;
@@ -140,6 +154,44 @@ test('the same folder plays when its page is opened as a file', async ({ page })
   const start = pathToFileURL(`${folder}/`).href;
   const wrong = watched(page, start);
   await plays(page, `${start}index.html`);
+  expect(wrong).toEqual([]);
+});
+
+test('in a deck of reveal.js it loads on its slide, plays, and stops when the slide is gone', async ({ page }) => {
+  const wrong = watched(page, base);
+  await page.goto(`${base}slides.html`);
+  await expect(page.getByText('Why is umount slow?')).toBeVisible();
+  const frames = () => page.frames().filter((frame) => frame.url().includes('embed=1'));
+  const duet = page.locator('kernel-duet').first();
+  await page.keyboard.press('ArrowRight');
+  const frame = duet.frameLocator('iframe');
+  await expect(frame.getByTestId('source')).toContainText('recorded', { timeout: 90_000 });
+  const moment = frame.getByTestId('moment');
+  const first = await moment.textContent();
+  await expect.poll(() => moment.textContent(), { timeout: 90_000 }).not.toBe(first);
+  const box = await duet.boundingBox();
+  expect(Math.abs((box?.width ?? 0) / (box?.height ?? 1) - 16 / 9)).toBeLessThan(0.05);
+  expect(frames()).toHaveLength(1);
+  expect(new URL(frames()[0]!.url()).search).toBe('?embed=1&step=ticks&at=200');
+
+  // Out of sight it stands; back on its slide it goes on.
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByText('src wants the address of a folder or server')).toBeVisible();
+  await expect.poll(async () => {
+    const seen = await moment.textContent();
+    await page.waitForTimeout(300);
+    return (await moment.textContent()) === seen;
+  }).toBe(true);
+  const stood = await moment.textContent();
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(() => moment.textContent(), { timeout: 90_000 }).not.toBe(stood);
+
+  // A slide's own script moves it without a new page.
+  await duet.evaluate((element: HTMLElement & { pause(): void }) => {
+    element.pause();
+    element.setAttribute('at', '50');
+  });
+  await expect(moment).toContainText('50');
   expect(wrong).toEqual([]);
 });
 

@@ -106,6 +106,9 @@ SESSION_S: Final = 30 * 86400
 """From the visit of a link until it must be opened again: a course of four weeks. Usual: the
 same. Beyond it the page says that a link is needed."""
 
+CLASS_SESSION_S: Final = 12 * 3600
+"""Of a browser that came by the code of a class, which ends earlier: a day of a workshop."""
+
 SESSION_CHECK_S: Final = 1.0
 """Sockets whose token was rotated or revoked, or whose session expired, are closed this late."""
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How students come into a class: link, QR code and three words, large enough for a projector. */
 
-import { useHello } from '../store/hooks.tsx';
 import { copiedMs, useCopy } from '../ui/use-copy.ts';
 import type { ClassFacts } from './class-state.ts';
 import { QrCode } from './qr.tsx';
@@ -18,7 +17,6 @@ export function classLink({ link }: Pick<ClassFacts, 'link'>, here: string): str
 export function Invite({ facts }: { readonly facts: ClassFacts }) {
   const link = classLink(facts, location.href);
   const [copied, copy] = useCopy(copiedMs);
-  const role = useHello()?.role;
   return (
     <div className="class-invite" data-testid="class-invite">
       <QrCode text={link} />
@@ -39,11 +37,6 @@ export function Invite({ facts }: { readonly facts: ClassFacts }) {
           <p className="small quiet">
             This address works on this computer alone. For a class, start the server with --host and
             open the page by an address that students reach.
-          </p>
-        )}
-        {role !== 'operator' && (
-          <p className="small quiet">
-            This server asks for tokens: students open its student link first, then this one.
           </p>
         )}
       </div>

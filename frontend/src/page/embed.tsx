@@ -11,6 +11,7 @@ import { Terms } from '../panels/terms/terms.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonStage } from './lesson-stage.tsx';
 import { LessonToy, ToyButton, toyOpen } from './lesson-toy.tsx';
+import { useFrame } from './use-frame.ts';
 import type { LessonModel } from './use-lesson-page.ts';
 
 export function EmbedPage({ page }: { readonly page: LessonModel }) {
@@ -19,6 +20,7 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
   const { state } = playback;
   const axis = index?.axis ?? null;
   const playing = toyOpen(page);
+  useFrame(playback, page.nav.settled && !page.guess.veiled);
   const length = Math.max(1, state.watermark);
   return (
     <main className="lesson" data-embed data-testid="embed">

@@ -65,6 +65,8 @@ def create_app(
     if door is None:
         door = AnyoneIn() if sessions is None else TokensOnly(sessions)
     director = make_director(hub)
+    if isinstance(door, TokensOnly) and director.classes.going is not None:
+        door.join_by_code(director.classes.going)
     watchdog = Watchdog()
     costly = Costly(director.measuring)
 

@@ -9,10 +9,10 @@ neither history nor Referer has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qs, unquote_plus
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -33,11 +33,16 @@ from duet.api.cookies import (
     with_cookie,
 )
 from duet.api.sessions import Sessions
-from duet.api.token_page import NEEDED, TOO_MANY, WRONG, Why, going_on, token_page
+from duet.api.token_page import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
 from duet.budgets import WRONG_TOKENS_WINDOW_S
+from duet.serve.classroom.open_classes import OpenClasses
 from duet.stream.endpoint import CLOSE_TOKEN
 
 BEARER = "bearer "
+
+
+ClassOf = Callable[[str], str | None]
+"""The id of the open class with a code."""
 
 
 class Door(Protocol):
@@ -69,12 +74,13 @@ class AnyoneIn:
         return []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TokensOnly:
-    """Each visitor comes by a token, once; then the cookie is enough."""
+    """Each visitor comes by a token or the code of a class, once; then the cookie is enough."""
 
     sessions: Sessions
     attempts: Attempts = field(default_factory=Attempts)
+    class_of: ClassOf = field(default=lambda _: None)
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         token, rest = split_token(scope)
@@ -82,14 +88,22 @@ class TokensOnly:
             await self._first_visit(token, rest, scope)(scope, receive, send)
             return
         visitor, why = self._visitor(scope)
+        code = class_code(scope)
         if visitor is not None:
             await let_in(visitor, app, scope, receive, send)
+        elif code is not None and not from_elsewhere(scope):
+            await self._to_class(code, scope)(scope, receive, send)
         elif scope["type"] == "websocket":
             socket = WebSocket(scope, receive, send)
             await socket.accept()  # a page cannot read why a handshake was refused
             await socket.close(CLOSE_TOKEN, why.short)
         else:
             await refusal(scope, why)(scope, receive, send)
+
+    def join_by_code(self, going: OpenClasses) -> None:
+        """Let in whoever has the code of a class that goes on, until it ends."""
+        self.class_of = going.by_code
+        self.sessions.class_goes_on = going.goes_on
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
         """See Door."""
@@ -106,6 +120,21 @@ class TokensOnly:
         answer = RedirectResponse(f".{scope['path']}{rest and '?' + rest}", 303)
         answer.headers["cache-control"] = "no-store"
         value = self.sessions.begin(found, read_cookie(scope))
+        answer.headers["set-cookie"] = cookie_line(scope, value)
+        return answer
+
+    def _to_class(self, code: str, scope: Scope) -> Response:
+        address = _address(scope)
+        if self.attempts.refused(address):
+            return refusal(scope, TOO_MANY)
+        class_id = self.class_of(code)
+        if class_id is None:
+            self.attempts.add(address)
+            return refusal(scope, NO_CLASS)
+        query = scope["query_string"].decode("latin-1")
+        answer = RedirectResponse(f".{scope['path']}?{query}", 303)
+        answer.headers["cache-control"] = "no-store"
+        value = self.sessions.begin_class(class_id, read_cookie(scope))
         answer.headers["set-cookie"] = cookie_line(scope, value)
         return answer
 
@@ -169,6 +198,14 @@ def refusal(scope: Scope, why: Why) -> Response:
     else:
         answer.headers["retry-after"] = f"{WRONG_TOKENS_WINDOW_S:.0f}"
     return answer
+
+
+def class_code(scope: Scope) -> str | None:
+    """The code of the class that a page is opened for."""
+    if scope["type"] != "http" or scope["path"] not in PAGES:
+        return None
+    codes = parse_qs(scope["query_string"].decode("latin-1")).get("class")
+    return codes[0] if codes else None
 
 
 def split_token(scope: Scope) -> tuple[str | None, str]:

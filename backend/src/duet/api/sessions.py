@@ -15,13 +15,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from duet.access import Grant, Visitor
+from duet.access import Grant, Role, Visitor
 from duet.api.cookies import SECRET, ident_of, new_secret
 from duet.api.tokens import Access, AccessFile, Token
-from duet.budgets import SESSION_S
+from duet.budgets import CLASS_SESSION_S, SESSION_S
 from duet.errors import DuetError
 
 log = logging.getLogger("duet.api")
+CLASS = "class-"
+"""Begins the grant of who came by the code of a class; the rest is its id. No token is named so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Sessions:
         self._file = file
         self._clock = clock
         self._complained = ""
+        self.class_goes_on: Callable[[str], bool] = lambda _: False
+        """Whether a class of that id goes on; its code lets in until it ends."""
 
     def token(self, plain: str) -> Token | None:
         """The token that was given."""
@@ -60,6 +64,18 @@ class Sessions:
         secret = claim.secret if claim is not None else new_secret()
         return sign(access, Claim(secret, Grant(token.ident, self._clock() + SESSION_S)))
 
+    def begin_class(self, class_id: str, former: str) -> str:
+        """Value of the cookie for a browser that came by the code of a class.
+
+        Args:
+            former: see begin().
+        """
+        access = self._file.load()
+        claim = read(access, former)
+        secret = claim.secret if claim is not None else new_secret()
+        grant = Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S)
+        return sign(access, Claim(secret, grant))
+
     def visitor(self, cookie: str) -> Visitor | None:
         """Who sends a cookie; None: it is not ours, or the session is over."""
         access = self._access()
@@ -67,8 +83,8 @@ class Sessions:
         if access is None or claim is None or not self._holds(access, claim.grant):
             return None
         token = access.by_ident(claim.grant.token)
-        assert token is not None
-        return Visitor(ident_of(claim.secret), token.role, claim.grant)
+        role = Role.STUDENT if token is None else token.role
+        return Visitor(ident_of(claim.secret), role, claim.grant)
 
     def bearer(self, token: Token) -> Visitor:
         """A script that sends the token itself with each request."""
@@ -81,7 +97,11 @@ class Sessions:
         return access is not None and (visitor.grant is None or self._holds(access, visitor.grant))
 
     def _holds(self, access: Access, grant: Grant) -> bool:
-        return access.by_ident(grant.token) is not None and self._clock() < grant.until_s
+        if self._clock() >= grant.until_s:
+            return False
+        if grant.token.startswith(CLASS):
+            return self.class_goes_on(grant.token.removeprefix(CLASS))
+        return access.by_ident(grant.token) is not None
 
     def _access(self) -> Access | None:
         """The file's content; None, and a line in the log: it is unusable, so nobody gets in."""

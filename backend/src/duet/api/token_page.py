@@ -38,10 +38,17 @@ WRONG = Why(
     "Ask the person who runs this server for the new link.",
     "The token is not valid. Ask for the new link.",
 )
+NO_CLASS = Why(
+    401,
+    "No class has this code",
+    "The class has ended, or a word of its code differs.",
+    "Ask the instructor for the link or the three words.",
+    "No class has this code. Ask the instructor for it.",
+)
 TOO_MANY = Why(
     429,
     "Too many wrong links",
-    "Too many wrong tokens came in the last minute, so none is looked at for now.",
+    "Too many wrong links or codes came in the last minute, so none is looked at for now.",
     "Wait a minute, then open your link again. Browsers with a session go on meanwhile.",
     "Too many wrong tokens came. Wait a minute, then open your link again.",
 )

@@ -14,6 +14,7 @@ from duet.serve.classroom import messages
 from duet.serve.classroom.ending import delete, end
 from duet.serve.classroom.entering import Entering
 from duet.serve.classroom.members import Members
+from duet.serve.classroom.open_classes import OpenClasses
 from duet.serve.classroom.questions import Questions
 from duet.serve.classroom.refusals import not_yours
 from duet.serve.classroom.room import Room, Seat
@@ -47,6 +48,7 @@ class Classrooms:
     async def __aenter__(self) -> Classrooms:
         if self.store is not None and self._rooms is not None:
             self.store.begin()
+            await self._rooms.going.load(self.store)
             self._storing = asyncio.create_task(
                 keep_storing(self.store, self._rooms), name="class places"
             )
@@ -69,6 +71,11 @@ class Classrooms:
     def rooms(self) -> list[Room]:
         """Classes in memory."""
         return [] if self._rooms is None else list(self._rooms)
+
+    @property
+    def going(self) -> OpenClasses | None:
+        """Which classes go on; None: this server holds none."""
+        return None if self._rooms is None else self._rooms.going
 
     def left(self, viewer: Viewer) -> None:
         """A page has gone."""

@@ -20,6 +20,7 @@ async def end(rooms: Rooms, room: Room) -> None:
     await store_place(rooms.store, room)
     await rooms.store.ask(lambda c: queries.end_class(c, room.facts.class_id, time.time()))
     room.open = False
+    rooms.going.drop(room.facts.class_id)
     rooms.notices(room).state_now()
     rooms.drop(room)
 
@@ -34,3 +35,4 @@ async def delete(rooms: Rooms, class_id: str) -> None:
         if room.facts.class_id == class_id:
             await end(rooms, room)
     await rooms.store.ask(lambda c: queries.delete_class(c, class_id))
+    rooms.going.drop(class_id)

@@ -15,6 +15,7 @@ from duet.classes.records import ClassFacts, Stored
 from duet.classes.store import ClassStore
 from duet.classes.words import squeezed
 from duet.serve.classroom.notices import Notices
+from duet.serve.classroom.open_classes import OpenClasses
 from duet.serve.classroom.refusals import FULL, not_here, refusal, unknown_class
 from duet.serve.classroom.room import Member, Room, Seat
 from duet.serve.classroom.storing import store_place
@@ -30,6 +31,7 @@ class Rooms:
 
     def __init__(self, hub: Hub, store: ClassStore) -> None:
         self.store = store
+        self.going = OpenClasses()
         self._hub = hub
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
@@ -75,6 +77,7 @@ class Rooms:
             await self._make_room()
             stored = await self.store.ask(lambda c: queries.start_class(c, facts))
             room = self._add(Stored(stored, None, (), (), (), ()))
+            self.going.add(stored.code, stored.class_id)
         with _held(room):
             yield room
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which classes go on, by code and id; in memory, since each request of a member wants it."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from duet.classes.store import ClassStore
+from duet.classes.tables import CLASSES
+from duet.classes.words import squeezed
+from duet.errors import DuetError
+
+
+class OpenClasses:
+    """Read from the database once; whoever starts or ends a class says so."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, str] = {}
+        """Squeezed code -> id."""
+
+    async def load(self, store: ClassStore) -> None:
+        """Those of the database; none of them where it cannot be read."""
+
+        def read(connection: Connection) -> list[tuple[str, str]]:
+            of = CLASSES.c.ended_s.is_(None)
+            found = connection.execute(select(CLASSES.c.code_key, CLASSES.c.class_id).where(of))
+            return [(row.code_key, row.class_id) for row in found]
+
+        try:
+            self._codes = dict(await store.ask(read))
+        except DuetError:
+            self._codes = {}
+
+    def add(self, code: str, class_id: str) -> None:
+        """A class has begun."""
+        self._codes[squeezed(code)] = class_id
+
+    def drop(self, class_id: str) -> None:
+        """It has ended."""
+        self._codes = {code: known for code, known in self._codes.items() if known != class_id}
+
+    def by_code(self, code: str) -> str | None:
+        """Its id, however the code is spelt."""
+        return self._codes.get(squeezed(code))
+
+    def goes_on(self, class_id: str) -> bool:
+        """Whether a class has not ended."""
+        return class_id in self._codes.values()

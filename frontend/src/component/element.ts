@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * <kernel-duet lesson="02-grace-periods" step="ticks" at="12.5">: a step of a lesson in slides and pages of others.
+ *
+ * A frame with the bare page. It is loaded when it comes into sight, stops when it goes out of sight, as slides do, and
+ * with `autoplay` plays on when it is back.
+ */
+
+import { folderOf, frameAddress, placed, ratioOf } from './frame-address.ts';
+import { type FrameMessage, isFrameMessage, tag } from './frame-messages.ts';
+
+const style = `
+:host { display: block; contain: content; min-height: 12em; aspect-ratio: var(--duet-ratio) }
+:host([hidden]) { display: none }
+iframe { border: 0; width: 100%; height: 100%; display: block; background: transparent }
+p { margin: 0; font: 14px/1.5 system-ui, sans-serif }
+p.print { display: none }
+@media print { iframe { display: none } p.print { display: block } }
+`;
+/** Where this script came from; known while it runs, and not later. */
+const script = (document.currentScript as HTMLScriptElement | null)?.src ?? '';
+
+export class KernelDuet extends HTMLElement {
+  static readonly observedAttributes = [...placed, 'src', 'ratio', 'title'];
+  #frame: HTMLIFrameElement | null = null;
+  #sight: IntersectionObserver | null = null;
+  #seen = false;
+  #ready = false;
+  /** It stopped because it went out of sight. */
+  #paused = false;
+
+  connectedCallback(): void {
+    this.#draw();
+    addEventListener('message', this.#hear);
+    this.#sight = new IntersectionObserver((entries) => {
+      this.#look(entries.at(-1)?.isIntersecting ?? false);
+    });
+    this.#sight.observe(this);
+  }
+
+  disconnectedCallback(): void {
+    removeEventListener('message', this.#hear);
+    this.#sight?.disconnect();
+    this.#frame = null;
+    this.#ready = false;
+  }
+
+  attributeChangedCallback(name: string, old: string | null, value: string | null): void {
+    if (!this.isConnected || old === value) return;
+    const at = name === 'at' && value !== null ? Number(value) : Number.NaN;
+    // A new moment of the same step needs no new page.
+    if (this.#ready && Number.isFinite(at)) this.#say({ kind: tag, act: 'seek', at_ms: at });
+    else this.#draw();
+  }
+
+  play(): void {
+    this.#say({ kind: tag, act: 'play' });
+  }
+
+  pause(): void {
+    this.#say({ kind: tag, act: 'pause' });
+  }
+
+  readonly #hear = (event: MessageEvent<unknown>): void => {
+    if (event.source !== this.#frame?.contentWindow || !isFrameMessage(event.data)) return;
+    if (event.data.act !== 'ready') return;
+    this.#ready = true;
+    if (!this.#seen) this.pause();
+    else if (this.hasAttribute('autoplay')) this.play();
+    this.dispatchEvent(new CustomEvent('ready'));
+  };
+
+  #look(seen: boolean): void {
+    this.#seen = seen;
+    if (!this.#ready) return;
+    if (!seen) {
+      this.pause();
+      this.#paused = true;
+    } else if (this.#paused && this.hasAttribute('autoplay')) {
+      this.#paused = false;
+      this.play();
+    }
+  }
+
+  #say(message: FrameMessage): void {
+    // The frame takes nothing that acts on a guest, and its origin is `null` where it is a file.
+    this.#frame?.contentWindow?.postMessage(message, '*');
+  }
+
+  #draw(): void {
+    const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
+    const folder = folderOf(this.getAttribute('src'), script, document.baseURI);
+    const rules = document.createElement('style');
+    rules.textContent = style;
+    this.style.setProperty('--duet-ratio', ratioOf(this.getAttribute('ratio')));
+    this.#ready = false;
+    this.#frame = null;
+    if (folder === null) {
+      const why = `src wants the address of a folder or server, but "${this.getAttribute('src')}" came.`;
+      root.replaceChildren(rules, said(`kernel-duet: ${why}`));
+      return;
+    }
+    const frame = document.createElement('iframe');
+    frame.title = this.getAttribute('title') ?? 'Kernel Duet';
+    frame.loading = 'lazy';
+    frame.allow = 'fullscreen';
+    frame.src = frameAddress(folder, (name) => this.getAttribute(name));
+    this.#frame = frame;
+    const print = said(`Kernel Duet: ${frame.src}`);
+    print.className = 'print';
+    root.replaceChildren(rules, frame, print);
+  }
+}
+
+function said(text: string): HTMLParagraphElement {
+  const words = document.createElement('p');
+  words.textContent = text;
+  return words;
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** kernel-duet.js: defines <kernel-duet>, once in a page. */
+
+import { KernelDuet } from './element.ts';
+
+if (customElements.get('kernel-duet') === undefined)
+  customElements.define('kernel-duet', KernelDuet);

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""On a server that asks for tokens the code of a class lets its students in, while it goes on."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from duet import budgets
+from duet.access import Role
+from duet.api.app import create_app
+from duet.api.sessions import Sessions
+from duet.api.tokens import AccessFile
+from duet.classes.store import ClassStore
+from duet.serve.director import Director
+from duet.stream.endpoint import CLOSE_TOKEN
+from tests.support.class_pages import join, start
+from tests.support.toy_server import page, serving
+from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
+
+Served = tuple[str, str]
+"""Address, and the instructor's token."""
+
+
+def app(folder: Path) -> Any:
+    def director(hub: Any) -> Director:
+        store = ClassStore(f"sqlite:///{folder / 'classes.sqlite'}", 180)
+        return Director(hub, ToyStage(50.0), ToyRecordings(), ToyKernels(), classes=store)
+
+    (folder / "index.html").write_text("the app")
+    return create_app(director, page=folder, sessions=Sessions(AccessFile(folder / "access.json")))
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    tokens = AccessFile(tmp_path / "access.json").make(Role, again=False)
+    with serving(app(tmp_path)) as address:
+        yield address, tokens[Role.INSTRUCTOR]
+
+
+def get(address: str, path: str, **headers: str) -> tuple[int, str, str]:
+    """Status, cookie and body."""
+    connection = http.client.HTTPConnection(address, timeout=60)
+    try:
+        connection.request(
+            "GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()}
+        )
+        answer = connection.getresponse()
+        cookie = (answer.headers["set-cookie"] or "").partition(";")[0]
+        return answer.status, cookie, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def browser(address: str, cookie: str) -> Any:
+    return page(address, additional_headers={"Cookie": cookie})
+
+
+def test_a_code_lets_in_as_a_student_until_the_class_ends(served: Served, run_async: Any) -> None:
+    address, token = served
+    _, teachers, _ = get(address, f"/?token={token}")
+
+    async def go() -> tuple[str, str]:
+        async with browser(address, teachers) as teacher:
+            code = str((await start(teacher))["code"])
+            status, cookie, _ = get(address, f"/?class={code.upper().replace('-', '%20')}")
+            assert status == 303 and cookie
+            assert get(address, f"/?class={code}", Cookie=cookie)[0::2] == (200, "the app")
+            assert get(address, "/metrics", Cookie=cookie)[0] == 403
+            async with browser(address, cookie) as student:
+                assert student.seen[0]["role"] == "student"
+                await join(student, code, "Ada")
+                await teacher.say(type="class_end")
+                with pytest.raises(ConnectionClosed) as end:
+                    await student.until_type("no such message")
+            assert end.value.rcvd is not None and end.value.rcvd.code == CLOSE_TOKEN
+            return code, cookie
+
+    code, cookie = run_async(go())
+    assert get(address, "/api/lessons", Cookie=cookie)[0] == 401
+    status, cookie, body = get(address, f"/?class={code}")
+    assert (status, cookie) == (401, "") and "No class has this code" in body
+
+
+def test_a_link_on_a_foreign_page_changes_no_session(served: Served, run_async: Any) -> None:
+    address, token = served
+    _, teachers, _ = get(address, f"/?token={token}")
+
+    async def go() -> str:
+        async with browser(address, teachers) as teacher:
+            return str((await start(teacher))["code"])
+
+    code = run_async(go())
+    # The browser held its cookie back; the same address is opened again, with it.
+    status, cookie, body = get(address, f"/?class={code}", Sec_Fetch_Site="cross-site")
+    assert (status, cookie) == (200, "") and 'http-equiv="refresh"' in body
+    status, cookie, _ = get(address, f"/?class={code}", Cookie=teachers)
+    assert (status, cookie) == (200, "")
+
+
+def test_wrong_codes_count_as_wrong_tokens(served: Served) -> None:
+    address, _ = served
+    for _ in range(budgets.WRONG_TOKENS_PER_ADDRESS):
+        assert get(address, "/?class=apple-acorn-zebra")[0] == 401
+    status, _, body = get(address, "/?class=apple-acorn-zebra")
+    assert status == 429 and "Too many wrong" in body
+
+
+def test_a_restarted_server_knows_who_came_by_a_code(tmp_path: Path, run_async: Any) -> None:
+    tokens = AccessFile(tmp_path / "access.json").make(Role, again=False)
+
+    async def begun(address: str, teachers: str) -> str:
+        async with browser(address, teachers) as teacher:
+            return str((await start(teacher))["code"])
+
+    with serving(app(tmp_path)) as address:
+        _, teachers, _ = get(address, f"/?token={tokens[Role.INSTRUCTOR]}")
+        code = run_async(begun(address, teachers))
+        _, cookie, _ = get(address, f"/?class={code}")
+    with serving(app(tmp_path)) as again:
+        renamed = f"duet-{again.rpartition(':')[2]}={cookie.partition('=')[2]}"
+        assert get(again, "/api/lessons", Cookie=renamed)[0] == 200
