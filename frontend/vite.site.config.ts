@@ -7,6 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { sharedOnce } from './tools/licenses.ts';
 
 /** Leaves out the faces of other scripts; the browser's own fonts stand in for them. */
 function latinOnly(): Plugin {
@@ -23,18 +24,32 @@ function latinOnly(): Plugin {
   };
 }
 
+/** A folder counts with its notices. */
+function licencesOnce(): Plugin {
+  return {
+    name: 'licences-once',
+    generateBundle: {
+      order: 'post',
+      handler(_, bundle) {
+        const notices = bundle['licenses.md'];
+        if (notices?.type === 'asset') notices.source = sharedOnce(String(notices.source));
+      },
+    },
+  };
+}
+
 export default defineConfig({
   base: './',
-  plugins: [react(), latinOnly()],
+  plugins: [react(), latinOnly(), licencesOnce()],
   publicDir: false,
   resolve: {
     // Without optical sizes a serif face has 50 KB in place of 130.
     alias: [
-      // Nothing can be changed without a server.
-      {
-        find: /^.*\/editor\/entry\.tsx$/,
-        replacement: fileURLToPath(new URL('src/editor/site.tsx', import.meta.url)),
-      },
+      // Nothing can be changed without a server, and there are no classes.
+      ...['editor', 'classroom'].map((part) => ({
+        find: new RegExp(`^.*/${part}/entry\\.tsx$`),
+        replacement: fileURLToPath(new URL(`src/${part}/site.tsx`, import.meta.url)),
+      })),
       {
         find: /^(@fontsource-variable\/source-serif-4)\/opsz(-italic)?\.css$/,
         replacement: '$1/wght$2.css',

@@ -3,8 +3,8 @@
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { siteOf } from './base/site.ts';
+import { ClassGate } from './classroom/entry.tsx';
 import { ClassroomProvider } from './classroom/hooks.tsx';
-import { ClassGate } from './classroom/join.tsx';
 import { Front } from './home/home.tsx';
 import { usePlace } from './navigation/use-place.ts';
 import { LessonLoader } from './page/lesson-loader.tsx';

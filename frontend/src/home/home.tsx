@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { plural } from '../base/units.ts';
-import { JoinOnFront } from '../classroom/join.tsx';
+import { JoinOnFront } from '../classroom/entry.tsx';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../panels/mail.ts';
 import { readAnswers } from '../panels/predict.ts';

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell of a lesson that is read: story, stage, side and transport. */
 
-import { ClassArea } from '../classroom/class-area.tsx';
-import { ClassButton } from '../classroom/start.tsx';
+import { ClassArea, ClassButton } from '../classroom/entry.tsx';
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
 import { tableFor } from '../derive/measured-table.ts';

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What pages show of classes. An exported site has site.tsx in its place. */
+
+export { ClassArea } from './class-area.tsx';
+export { ClassGate, JoinOnFront } from './join.tsx';
+export { ClassButton } from './start.tsx';

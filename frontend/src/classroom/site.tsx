@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** In the place of entry.tsx in an exported site, which has no server: there are no classes. */
+
+export function ClassArea() {
+  return null;
+}
+
+export function ClassGate() {
+  return null;
+}
+
+export function JoinOnFront() {
+  return null;
+}
+
+export function ClassButton() {
+  return null;
+}
