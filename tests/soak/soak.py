@@ -57,6 +57,9 @@ LEFT_ALONE = 0.5
 """The share of rounds before which all guests that are wanted are parked."""
 SLACK_S = 60.0
 """Beyond a fault's promise, before a round is given up as hanging."""
+MOST_LINES = 60
+"""Of the log, that are reported for one fault."""
+
 EXPLAINED = r"duet\.loop: |is saved as|nothing: it has no whole lane|no whole lane"
 NAMESPACE = ("unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
              "--mount-proc")  # fmt: skip
@@ -131,16 +134,24 @@ async def one_round(fault: Fault, at: Round, ledger: Ledger) -> tuple[list[str],
 def unexplained(log: str, explained: str) -> list[str]:
     """Lines of the log that are no news and that the fault does not explain.
 
-    What follows a warning or an error, such as its traceback, is explained with it.
+    What follows a warning or an error, such as its traceback, is explained with it; after an error
+    that nothing explains it is part of what is reported.
     """
     known = re.compile(f"{EXPLAINED}|{explained}")
-    bad, follows = [], False
+    bad: list[str] = []
+    follows = shown = False
     for line in log.splitlines():
-        if level := re.match(r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) ", line):
+        level = re.match(r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) ", line)
+        if level:
             follows = level[1] not in ("DEBUG", "INFO") and bool(known.search(line))
-        if not follows and re.match(r"ERROR|CRITICAL|WARNING|Traceback|\w+Error", line):
+            shown = not follows and level[1] in ("ERROR", "CRITICAL")
+        if follows or known.search(line):
+            continue
+        if shown or re.match(r"WARNING|Traceback|\w+Error", line):
             bad.append(line)
-    return [f"log: {line[:300]}" for line in bad if not known.search(line)]
+    # The end of a traceback says what it was.
+    cut = bad if len(bad) <= MOST_LINES else [bad[0], *bad[1 - MOST_LINES :]]
+    return [f"log: {line[:300]}" for line in cut]
 
 
 async def soak(minutes: float, seed: int, chosen: tuple[type[Fault], ...]) -> Figures:

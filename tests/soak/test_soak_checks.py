@@ -139,6 +139,9 @@ def test_lines_of_the_log_are_explained_or_findings() -> None:
     assert unexplained(log, r"is not saved") == []
     assert len(unexplained(log, r"$^")) == 1
     assert len(unexplained("Traceback (most recent call last):\n", r"$^")) == 1
+    fell = "ERROR duet.api: it fell\nTraceback (most recent call last):\n  File x\nOSError: 5\n"
+    assert unexplained(f"{fell}INFO duet.api: on\n", r"$^")[-1] == "log: OSError: 5"
+    assert unexplained(fell, "it fell") == []
 
 
 def test_each_fault_has_a_name_of_its_own_and_says_what_it_is() -> None:
