@@ -52,8 +52,11 @@ async function endServer(): Promise<void> {
   await ended;
 }
 
-async function open(browser: Browser, address: string): Promise<Page> {
-  const page = await (await browser.newContext()).newPage();
+/** Small screens: nine pages draw on one machine. */
+const small = { width: 1000, height: 600 };
+
+async function open(browser: Browser, address: string, viewport = small): Promise<Page> {
+  const page = await (await browser.newContext({ viewport })).newPage();
   await page.goto(new URL(address, base).href);
   return page;
 }
@@ -84,7 +87,7 @@ const atStep = (page: Page, step: string) => expect.poll(() => page.url()).toCon
 
 test.beforeAll(async ({ browser }) => {
   base = await serve('0');
-  teacher = await open(browser, `?lesson=02-grace-periods&step=${steps.first}`);
+  teacher = await open(browser, `?lesson=02-grace-periods&step=${steps.first}`, { width: 1440, height: 900 });
   await teacher.getByTestId('class-start').click();
   await teacher.getByTestId('class-begin').click();
   const link = await teacher.getByTestId('class-link').textContent();
