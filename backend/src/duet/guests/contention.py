@@ -32,8 +32,13 @@ class CpuTime:
     waited_ns: int
 
     def since(self, before: CpuTime) -> CpuTime:
-        """What was added after an earlier reading."""
-        return CpuTime(self.ran_ns - before.ran_ns, self.waited_ns - before.waited_ns)
+        """What was added after an earlier reading; never negative.
+
+        A thread that has ended since takes its times along, as all of a killed QEMU's do in turn.
+        """
+        return CpuTime(
+            max(0, self.ran_ns - before.ran_ns), max(0, self.waited_ns - before.waited_ns)
+        )
 
     @property
     def waited_share(self) -> float:
