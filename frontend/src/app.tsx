@@ -6,6 +6,8 @@ import { siteOf } from './base/site.ts';
 import { ClassGate } from './classroom/entry.tsx';
 import { ClassroomProvider } from './classroom/hooks.tsx';
 import { Front } from './home/home.tsx';
+import { readLab } from './labs/address.ts';
+import { LabGate, ScoresPage } from './labs/entry.tsx';
 import { usePlace } from './navigation/use-place.ts';
 import { LessonLoader } from './page/lesson-loader.tsx';
 import { connect } from './store/connect.ts';
@@ -35,6 +37,7 @@ export function App() {
   const [place, go, visit, visitPlace] = usePlace();
   const site = siteOf();
   const lesson = place.lesson ?? site?.lesson ?? null;
+  const lab = readLab(location.search);
   // Before the effects of what is below: they ask for their lesson at once.
   useLayoutEffect(() => {
     const socket = connect(store);
@@ -49,6 +52,12 @@ export function App() {
         <ClassGate place={place} />
         {site === null && new URLSearchParams(location.search).has('gallery') ? (
           <Exhibits />
+        ) : site === null && lab?.scores ? (
+          <Suspense fallback={<p role="status">The scores are on their way…</p>}>
+            <ScoresPage lab={lab.lab} />
+          </Suspense>
+        ) : lesson === null && lab !== null && site === null ? (
+          <LabGate lab={lab.lab} go={go} />
         ) : lesson === null ? (
           <Front onOpen={(lesson) => go({ lesson })} />
         ) : place.beside !== null ? (

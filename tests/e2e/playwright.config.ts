@@ -24,6 +24,8 @@ export default defineConfig({
     { name: 'roles', testMatch: 'roles.spec.ts' },
     // A server of the test's own, which is started anew in the middle of a class.
     { name: 'class', testMatch: 'class.spec.ts' },
+    // A server of the test's own, with a lab.
+    { name: 'lab', testMatch: 'lab.spec.ts' },
     { name: 'offline', testMatch: 'offline.spec.ts' },
     // An exported folder, from a plain web server of the test's own and from file://; stills of a served page.
     { name: 'site', testMatch: /(site|still)\.spec\.ts/ },

@@ -46,6 +46,7 @@ class Action(Enum):
     WATCH = ("watch runs and recordings", Role.VIEWER)
     RUN = ("start a live run", Role.STUDENT)
     CHANGE = ("change a patch", Role.STUDENT)
+    ANSWER = ("answer a lab", Role.STUDENT)
     CONTROL_OTHERS = ("control a run that somebody else started", Role.INSTRUCTOR)
     TEACH = ("lead a class", Role.INSTRUCTOR)
     MEASURE = ("measure", Role.INSTRUCTOR)

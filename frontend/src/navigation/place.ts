@@ -198,6 +198,8 @@ const own = [
 export function writePlace(place: Place, keep = ''): string {
   const q = new URLSearchParams(keep);
   for (const key of own) q.delete(key);
+  // The front page is of no lab.
+  if (place.lesson === null) for (const key of ['lab', 'scores']) q.delete(key);
   const put = (key: string, value: string | number | null) => {
     if (value !== null && value !== '') q.set(key, String(value));
   };

@@ -6,6 +6,7 @@ import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
 import { tableFor } from '../derive/measured-table.ts';
 import { ChangePane, useChanging } from '../editor/entry.tsx';
+import { LabArea } from '../labs/entry.tsx';
 import { frontPage } from '../navigation/place.ts';
 import type { Spoils } from '../panels/spoilers.ts';
 import { TopBar } from '../panels/top-bar.tsx';
@@ -75,6 +76,7 @@ export function LessonPage({ page }: Props) {
         tool={<ClassButton lesson={lesson} />}
       />
       <ClassArea page={page} />
+      <LabArea page={page} />
       <LessonStory {...{ page, width, changing }} side={width === 'middle' && side} />
       <LessonMain page={page} />
       {width === 'wide' && side}

@@ -348,7 +348,7 @@ const Hello_type = literal('hello');
 
 const Hello_role = oneOf('viewer', 'student', 'instructor', 'operator');
 
-const Hello_denied_key = oneOf('watch', 'run', 'change', 'control_others', 'teach', 'measure', 'delete_others');
+const Hello_denied_key = oneOf('watch', 'run', 'change', 'answer', 'control_others', 'teach', 'measure', 'delete_others');
 
 const Hello_denied = partial(Hello_denied_key, string);
 
@@ -1713,6 +1713,167 @@ export const readClassReport: Read<wire.ClassReport> = shape((o) => ({
   lesson: string(o['lesson'], 'lesson'),
   members: integer(o['members'], 'members'),
   questions: ClassReport_questions(o['questions'], 'questions'),
+}));
+
+export const readLabLine: Read<wire.LabLine> = shape((o) => ({
+  slug: string(o['slug'], 'slug'),
+  title: string(o['title'], 'title'),
+  lesson: string(o['lesson'], 'lesson'),
+  deadline: ErrorMessage_run(o['deadline'], 'deadline'),
+  points: number(o['points'], 'points'),
+  tasks: integer(o['tasks'], 'tasks'),
+}));
+
+const LabTask_kind = oneOf('predict', 'point', 'explain', 'measure', 'challenge');
+
+const LabTask_feedback = oneOf('now', 'later');
+
+export const readLabTask: Read<wire.LabTask> = shape((o) => ({
+  name: string(o['name'], 'name'),
+  kind: LabTask_kind(o['kind'], 'kind'),
+  title: string(o['title'], 'title'),
+  lesson: string(o['lesson'], 'lesson'),
+  step: ErrorMessage_run(o['step'], 'step'),
+  ask: string(o['ask'], 'ask'),
+  choices: Build_arms(o['choices'], 'choices'),
+  unit: string(o['unit'], 'unit'),
+  chars: ClassAnswered_choice(o['chars'], 'chars'),
+  limits: Build_arms(o['limits'], 'limits'),
+  question: ClassAnswered_choice(o['question'], 'question'),
+  challenge: ErrorMessage_run(o['challenge'], 'challenge'),
+  points: number(o['points'], 'points'),
+  attempts: ClassAnswered_choice(o['attempts'], 'attempts'),
+  feedback: LabTask_feedback(o['feedback'], 'feedback'),
+}));
+
+const LabView_tasks = list(readLabTask);
+
+export const readLabView: Read<wire.LabView> = shape((o) => ({
+  slug: string(o['slug'], 'slug'),
+  title: string(o['title'], 'title'),
+  intro: string(o['intro'], 'intro'),
+  deadline: ErrorMessage_run(o['deadline'], 'deadline'),
+  closes: ErrorMessage_run(o['closes'], 'closes'),
+  open: boolean(o['open'], 'open'),
+  points: number(o['points'], 'points'),
+  tasks: LabView_tasks(o['tasks'], 'tasks'),
+}));
+
+const MyTask_state = oneOf('open', 'answered', 'ungraded', 'scored');
+
+export const readMarkGiven: Read<wire.MarkGiven> = shape((o) => ({
+  run: string(o['run'], 'run'),
+  arm: string(o['arm'], 'arm'),
+  kind: string(o['kind'], 'kind'),
+  t0_ns: number(o['t0_ns'], 't0_ns'),
+  t1_ns: number(o['t1_ns'], 't1_ns'),
+}));
+
+const AnswerGiven_mark = maybe(readMarkGiven);
+
+export const readAnswerGiven: Read<wire.AnswerGiven> = shape((o) => ({
+  choice: or(o['choice'], 'choice', ClassAnswered_choice, null),
+  value: or(o['value'], 'value', Batch_newest_event_host_ms, null),
+  text: or(o['text'], 'text', ErrorMessage_run, null),
+  run: or(o['run'], 'run', ErrorMessage_run, null),
+  arm: or(o['arm'], 'arm', ErrorMessage_run, null),
+  mark: or(o['mark'], 'mark', AnswerGiven_mark, null),
+}));
+
+export const readMyAttempt: Read<wire.MyAttempt> = shape((o) => ({
+  number: integer(o['number'], 'number'),
+  at: string(o['at'], 'at'),
+  answer: readAnswerGiven(o['answer'], 'answer'),
+  found: Build_arms(o['found'], 'found'),
+  run: ErrorMessage_run(o['run'], 'run'),
+  points: Batch_newest_event_host_ms(o['points'], 'points'),
+  comment: string(o['comment'], 'comment'),
+}));
+
+const MyTask_attempts = list(readMyAttempt);
+
+export const readMyTask: Read<wire.MyTask> = shape((o) => ({
+  task: string(o['task'], 'task'),
+  made: integer(o['made'], 'made'),
+  left: ClassAnswered_choice(o['left'], 'left'),
+  state: MyTask_state(o['state'], 'state'),
+  points: Batch_newest_event_host_ms(o['points'], 'points'),
+  right: ErrorMessage_run(o['right'], 'right'),
+  why: ErrorMessage_run(o['why'], 'why'),
+  rubric: Build_arms(o['rubric'], 'rubric'),
+  attempts: MyTask_attempts(o['attempts'], 'attempts'),
+}));
+
+const MyLab_tasks = list(readMyTask);
+
+export const readMyLab: Read<wire.MyLab> = shape((o) => ({
+  lab: string(o['lab'], 'lab'),
+  name: ErrorMessage_run(o['name'], 'name'),
+  named: boolean(o['named'], 'named'),
+  points: Batch_newest_event_host_ms(o['points'], 'points'),
+  tasks: MyLab_tasks(o['tasks'], 'tasks'),
+}));
+
+const TaskPoints_state = oneOf('open', 'scored', 'ungraded');
+
+export const readTaskPoints: Read<wire.TaskPoints> = shape((o) => ({
+  task: string(o['task'], 'task'),
+  points: number(o['points'], 'points'),
+  most: number(o['most'], 'most'),
+  state: TaskPoints_state(o['state'], 'state'),
+}));
+
+const PersonScore_tasks = list(readTaskPoints);
+
+export const readPersonScore: Read<wire.PersonScore> = shape((o) => ({
+  person: string(o['person'], 'person'),
+  name: string(o['name'], 'name'),
+  points: number(o['points'], 'points'),
+  most: number(o['most'], 'most'),
+  complete: boolean(o['complete'], 'complete'),
+  late: integer(o['late'], 'late'),
+  at: string(o['at'], 'at'),
+  tasks: PersonScore_tasks(o['tasks'], 'tasks'),
+}));
+
+const LabScores_people = list(readPersonScore);
+
+export const readLabScores: Read<wire.LabScores> = shape((o) => ({
+  lab: string(o['lab'], 'lab'),
+  title: string(o['title'], 'title'),
+  most: number(o['most'], 'most'),
+  people: LabScores_people(o['people'], 'people'),
+}));
+
+export const readRecordedAttempt: Read<wire.RecordedAttempt> = shape((o) => ({
+  number: integer(o['number'], 'number'),
+  task: string(o['task'], 'task'),
+  answer: readAnswerGiven(o['answer'], 'answer'),
+  found: Build_arms(o['found'], 'found'),
+  run: ErrorMessage_run(o['run'], 'run'),
+  at: string(o['at'], 'at'),
+  counts: boolean(o['counts'], 'counts'),
+  sha256: string(o['sha256'], 'sha256'),
+  share: Batch_newest_event_host_ms(o['share'], 'share'),
+  grade: Batch_newest_event_host_ms(o['grade'], 'grade'),
+  comment: string(o['comment'], 'comment'),
+}));
+
+const PersonRecord_attempts = list(readRecordedAttempt);
+
+export const readPersonRecord: Read<wire.PersonRecord> = shape((o) => ({
+  person: string(o['person'], 'person'),
+  name: string(o['name'], 'name'),
+  broken: string(o['broken'], 'broken'),
+  attempts: PersonRecord_attempts(o['attempts'], 'attempts'),
+}));
+
+const LabRecord_people = list(readPersonRecord);
+
+export const readLabRecord: Read<wire.LabRecord> = shape((o) => ({
+  lab: string(o['lab'], 'lab'),
+  rubrics: Litmus_program(o['rubrics'], 'rubrics'),
+  people: LabRecord_people(o['people'], 'people'),
 }));
 
 export const readFailure: Read<wire.Failure> = shape((o) => ({

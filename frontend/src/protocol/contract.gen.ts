@@ -507,6 +507,7 @@ export interface Hello {
     watch?: string;
     run?: string;
     change?: string;
+    answer?: string;
     control_others?: string;
     teach?: string;
     measure?: string;
@@ -1381,6 +1382,27 @@ export interface Act {
   max_param: string | null;
 }
 /**
+ * An answer; its task's kind has one of these.
+ */
+export interface AnswerGiven {
+  choice?: number | null;
+  value?: number | null;
+  text?: string | null;
+  run?: string | null;
+  arm?: string | null;
+  mark?: MarkGiven | null;
+}
+/**
+ * A mark that was pointed at; times are guest times.
+ */
+export interface MarkGiven {
+  run: string;
+  arm: string;
+  kind: string;
+  t0_ns: number;
+  t1_ns: number;
+}
+/**
  * What can be changed of an arm.
  */
 export interface ArmSource {
@@ -1985,6 +2007,164 @@ export interface Kind {
   always: boolean;
 }
 /**
+ * A lab in the list of all.
+ */
+export interface LabLine {
+  slug: string;
+  title: string;
+  /**
+   * of its first task
+   */
+  lesson: string;
+  /**
+   * ISO 8601; null: there is none
+   */
+  deadline: string | null;
+  points: number;
+  tasks: number;
+}
+/**
+ * All that was answered in a lab, for whoever grades.
+ */
+export interface LabRecord {
+  lab: string;
+  rubrics: {
+    [k: string]: string[];
+  };
+  people: PersonRecord[];
+}
+/**
+ * All attempts of one person.
+ */
+export interface PersonRecord {
+  person: string;
+  name: string;
+  /**
+   * where the chain of hashes is broken; empty: it is whole
+   */
+  broken: string;
+  attempts: RecordedAttempt[];
+}
+/**
+ * An attempt, with its link in the chain; `duet lab export` has it as it is stored.
+ */
+export interface RecordedAttempt {
+  number: number;
+  task: string;
+  answer: AnswerGiven;
+  /**
+   * what the server saw, in words
+   */
+  found: string[];
+  /**
+   * of the answer, for a link; null: it has none
+   */
+  run: string | null;
+  /**
+   * ISO 8601 UTC
+   */
+  at: string;
+  /**
+   * it came before deadline and grace were over
+   */
+  counts: boolean;
+  sha256: string;
+  /**
+   * of the task's points, 0 to 1; null: not graded
+   */
+  share: number | null;
+  /**
+   * points that a person gave; null: nobody did
+   */
+  grade: number | null;
+  comment: string;
+}
+/**
+ * Scores of all who answered.
+ */
+export interface LabScores {
+  lab: string;
+  title: string;
+  most: number;
+  people: PersonScore[];
+}
+/**
+ * What a person reached.
+ */
+export interface PersonScore {
+  person: string;
+  name: string;
+  points: number;
+  most: number;
+  complete: boolean;
+  /**
+   * attempts after the deadline, within its grace or not
+   */
+  late: number;
+  /**
+   * ISO 8601 UTC, of the newest attempt or grade
+   */
+  at: string;
+  tasks: TaskPoints[];
+}
+/**
+ * One task of a person.
+ */
+export interface TaskPoints {
+  task: string;
+  points: number;
+  most: number;
+  state: 'open' | 'scored' | 'ungraded';
+}
+/**
+ * A task, without what is right.
+ */
+export interface LabTask {
+  name: string;
+  kind: 'predict' | 'point' | 'explain' | 'measure' | 'challenge';
+  title: string;
+  lesson: string;
+  step: string | null;
+  ask: string;
+  choices: string[];
+  unit: string;
+  /**
+   * most that a text may have; null: no text is asked for
+   */
+  chars: number | null;
+  /**
+   * what a run is to reach, in words
+   */
+  limits: string[];
+  /**
+   * of the lesson, from 1, that is answered by pointing
+   */
+  question: number | null;
+  challenge: string | null;
+  points: number;
+  /**
+   * null: any number
+   */
+  attempts: number | null;
+  feedback: 'now' | 'later';
+}
+/**
+ * A lab, as whoever answers sees it.
+ */
+export interface LabView {
+  slug: string;
+  title: string;
+  intro: string;
+  deadline: string | null;
+  /**
+   * deadline and grace; null: there is no deadline
+   */
+  closes: string | null;
+  open: boolean;
+  points: number;
+  tasks: LabTask[];
+}
+/**
  * A lesson in the list of all.
  */
 export interface LessonLine {
@@ -2331,6 +2511,72 @@ export interface Sought {
    * the step begins to play just before the first of these
    */
   opens: boolean;
+}
+/**
+ * One attempt of whoever asks.
+ */
+export interface MyAttempt {
+  number: number;
+  /**
+   * ISO 8601 UTC
+   */
+  at: string;
+  answer: AnswerGiven;
+  /**
+   * what the server saw, in words
+   */
+  found: string[];
+  /**
+   * of the answer; null: it has none
+   */
+  run: string | null;
+  /**
+   * null: not shown yet, or not graded
+   */
+  points: number | null;
+  comment: string;
+}
+/**
+ * How whoever asks stands in a lab.
+ */
+export interface MyLab {
+  lab: string;
+  /**
+   * null: nobody has said it
+   */
+  name: string | null;
+  /**
+   * a learning platform says the name
+   */
+  named: boolean;
+  /**
+   * of what is shown; null: nothing is
+   */
+  points: number | null;
+  tasks: MyTask[];
+}
+/**
+ * How whoever asks stands in a task.
+ */
+export interface MyTask {
+  task: string;
+  made: number;
+  /**
+   * attempts; null: any number
+   */
+  left: number | null;
+  state: 'open' | 'answered' | 'ungraded' | 'scored';
+  /**
+   * null: not shown yet
+   */
+  points: number | null;
+  /**
+   * the right answer; null: not shown yet, or none
+   */
+  right: string | null;
+  why: string | null;
+  rubric: string[];
+  attempts: MyAttempt[];
 }
 /**
  * What the host's own kernel does; it has one layout.

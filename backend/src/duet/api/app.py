@@ -17,6 +17,7 @@ from duet.api.costly import Costly
 from duet.api.front import Behind, Front
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.identity import AnyoneIn, Door, Identity, TokensOnly
+from duet.api.labs import add_lab_routes
 from duet.api.metrics import add_metrics
 from duet.api.page import add_page
 from duet.api.rights import may_call
@@ -106,6 +107,7 @@ def create_app(
     app.state.costly = costly
     add_routes(app, director, stills or Stills(director.measuring))
     add_class_routes(app, director)
+    add_lab_routes(app, director)
     add_metrics(app, director)
     add_page(app, page)
     return app

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 from pydantic_core import core_schema
 
-from duet.api import bodies
+from duet.api import bodies, lab_bodies
 from duet.settings import repo_root
 from duet.stream import messages
 from duet.stream.messages.lesson import NumbersLesson, PictureLesson
@@ -26,7 +26,8 @@ LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
 HTTP: tuple[type[BaseModel], ...] = (
     *(bodies.Health, bodies.LessonLine, bodies.RawEvent, bodies.SavedRun, bodies.Deleted),
     *(bodies.Comparison, bodies.ArmSource, bodies.ClassLine, bodies.ClassReport),
-    bodies.FailureBody,
+    *(lab_bodies.LabLine, lab_bodies.LabView, lab_bodies.MyLab, lab_bodies.LabScores),
+    *(lab_bodies.LabRecord, bodies.FailureBody),
 )
 """The models of what HTTP routes answer; a lesson is in LESSONS."""
 

@@ -26,6 +26,16 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/classes/{class_id}": Action.WATCH,
     "/api/classes/{class_id}/report": Action.WATCH,
     "/api/classes/{class_id}/report.csv": Action.WATCH,
+    "/api/labs": Action.WATCH,
+    "/api/labs/{lab}": Action.WATCH,
+    "/api/labs/{lab}/mine": Action.WATCH,
+    "/api/labs/{lab}/attempts": Action.ANSWER,
+    "/api/labs/{lab}/scores": Action.TEACH,
+    "/api/labs/{lab}/scores.csv": Action.TEACH,
+    "/api/labs/{lab}/answers": Action.TEACH,
+    "/api/labs/{lab}/grades": Action.TEACH,
+    "/api/labs/{lab}/regrade": Action.TEACH,
+    "/api/people/me": Action.WATCH,
     "/metrics": Action.OPERATE,
 }
 """The least that each route needs. One that is not here answers nobody."""

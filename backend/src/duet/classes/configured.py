@@ -8,6 +8,8 @@ import os
 from duet.settings import runs_dir, whole_number
 
 CLASSES_DAYS = 180
+LABS_DAYS = 400
+"""A course of a year, and its appeals."""
 
 
 def classes_url() -> str:
@@ -28,3 +30,12 @@ def classes_days() -> int:
         InputError: not a whole number from 0 to a million.
     """
     return whole_number("DUET_CLASSES_DAYS", CLASSES_DAYS, "delete classes once they have ended")
+
+
+def labs_days() -> int:
+    """How long answers of people who do nothing more are stored: $DUET_LABS_DAYS.
+
+    Raises:
+        InputError: not a whole number from 0 to a million.
+    """
+    return whole_number("DUET_LABS_DAYS", LABS_DAYS, "delete answers of labs so much later")

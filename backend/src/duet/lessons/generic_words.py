@@ -18,6 +18,7 @@ GENERIC: dict[str, str] = {
     "plain": "of a mail's text, text/plain",
     "vain": "a colour of the palette, too",
     "switch": "a verb of `duet bench`",
+    "tasks": "what a lab consists of",
     **dict.fromkeys(
         ("batch", "count", "drop", "entries", "files", "found", "name", "seek", "unknown", "what"),
         _ENGLISH,

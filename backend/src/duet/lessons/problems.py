@@ -68,7 +68,7 @@ def found(error: ValidationError) -> list[Found]:
     errors = error.errors(include_url=False)
     unknown = [one for one in errors if one["type"] == "extra_forbidden"]
     others = [one for one in errors if one["type"] != "extra_forbidden"]
-    return [_found(one) for one in (*unknown, *others)]
+    return [found_one(one, Lesson) for one in (*unknown, *others)]
 
 
 def key_of(place: Place) -> str:
@@ -94,37 +94,42 @@ def _key(name: str, info: FieldInfo) -> str:
     return str(alias.choices[0]) if isinstance(alias, AliasChoices) else name
 
 
-def _found(error: ErrorDetails) -> Found:
+def found_one(error: ErrorDetails, top: type[BaseModel]) -> Found:
+    """One of pydantic's errors in our words.
+
+    Args:
+        top: the model of the file, in which the error's `loc` begins.
+    """
     place: Place = tuple(part for part in error["loc"] if part != "[key]")
     kind = error["type"]
     if kind == "lesson":
         context = error["ctx"]
         return Found(place, context["sentence"], context["remedy"])
     if kind == "extra_forbidden":
-        known = keys_of(_model_at(place[:-1]))
+        known = keys_of(_model_at(place[:-1], top))
         listed = f"Keys here: {', '.join(known)}."
         return Found(place, f"there is no such key{meant(str(place[-1]), known)}", listed)
     if kind == "missing":
-        return Found(place, "this key is missing", _remedy(place))
+        return Found(place, "this key is missing", _remedy(place, top))
     message = error["msg"][:1].lower() + error["msg"][1:]
     value = error["input"]
     came = f", but {value!r:.60} came" if isinstance(value, str | int | float) else ""
-    return Found(place, message + came, _remedy(place))
+    return Found(place, message + came, _remedy(place, top))
 
 
-def _remedy(place: Place) -> str:
+def _remedy(place: Place, top: type[BaseModel]) -> str:
     """What the schema says about a place, or about the nearest key above it."""
     while place:
-        info = _field(_model_at(place[:-1]), str(place[-1]))
+        info = _field(_model_at(place[:-1], top), str(place[-1]))
         if info is not None and info.description:
             return f"`{place[-1]}` takes: {info.description}."
         place = place[:-1]
     return "The keys and their values are in lessons/schema."
 
 
-def _model_at(place: Place) -> type[BaseModel]:
-    """The model whose keys stand at a place; the lesson where there is none."""
-    model: type[BaseModel] = Lesson
+def _model_at(place: Place, top: type[BaseModel]) -> type[BaseModel]:
+    """The model whose keys stand at a place; the top one where there is none."""
+    model = top
     named = False
     for part in place:
         if isinstance(part, int) or named:  # an index, or a name that the lesson chose

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duet.errors import DuetError
+from duet.labs import files as lab_files
+from duet.labs.schema import Lab
 from duet.lessons import editor, words
 from duet.lessons import load as lessons
 from duet.lessons.files import placing
@@ -32,6 +34,7 @@ from duet.lint import (
     windows,
     workloads,
 )
+from duet.lint import labs as lab_rules
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
 from duet.settings import repo_root
 
@@ -79,6 +82,8 @@ RULES: tuple[Rule, ...] = (
     recorded.native,
 )
 """In the order in which an author meets them."""
+BESIDE = {lab_files.FILE: Lab}
+"""Files that are no part of the lesson itself, with schemas for editors as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,8 @@ def lint(slugs: Sequence[str]) -> Result:
         problems += own
         left |= dict.fromkeys(f"{slug}: {sentence}" for sentence in not_checked)
     problems += words_in_generic_code(slugs)
+    if set(slugs) == set(lessons.slugs()):
+        problems += lint_labs("")
     return Result(tuple(slugs), tuple(problems), tuple(left))
 
 
@@ -157,7 +164,21 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
             else:
                 one = place(Found(found.place, found.sentence, found.remedy))
                 problems.append(_of_file(slug, one, found.where))
-    return problems, left
+    return [*problems, *lint_labs(slug)], left
+
+
+def lint_labs(slug: str) -> list[Problem]:
+    """Problems of the lab in a lesson's folder; for an empty slug of those below labs/."""
+    problems: list[Problem] = []
+    for lab in lab_rules.labs_of(slug):
+        try:
+            file = lab_files.find(lab)
+        except LessonError as error:
+            problems += [_of_file(slug or lab, one) for one in error.problems]
+            continue
+        place = lab_files.placing(file.path)
+        problems += [_of_file(slug or lab, place(one)) for one in lab_rules.lab_faults(file)]
+    return problems
 
 
 def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
@@ -189,7 +210,7 @@ def stale_schemas() -> list[Problem]:
     remedy = "Run ./duet lint --schemas and commit it."
     return [
         Problem(editor.FOLDER, name, sentence, remedy, f"{editor.FOLDER}/{name}", 1)
-        for name in editor.stale(repo_root())
+        for name in editor.stale(repo_root(), BESIDE)
     ]
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,14 +14,13 @@ from duet.errors import DuetError, InputError
 from duet.lessons import load as lessons
 from duet.lessons.files import stamp
 from duet.lessons.load import LessonFolder
-from duet.lessons.schema import Prediction
 from duet.lint.claims import broken_claims
 from duet.lint.finding import Finding, NotChecked, Subject
 from duet.lint.metrics import Lines, unmatched
 from duet.serve.interfaces import Run
+from duet.serve.labs.recorded import table_ratio
 from duet.serve.native_file import NATIVE, read_native
 from duet.serve.recordings import MEASURED, LessonRecordings, read_tables
-from duet.stream.messages import Measured
 
 Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
@@ -161,7 +160,7 @@ def predictions(subject: Subject) -> Found:
             remedy = "Leave `measured_on` out."
             yield Finding(sentence, remedy, ("predictions", key, "measured_on"))
             continue
-        ratio = _table_ratio(one, [table for table in tables if table.workload == usual])
+        ratio = table_ratio(one, [table for table in tables if table.workload == usual])
         if ratio is None:
             sentence = (
                 f"no recorded table of the {one.measured_on} clock with these params has "
@@ -175,16 +174,3 @@ def predictions(subject: Subject) -> Found:
                 sentence = f"the table says {ratio:.3g}, too near to the bound {bound:g} to decide"
                 remedy = "Ask for something with a clear answer."
                 yield Finding(sentence, remedy, ("predictions", key, "bounds"))
-
-
-def _table_ratio(prediction: Prediction, tables: Sequence[Measured]) -> float | None:
-    """The first arm's median over the second's; None: no table fits."""
-    for table in tables:
-        params = prediction.params.items()
-        if table.clock != prediction.measured_on or not params <= table.params.items():
-            continue
-        medians = {row.arm: row.ops_per_s_median for row in table.rows}
-        of, to = (medians.get(arm) for arm in prediction.arms)
-        if of and to:
-            return of / to
-    return None

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import JsonValue
 
 from duet import __version__
+from duet.classes.configured import LABS_DAYS
 from duet.classes.store import ClassStore
 from duet.lessons import cache as lesson_cache
 from duet.runs.request import MeasureRequest, RunRequest
@@ -17,7 +16,8 @@ from duet.serve.build_task import BuildTask
 from duet.serve.checks import read_judge, read_start, refuse_guests
 from duet.serve.classroom import Classrooms
 from duet.serve.expecting import Expecting
-from duet.serve.interfaces import Kernels, Recordings, Run, Stage
+from duet.serve.interfaces import Kernels, Recordings, Stage
+from duet.serve.labs import Labs
 from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
 from duet.serve.live_runs import LiveRuns
@@ -41,7 +41,8 @@ class Director:
         saved: where live runs are saved once they are over; None: nowhere.
         slots: live runs at once, as many as the stage has.
         changing: with what changes of visitors are built; None: there are none.
-        classes: where classes are stored; None: there are none.
+        classes: where classes and labs are stored; None: there are none.
+        labs_days: how long answers of labs are stored.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Director:
         slots: int = 1,
         changing: Changing | None = None,
         classes: ClassStore | None = None,
+        labs_days: int = LABS_DAYS,
     ) -> None:
         self.hub = hub
         self.kernels = kernels
@@ -66,6 +68,7 @@ class Director:
         archiver = Archiver(saved.folder) if saved is not None else None
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
         self._finder = RunFinder(self.live_runs, recordings, saved)
+        self.find_run, self.file_of = self._finder.find_run, self._finder.file_of
         self.parked = stage.parked
         opened = Expecting(stage, kernels, live).opened
         self._opener = LessonOpener(hub, self._lessons, self._finder, self.own.arms_of, opened)
@@ -76,18 +79,22 @@ class Director:
         self.changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
         self.classes = Classrooms(hub, classes)
+        self.labs = Labs(classes, self._finder, labs_days)
+        self.live_runs.performer.judged = self.labs.judged
         self._live = live
 
     async def __aenter__(self) -> Director:
         await self.live_runs.__aenter__()
         self.hub.on_leave = self._left
         await self.classes.__aenter__()
+        self.labs.begin()
         if self._builds is not None:
             self._builds.start()
         await self.changes.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        await self.labs.close()
         await self.classes.__aexit__(*error)
         await self.changes.__aexit__()
         if self._builds is not None:
@@ -122,7 +129,7 @@ class Director:
         Raises:
             DuetError: why not.
         """
-        viewer.visitor.require(action_of(command))
+        viewer.visitor.require(action_of(command, self.labs.asks_for))
         if not self._live:
             refuse_guests(command)
         match command:
@@ -158,14 +165,6 @@ class Director:
             InputError: no such lesson.
         """
         return self._lessons.view(slug).tree
-
-    async def find_run(self, run_id: str) -> Run:
-        """A run by its id; see RunFinder.find_run."""
-        return await self._finder.find_run(run_id)
-
-    def file_of(self, run_id: str) -> Path | None:
-        """The file of a recorded or saved run; see RunFinder.file_of."""
-        return self._finder.file_of(run_id)
 
     def lanes(self) -> list[dict[str, JsonValue]]:
         """Lanes of the live runs that go on, or else of the newest one; see lanes_of."""

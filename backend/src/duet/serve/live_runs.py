@@ -47,11 +47,11 @@ class LiveRuns:
         self._control = RunControl(hub, self._board, self._entries, self._tasks)
         self._screens = RunScreens(hub, self._board, self._scheduler, self._entries)
         self._requests = RunRequests(hub, stage, self._scheduler, self._entries, self._screens)
-        self._performer = Performer(hub, stage, archiver, self._control.expired)
+        self.performer = Performer(hub, stage, archiver, self._control.expired)
         self._conductor = Conductor(
             hub,
             stage,
-            self._performer,
+            self.performer,
             self._scheduler,
             self._entries,
             self._board,
@@ -152,12 +152,17 @@ class LiveRuns:
     @property
     def measured(self) -> Mapping[str, m.Measured]:
         """Lesson -> the newest table that was measured here."""
-        return self._performer.measured
+        return self.performer.measured
 
     def find(self, run_id: str) -> QueuedRun | None:
         """A run that waits, runs, or is over and still in memory."""
         entry = self._entries.get(run_id)
         return None if entry is None else entry.performance
+
+    def owners(self, run_id: str) -> tuple[str, ...]:
+        """Idents of the visitors who asked for a run in memory; none: there is no such run."""
+        entry = self._entries.get(run_id)
+        return () if entry is None else tuple(entry.request.owners)
 
     def running(self) -> list[str]:
         """Ids of what runs now, measurements too, the oldest first."""

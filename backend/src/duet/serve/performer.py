@@ -33,6 +33,8 @@ class Performer:
     ) -> None:
         self.measured: dict[str, m.Measured] = {}
         """Lesson -> the newest table that was measured here."""
+        self.judged: Callable[[str, m.Judged], None] = lambda visitor, verdict: None
+        """Called with the ident of each visitor for whom a judgement was done."""
         self._hub = hub
         self._stage = stage
         self._archiver = archiver
@@ -99,6 +101,8 @@ class Performer:
         def publish(message: m.Judged) -> None:
             last[:] = [message]
             for owner in entry.request.owners:
+                if message.phase == "done":
+                    self.judged(owner, message)
                 for viewer in self._hub.pages_of(owner):
                     viewer.put(pack(message))
 

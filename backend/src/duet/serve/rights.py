@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from duet.access import Action, Visitor
@@ -36,8 +37,15 @@ ACTIONS: Final[dict[type[m.Command], Action]] = {
 }
 
 
-def action_of(command: m.Command) -> Action:
-    """What a visitor must be allowed to, to send this command."""
+def action_of(command: m.Command, in_lab: Callable[[str, str], bool]) -> Action:
+    """What a visitor must be allowed to, to send this command.
+
+    Args:
+        in_lab: whether a lab has a task of a challenge, by lesson and challenge; its students
+            have their changes judged.
+    """
+    if isinstance(command, m.Judge) and in_lab(command.lesson, command.challenge):
+        return Action.ANSWER
     return ACTIONS[type(command)]
 
 
@@ -47,6 +55,7 @@ def denied(visitor: Visitor) -> dict[m.ActionName, str]:
         "watch": Action.WATCH,
         "run": Action.RUN,
         "change": Action.CHANGE,
+        "answer": Action.ANSWER,
         "control_others": Action.CONTROL_OTHERS,
         "teach": Action.TEACH,
         "measure": Action.MEASURE,

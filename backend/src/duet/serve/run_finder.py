@@ -10,6 +10,7 @@ from duet.lessons import cache as lesson_cache
 from duet.runs.fitting import fitting_step
 from duet.serve.interfaces import Recordings, Run
 from duet.serve.live_runs import LiveRuns
+from duet.serve.ownership import owner_of
 from duet.stream import messages as m
 
 
@@ -38,6 +39,15 @@ class RunFinder:
             return live
         source, slug, name = self._recorded(run_id)
         return self._known(run_id, None if source is None else await source.load(slug, name))
+
+    def starts_of(self, run_id: str) -> tuple[str, ...]:
+        """Idents of the visitors who started a run, live or saved; none: nobody is known."""
+        if owners := self.live_runs.owners(run_id):
+            return owners
+        source, slug, name = self._recorded(run_id)
+        path = source.file(slug, name) if source is not None and source is self.saved else None
+        owner = "" if path is None else owner_of(path.parent, name)
+        return (owner,) if owner else ()
 
     def file_of(self, run_id: str) -> Path | None:
         """The file of a recorded or saved run; None: it has none, or there is no such run."""

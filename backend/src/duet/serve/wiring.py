@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from duet.changes import Changes
-from duet.classes.configured import classes_days, classes_url
+from duet.classes.configured import classes_days, classes_url, labs_days
 from duet.classes.store import ClassStore
 from duet.kernels import KernelSettings
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
@@ -36,5 +36,6 @@ def default_director(
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
     classes = ClassStore(classes_url(), classes_days())
     return Director(
-        hub, stage, LessonRecordings(), kernels, builds, live, saved, slots, changing, classes
+        *(hub, stage, LessonRecordings(), kernels, builds, live),
+        *(saved, slots, changing, classes, labs_days()),
     )

@@ -15,7 +15,7 @@ import msgpack
 
 from duet.budgets import RUN_PACKETS
 from duet.stream.codec import Key, Packet, pack
-from duet.stream.messages import Gap, Lane, Lens, Line, Metrics
+from duet.stream.messages import Gap, Lane, Lens, Line, Metrics, Run
 from duet.stream.outbox import TableKey, extend_gaps
 
 REPLAY_BYTES = 64 * 1024 * 1024
@@ -79,6 +79,11 @@ class RunLog:
         yield from (p for p in state if p.type not in (*FIRST, *LAST))
         yield from self._packets
         yield from (p for p in state if p.type in LAST)
+
+    def run(self) -> Run | None:
+        """The newest state of the run; None: nothing was said of it yet."""
+        found = [Run.model_validate(tree) for tree in self._latest("run")]
+        return found[-1] if found else None
 
     def metrics(self) -> dict[str, Metrics]:
         """The newest counts of each lane."""

@@ -23,6 +23,7 @@ from duet.cli.commands.host import (
     serve,
     token,
 )
+from duet.cli.commands.labs import LAB_KEYS, lab
 from duet.cli.commands.lenses import DRGN_KEYS, MICROSCOPE_KEYS, XRAY_KEYS, drgn, microscope, xray
 from duet.cli.commands.lessons import LINT_KEYS, NEW_KEYS, VIEWS_KEYS, lint, new, views
 from duet.cli.commands.recordings import (
@@ -58,6 +59,7 @@ for verb, keys in (
     (build, BUILD_KEYS),
     (serve, SERVE_KEYS),
     (token, TOKEN_KEYS),
+    (lab, LAB_KEYS),
     (backup, BACKUP_KEYS),
     (restore, BACKUP_KEYS),
     (run, RUN_KEYS),

@@ -14,7 +14,7 @@ Source = Literal["live", "recorded"]
 ClockName = Literal["wall", "count"]
 Dtype = Literal["f8", "i4", "u1", "u4", "i2"]
 ActionName = Literal[
-    "watch", "run", "change", "control_others", "teach", "measure", "delete_others"
+    "watch", "run", "change", "answer", "control_others", "teach", "measure", "delete_others"
 ]
 RunPhase = Literal[
     "preparing", "booting", "ready", "running", "draining", "done", "stopped", "failed"

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet lab`: scores, grades, export and deletion, in the database of a server that may run."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from duet.api import lab_scores as tables
+from duet.classes.configured import classes_url
+from duet.classes.database import engine_of, trouble, upgrade
+from duet.cli.output import emit
+from duet.cli.results.labs import LabEntry, LabPerson, LabResult
+from duet.errors import InputError
+from duet.labs import files, queries
+from duet.labs.records import Participant, broken
+from duet.serve.labs.work import Work, graded, keys_of, work_of
+
+ACTIONS = ("list", "scores", "export", "grade", "forget")
+BY = "operator"
+"""Who graded, where it was done on the command line."""
+Rows = list[tuple[Participant, Work]]
+
+
+def lab(
+    action: str, name: str, attempt: int, points: float | None, comment: str, person: str,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """See `duet lab --help`."""
+    if action not in ACTIONS:
+        raise InputError(
+            f"'{action:.40}' is no action of ./duet lab.",
+            remedy=f"Choose from: {', '.join(ACTIONS)}.",
+        )
+    if action == "list":
+        return _list(as_json)
+    if not name:
+        what = "a person's key" if action == "forget" else "a lab"
+        raise InputError(f"./duet lab {action} needs {what}.", remedy="See ./duet lab --help.")
+    with opened() as connection:
+        if action == "forget":
+            return _forget(connection, name, as_json)
+        if action == "grade":
+            _grade(connection, name, person, attempt, points, comment)
+        rows = rows_of(connection, name)
+    if as_json:
+        emit(LabResult(action, [], [_person(*row) for row in rows], 0))
+    elif action == "export":
+        file = files.find(name)
+        sys.stdout.write(tables.scores_csv(tables.scores_body(file, rows), list(file.lab.tasks)))
+    else:
+        _print(rows)
+    return 0
+
+
+@contextmanager
+def opened() -> Iterator[Connection]:
+    """A transaction in the database of classes and labs.
+
+    Raises:
+        InfraError: it cannot be opened, or refuses.
+    """
+    engine = engine_of(classes_url())
+    try:
+        with engine.begin() as connection:
+            upgrade(connection)
+            yield connection
+    except SQLAlchemyError as error:
+        raise trouble(error) from error
+    finally:
+        engine.dispose()
+
+
+def rows_of(connection: Connection, slug: str) -> Rows:
+    """What each person did in a lab, by name."""
+    file = files.find(slug)
+    keys = keys_of(file)
+    attempts = queries.by_person(queries.attempts(connection, slug))
+    grades = queries.grades(connection, slug)
+    return [
+        (one, work_of(file, keys, key, attempts[key], [g for g in grades if g.person == key]))
+        for key, one in queries.people(connection).items()
+        if key in attempts
+    ]
+
+
+def _list(as_json: bool) -> int:
+    found = [tables.lab_entry(file) for file in files.usable()]
+    if as_json:
+        emit(LabResult("list", [LabEntry(*one) for one in found], [], 0))
+        return 0
+    for slug, title, points, deadline in found:
+        print(f"{slug:<24} {points:g} points  {title}" + (f"  due {deadline}" if deadline else ""))
+    if not found:
+        print("No labs. docs/LABS.md says how one is written.")
+    return 0
+
+
+def _grade(
+    connection: Connection, slug: str, person: str, attempt: int, points: float | None, comment: str
+) -> None:
+    if points is None or not person:
+        raise InputError(
+            "a grade needs --person, --attempt and --points.",
+            remedy="./duet lab export LAB --json has keys of people and numbers of attempts.",
+        )
+    rows = [work for one, work in rows_of(connection, slug) if one.person == person]
+    if not rows:
+        raise InputError(
+            f"nobody with the key '{person:.64}' answered in the lab {slug}.",
+            remedy="./duet lab scores LAB --json has the keys of people.",
+        )
+    made = graded(rows[0], person, attempt, points, comment, BY, time.time())
+    queries.put_grade(connection, made)
+
+
+def _forget(connection: Connection, person: str, as_json: bool) -> int:
+    if queries.person(connection, person) is None:
+        raise InputError(
+            f"nobody with the key '{person:.64}' is known here.",
+            remedy="./duet lab scores LAB --json has the keys of people.",
+        )
+    deleted = queries.forget(connection, person)
+    if as_json:
+        emit(LabResult("forget", [], [], deleted))
+    else:
+        print(f"Deleted: the name, and {deleted} attempts with their grades.")
+    return 0
+
+
+def _person(one: Participant, work: Work) -> LabPerson:
+    tasks = {
+        t.task: {"points": t.points, "most": t.most, "state": t.state} for t in work.score.tasks
+    }
+    return LabPerson(
+        *(one.person, one.name, work.score.points, work.score.most, work.score.complete),
+        broken(work.attempts),
+        tasks,
+        [asdict(attempt) for attempt in work.attempts],
+        [asdict(grade) for grade in work.grades.values()],
+    )
+
+
+def _print(rows: Rows) -> None:
+    writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    for one, work in rows:
+        states = [f"{t.points:g}" if t.state == "scored" else t.state for t in work.score.tasks]
+        said = broken(work.attempts)
+        points = f"{work.score.points:g}/{work.score.most:g}"
+        writer.writerow([one.name, one.person, points, *states, *([said] if said else [])])
+    if not rows:
+        print("Nobody has answered yet.")

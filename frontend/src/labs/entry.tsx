@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What pages show of labs. An exported site has site.tsx in its place. */
+
+import { lazy } from 'react';
+
+export { LabArea } from './lab-area.tsx';
+export { LabGate } from './lab-gate.tsx';
+
+export const ScoresPage = lazy(() =>
+  import('./scores-page.tsx').then((m) => ({ default: m.ScoresPage })),
+);
