@@ -109,6 +109,10 @@ same. Beyond it the page says that a link is needed."""
 CLASS_SESSION_S: Final = 12 * 3600
 """Of a browser that came by the code of a class, which ends earlier: a day of a workshop."""
 
+PERSON_SESSION_S: Final = 86400
+"""From a learning platform's launch until the activity must be opened there again. Usual: a
+lesson of 2 hours. Beyond it the page says that a link is needed."""
+
 SESSION_CHECK_S: Final = 1.0
 """Sockets whose token was rotated or revoked, or whose session expired, are closed this late."""
 

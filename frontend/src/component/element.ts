@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * <kernel-duet lesson="02-grace-periods" step="ticks" at="12.5">: a step of a lesson in slides and pages of others.
+ * <kernel-duet lesson="NN-slug" step="its-id" at="12.5">: a step of a lesson in slides and pages of others.
  *
  * A frame with the bare page. It is loaded when it comes into sight, stops when it goes out of sight, as slides do, and
  * with `autoplay` plays on when it is back.

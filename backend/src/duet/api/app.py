@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from fastapi import Depends, FastAPI, WebSocket
@@ -15,9 +15,10 @@ from duet import __version__, confined
 from duet.api.classes import add_class_routes
 from duet.api.costly import Costly
 from duet.api.front import Behind, Front
-from duet.api.guard import Guard, answered_names, is_loopback
+from duet.api.guard import Foreign, Guard, answered_names, is_loopback
 from duet.api.identity import AnyoneIn, Door, Identity, TokensOnly
 from duet.api.labs import add_lab_routes
+from duet.api.lti import UNASKED, add_lti_routes, lab_choices, launches
 from duet.api.metrics import add_metrics
 from duet.api.page import add_page
 from duet.api.rights import may_call
@@ -26,6 +27,8 @@ from duet.api.sessions import Sessions
 from duet.api.stills import Stills
 from duet.api.token_page import NEEDED
 from duet.budgets import SESSION_CHECK_S
+from duet.classes.configured import classes_days
+from duet.lti.service import Lti, Registered
 from duet.serve.director import Director
 from duet.serve.watchdog import Watchdog
 from duet.stream.admission import Admission
@@ -46,8 +49,9 @@ def create_app(
     stills: Stills | None = None,
     sessions: Sessions | None = None,
     door: Door | None = None,
-    opened: frozenset[str] = frozenset(),
+    foreign: Foreign | None = None,
     front: Front | None = None,
+    registered: Registered | None = None,
 ) -> FastAPI:
     """The whole application.
 
@@ -59,15 +63,23 @@ def create_app(
         stills: what takes pictures for readers without scripts; None: Chromium.
         sessions: asks each visitor for a token; None: each visitor is the operator.
         door: how visitors are let in, in place of both.
-        opened: see Guard.
+        foreign: what pages of other sites may do besides platforms' launches.
         front: the proxy before the server.
+        registered: learning platforms; None: no launch is taken.
     """
     hub, front = hub or Hub(), front or Front()
     if door is None:
         door = AnyoneIn() if sessions is None else TokensOnly(sessions)
     director = make_director(hub)
-    if isinstance(door, TokensOnly) and director.classes.going is not None:
-        door.join_by_code(director.classes.going)
+    lti = None
+    if registered is not None and director.classes.store is not None:
+        lti = Lti(registered, director.classes.store, lab_choices)
+        director.labs.listeners.append(lti.outbox.receive)
+    if isinstance(door, TokensOnly):
+        sessions = door.sessions
+        door.unasked = UNASKED if lti is not None else frozenset()
+        if director.classes.going is not None:
+            door.join_by_code(director.classes.going)
     watchdog = Watchdog()
     costly = Costly(director.measuring)
 
@@ -75,7 +87,8 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         confined.start()  # the first recording shall not wait for it
         await run_in_threadpool(director.warm)  # loads Starlette's own threads as well
-        async with watchdog, director, asyncio.TaskGroup() as tasks:
+        running = nullcontext() if lti is None else lti.running(classes_days())
+        async with watchdog, director, running, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(expel_ended(hub, door), name="sessions")
             yield
             watch.cancel()
@@ -92,7 +105,8 @@ def create_app(
     )
     app.add_middleware(Identity, door=door)
     answered = answered_names(host, (*names, *front.names))
-    app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), opened=opened)
+    may = foreign or launches(registered)
+    app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), foreign=may)
     app.add_middleware(Behind, front=front)
     admission = Admission.behind(front.proxies)
     endpoint = Endpoint(hub, director, stall_s, admission.sockets)
@@ -105,9 +119,11 @@ def create_app(
     app.state.hub = hub
     app.state.admission = admission
     app.state.costly = costly
+    app.state.lti = lti
     add_routes(app, director, stills or Stills(director.measuring))
     add_class_routes(app, director)
     add_lab_routes(app, director)
+    add_lti_routes(app, lti, sessions)
     add_metrics(app, director)
     add_page(app, page)
     return app

@@ -39,7 +39,11 @@ def ident_of(secret: str) -> str:
 
 def read_cookie(scope: Scope) -> str:
     """The value of our cookie; empty: none came."""
-    name = cookie_name(scope)
+    return named_cookie(scope, cookie_name(scope))
+
+
+def named_cookie(scope: Scope, name: str) -> str:
+    """The value of a cookie; empty: it did not come."""
     try:
         cookies: SimpleCookie = SimpleCookie("; ".join(Headers(scope=scope).getlist("cookie")))
     except CookieError:

@@ -13,20 +13,17 @@ OWN = frozenset({"same-origin", "none"})
 PAGES = frozenset({"/", "/index.html"})
 
 
-def refused(
-    method: str, path: str, headers: Headers, more: frozenset[str] = frozenset()
-) -> str | None:
+def refused(method: str, path: str, headers: Headers) -> str | None:
     """Why a request is refused; None: it is not.
 
     Args:
         method: of HTTP.
         path: without the query.
-        more: paths that pages of other sites may open, too.
     """
     site = headers.get("sec-fetch-site")
     if site is None or site in OWN:
         return None
-    to_page = (path in PAGES or path in more) and method in ("GET", "HEAD")
+    to_page = path in PAGES and method in ("GET", "HEAD")
     if to_page and headers.get("sec-fetch-mode", "navigate") == "navigate":
         return None
     return f"a page of another site asked for {path:.60}, which only this server's pages may do."

@@ -3,13 +3,15 @@
 
 The server acts on the machine of whoever runs it, and any page in their browser can reach a
 loopback port. So the Host header must be a name we answer to, and a socket, or a request that
-changes something, must come from a page of this very server. There is no CORS.
+changes something, must come from a page of this very server. There is no CORS. Exactly the routes
+of `Foreign` take what a learning platform's pages send; a signature guards what these do.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import socket
+from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
@@ -60,14 +62,37 @@ def host_name(netloc: str) -> str:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """What pages of other sites may do.
+
+    Args:
+        routes: methods and paths that they may ask for.
+        frames: origins whose pages may frame these paths.
+    """
+
+    routes: frozenset[tuple[str, str]] = frozenset()
+    frames: tuple[str, ...] = ()
+
+    def may(self, scope: Scope) -> bool:
+        """Whether a page of another site may make this request."""
+        return scope["type"] == "http" and (scope["method"], scope["path"]) in self.routes
+
+    def framed_by(self, scope: Scope) -> bytes:
+        """Who may frame the answer."""
+        if self.frames and self.may(scope):
+            return " ".join(self.frames).encode()
+        return FRAMED_BY[_is_embed(scope)]
+
+
 class Guard:
     """ASGI middleware; see the module.
 
     Args:
         names: from answered_names.
+        foreign: what pages of other sites may do.
         any_address: also answer to literal addresses (a rebound name is never literal); for a
             server that is open to the network on purpose.
-        opened: paths besides the page that pages of other sites may open in its place.
     """
 
     def __init__(
@@ -75,10 +100,10 @@ class Guard:
         app: ASGIApp,
         names: frozenset[str],
         any_address: bool = False,
-        opened: frozenset[str] = frozenset(),
+        foreign: Foreign | None = None,
     ) -> None:
         self._app = app
-        self._opened = opened
+        self._foreign = foreign or Foreign()
         self._names = names
         self._any_address = any_address
 
@@ -87,12 +112,13 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        foreign = self._foreign.may(scope)
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
-        wrong = self._why_not(acts, headers, asked_of(scope))
-        if wrong is None and scope["type"] == "http":
-            wrong = fetch_site.refused(scope["method"], scope["path"], headers, self._opened)
+        wrong = self._why_not(acts and not foreign, headers, asked_of(scope))
+        if wrong is None and scope["type"] == "http" and not foreign:
+            wrong = fetch_site.refused(scope["method"], scope["path"], headers)
         if wrong is None:
-            await self._app(scope, receive, _with_headers(send, _is_embed(scope)))
+            await self._app(scope, receive, _with_headers(send, self._foreign.framed_by(scope)))
         elif scope["type"] == "http":
             answer = JSONResponse(
                 {"error": {"code": "host", "sentence": wrong, "remedy": REMEDY, "detail": ""}}, 403
@@ -132,8 +158,8 @@ def _is_embed(scope: Scope) -> bool:
     return parse_qs(scope["query_string"].decode("latin-1")).get("embed") == ["1"]
 
 
-def _with_headers(send: Send, framed: bool) -> Send:
-    policy = (b"content-security-policy", POLICY + FRAMED_BY[framed])
+def _with_headers(send: Send, framed_by: bytes) -> Send:
+    policy = (b"content-security-policy", POLICY + framed_by)
 
     async def wrapped(message: dict[str, object]) -> None:
         if message["type"] == "http.response.start":

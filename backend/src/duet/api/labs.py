@@ -97,6 +97,8 @@ def add_lab_routes(app: FastAPI, director: Director) -> None:
     async def forget_me(request: Request) -> bodies.Deleted:
         key = visitor_of(request.scope).key
         await labs.forget(key)
+        if app.state.lti is not None:
+            await app.state.lti.forget(key)
         return bodies.Deleted(deleted=key)
 
     async def standing(visitor: Visitor, lab: str) -> b.MyLab:

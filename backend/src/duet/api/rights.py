@@ -36,6 +36,10 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/labs/{lab}/grades": Action.TEACH,
     "/api/labs/{lab}/regrade": Action.TEACH,
     "/api/people/me": Action.WATCH,
+    "/lti/login": Action.WATCH,
+    "/lti/launch": Action.WATCH,
+    "/lti/jwks": Action.WATCH,
+    "/api/lti/members": Action.TEACH,
     "/metrics": Action.OPERATE,
 }
 """The least that each route needs. One that is not here answers nobody."""

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sessions: a signed cookie says which browser this is, by which token it came, and until when.
 
+A platform that vouches for people (duet.lti) stands for a token; the cookie then also says the
+person and the role.
+
 The server stores none of them, so there is nothing to fill up. A session ends at its time, or
 when its token is rotated or revoked. The signature is HMAC-SHA256 (RFC 2104) with the key of the
 file of tokens.
@@ -8,17 +11,18 @@ file of tokens.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from duet.access import Grant, Role, Visitor
+from duet.access import Grant, Person, Role, Visitor
 from duet.api.cookies import SECRET, ident_of, new_secret
 from duet.api.tokens import Access, AccessFile, Token
-from duet.budgets import CLASS_SESSION_S, SESSION_S
+from duet.budgets import CLASS_SESSION_S, PERSON_SESSION_S, SESSION_S
 from duet.errors import DuetError
 
 log = logging.getLogger("duet.api")
@@ -28,10 +32,15 @@ CLASS = "class-"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a cookie with a good signature says; its token may be gone, its time over."""
+    """What a cookie with a good signature says; its token may be gone, its time over.
+
+    Args:
+        person: with the role; None: the browser came by a token, which has one.
+    """
 
     secret: str
     grant: Grant
+    person: tuple[Person, Role] | None = None
 
 
 class Sessions:
@@ -39,11 +48,18 @@ class Sessions:
 
     Args:
         clock: Unix time in s.
+        vouching: names of grants, other than tokens, that hold: those of platforms.
     """
 
-    def __init__(self, file: AccessFile, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        file: AccessFile,
+        clock: Callable[[], float] = time.time,
+        vouching: Collection[str] = (),
+    ) -> None:
         self._file = file
         self._clock = clock
+        self._vouching = frozenset(vouching)
         self._complained = ""
         self.class_goes_on: Callable[[str], bool] = lambda _: False
         """Whether a class of that id goes on; its code lets in until it ends."""
@@ -76,13 +92,33 @@ class Sessions:
         grant = Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S)
         return sign(access, Claim(secret, grant))
 
+    def begin_person(self, grant: str, person: Person, role: Role) -> str:
+        """Value of the cookie for a browser for whose person a platform vouches.
+
+        The browser has the person's own name, so that runs belong to the person: a platform's
+        request brings no former cookie along, and who sits here next inherits nothing.
+
+        Args:
+            grant: names the platform; one of `vouching`.
+        """
+        access = self._file.load()
+        digest = hmac.new(access.key, f"person {person.key}".encode(), hashlib.sha256).digest()
+        secret = base64.urlsafe_b64encode(digest[:16]).decode().rstrip("=")
+        until_s = self._clock() + PERSON_SESSION_S
+        return sign(access, Claim(secret, Grant(grant, until_s), (person, role)))
+
     def visitor(self, cookie: str) -> Visitor | None:
         """Who sends a cookie; None: it is not ours, or the session is over."""
         access = self._access()
         claim = None if access is None else read(access, cookie)
         if access is None or claim is None or not self._holds(access, claim.grant):
             return None
+        if claim.person is not None:
+            person, role = claim.person
+            return Visitor(ident_of(claim.secret), role, claim.grant, person)
         token = access.by_ident(claim.grant.token)
+        if token is None and not claim.grant.token.startswith(CLASS):
+            return None  # a cookie without a person that names a platform
         role = Role.STUDENT if token is None else token.role
         return Visitor(ident_of(claim.secret), role, claim.grant)
 
@@ -101,7 +137,7 @@ class Sessions:
             return False
         if grant.token.startswith(CLASS):
             return self.class_goes_on(grant.token.removeprefix(CLASS))
-        return access.by_ident(grant.token) is not None
+        return grant.token in self._vouching or access.by_ident(grant.token) is not None
 
     def _access(self) -> Access | None:
         """The file's content; None, and a line in the log: it is unusable, so nobody gets in."""
@@ -117,8 +153,15 @@ class Sessions:
 
 
 def sign(access: Access, claim: Claim) -> str:
-    """A claim as the value of a cookie: `secret.token.until.signature`."""
+    """A claim as the value of a cookie: `secret.token.until.signature`.
+
+    With a person it is `secret.grant.until.role.key.name.signature`.
+    """
     body = f"{claim.secret}.{claim.grant.token}.{int(claim.grant.until_s)}"
+    if claim.person is not None:
+        person, role = claim.person
+        name = base64.urlsafe_b64encode(person.name.encode()).decode().rstrip("=")
+        body += f".{role.word}.{person.key}.{name}"
     return f"{body}.{_signature(access, body)}"
 
 
@@ -127,8 +170,15 @@ def read(access: Access, cookie: str) -> Claim | None:
     body, _, signature = cookie.rpartition(".")
     if not hmac.compare_digest(_signature(access, body).encode(), signature.encode()):
         return None
-    secret, token, until = body.split(".")
-    return Claim(secret, Grant(token, float(until))) if SECRET.match(secret) else None
+    secret, token, until, *more = body.split(".")
+    if not SECRET.match(secret):
+        return None
+    return Claim(secret, Grant(token, float(until)), _person(*more) if more else None)
+
+
+def _person(role: str, key: str, name: str) -> tuple[Person, Role]:
+    plain = base64.urlsafe_b64decode(name + "=" * (-len(name) % 4)).decode()
+    return Person(key, plain), Role[role.upper()]
 
 
 def _signature(access: Access, body: str) -> str:

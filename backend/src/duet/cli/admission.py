@@ -10,13 +10,14 @@ from typing import Literal
 
 from duet.access import Role
 from duet.api.front import Front
-from duet.api.guard import is_loopback
+from duet.api.guard import Foreign, is_loopback
 from duet.api.identity import AnyoneIn, Door, TokensOnly
 from duet.api.jupyterhub import HubDoor, HubService
 from duet.api.jupyterhub.service import CALLBACK
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.errors import InputError
+from duet.lti.service import Registered
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +42,39 @@ class Admission:
     Args:
         links: tokens that were made just now.
         who: who says who comes, for the terminal.
-        opened: see api.guard.Guard.
+        foreign: what pages of other sites may do.
     """
 
     door: Door
     who: Literal["nobody", "tokens", "hub"]
     links: Mapping[Role, str] = field(default_factory=dict)
-    opened: frozenset[str] = frozenset()
+    foreign: Foreign | None = None
 
 
-def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
+def admission(
+    host: str, tokens: TokenOptions, front: Front, registered: Registered | None = None
+) -> Admission:
     """Who checks visitors.
+
+    Args:
+        registered: learning platforms, whose launches begin sessions, too.
 
     Raises:
         InputError: the address can be reached from elsewhere and there are no tokens, their file
-            is not usable, or the hub's variables are missing.
+            is not usable, or the hub's variables are missing; or a platform sends students, and
+            no tokens are asked for.
         InfraError: tokens cannot be stored.
     """
+    asks = not is_loopback(host) or tokens.required or tokens.new
+    if registered is not None and (tokens.hub or not asks):
+        raise InputError(
+            "DUET_LTI registers learning platforms, but this server asks for no tokens, so "
+            "everybody would be its operator or come by the hub.",
+            remedy="Use --token-required and no --hub, or unset DUET_LTI.",
+        )
     if tokens.hub:
         return hub_admission(tokens, front)
-    if is_loopback(host) and not (tokens.required or tokens.new):
+    if not asks:
         return Admission(AnyoneIn(), "nobody")
     file = AccessFile.default()
     made: dict[Role, str] = {}
@@ -74,7 +88,8 @@ def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
                 remedy="Add --token-required, which makes them and prints a link for each role.",
             )
         made = file.make(Role, again=False)
-    return Admission(TokensOnly(Sessions(file)), "tokens", made)
+    vouching = frozenset() if registered is None else registered.grants
+    return Admission(TokensOnly(Sessions(file, vouching=vouching)), "tokens", made)
 
 
 def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
@@ -95,4 +110,4 @@ def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
             f"{service.prefix}, but {front.public or 'none'} came.",
             remedy=f"Add --public-url https://hub.example.org{service.prefix}",
         )
-    return Admission(HubDoor(service), "hub", opened=frozenset({CALLBACK}))
+    return Admission(HubDoor(service), "hub", foreign=Foreign(frozenset({("GET", CALLBACK)})))

@@ -29,6 +29,7 @@ from duet.errors import InfraError, InputError
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
 from duet.logs import JsonLines
+from duet.lti.service import Registered
 from duet.processes.priority import loop_first, session_first
 from duet.processes.run_dir import sweep_all
 from duet.serve.wiring import default_director
@@ -64,7 +65,8 @@ def serve(
     sweep_all()
     allow_files()
     with bind(host, port) as listener, build_progress(console, as_lines) as progress:
-        admitted = admission(host, tokens, front)
+        registered = Registered.default()
+        admitted = admission(host, tokens, front, registered)
         settings = KernelSettings.default(source)
         app = create_app(
             lambda hub: default_director(hub, settings, builds, live, progress),
@@ -73,8 +75,9 @@ def serve(
             names=names,
             hub=Hub(),
             door=admitted.door,
-            opened=admitted.opened,
+            foreign=admitted.foreign,
             front=front,
+            registered=registered,
         )
         config = server_config(app, timeout_graceful_shutdown=GRACE_S)
         name = shown_name(host, names)

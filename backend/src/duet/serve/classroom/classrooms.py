@@ -38,8 +38,10 @@ class Classrooms:
         self._tasks: set[asyncio.Task[None]] = set()
         self._storing: asyncio.Task[None] | None = None
         self._rooms: Rooms | None = None
+        self.going: OpenClasses | None = None
         if store is not None:
             self._rooms = Rooms(hub, store)
+            self.going = self._rooms.going
             self._entering = Entering(self._rooms)
             self._wheel = Wheel(self._rooms)
             self._questions = Questions(self._rooms)
@@ -71,11 +73,6 @@ class Classrooms:
     def rooms(self) -> list[Room]:
         """Classes in memory."""
         return [] if self._rooms is None else list(self._rooms)
-
-    @property
-    def going(self) -> OpenClasses | None:
-        """Which classes go on; None: this server holds none."""
-        return None if self._rooms is None else self._rooms.going
 
     def left(self, viewer: Viewer) -> None:
         """A page has gone."""
