@@ -5,7 +5,9 @@ import { askedIn, columnsOf, waiting } from './asked.ts';
 import { type ClassQuestion, type Room, reduceClass, type TallyRound } from './class-state.ts';
 
 const prediction = { question: 'How many?', choices: ['few', 'many'] };
-const lesson = { predictions: { hogs: prediction } } as unknown as Parameters<typeof askedIn>[1];
+const lesson = { predictions: { hogs: prediction }, questions: [] } as unknown as Parameters<
+  typeof askedIn
+>[1];
 const here = { id: 'three', predict: 'hogs' };
 
 function room(...questions: readonly Partial<ClassQuestion>[]): Room {
@@ -50,6 +52,26 @@ test('a member is asked in the panel for what the card of the step does not ask'
     0,
   )!;
   expect(asks(answered)).toEqual([]);
+});
+
+test('questions that are answered by pointing stand with their step, and wait for members once they are asked', () => {
+  const pointing = {
+    predictions: {},
+    questions: [
+      { ask: 'Point at a wait.', step: 'three' },
+      { ask: 'Point at a hog.', step: 'one' },
+    ],
+  } as unknown as Parameters<typeof askedIn>[1];
+  const here = { id: 'three' };
+  const own = askedIn(room(), pointing, here);
+  expect(own.map((one) => [one.question, one.text, one.points, one.asked])).toEqual([
+    ['point-1', 'Point at a wait.', 0, false],
+  ]);
+  expect(waiting(room(), own, 'three', false)).toEqual([]);
+  const asked = room({ step: 'one', question: 'point-2' });
+  const all = askedIn(asked, pointing, here);
+  expect(all.map((one) => one.question)).toEqual(['point-1', 'point-2']);
+  expect(waiting(asked, all, 'three', false).map((one) => one.text)).toEqual(['Point at a hog.']);
 });
 
 test('a bar for each option, also where nobody chose it, and for each value', () => {

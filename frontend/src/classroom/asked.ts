@@ -3,6 +3,7 @@
 
 import type { Lesson } from '../protocol/lesson.ts';
 import { answerKey, type ClassQuestion, keyOf, type Room, type TallyRound } from './class-state.ts';
+import { pointId, pointOf, pointsOf } from './pointing.ts';
 
 export interface Asked {
   readonly key: string;
@@ -15,35 +16,51 @@ export interface Asked {
   readonly revealed: boolean;
   /** The instructor has asked it; else it is answered by itself, as a step's prediction. */
   readonly asked: boolean;
+  /** It is answered by pointing: place of the lesson's question; null: by an option. */
+  readonly points: number | null;
 }
 
-type Predictions = Pick<Lesson, 'predictions'>;
+type Predictions = Pick<Lesson, 'predictions' | 'questions'>;
 
 function describe(lesson: Predictions, of: ClassQuestion): Asked {
   const prediction = of.step ? lesson.predictions[of.question] : undefined;
+  const points = of.step && prediction === undefined ? pointOf(lesson, of.question) : null;
   return {
-    ...{ key: keyOf(of), step: of.step, question: of.question, revealed: of.revealed },
-    text: of.text || (prediction?.question ?? of.question),
+    ...{ key: keyOf(of), step: of.step, question: of.question, revealed: of.revealed, points },
+    text:
+      of.text ||
+      (prediction?.question ?? (points === null ? of.question : lesson.questions[points]!.ask)),
     options: of.options.length > 0 ? of.options : (prediction?.choices ?? []),
     round: of.round === 2 ? 2 : 1,
     asked: true,
   };
 }
 
-/** All that was asked, newest last, and the prediction of the step on show in front, if it was not. */
+/**
+ * All that was asked, newest last, and in front what the step on show can ask and was not: its prediction, and its
+ * questions that are answered by pointing.
+ */
 export function askedIn(
   room: Room,
   lesson: Predictions,
   here: { readonly id: string; readonly predict?: string | null | undefined },
 ): readonly Asked[] {
-  const all = [...room.questions.values()].map((one) => describe(lesson, one));
+  const asked = [...room.questions.values()].map((one) => describe(lesson, one));
+  const own = pointsOf(lesson, here.id)
+    .map((number) => ({ step: here.id, question: pointId(number), points: number }))
+    .filter((one) => !room.questions.has(keyOf(one)))
+    .map((one) => ({
+      ...{ ...one, key: keyOf(one), text: lesson.questions[one.points]!.ask, options: [] },
+      ...{ round: 1 as const, revealed: false, asked: false },
+    }));
+  const all = [...own, ...asked];
   const id = here.predict ?? '';
   const prediction = lesson.predictions[id];
   const key = keyOf({ step: here.id, question: id });
   if (prediction === undefined || room.questions.has(key)) return all;
   const { question: text, choices: options } = prediction;
   const of = { key, step: here.id, question: id, text, options };
-  return [{ ...of, round: 1, revealed: false, asked: false }, ...all];
+  return [{ ...of, round: 1, revealed: false, asked: false, points: null }, ...all];
 }
 
 /** What a member is to answer in the panel of the class; `guessed`: he has answered the step's question already. */
@@ -54,10 +71,11 @@ export function waiting(
   guessed: boolean,
 ): readonly Asked[] {
   return all.filter((one) => {
-    if (!one.asked || one.revealed || one.options.length === 0) return false;
+    if (!one.asked || one.revealed) return false;
+    if (one.options.length === 0 && one.points === null) return false;
     if (room.answers.has(answerKey(one, one.round))) return false;
     // The card of the step asks for the first round.
-    return one.step !== here || one.round === 2 || guessed;
+    return one.step !== here || one.round === 2 || guessed || one.points !== null;
   });
 }
 

@@ -9,6 +9,7 @@ import { ClassBar } from './class-bar.tsx';
 import { ClassPanel } from './class-panel.tsx';
 import { useRoom } from './hooks.tsx';
 import { Invite } from './invite.tsx';
+import type { MapControl } from './questions.tsx';
 import type { InClass } from './use-in-class.ts';
 
 interface Page {
@@ -17,6 +18,7 @@ interface Page {
   readonly arms: readonly string[];
   readonly inClass: InClass;
   readonly guess: { readonly guess: number | null };
+  readonly pointing: MapControl;
 }
 
 export function ClassArea({ page }: { readonly page: Page }) {
@@ -48,6 +50,7 @@ export function ClassArea({ page }: { readonly page: Page }) {
       {panel && open && (
         <ClassPanel
           {...{ classroom, room, lesson, scene, all }}
+          map={page.pointing}
           open={asks}
           onClose={() => setPanel(false)}
         />

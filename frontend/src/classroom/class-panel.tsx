@@ -6,7 +6,7 @@ import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { Asked } from './asked.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
-import { InstructorQuestions, MemberQuestions } from './questions.tsx';
+import { InstructorQuestions, type MapControl, MemberQuestions } from './questions.tsx';
 import { ConfusionCurve, Roster } from './roster.tsx';
 
 interface Props {
@@ -18,10 +18,11 @@ interface Props {
   /** What this member is to answer. */
   readonly open: readonly Asked[];
   readonly onClose: () => void;
+  readonly map: MapControl;
 }
 
 export function ClassPanel(props: Props) {
-  const { classroom, room, lesson, all, open, onClose } = props;
+  const { classroom, room, lesson, all, open, onClose, map } = props;
   const teaches = room.part === 'instructor';
   return (
     <aside
@@ -41,7 +42,7 @@ export function ClassPanel(props: Props) {
       {teaches ? (
         <>
           <Part title="Questions">
-            <InstructorQuestions {...{ classroom, room, all }} />
+            <InstructorQuestions {...{ classroom, room, map, all }} />
           </Part>
           <Part title="Who is here">
             <Roster {...{ classroom, room, lesson }} />
@@ -55,7 +56,7 @@ export function ClassPanel(props: Props) {
       ) : (
         <>
           <Part title="Questions">
-            <MemberQuestions {...{ classroom, room, open, all }} />
+            <MemberQuestions {...{ classroom, room, map, open, all }} />
           </Part>
           <p className="small quiet">
             You are {room.name} here.{' '}

@@ -3,4 +3,5 @@
 
 export { ClassArea } from './class-area.tsx';
 export { ClassGate, JoinOnFront } from './join.tsx';
+export { PointMap } from './point-map.tsx';
 export { ClassButton } from './start.tsx';

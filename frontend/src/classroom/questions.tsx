@@ -14,11 +14,21 @@ const mostOptions = 6;
 interface Props {
   readonly classroom: Classroom;
   readonly room: Room;
+  readonly map: MapControl;
+}
+
+/** Whose places are shown over the picture. */
+export interface MapControl {
+  readonly shown: string | null;
+  readonly show: (key: string | null) => void;
+  /** Opens a question that is answered by pointing; its step is gone to first. */
+  readonly point: (number: number) => void;
 }
 
 export function MemberQuestions({
   classroom,
   room,
+  map,
   open,
   all,
 }: Props & { readonly open: readonly Asked[]; readonly all: readonly Asked[] }) {
@@ -29,6 +39,16 @@ export function MemberQuestions({
         <section key={`${one.key} ${one.round}`} className="class-question" aria-label="Question">
           <p className="eyebrow">{one.round === 2 ? 'The same question again' : 'A question'}</p>
           <p>{one.text}</p>
+          {one.points !== null && (
+            <button
+              type="button"
+              className="button"
+              onClick={() => map.point(one.points!)}
+              data-testid={`class-point-${one.question}`}
+            >
+              point at it in the picture
+            </button>
+          )}
           <ul data-testid={`class-options-${one.question}`}>
             {one.options.map((option, choice) => (
               <li key={option}>
@@ -53,6 +73,7 @@ export function MemberQuestions({
           <p className="eyebrow">How the class has answered</p>
           <p>{one.text}</p>
           <Histogram room={room} asked={one} />
+          <MapButton room={room} one={one} map={map} />
         </section>
       ))}
       {open.length + shown.length === 0 && (
@@ -62,9 +83,28 @@ export function MemberQuestions({
   );
 }
 
+/** Shows where the class has pointed, where somebody has. */
+function MapButton({ room, one, map }: Omit<Props, 'classroom'> & { readonly one: Asked }) {
+  const marks = room.tallies.get(one.key)?.rounds.at(-1)?.marks.length ?? 0;
+  if (marks === 0) return null;
+  const shown = map.shown === one.key;
+  return (
+    <button
+      type="button"
+      className="button"
+      aria-pressed={shown}
+      onClick={() => map.show(shown ? null : one.key)}
+      data-testid={`class-map-${one.question}`}
+    >
+      {shown ? 'hide the places' : 'show where they pointed'}
+    </button>
+  );
+}
+
 export function InstructorQuestions({
   classroom,
   room,
+  map,
   all,
 }: Props & { readonly all: readonly Asked[] }) {
   return (
@@ -78,6 +118,7 @@ export function InstructorQuestions({
             <p className="small quiet">Nobody has answered yet.</p>
           )}
           <QuestionButtons {...{ classroom, room, one }} />
+          <MapButton {...{ room, one, map }} />
         </section>
       ))}
       <PollForm classroom={classroom} />
@@ -85,7 +126,7 @@ export function InstructorQuestions({
   );
 }
 
-function QuestionButtons({ classroom, room, one }: Props & { readonly one: Asked }) {
+function QuestionButtons({ classroom, room, one }: Omit<Props, 'map'> & { readonly one: Asked }) {
   const { step, question, options } = one;
   const answers = room.tallies.get(one.key)?.rounds.reduce((n, r) => n + r.answers, 0) ?? 0;
   const of = { step, question, options: step ? options.slice(0, mostOptions) : [] };

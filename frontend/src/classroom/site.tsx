@@ -16,3 +16,7 @@ export function JoinOnFront() {
 export function ClassButton() {
   return null;
 }
+
+export function PointMap(_: { readonly shown: string | null }) {
+  return null;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The stage of a lesson, covered while the viewer is asked to predict. */
 
+import { PointMap } from '../classroom/entry.tsx';
 import { unseenWords } from '../derive/sought/place.ts';
 import { viewOf } from '../views/registry.ts';
 import { Stage } from './stage.tsx';
@@ -41,6 +42,7 @@ export function LessonStage(props: { readonly page: LessonModel; readonly header
       onMark={page.onMark}
       onLoss={() => page.setDialog('losses')}
       spotlight={page.inClass.spotlight}
+      over={!guess.veiled && <PointMap shown={page.pointing.shown} />}
     />
   );
 }

@@ -40,6 +40,8 @@ interface Props {
   readonly veil: ReactNode;
   readonly onMark: (mark: Mark | null) => void;
   readonly onLoss: () => void;
+  /** Lies over the lanes' picture. */
+  readonly over?: ReactNode;
   /** What everyone in the class is to look at. */
   readonly spotlight?: Spotlight | null;
 }
@@ -117,6 +119,7 @@ export function Stage(props: Props) {
             onWindow={onWindow}
             spotlight={props.spotlight ?? null}
           />
+          {props.over}
         </div>
       )}
       {undrawn.map((name) => (

@@ -6,6 +6,7 @@ import { siteOf } from '../base/site.ts';
 import { useRoom } from '../classroom/hooks.tsx';
 import { useOwnGo } from '../classroom/use-follow.ts';
 import { useInClass } from '../classroom/use-in-class.ts';
+import { usePointClass } from '../classroom/use-point-class.ts';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { playbackActs } from '../controls/use-transport.tsx';
 import { windowKeys } from '../controls/window-keys.ts';
@@ -85,7 +86,8 @@ export function useLessonPage(props: LessonProps) {
   const { veiled } = guess;
   // After the navigation's effects: a step begins where it looks, and stands there.
   useEffect(() => plain.veil(veiled), [plain, veiled]);
-  const questions = useQuestions(lesson, index, answers, save);
+  const questions = useQuestions(lesson, index, answers, save, usePointClass(lesson));
+  const [placesOf, showPlaces] = useState<string | null>(null);
   const ready = nav.settled && !nav.awaiting && !nav.coming;
   const seen = { lesson, scene, arms, place, run: nav.runName, ready, veiled, playback: plain };
   const inClass = useInClass(seen, index);
@@ -111,6 +113,16 @@ export function useLessonPage(props: LessonProps) {
   const stepBy = (by: 1 | -1) => {
     const to = stepAfter(lesson, scene, by);
     if (to !== null) step(to);
+  };
+  const pointing = {
+    shown: placesOf,
+    show: showPlaces,
+    point: (number: number) => {
+      const there = lesson.questions[number]?.step;
+      if (there !== undefined && there !== scene.id) step(there);
+      questions.ask(number);
+      toggle('questions', true);
+    },
   };
   const keys = useMemo(
     () => keyList(lesson.operation.name, lesson.beat?.name, unaligned(lesson) === null, member),
@@ -142,7 +154,7 @@ export function useLessonPage(props: LessonProps) {
   return {
     ...props,
     ...{ theme, server, index, playback, nav, guess, questions, actions, keys, acts, step, toggle },
-    ...{ answers, save, dialog, setDialog, records, setRecords, go, inClass },
+    ...{ answers, save, dialog, setDialog, records, setRecords, go, inClass, pointing },
     moving,
     site: siteOf() !== null,
     recorded: server.run?.source === 'recorded',

@@ -13,6 +13,8 @@ export function useQuestions(
   index: RunIndex | null,
   answers: Answers,
   save: (answers: Answers) => void,
+  /** Somebody has pointed: at which question, at what, and whether it is right. */
+  pointed: (question: number, mark: Mark, right: boolean) => void,
 ) {
   const [asking, setAsking] = useState<number | null>(null);
   const [said, setSaid] = useState('');
@@ -31,7 +33,9 @@ export function useQuestions(
       return true;
     }
     if (!question || asking === null || !index) return false;
-    if (pointsAt(index, mark, question)) {
+    const right = pointsAt(index, mark, question);
+    pointed(asking, mark, right);
+    if (right) {
       setSaid('');
       save(answeredBy(answers, asking, pointedAt(index, mark)));
       const next = lesson.questions.findIndex(
