@@ -216,6 +216,35 @@ test('a spotlight is seen by all, and a lost student is counted', async () => {
   await expect(teacher.getByTestId('class-confusion')).toBeVisible();
 });
 
+test('the class points into the picture; the instructor sees where, and all when it is revealed', async () => {
+  const question = 'point-1';
+  await expect(teacher.getByTestId('class-notes')).toContainText(/this step \d+ to \d+ of \d+ min/);
+  await teacher.getByTestId(`class-ask-${question}`).click();
+  const pointing = students.slice(0, 3);
+  for (const page of pointing) {
+    await page.getByTestId(`class-point-${question}`).click();
+    const picture = page.getByTestId('picture');
+    let part = 0.3;
+    // A click on nothing answers nothing.
+    await expect(async () => {
+      const box = (await picture.boundingBox())!;
+      part = part > 0.8 ? 0.3 : part + 0.07;
+      await picture.click({ position: { x: box.width * part, y: box.height * 0.75 } });
+      await expect(page.getByTestId('questions')).toContainText(/Look again|inside synchronize_srcu/, { timeout: 1000 });
+    }).toPass();
+  }
+  await expect(teacher.getByTestId(`class-histogram-${question}-1`)).toContainText('3 marks');
+  await teacher.getByTestId(`class-map-${question}`).click();
+  await expect(teacher.getByTestId('point-map').locator('li').first()).toBeVisible();
+  for (const page of students) await expect(page.getByTestId(`class-map-${question}`)).toHaveCount(0);
+  await teacher.getByTestId(`class-reveal-${question}`).click();
+  const last = students.at(-1)!;
+  await last.getByTestId(`class-map-${question}`).click();
+  await expect(last.getByTestId('point-map').locator('li').first()).toBeVisible();
+  await teacher.getByTestId(`class-map-${question}`).click();
+  await expect(teacher.getByTestId('point-map')).toHaveCount(0);
+});
+
 test('the wheel goes to a student and comes back', async () => {
   const [ada, barbara] = students as [Page, Page, Page];
   await teacher.getByRole('button', { name: 'hand over to Ada' }).click();

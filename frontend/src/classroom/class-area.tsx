@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** All that a lesson page shows of its class: the line over it, the panel at its side, the link. */
 
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { askedIn, revealedIn, waiting } from './asked.ts';
@@ -21,7 +21,7 @@ interface Page {
   readonly pointing: MapControl;
 }
 
-export function ClassArea({ page }: { readonly page: Page }) {
+export function ClassArea({ page, notes }: { readonly page: Page; readonly notes: ReactNode }) {
   const now = useRoom();
   const { classroom, room, open } = now;
   const { lesson, scene, arms, inClass, guess } = page;
@@ -38,6 +38,14 @@ export function ClassArea({ page }: { readonly page: Page }) {
     if (some && news !== '') setPanel(true);
   }, [some, news]);
   if (classroom === null || room?.facts == null) return null;
+  const map: MapControl = {
+    ...page.pointing,
+    // The panel may cover what is to be pointed at.
+    point: (number) => {
+      setPanel(false);
+      page.pointing.point(number);
+    },
+  };
   return (
     <>
       <ClassBar
@@ -50,7 +58,8 @@ export function ClassArea({ page }: { readonly page: Page }) {
       {panel && open && (
         <ClassPanel
           {...{ classroom, room, lesson, scene, all }}
-          map={page.pointing}
+          map={map}
+          notes={notes}
           open={asks}
           onClose={() => setPanel(false)}
         />

@@ -19,6 +19,8 @@ interface Props {
   readonly open: readonly Asked[];
   readonly onClose: () => void;
   readonly map: MapControl;
+  /** For the instructor alone. */
+  readonly notes: ReactNode;
 }
 
 export function ClassPanel(props: Props) {
@@ -41,6 +43,7 @@ export function ClassPanel(props: Props) {
       </header>
       {teaches ? (
         <>
+          <Part title="Your notes">{props.notes}</Part>
           <Part title="Questions">
             <InstructorQuestions {...{ classroom, room, map, all }} />
           </Part>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** In the place of entry.tsx in an exported site, which has no server: there are no classes. */
 
-export function ClassArea() {
+export function ClassArea(_: { readonly page: unknown; readonly notes: unknown }) {
   return null;
 }
 

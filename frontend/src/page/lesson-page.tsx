@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell of a lesson that is read: story, stage, side and transport. */
 
+import { useState } from 'react';
 import { ClassArea, ClassButton } from '../classroom/entry.tsx';
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
@@ -10,6 +11,7 @@ import { LabArea } from '../labs/entry.tsx';
 import { frontPage } from '../navigation/place.ts';
 import type { Spoils } from '../panels/spoilers.ts';
 import { TopBar } from '../panels/top-bar.tsx';
+import { ClassNotes } from './class-notes.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonMain } from './lesson-main.tsx';
 import { LessonSteps, LessonStory } from './lesson-story.tsx';
@@ -27,6 +29,7 @@ const nothing: Spoils = () => false;
 export function LessonPage({ page }: Props) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
+  const [since, setSince] = useState(() => Date.now());
   const { settled } = page.nav;
   const { veiled } = page.guess;
   const spoils = live ? nothing : page.guess.spoils;
@@ -75,7 +78,10 @@ export function LessonPage({ page }: Props) {
         onHelp={acts.help}
         tool={<ClassButton lesson={lesson} />}
       />
-      <ClassArea page={page} />
+      <ClassArea
+        page={page}
+        notes={<ClassNotes {...{ lesson, scene, since }} onRestart={() => setSince(Date.now())} />}
+      />
       <LabArea page={page} />
       <LessonStory {...{ page, width, changing }} side={width === 'middle' && side} />
       <LessonMain page={page} />

@@ -9,12 +9,12 @@ import { sceneOf } from '../../navigation/scene.ts';
 import type { Go } from '../../navigation/use-place.ts';
 import { useMarked } from '../../panels/terms/terms.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { off } from '../../ui/off.ts';
 import { viewOf } from '../../views/registry.ts';
 import { type Channel, type DeckNews, openChannel } from './channel.ts';
+import { Elapsed } from './elapsed.tsx';
 import { type DeckAct, deckAct } from './moves.ts';
-import { type Planned, paceWords, plannedOf } from './plan.ts';
-import { answerOf, clockWords, hintOf, previewOf, sayOf, stopTitle } from './say.ts';
+import { plannedOf } from './plan.ts';
+import { answerOf, hintOf, previewOf, sayOf, stopTitle } from './say.ts';
 import { type Stop, slideCount, stopAt } from './slides.ts';
 import { useStops } from './use-deck.ts';
 
@@ -140,40 +140,4 @@ function useNotesKeys(press: (act: DeckAct) => void): void {
     document.addEventListener('keydown', listen);
     return () => document.removeEventListener('keydown', listen);
   }, []);
-}
-
-interface ElapsedProps {
-  readonly since: number | null;
-  /** When the step is due; null: the lesson has no plan. */
-  readonly planned: Planned | null;
-  readonly onRestart: () => void;
-}
-
-function Elapsed({ since, planned, onRestart }: ElapsedProps) {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 500);
-    return () => clearInterval(timer);
-  }, []);
-  return (
-    <>
-      <b className="number notes-clock" data-testid="notes-clock" data-volatile>
-        {since === null ? '–' : clockWords(now - since)}
-      </b>
-      {planned && (
-        <span className="notes-plan" data-testid="notes-plan" data-volatile>
-          this step {planned.from} to {planned.to} of {planned.total} min
-          {since !== null && <b data-testid="notes-pace">{paceWords(now - since, planned)}</b>}
-        </span>
-      )}
-      <button
-        type="button"
-        className="link"
-        onClick={onRestart}
-        {...off(since === null && 'No slides of this lesson are open.')}
-      >
-        from 0:00
-      </button>
-    </>
-  );
 }
