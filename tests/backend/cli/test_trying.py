@@ -95,6 +95,7 @@ def test_the_check_of_the_same_kernels_is_offered_at_the_end(
             None,
             (),
             (),
+            (),
             {},
             (),
         ),

@@ -159,7 +159,7 @@ def test_try_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run_trial(asked: Asked, how: How) -> Tried:
         report: Report = wall()
         return Tried(None, TryResult("x", "90-x", "f", "c", "wall", (), (), (), (), None, {},
-                                     None, None, None, (), (), {}, (), "", None, ()), report)  # type: ignore[arg-type]  # fmt: skip
+                                     None, None, None, (), (), (), {}, (), "", None, ()), report)  # type: ignore[arg-type]  # fmt: skip
 
     monkeypatch.setattr(trying, "run_trial", run_trial)
     path = tmp_path / "result.json"
