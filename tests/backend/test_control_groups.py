@@ -66,3 +66,13 @@ def test_what_a_killed_process_leaves_is_found_and_swept(monkeypatch: pytest.Mon
     monkeypatch.setattr(control_groups, "SWEEP_S", -1.0)
     with Group(Budget(64 << 20, 8)):
         assert groups_of(process.pid) == []
+
+
+def test_a_process_that_ends_removes_groups_that_it_never_left() -> None:
+    group = Group(Budget(1 << 26, 16), "left")
+    group.__enter__()
+    if group.missing:
+        pytest.skip("no control group can be made here")
+    assert set(group.folders) <= set(groups_of(os.getpid()))
+    control_groups.remove_own_groups()
+    assert not [folder for folder in group.folders if folder.exists()]

@@ -85,13 +85,7 @@ class Group:
         """End what is left in it, and remove it."""
         until = time.monotonic() + STOP_S
         for folder in reversed(self.folders):
-            while time.monotonic() < until:
-                _kill(folder)
-                try:
-                    folder.rmdir()
-                    break
-                except OSError:
-                    time.sleep(0.02)
+            _remove(folder, until)
         self.folders.clear()
 
     def peak_bytes(self) -> int | None:
@@ -134,6 +128,13 @@ class Group:
 def groups_of(pid: int) -> list[Path]:
     """Folders of groups that are there and that a process of our PID namespace has made."""
     return sorted(folder for top in _tops() for folder in top.glob(f"duet-*-{_maker(pid)}-*"))
+
+
+def remove_own_groups() -> None:
+    """End what is left in this process's groups, and remove them; for its end."""
+    until = time.monotonic() + STOP_S
+    for folder in groups_of(os.getpid()):
+        _remove(folder, until)
 
 
 def sweep_groups() -> list[Path]:
@@ -193,6 +194,16 @@ def _within(top: Path, inner: str, path: str) -> Path:
     under = path.removeprefix(inner) if inner != "/" else path
     folder = top / under.lstrip("/")
     return folder if folder.is_dir() else top
+
+
+def _remove(folder: Path, until: float) -> None:
+    while time.monotonic() < until:
+        _kill(folder)
+        try:
+            folder.rmdir()
+            break
+        except OSError:
+            time.sleep(0.02)
 
 
 def _kill(folder: Path) -> None:

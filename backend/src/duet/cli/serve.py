@@ -25,6 +25,7 @@ from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
 from duet.cli.build_progress import BuildProgress
 from duet.cli.ending import ending
 from duet.cli.serve_access import Greeting, shown_name
+from duet.control_groups import remove_own_groups
 from duet.errors import InfraError, InputError
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
@@ -83,8 +84,11 @@ def serve(
         name = shown_name(host, names)
         greeting = Greeting(browser, as_json, name, admitted, front.public)
         server = DuetServer(config, listener, greeting, progress)
-        with session_first():
-            asyncio.run(server.serve(sockets=[listener]))
+        try:
+            with session_first():
+                asyncio.run(server.serve(sockets=[listener]))
+        finally:
+            remove_own_groups()
     return 0
 
 
