@@ -76,9 +76,7 @@ class Sessions:
             former: the cookie it came with; if we signed it, the browser keeps its name.
         """
         access = self._file.load()
-        claim = read(access, former)
-        secret = claim.secret if claim is not None else new_secret()
-        return sign(access, Claim(secret, Grant(token.ident, self._clock() + SESSION_S)))
+        return sign_new(access, former, Grant(token.ident, self._clock() + SESSION_S))
 
     def begin_class(self, class_id: str, former: str) -> str:
         """Value of the cookie for a browser that came by the code of a class.
@@ -87,10 +85,7 @@ class Sessions:
             former: see begin().
         """
         access = self._file.load()
-        claim = read(access, former)
-        secret = claim.secret if claim is not None else new_secret()
-        grant = Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S)
-        return sign(access, Claim(secret, grant))
+        return sign_new(access, former, Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S))
 
     def begin_person(self, grant: str, person: Person, role: Role) -> str:
         """Value of the cookie for a browser for whose person a platform vouches.
@@ -150,6 +145,12 @@ class Sessions:
             return None
         self._complained = ""
         return access
+
+
+def sign_new(access: Access, former: str, grant: Grant) -> str:
+    """A cookie with another grant; a browser whose former one we signed has its name again."""
+    claim = read(access, former)
+    return sign(access, Claim(claim.secret if claim is not None else new_secret(), grant))
 
 
 def sign(access: Access, claim: Claim) -> str:

@@ -13,12 +13,10 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 
-from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from duet.api.cookies import cookie_name
+from duet.api.cookies import cookie_name, named_cookie
 from duet.api.front import asked_of
 from duet.budgets import HUB_LOGIN_S
 
@@ -88,12 +86,7 @@ def login_over(scope: Scope, state: str) -> str:
 
 def read_login(scope: Scope, signer: Signer, state: str) -> Login | None:
     """The login that this browser began with that state; None: it did not."""
-    try:
-        cookies: SimpleCookie = SimpleCookie("; ".join(Headers(scope=scope).getlist("cookie")))
-    except CookieError:
-        return None
-    found = cookies.get(login_name(scope, state))
-    text = None if found is None else signer.read("login", found.value)
+    text = signer.read("login", named_cookie(scope, login_name(scope, state)))
     if text is None:
         return None
     began, _, query = text.partition(" ")
