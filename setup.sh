@@ -17,7 +17,8 @@ cd "$(dirname "$(readlink -f "$0")")"
 PAGE_PACKAGES="python3 python3-venv ca-certificates gcc libc6-dev pkg-config libtraceevent-dev"
 KERNEL_PACKAGES="linux-source-6.1 make patch flex bison bc ccache libelf-dev libssl-dev xz-utils lz4 zstd cpio kmod rsync
 	perl util-linux bubblewrap qemu-system-x86 busybox-static stress-ng fio xfsprogs e2fsprogs"
-DEV_PACKAGES="chromium ffmpeg shellcheck docker-compose git trace-cmd nginx clang-14 clang-format-14 libclang-rt-14-dev"
+DEV_PACKAGES="chromium ffmpeg shellcheck docker-compose git trace-cmd nginx clang-14 clang-format-14 libclang-rt-14-dev
+	slurmctld slurmd slurm-client"
 
 STAMPS=.setup-stamps
 PYTHON=.venv/bin/python
@@ -126,9 +127,13 @@ setup_kernels() {
 }
 
 setup_dev() {
-	# The tests start nginx by themselves; its package would serve port 80 from the installation on.
-	if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ] && ! command -v nginx >/dev/null && [ ! -x /usr/sbin/nginx ]; then
-		systemctl mask --quiet nginx.service
+	# The tests start these by themselves; their packages would start them from the installation on.
+	if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ]; then
+		local unit
+		for unit in nginx slurmctld slurmd munge; do
+			command -v "$unit" >/dev/null || command -v "${unit}d" >/dev/null || [ -x "/usr/sbin/$unit" ] ||
+				[ -x "/usr/sbin/${unit}d" ] || systemctl mask --quiet "$unit.service"
+		done
 	fi
 	# shellcheck disable=SC2086
 	packages $DEV_PACKAGES

@@ -5,14 +5,6 @@
 behind the interface in types.py.
 """
 
-from duet.guests.contention import (
-    CpuTime,
-    HostTicks,
-    cpu_time,
-    host_ran_ns,
-    host_ticks,
-    vcpu_time,
-)
 from duet.guests.registry import REGISTRY, GuestOptions, default_kind, open_guest
 from duet.guests.root import GuestRoot, ensure_root
 from duet.guests.types import (
@@ -24,6 +16,14 @@ from duet.guests.types import (
     GuestFacts,
     GuestSpec,
     Microscope,
+)
+from duet.processes.contention import (
+    CpuTime,
+    HostTicks,
+    cpu_time,
+    host_ran_ns,
+    host_ticks,
+    vcpu_time,
 )
 
 __all__ = [

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet pool doctor`: a lease on every kind of host, what a probe finds there, who may measure."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+
+from duet.cli.output import emit, note
+from duet.cli.results.pool import PoolHost, PoolResult
+from duet.errors import InputError
+from duet.measure.watch import BUSY
+from duet.pools.choose import open_pool
+from duet.pools.probe import Facts
+from duet.pools.settings import POOLS, PoolSettings
+from duet.pools.types import Kind, Pool, Refusal, Want
+
+ACTIONS = ("doctor",)
+MEMORY_BYTES = 512 << 20
+WITHIN_S = 20.0
+"""So long doctor waits for a host of a kind."""
+TTL_S = 180.0
+"""Until a probe has ended. Usual: 2 s, and 10 s more where it boots a guest under KVM."""
+PASSED_ON = ("DUET_CACHE", "DUET_ROOT")
+
+
+def pool(action: str, which: str, as_json: bool) -> int:
+    """See `duet pool --help`."""
+    if action not in ACTIONS:
+        raise InputError(
+            f"'{action:.40}' is no action of ./duet pool.", remedy="Run: ./duet pool doctor"
+        )
+    if which and which not in POOLS:
+        raise InputError(f"'{which:.40}' is no pool.", remedy=f"Choose from: {', '.join(POOLS)}.")
+    settings = PoolSettings.from_environment()
+    settings = replace(settings, pool=which) if which else settings
+    hosts = asyncio.run(probed(settings))
+    ok = bool(hosts) and all(one.qemu for one in hosts)
+    if as_json:
+        emit(PoolResult(ok, settings.pool, hosts))
+    else:
+        print("\n".join(table(hosts)))
+    return 0 if ok else 3
+
+
+async def probed(settings: PoolSettings) -> list[PoolHost]:
+    """One host of each kind."""
+    async with open_pool(settings) as opened:
+        kinds = await opened.kinds()
+        if isinstance(kinds, Refusal):
+            return [PoolHost("", why=kinds.sentence)]
+        return [await probe_kind(opened, kind) for kind in kinds]
+
+
+async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
+    """Reserve a host with CPUs of its own, or else any, and run the probe there."""
+    note(f"pool: looking at a host of the kind {kind.name or '(any)'}")
+    want = Want(
+        memory_bytes=MEMORY_BYTES,
+        exclusive=True,
+        within_s=WITHIN_S,
+        ttl_s=TTL_S,
+        kind=kind.name,
+    )
+    no_cpus = ""
+    lease = await opened.reserve(want)
+    if isinstance(lease, Refusal):
+        no_cpus = lease.sentence
+        lease = await opened.reserve(replace(want, exclusive=False))
+    if isinstance(lease, Refusal):
+        return PoolHost(kind.name, why=lease.sentence)
+    try:
+        words = [opened.python, "-P", "-s", "-m", "duet.cli.pool_probe"]
+        env = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        ended = await (await lease.start(words, env)).wait()
+    finally:
+        await lease.release()
+    try:
+        facts = Facts.from_text(ended.output)
+    except ValueError:
+        said = ended.errors.decode(errors="replace").strip().splitlines()
+        why = ended.lost or (said[-1] if said else f"the probe ended with {ended.code}")
+        return PoolHost(kind.name, lease.hosts[0], why=f"the probe failed: {why}")
+    return host_of(kind, lease.hosts[0], facts, no_cpus)
+
+
+def host_of(kind: Kind, host: str, facts: Facts, no_cpus: str) -> PoolHost:
+    """A row, and whether times of this host are worth anything."""
+    why = no_cpus
+    if not facts.qemu:
+        why = "no QEMU is installed"
+    elif facts.waited_share > BUSY:
+        why = f"a busy program waited for a CPU for {facts.waited_share:.0%} of its time"
+    elif (facts.stolen_share or 0.0) > BUSY:
+        why = f"a hypervisor below took {facts.stolen_share:.0%} of its CPU time"
+    return PoolHost(
+        kind=kind.name,
+        host=host,
+        cpus=facts.cpus,
+        own_cpus=facts.own_cpus,
+        memory_bytes=facts.memory_bytes,
+        model=facts.model,
+        qemu=facts.qemu,
+        kvm=not facts.kvm,
+        no_kvm=facts.kvm,
+        waited_share=round(facts.waited_share, 4),
+        stolen_share=None if facts.stolen_share is None else round(facts.stolen_share, 4),
+        measures=not why,
+        why=why,
+    )
+
+
+def table(hosts: list[PoolHost]) -> list[str]:
+    """The rows, with the reasons below."""
+    rows: list[tuple[str, ...]] = [
+        ("kind", "host", "CPUs", "memory", "QEMU", "guests", "waited", "stolen", "measures")
+    ]
+    for one in hosts:
+        stolen = "-" if one.stolen_share is None else f"{one.stolen_share:.1%}"
+        looked = (
+            str(one.cpus),
+            f"{one.memory_bytes / (1 << 30):.1f} GiB",
+            one.qemu or "none",
+            "KVM" if one.kvm else "TCG",
+            f"{one.waited_share:.1%}",
+            stolen,
+        )
+        known = looked if one.cpus else ("-",) * len(looked)
+        rows.append((one.kind or "any", one.host or "-", *known, "yes" if one.measures else "no"))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    for one in hosts:
+        name = one.host or one.kind or "any"
+        lines += [f"{name}: {one.why.rstrip('.')}."] if one.why else []
+        lines += [f"{name}: no KVM: {one.no_kvm.rstrip('.')}."] if one.no_kvm else []
+    return lines

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m duet.cli.pool_probe`: duet.pools.probe, with a guest that tries KVM on the host."""
+
+from __future__ import annotations
+
+import sys
+
+from duet.cli.probe import kvm_works
+from duet.pools.probe import main
+
+if __name__ == "__main__":
+    works, why = kvm_works()
+    sys.exit(main("" if works else why or "no guest boots under it"))

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pool that the settings name; the code of the others is not imported."""
+
+from __future__ import annotations
+
+from duet.pools.settings import PoolSettings
+from duet.pools.types import Pool
+
+
+def open_pool(settings: PoolSettings) -> Pool:
+    """The pool, to be entered by `async with`.
+
+    Raises:
+        InfraError: its commands are not installed.
+        InputError: a setting that it needs is missing.
+    """
+    if settings.pool == "slurm":
+        from duet.pools.slurm.pool import SlurmPool
+
+        return SlurmPool(settings)
+    if settings.pool == "kubernetes":
+        from duet.pools.kubernetes.pool import KubernetesPool
+
+        return KubernetesPool(settings)
+    from duet.pools.local import LocalPool
+
+    return LocalPool()

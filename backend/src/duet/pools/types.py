@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is wanted of a pool, what it answers, and the interface that backends stand behind.
+
+Refusals and losses are data: whoever asked shows the sentence, or plays a recording meanwhile. A
+`DuetError` is for what a caller or an operator got wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from duet.errors import InputError
+from duet.pools.limits import LANES_MOST, TTL_MOST_S
+
+if TYPE_CHECKING:
+    from duet.pools.lease import Lease
+
+Accel = Literal["tcg", "kvm"]
+Whose = Literal["host", "pool", "deadline", "cancelled", "released"]
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What a lease is to have.
+
+    Args:
+        lanes: places for programs; each runs one program at a time.
+        vcpus: CPUs of a host for each lane.
+        memory_bytes: for each lane.
+        alike: all lanes on hosts of one kind, so that they can be compared.
+        exclusive: CPUs that nobody else uses, for measurements. Its lanes are on one host and run
+            one after another: CPUs and memory are those of one lane.
+        accel: "kvm" only on hosts where guests boot under it.
+        within_s: how long somebody waits; 0: now or not at all.
+        ttl_s: so long after its beginning the lease ends by itself.
+        kind: a name of `Pool.kinds`; "": any.
+    """
+
+    lanes: int = 1
+    vcpus: int = 1
+    memory_bytes: int = 1 << 30
+    alike: bool = False
+    exclusive: bool = False
+    accel: Accel = "tcg"
+    within_s: float = 10.0
+    ttl_s: float = 900.0
+    kind: str = ""
+
+    def check(self) -> None:
+        """Raise InputError where this is no want at all."""
+        bounds = (
+            ("lanes", self.lanes, 1, LANES_MOST),
+            ("vcpus", self.vcpus, 1, 1024),
+            ("memory_bytes", self.memory_bytes, 1 << 20, 1 << 50),
+            ("within_s", self.within_s, 0, TTL_MOST_S),
+            ("ttl_s", self.ttl_s, 0.1, TTL_MOST_S),
+        )
+        for name, given, least, most in bounds:
+            if not least <= given <= most:
+                raise InputError(
+                    f"{name} of a lease must be from {least:g} to {most:g}, but {given:g} came.",
+                    remedy="Ask for less, or for several leases.",
+                )
+
+    @property
+    def lanes_at_once(self) -> int:
+        """Lanes whose CPUs and memory are needed at one time."""
+        return 1 if self.exclusive else self.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """No lease.
+
+    Args:
+        sentence: why, for people.
+        estimate_s: from now until there may be one, where the pool says so.
+    """
+
+    sentence: str
+    estimate_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Why a lease is over. `whose` says where to look: nothing of this is a guest kernel's doing.
+
+    Args:
+        whose: "host" (a host or the way to it failed), "pool" (its controller), "deadline",
+            "cancelled" (somebody else ended it) or "released".
+    """
+
+    sentence: str
+    whose: Whose
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended.
+
+    Args:
+        code: its exit code, or minus a signal; None: not known, see `lost`.
+        lost: why it ended without its own doing, as a sentence; "" otherwise.
+        output: what it wrote to standard output, the last OUTPUT_BYTES of it.
+        errors: the same of standard error.
+        cut_bytes: what was left out of both.
+    """
+
+    code: int | None
+    lost: str
+    output: bytes
+    errors: bytes
+    cut_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Hosts that can be compared with each other.
+
+    Args:
+        name: what `Want.kind` takes.
+        hosts: their names, of those that are up.
+        down: names of those that are not.
+    """
+
+    name: str
+    hosts: Sequence[str]
+    down: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a program reports to its lease.
+
+    Args:
+        silent: called when no sign of life has come for the time that its `Start` names.
+        why_over: looks at the lease when a program ended without its own doing: its loss, or None.
+    """
+
+    silent: Callable[[], None]
+    why_over: Callable[[], Awaitable[Loss | None]]
+
+
+class Program(Protocol):
+    """A program on a lane of a lease."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it has begun and not ended."""
+
+    async def begin(self) -> None:
+        """Start it; the lease's affair.
+
+        Raises:
+            InfraError: it cannot be started.
+        """
+
+    async def wait(self) -> Ended:
+        """How it ended. The lease's deadline bounds this."""
+
+    async def end(self, lost: str = "") -> None:
+        """End it and all that it started: SIGTERM, TERM_S later SIGKILL.
+
+        Args:
+            lost: what `Ended.lost` says where it has not ended by itself before.
+        """
+
+
+class Pool(Protocol):
+    """Where leases come from. Use as `async with`: at its end all its leases are released.
+
+    Attributes:
+        python: the interpreter of this project on its hosts.
+    """
+
+    name: str
+    python: str
+
+    async def reserve(self, want: Want) -> Lease | Refusal:
+        """A lease within `want.within_s`, or why there is none.
+
+        Raises:
+            InputError: `want` is out of any bounds.
+        """
+
+    async def kinds(self) -> Sequence[Kind] | Refusal:
+        """Kinds of hosts."""
+
+    async def __aenter__(self) -> Pool: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

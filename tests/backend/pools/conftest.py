@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pools that the conformance suite runs on. One Slurm cluster serves all tests of a session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from duet.pools.local import LocalPool
+from duet.pools.room import Size
+from duet.pools.settings import PoolSettings
+from duet.pools.slurm.pool import SlurmPool
+from tests.support.slurm import Cluster, cluster, missing
+
+Make = Callable[..., LocalPool | SlurmPool]
+SILENT_S = 6.0
+"""A sign of life comes each SILENT_S / 4; 20 s would make the tests long."""
+POLL_S = 0.5
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Four real nodes; $SLURM_CONF points to them while they are there."""
+    if why := missing():
+        pytest.skip(why)
+    with cluster(tmp_path_factory.mktemp("slurm")) as made:
+        os.environ["SLURM_CONF"] = made.conf
+        yield made
+        del os.environ["SLURM_CONF"]
+
+
+@pytest.fixture
+def slurm_pool(slurm: Cluster) -> Callable[..., SlurmPool]:
+    """Makes a pool of that cluster."""
+
+    def make(**more: float) -> SlurmPool:
+        settings = PoolSettings("slurm", kinds=("cpuA", "cpuB"), kvm="kvm")
+        return SlurmPool(settings, **{"poll_s": POLL_S, "silent_s": SILENT_S} | more)
+
+    slurm.settle()
+    return make
+
+
+@pytest.fixture(params=["local", "slurm"])
+def make_pool(request: pytest.FixtureRequest) -> Make:
+    """Makes a pool with the size of four small hosts."""
+    if request.param == "slurm":
+        made: Make = request.getfixturevalue("slurm_pool")
+        return made
+    return lambda: LocalPool(Size(8, 8000 << 20), SILENT_S)
